@@ -1,0 +1,93 @@
+"""What a connector is: its options, what it can say before running, how it reads and writes.
+
+A connector module imports pyspark inside the functions that use it, so that `check` and
+`explain` can ask for options and properties without paying for Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from tidemark.catalog.tables import Table
+from tidemark.plan.nodes import Changelog
+from tidemark.types import DataType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+OptionType = Literal[
+    "string", "int", "long", "double", "boolean", "duration", "memory", "enum", "list"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSpec:
+    """One option by name. `#` in a name stands for any column: `fields.#.kind`."""
+
+    name: str
+    type: OptionType = "string"
+    default: Any = None
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    summary: str = ""
+    secret: bool = False
+    aliases: tuple[str, ...] = ()  # older spellings
+
+
+@dataclass(frozen=True, slots=True)
+class TableTraits:
+    """What the planner must know of a table that only its connector can tell."""
+
+    bounded: bool = True
+    changelog: Changelog = Changelog.APPEND
+    # Metadata keys the table can serve: `METADATA FROM 'key'`.
+    metadata: Mapping[str, DataType] = field(default_factory=dict)
+    writable: bool = False
+    readable: bool = False
+    # Sinks: whether updates and deletes can be written.
+    accepts_updates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """A scan about to run. The connector returns a DataFrame whose columns are, in order, the
+    physical columns and then `metadata`, named `columns`; a changelog has a last column
+    `_tm_kind` with `+I`, `-U`, `+U` or `-D`."""
+
+    spark: SparkSession
+    table: Table
+    options: Mapping[str, Any]  # validated values by canonical name
+    columns: tuple[str, ...]  # Spark names
+    types: tuple[DataType, ...]
+    metadata: tuple[str, ...]  # keys; their columns are the last len(metadata) of `columns`
+    streaming: bool  # a streaming DataFrame is wanted
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """A batch of changes for a sink: called once in batch, once a micro-batch in a stream
+    (then `batch_id` counts them and a batch may come again after a restart)."""
+
+    frame: DataFrame  # columns named `columns`, and `_tm_kind` where changelog is not APPEND
+    table: Table
+    options: Mapping[str, Any]
+    columns: tuple[str, ...]
+    types: tuple[DataType, ...]
+    changelog: Changelog
+    batch_id: int | None
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    name: str
+    options: tuple[OptionSpec, ...]
+    summary: str
+    traits: Callable[[Table, Mapping[str, Any]], TableTraits]
+    read: Callable[[ReadRequest], DataFrame] | None = None
+    write: Callable[[WriteRequest], None] | None = None
+    # Whether options of a format (`json.*`) are taken too.
+    formats: tuple[str, ...] = ()

@@ -1,0 +1,380 @@
+"""What a script says, statement by statement, as typed values.
+
+Queries and scalar expressions inside are sqlglot trees (see `nodes.py`). Every value that an
+error may have to point at carries the `Span` of its text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlglot import exp
+
+from tidemark.errors import Source, Span
+from tidemark.types import DataType
+
+NOWHERE = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A possibly qualified name: `table`, `database.table` or `catalog.database.table`."""
+
+    parts: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+    def __str__(self) -> str:
+        return ".".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One `'key' = 'value'` of a WITH clause, SET or hint."""
+
+    key: str
+    value: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+# --- columns and constraints -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalColumn:
+    name: str
+    type: DataType
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedColumn:
+    """`name AS expression`"""
+
+    name: str
+    expression: exp.Expression
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataColumn:
+    """`name type METADATA [FROM 'key'] [VIRTUAL]`, or the older `AS SYSTEM_METADATA("key")`."""
+
+    name: str
+    type: DataType
+    key: str | None = None
+    virtual: bool = False
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Column = PhysicalColumn | ComputedColumn | MetadataColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """`WATERMARK FOR column AS expression`; `column` may be a path into a row."""
+
+    column: tuple[str, ...]
+    expression: exp.Expression
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryKey:
+    """Always NOT ENFORCED: unique and non-null by the user's word."""
+
+    columns: tuple[str, ...]
+    constraint: str | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """`LIKE table (INCLUDING ALL EXCLUDING OPTIONS ...)`; `choices` are (feature, choice) pairs."""
+
+    table: Name
+    choices: tuple[tuple[str, str], ...] = ()
+
+
+# --- data definition ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    name: Name
+    columns: tuple[Column, ...] = ()
+    watermark: Watermark | None = None
+    primary_key: PrimaryKey | None = None
+    comment: str | None = None
+    partitioned_by: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    like: Like | None = None
+    query: exp.Expression | None = None  # CREATE TABLE ... AS SELECT
+    temporary: bool = False
+    if_not_exists: bool = False
+    or_replace: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView:
+    name: Name
+    query: exp.Expression
+    columns: tuple[str, ...] = ()
+    comment: str | None = None
+    temporary: bool = False
+    if_not_exists: bool = False
+    or_replace: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateFunction:
+    """`CREATE FUNCTION name AS 'module.function' LANGUAGE PYTHON`"""
+
+    name: Name
+    identifier: str
+    language: str = "JAVA"
+    temporary: bool = False
+    system: bool = False
+    if_not_exists: bool = False
+    options: tuple[Option, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDatabase:
+    name: Name
+    comment: str | None = None
+    options: tuple[Option, ...] = ()
+    if_not_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateCatalog:
+    name: Name
+    comment: str | None = None
+    options: tuple[Option, ...] = ()
+    if_not_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+ObjectKind = Literal["TABLE", "VIEW", "FUNCTION", "DATABASE", "CATALOG"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    kind: ObjectKind
+    name: Name
+    if_exists: bool = False
+    temporary: bool = False
+    cascade: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTo:
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class SetOptions:
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOptions:
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn:
+    """`after` names the column it goes behind; `first` puts it before all others."""
+
+    column: Column
+    first: bool = False
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModifyColumn:
+    column: Column
+    first: bool = False
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumns:
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetWatermark:
+    watermark: Watermark | None  # None drops it
+    add: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetPrimaryKey:
+    primary_key: PrimaryKey | None  # None drops it
+    add: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetQuery:
+    """`ALTER VIEW v AS SELECT ...`"""
+
+    query: exp.Expression
+
+
+AlterAction = (
+    RenameTo
+    | SetOptions
+    | ResetOptions
+    | AddColumn
+    | ModifyColumn
+    | RenameColumn
+    | DropColumns
+    | SetWatermark
+    | SetPrimaryKey
+    | SetQuery
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    kind: ObjectKind
+    name: Name
+    actions: tuple[AlterAction, ...]
+    if_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+# --- queries and jobs --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EmitStrategy:
+    """When a window shows results other than at its end. `delay` None means WITHOUT DELAY."""
+
+    delay: exp.Expression | None
+    when: Literal["BEFORE", "AFTER", "BOTH"] = "BOTH"
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    strategies: tuple[EmitStrategy, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A SELECT, VALUES, UNION or WITH that stands alone."""
+
+    query: exp.Expression
+    emit: Emit | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    target: Name
+    query: exp.Expression
+    columns: tuple[str, ...] = ()
+    partition: tuple[Option, ...] = ()
+    options: tuple[Option, ...] = ()  # from a hint /*+ OPTIONS(...) */ behind the name
+    overwrite: bool = False
+    emit: Emit | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSet:
+    inserts: tuple[Insert, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    statement: Query | Insert | StatementSet
+    details: tuple[str, ...] = ()  # CHANGELOG_MODE, JSON_EXECUTION_PLAN, PLAN_ADVICE, ...
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+# --- the session -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """`SET 'key' = 'value'`; without a key it lists the options."""
+
+    option: Option | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    key: str | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """`what` is TABLES, VIEWS, FUNCTIONS, DATABASES, CATALOGS, COLUMNS, CREATE TABLE,
+    CREATE VIEW, CURRENT CATALOG, CURRENT DATABASE, JOBS or MODULES."""
+
+    what: str
+    name: Name | None = None
+    like: str | None = None
+    negated: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    name: Name
+    extended: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    kind: Literal["CATALOG", "DATABASE"]
+    name: Name
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Statement = (
+    CreateTable
+    | CreateView
+    | CreateFunction
+    | CreateDatabase
+    | CreateCatalog
+    | Drop
+    | Alter
+    | Query
+    | Insert
+    | StatementSet
+    | Explain
+    | Set
+    | Reset
+    | Show
+    | Describe
+    | Use
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    source: Source
+    statements: tuple[Statement, ...]

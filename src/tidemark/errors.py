@@ -1,0 +1,143 @@
+"""Every error Tidemark raises on purpose, and how one looks to the person who caused it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of source text: offsets of its first character and of the one after its last."""
+
+    start: int
+    end: int
+
+    def __or__(self, other: Span) -> Span:
+        return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that statements came from, with the name a person knows it by."""
+
+    text: str
+    name: str = "<sql>"
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Both counted from one, as editors do."""
+        before = self.text[:offset]
+        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+    def line(self, number: int) -> str:
+        lines = self.text.split("\n")
+        return lines[number - 1].rstrip("\r") if number <= len(lines) else ""
+
+
+class TidemarkError(Exception):
+    """Base of all errors raised on purpose: what is wrong, what was seen, what to do."""
+
+    def __init__(
+        self, message: str, *, notes: Mapping[str, object] | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.notes = dict(notes or {})
+        self.hint = hint
+
+    def render(self) -> str:
+        return "\n".join([self.message, *self._details()])
+
+    def _details(self) -> list[str]:
+        lines = [f"  {key}: {value}" for key, value in self.notes.items()]
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return lines
+
+    def __str__(self) -> str:
+        return self.render()
+
+
+class SqlError(TidemarkError):
+    """An error that lies at a place in SQL text; printed with the line and a caret."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: Span | None = None,
+        source: Source | None = None,
+        notes: Mapping[str, object] | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, notes=notes, hint=hint)
+        self.at = at
+        self.source = source
+
+    def located_in(self, source: Source) -> SqlError:
+        """The same error, knowing its text. The innermost text (a view's own) wins."""
+        if self.source is None:
+            self.source = source
+        return self
+
+    def render(self) -> str:
+        if self.at is None or self.source is None:
+            return super().render()
+        row, column = self.source.line_and_column(self.at.start)
+        head = f"{self.source.name}:{row}:{column}  {self.message}"
+        return "\n".join([head, *self._caret(row, column), *self._details()])
+
+    def _caret(self, row: int, column: int) -> list[str]:
+        assert self.at is not None and self.source is not None
+        text = self.source.line(row)
+        margin = f"  {row} | "
+        # Keep tabs in the padding, so that the caret stands below the right character.
+        padding = "".join(c if c == "\t" else " " for c in text[: column - 1])
+        width = max(1, min(self.at.end - self.at.start, len(text) - (column - 1)))
+        return [margin + text, " " * len(margin) + padding + "^" * width]
+
+
+class ParseError(SqlError):
+    """The text is not a statement of the dialect."""
+
+
+class PlanError(SqlError):
+    """The statement is well-formed but does not mean anything that can be run."""
+
+
+class NotSupported(PlanError):
+    """A feature that Tidemark knows by name and does not run, with the reason."""
+
+
+class CatalogError(SqlError):
+    """A table, view, function, database or catalog is missing, or there already."""
+
+
+class OptionError(SqlError):
+    """A table or session option has an unknown name or a value of the wrong type."""
+
+
+class DataError(TidemarkError):
+    """A record that cannot be read as its table says."""
+
+
+class JobError(TidemarkError):
+    """A running job failed."""
+
+
+class SetupError(TidemarkError):
+    """Java, Spark or a package that a feature needs is not there."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name a person most likely meant, if any is close."""
+    by_folded = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.lower(), by_folded, n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A hint that suggests the nearest known name."""
+    match = nearest(name, known)
+    return f"did you mean `{match}`?" if match else None

@@ -1,0 +1,135 @@
+"""The small language of signatures, and the matching of arguments to them."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.functions.registry import (
+    Argument,
+    Function,
+    Parameter,
+    Resolution,
+    SignatureMismatch,
+)
+
+# A parameter is one of these families (the argument keeps its own type) ...
+FAMILIES: dict[str, tuple[type[t.DataType], ...]] = {
+    "any": (t.DataType,),
+    "boolean": (t.Boolean,),
+    "integer": t.INTEGERS,
+    "numeric": t.NUMERICS,
+    "exact": (*t.INTEGERS, t.Decimal),
+    "character": t.CHARACTERS,
+    "bytes": t.BINARIES,
+    "text": (*t.CHARACTERS, *t.BINARIES),
+    "date": (t.Date,),
+    "time": (t.Time,),
+    "timestamp": (t.Timestamp,),
+    "ltz": (t.TimestampLtz,),
+    "instant": t.TIMESTAMPS,
+    "datetime": (t.Date, t.Time, *t.TIMESTAMPS),
+    "interval": t.INTERVALS,
+    "array": (t.Array,),
+    "map": (t.Map,),
+    "multiset": (t.Multiset,),
+    "row": (t.Row,),
+    "collection": (t.Array, t.Map, t.Multiset, t.Row),
+    "symbol": (t.Symbol,),
+}
+
+# ... or a type, to which narrower arguments are converted.
+CONVERTED: dict[str, tuple[t.DataType, tuple[type[t.DataType], ...]]] = {
+    "string": (t.STRING, t.CHARACTERS),
+    "int": (t.Int(), (t.TinyInt, t.SmallInt, t.Int)),
+    "bigint": (t.BigInt(), t.INTEGERS),
+    "double": (t.Double(), t.NUMERICS),
+}
+
+
+def parse_signature(text: str) -> tuple[Parameter, ...]:
+    """`(string, int, [int])`: `[x]` may be left out, `x...` stands any number of times."""
+    inside = text.strip().removeprefix("(").removesuffix(")")
+    return tuple(_parse_parameter(part.strip()) for part in inside.split(",") if part.strip())
+
+
+def _parse_parameter(text: str) -> Parameter:
+    optional = text.startswith("[")
+    word = text.strip("[]").strip()
+    repeated = word.endswith("...")
+    word = word.removesuffix("...")
+    if word not in FAMILIES and word not in CONVERTED:
+        raise ValueError(f"unknown parameter family `{word}` in a signature")
+    return Parameter(word, optional or repeated, repeated)
+
+
+def resolve(function: Function, arguments: tuple[Argument, ...]) -> Resolution:
+    failures = []
+    for signature in function.signatures:
+        try:
+            parameters = _match(signature, arguments)
+        except SignatureMismatch as mismatch:
+            failures.append(str(mismatch))
+            continue
+        converted = tuple(
+            Argument(type_, argument.value)
+            for type_, argument in zip(parameters, arguments, strict=True)
+        )
+        return Resolution(parameters, _result(function, converted))
+    raise SignatureMismatch(failures[0] if len(failures) == 1 else "no signature fits")
+
+
+def describe(function: Function) -> str:
+    """The function's signatures as a person reads them."""
+    return " or ".join(
+        f"{function.name}({', '.join(_describe(p) for p in signature)})"
+        for signature in function.signatures
+    )
+
+
+def _describe(parameter: Parameter) -> str:
+    word = parameter.family + ("..." if parameter.repeated else "")
+    return f"[{word}]" if parameter.optional and not parameter.repeated else word
+
+
+def _match(
+    signature: tuple[Parameter, ...], arguments: tuple[Argument, ...]
+) -> tuple[t.DataType, ...]:
+    required = sum(not p.optional for p in signature)
+    unlimited = any(p.repeated for p in signature)
+    if len(arguments) < required or (len(arguments) > len(signature) and not unlimited):
+        few_or_many = "few" if len(arguments) < required else "many"
+        raise SignatureMismatch(f"too {few_or_many} arguments: {len(arguments)}")
+    places = _places(signature, len(arguments))
+    return tuple(
+        _convert(parameter, argument.type, number)
+        for number, (parameter, argument) in enumerate(zip(places, arguments, strict=True), start=1)
+    )
+
+
+def _places(signature: tuple[Parameter, ...], count: int) -> tuple[Parameter, ...]:
+    if any(p.repeated for p in signature):
+        fixed = signature[:-1]
+        return (fixed + (signature[-1],) * max(0, count - len(fixed)))[:count]
+    return signature[:count]
+
+
+def _convert(parameter: Parameter, type_: t.DataType, number: int) -> t.DataType:
+    if parameter.family in CONVERTED:
+        target, accepted = CONVERTED[parameter.family]
+        if isinstance(type_, (*accepted, t.Null)):
+            return target.with_nullable(type_.nullable)
+    elif isinstance(type_, (*FAMILIES[parameter.family], t.Null)):
+        return type_
+    raise SignatureMismatch(f"argument {number} is {type_.text()}, expected {parameter.family}")
+
+
+def _result(function: Function, arguments: tuple[Argument, ...]) -> t.DataType:
+    result = function.returns(arguments) if callable(function.returns) else function.returns
+    if not function.strict:
+        return result
+    return result.with_nullable(result.nullable and _nullable(result, arguments))
+
+
+def _nullable(result: t.DataType, arguments: tuple[Argument, ...]) -> bool:
+    # A strict function over non-null arguments may still give null (a failed lookup, say);
+    # it says so by declaring a nullable result and `strict=False`.
+    return any(a.type.nullable for a in arguments) or not arguments

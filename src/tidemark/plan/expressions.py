@@ -1,0 +1,95 @@
+"""Scalar expressions after names and types are resolved: values, no text left to look up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.functions.registry import Function
+from tidemark.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A column of the input, by position."""
+
+    index: int
+    name: str
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant. Times are `datetime` values, intervals milliseconds or months, null is None."""
+
+    value: Any
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A built-in function or operator over arguments already converted to its parameters."""
+
+    function: Function
+    args: tuple[Expression, ...]
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class UserCall:
+    """A Python function of the user's, by its catalog name."""
+
+    name: str
+    args: tuple[Expression, ...]
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """CAST, or TRY_CAST when `safe`. `implicit` ones were added by the planner."""
+
+    operand: Expression
+    type: DataType
+    safe: bool = False
+    implicit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """CASE WHEN condition THEN value ... ELSE default END; branches share one type."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAccess:
+    """`operand.name` of a ROW."""
+
+    operand: Expression
+    name: str
+    type: DataType
+
+
+Expression = Ref | Literal | Call | UserCall | Cast | Case | FieldAccess
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    match expression:
+        case Call(args=args) | UserCall(args=args):
+            return args
+        case Cast(operand=operand) | FieldAccess(operand=operand):
+            return (operand,)
+        case Case(branches=branches, default=default):
+            return (*(e for branch in branches for e in branch), default)
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all that it is made of, outermost first."""
+    yield expression
+    for child in children(expression):
+        yield from walk(child)

@@ -1,0 +1,133 @@
+"""The logical plan: what a query means, as frozen values with their properties on every edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from tidemark.catalog.tables import Table
+from tidemark.plan.expressions import Expression
+from tidemark.types import DataType
+
+TimeAttribute = Literal["event", "processing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an edge; `time` marks the ones that watermarks or the clock speak about."""
+
+    name: str
+    type: DataType
+    time: TimeAttribute | None = None
+
+
+class Changelog(Enum):
+    """Which row kinds an edge carries."""
+
+    APPEND = "append-only"  # +I
+    UPSERT = "upsert"  # +I, +U and -D, by key
+    RETRACT = "retract"  # +I, -U, +U, -D
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What flows out of a node."""
+
+    columns: tuple[Column, ...]
+    changelog: Changelog = Changelog.APPEND
+    keys: tuple[tuple[str, ...], ...] = ()
+    bounded: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def types(self) -> tuple[DataType, ...]:
+        return tuple(column.type for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A table's rows: physical and metadata columns as its connector gives them."""
+
+    table: Table
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class AssignWatermark:
+    """Says how far event time has come: the largest `expression` seen so far."""
+
+    input: Node
+    column: str
+    expression: Expression
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    input: Node
+    expressions: tuple[Expression, ...]
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    input: Node
+    condition: Expression
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAll:
+    inputs: tuple[Node, ...]
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    rows: tuple[tuple[Expression, ...], ...]
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Unnest:
+    """Each input row once per element of a collection; `outer` keeps rows without elements."""
+
+    input: Node
+    collection: Expression
+    edge: Edge
+    outer: bool = False
+    ordinality: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """An INSERT INTO: rows in the order and types of the target's columns."""
+
+    input: Node
+    table: Table
+    edge: Edge
+
+
+Node = Scan | AssignWatermark | Project | Filter | UnionAll | Values | Unnest | Sink
+
+
+def inputs(node: Node) -> tuple[Node, ...]:
+    match node:
+        case UnionAll(inputs=several):
+            return several
+        case Scan() | Values():
+            return ()
+        case _:
+            return (node.input,)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it, from the top."""
+    yield node
+    for child in inputs(node):
+        yield from walk(child)
