@@ -1,0 +1,29 @@
+"""The built-in scalar functions and operators of the language, by name.
+
+Each module beside this one declares a theme as a flat table `FUNCTIONS`; names that Flink has
+and Tidemark does not are in its table `NOT_YET`, with the reason.
+"""
+
+from __future__ import annotations
+
+from tidemark.errors import nearest
+from tidemark.functions.registry import Function
+
+TABLES: tuple[tuple[Function, ...], ...] = ()
+
+BUILT_IN: dict[str, Function] = {
+    name: function
+    for table in TABLES
+    for function in table
+    for name in (function.name, *function.aliases)
+}
+
+
+def lookup(name: str) -> Function | None:
+    """The function of that name, however it is written: `upper`, `Upper`, `UPPER`."""
+    return BUILT_IN.get(name.upper())
+
+
+def nearest_function(name: str) -> str | None:
+    """The known function name a person most likely meant, if any is close."""
+    return nearest(name, (known for known in BUILT_IN if known[0].isalpha()))
