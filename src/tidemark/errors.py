@@ -72,7 +72,8 @@ class SqlError(TidemarkError):
         hint: str | None = None,
     ) -> None:
         super().__init__(message, notes=notes, hint=hint)
-        self.at = at
+        # An empty span says that the place is not known.
+        self.at = at if at is not None and at.end > at.start else None
         self.source = source
 
     def located_in(self, source: Source) -> SqlError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from sqlglot import exp
@@ -11,6 +12,14 @@ from sqlglot import exp
 from tidemark.dialect.statements import Column, Option, PrimaryKey, Watermark
 from tidemark.errors import Source
 from tidemark.types import DataType
+
+
+class Changelog(Enum):
+    """Which row kinds a table or an edge of a plan carries."""
+
+    APPEND = "append-only"  # +I
+    UPSERT = "upsert"  # +I, +U and -D, by key
+    RETRACT = "retract"  # +I, -U, +U, -D
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,20 @@ class Table:
             if option.key.lower() == key:
                 return option.value
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class TableTraits:
+    """What the planner must know of a table that only its connector can tell."""
+
+    bounded: bool = True
+    changelog: Changelog = Changelog.APPEND
+    # Metadata keys the table can serve: `METADATA FROM 'key'`.
+    metadata: Mapping[str, DataType] = field(default_factory=dict)
+    writable: bool = False
+    readable: bool = False
+    # Sinks: whether updates and deletes can be written.
+    accepts_updates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,10 @@ A connector module imports pyspark inside the functions that use it, so that `ch
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from tidemark.catalog.tables import Table
-from tidemark.plan.nodes import Changelog
+from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
@@ -34,20 +33,6 @@ class OptionSpec:
     summary: str = ""
     secret: bool = False
     aliases: tuple[str, ...] = ()  # older spellings
-
-
-@dataclass(frozen=True, slots=True)
-class TableTraits:
-    """What the planner must know of a table that only its connector can tell."""
-
-    bounded: bool = True
-    changelog: Changelog = Changelog.APPEND
-    # Metadata keys the table can serve: `METADATA FROM 'key'`.
-    metadata: Mapping[str, DataType] = field(default_factory=dict)
-    writable: bool = False
-    readable: bool = False
-    # Sinks: whether updates and deletes can be written.
-    accepts_updates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from typing import Literal
 
-from tidemark.catalog.tables import Table
+from tidemark.catalog.tables import Changelog, Table
 from tidemark.plan.expressions import Expression
 from tidemark.types import DataType
 
@@ -21,14 +20,6 @@ class Column:
     name: str
     type: DataType
     time: TimeAttribute | None = None
-
-
-class Changelog(Enum):
-    """Which row kinds an edge carries."""
-
-    APPEND = "append-only"  # +I
-    UPSERT = "upsert"  # +I, +U and -D, by key
-    RETRACT = "retract"  # +I, -U, +U, -D
 
 
 @dataclass(frozen=True, slots=True)

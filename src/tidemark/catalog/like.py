@@ -1,0 +1,110 @@
+"""CREATE TABLE ... LIKE: a new table from the parts of another that the statement asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tidemark.catalog.tables import Table
+from tidemark.dialect import statements as s
+from tidemark.errors import CatalogError
+
+# Flink's defaults: everything is taken over, and options of the new table win.
+DEFAULTS = {
+    "CONSTRAINTS": "INCLUDING",
+    "DISTRIBUTION": "INCLUDING",
+    "GENERATED": "INCLUDING",
+    "METADATA": "INCLUDING",
+    "OPTIONS": "OVERWRITING",
+    "PARTITIONS": "INCLUDING",
+    "WATERMARKS": "INCLUDING",
+}
+
+
+def derive(table: Table, base: Table, like: s.Like) -> Table:
+    """`table` completed with the parts of `base` that `like` includes."""
+    choices = _choices(like)
+    return replace(
+        table,
+        # Spans of both tables can only be shown when they point into one text.
+        source=table.source if table.source is base.source else None,
+        columns=_columns(table, base, choices),
+        watermark=_watermark(table, base, choices["WATERMARKS"]),
+        primary_key=_primary_key(table, base, choices["CONSTRAINTS"]),
+        partitioned_by=_partitions(table, base, choices["PARTITIONS"]),
+        options=_options(table, base, choices["OPTIONS"]),
+    )
+
+
+def _choices(like: s.Like) -> dict[str, str]:
+    choices = dict(DEFAULTS)
+    for feature, choice in like.choices:
+        if feature == "ALL":
+            choices = dict.fromkeys(choices, choice)
+    choices.update({feature: choice for feature, choice in like.choices if feature != "ALL"})
+    return choices
+
+
+def _columns(table: Table, base: Table, choices: dict[str, str]) -> tuple[s.Column, ...]:
+    feature_of = {s.ComputedColumn: "GENERATED", s.MetadataColumn: "METADATA"}
+    own = {column.name: column for column in table.columns}
+    taken = []
+    for column in base.columns:
+        feature = feature_of.get(type(column))
+        choice = choices[feature] if feature else "INCLUDING"
+        if choice == "EXCLUDING":
+            continue
+        mine = own.get(column.name)
+        if mine is None:
+            taken.append(column)
+        elif choice != "OVERWRITING" or type(mine) is not type(column):
+            raise CatalogError(
+                f"column `{column.name}` is in `{base.name}` already",
+                at=mine.span,
+                hint=f"leave it out, or add OVERWRITING {feature}" if feature else "leave it out",
+            )
+    return (*taken, *table.columns)
+
+
+def _watermark(table: Table, base: Table, choice: str) -> s.Watermark | None:
+    if choice == "EXCLUDING" or base.watermark is None:
+        return table.watermark
+    if table.watermark is None:
+        return base.watermark
+    if choice == "OVERWRITING":
+        return table.watermark
+    raise CatalogError(
+        f"`{base.name}` has a watermark already",
+        at=table.watermark.span,
+        hint="add OVERWRITING WATERMARKS or EXCLUDING WATERMARKS",
+    )
+
+
+def _primary_key(table: Table, base: Table, choice: str) -> s.PrimaryKey | None:
+    if choice == "EXCLUDING" or base.primary_key is None:
+        return table.primary_key
+    if table.primary_key is None:
+        return base.primary_key
+    raise CatalogError(
+        f"`{base.name}` has a primary key already",
+        at=table.primary_key.span,
+        hint="add EXCLUDING CONSTRAINTS",
+    )
+
+
+def _partitions(table: Table, base: Table, choice: str) -> tuple[str, ...]:
+    return table.partitioned_by or (() if choice == "EXCLUDING" else base.partitioned_by)
+
+
+def _options(table: Table, base: Table, choice: str) -> tuple[s.Option, ...]:
+    if choice == "EXCLUDING":
+        return table.options
+    own = {option.key for option in table.options}
+    if choice == "INCLUDING":
+        for option in base.options:
+            if option.key in own:
+                raise CatalogError(
+                    f"option '{option.key}' is set in `{base.name}` already",
+                    at=next(o.span for o in table.options if o.key == option.key),
+                    hint="add OVERWRITING OPTIONS",
+                )
+    return (*(o for o in base.options if o.key not in own), *table.options)
