@@ -1,0 +1,48 @@
+# `make` lists what there is. Everything runs in .venv, which the first target that needs it makes.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check conformance-record bench lock java
+SHELL := /bin/bash
+
+BIN := .venv/bin
+CASES ?=
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 28
+
+demo: .venv/.ready java ## run examples/orders.sql: a result that moves, for some ten seconds
+	$(BIN)/tidemark run examples/orders.sql
+
+test: .venv/.ready java ## run every test (ARGS="tests/plan -k join" for some)
+	$(BIN)/pytest $(ARGS)
+
+check: .venv/.ready ## format, lint, types and the layers: what CI asks before the tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest tests/test_layers.py
+
+conformance-record: .venv-flink/.ready java ## record cases on real Flink (CASES="types/cast_int" for some)
+	.venv-flink/bin/python -m conformance record $(CASES)
+
+bench: .venv/.ready java ## measure start-up against bare PySpark
+	$(BIN)/python -m bench
+
+lock: ## pin the requirements anew (needs uv)
+	uv pip compile $(PINNED) --group build -o requirements/build.txt
+	uv pip compile $(PINNED) --group dev pyproject.toml -o requirements/dev.txt
+	uv pip compile $(PINNED) --group flink -o requirements/flink.txt
+
+# Hashes, and no address of any package index: where packages come from is the machine's business.
+PINNED := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
+
+java:
+	@scripts/setup need-java 17
+
+.venv/.ready: requirements/build.txt requirements/dev.txt pyproject.toml scripts/setup
+	@scripts/setup venv
+	@touch $@
+
+.venv-flink/.ready: requirements/flink.txt scripts/setup
+	@scripts/setup flink-venv
+	@touch $@
