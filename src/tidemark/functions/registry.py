@@ -60,6 +60,7 @@ class SignatureMismatch(Exception):
 
 
 Returns = t.DataType | Callable[[tuple[Argument, ...]], t.DataType]
+Converts = Callable[[tuple[Argument, ...]], tuple[t.DataType, ...]]
 SparkText = str | Callable[[Call], str]
 
 
@@ -92,6 +93,9 @@ class Function:
     # Null in, null out: the result is nullable if an argument is. False: `returns` alone decides.
     strict: bool = True
     deterministic: bool = True
+    # The types the arguments are converted to where these depend on one another, as in
+    # `1 + 2.5`; asked after a signature fits, and may refuse with SignatureMismatch.
+    converts: Converts | None = None
     # A vectorised fallback for what Spark has no words for: Arrow arrays in, an Arrow array out.
     # `spark` then calls it by the name that `python_name` gives.
     python: Callable[..., Any] | None = field(default=None, compare=False)

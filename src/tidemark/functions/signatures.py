@@ -65,16 +65,28 @@ def resolve(function: Function, arguments: tuple[Argument, ...]) -> Resolution:
     failures = []
     for signature in function.signatures:
         try:
-            parameters = _match(signature, arguments)
+            parameters = _parameters(function, signature, arguments)
         except SignatureMismatch as mismatch:
             failures.append(str(mismatch))
             continue
-        converted = tuple(
-            Argument(type_, argument.value)
-            for type_, argument in zip(parameters, arguments, strict=True)
-        )
-        return Resolution(parameters, _result(function, converted))
+        return Resolution(parameters, _result(function, _retyped(arguments, parameters)))
     raise SignatureMismatch(failures[0] if len(failures) == 1 else "no signature fits")
+
+
+def _parameters(
+    function: Function, signature: tuple[Parameter, ...], arguments: tuple[Argument, ...]
+) -> tuple[t.DataType, ...]:
+    matched = _match(signature, arguments)
+    if function.converts is None:
+        return matched
+    return function.converts(_retyped(arguments, matched))
+
+
+def _retyped(
+    arguments: tuple[Argument, ...], types: tuple[t.DataType, ...]
+) -> tuple[Argument, ...]:
+    pairs = zip(arguments, types, strict=True)
+    return tuple(Argument(type_, argument.value) for argument, type_ in pairs)
 
 
 def describe(function: Function) -> str:
