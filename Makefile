@@ -9,10 +9,10 @@ CASES ?=
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 28
 
-demo: .venv/.ready java ## run examples/orders.sql: a result that moves, for some ten seconds
+demo: java .venv/.ready ## run examples/orders.sql: a result that moves, for some ten seconds
 	$(BIN)/tidemark run examples/orders.sql
 
-test: .venv/.ready java ## run every test (ARGS="tests/plan -k join" for some)
+test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some)
 	$(BIN)/pytest $(ARGS)
 
 check: .venv/.ready ## format, lint, types and the layers: what CI asks before the tests
@@ -21,10 +21,10 @@ check: .venv/.ready ## format, lint, types and the layers: what CI asks before t
 	$(BIN)/mypy
 	$(BIN)/pytest tests/test_layers.py
 
-conformance-record: .venv-flink/.ready java ## record cases on real Flink (CASES="types/cast_int" for some)
+conformance-record: java .venv-flink/.ready ## record cases on real Flink (CASES="types/cast_int" for some)
 	.venv-flink/bin/python -m conformance record $(CASES)
 
-bench: .venv/.ready java ## measure start-up against bare PySpark
+bench: java .venv/.ready ## measure start-up against bare PySpark
 	$(BIN)/python -m bench
 
 lock: ## pin the requirements anew (needs uv)

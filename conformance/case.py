@@ -1,0 +1,107 @@
+"""A conformance case: tables with rows in arrival order, one query, and what Flink answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+CASES = Path(__file__).resolve().parent / "cases"
+
+# Settings every case runs under; a case adds to or overrides them with SET in its `setup`.
+BASE_SETTINGS = {
+    "parallelism.default": "1",
+    # One watermark per record instead of one every 200 ms.
+    "pipeline.auto-watermark-interval": "0",
+    "table.local-time-zone": "UTC",
+}
+
+Compare = Literal["append", "materialized", "changelog", "error"]
+COMPARE: tuple[Compare, ...] = ("append", "materialized", "changelog", "error")
+
+Row = dict[str, Any]
+Change = tuple[str, Row]  # (+I, -U, +U or -D; the row by column name)
+
+SET_STATEMENT = re.compile(r"^\s*SET\s+'([^']+)'\s*=\s*'((?:[^']|'')*)'\s*;?\s*$", re.I | re.S)
+
+
+@dataclass
+class Table:
+    """`columns` is the inside of the DDL's parentheses; `rows` are as the format writes them:
+    objects for JSON, arrays for CSV."""
+
+    name: str
+    columns: str
+    format: str
+    rows: list[Any]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Case:
+    """One file below `cases/`. `flink` says how it was recorded; it is missing before that."""
+
+    path: Path
+    title: str
+    area: str
+    tables: list[Table]
+    query: str
+    compare: Compare
+    notes: str | None = None
+    arrival: list[str] | None = None  # which table delivers the next record, where it matters
+    setup: list[str] = field(default_factory=list)
+    key: list[str] | None = None
+    error: str | None = None
+    error_mentions: list[str] = field(default_factory=list)
+    expected: list[Any] | None = None
+    flink: dict[str, Any] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.area}/{self.path.stem}"
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """The result's columns and their Flink types, empty before the case is recorded."""
+        return dict((self.flink or {}).get("schema") or {})
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The options the case runs under."""
+        own = (SET_STATEMENT.match(statement) for statement in self.setup)
+        return BASE_SETTINGS | {m[1]: m[2].replace("''", "'") for m in own if m}
+
+    @property
+    def own_settings(self) -> dict[str, str]:
+        """The options that are not those of every case."""
+        return {k: v for k, v in self.settings.items() if BASE_SETTINGS.get(k) != v}
+
+    @property
+    def statements(self) -> list[str]:
+        """What `setup` says besides SET: views, functions."""
+        return [s.strip().rstrip(";").strip() for s in self.setup if not SET_STATEMENT.match(s)]
+
+    @property
+    def final_query(self) -> str:
+        return self.query.strip().rstrip(";")
+
+
+def load_cases(
+    names: Iterable[str] = (), areas: Iterable[str] = (), root: Path = CASES
+) -> list[Case]:
+    """The cases of the given areas and names (`area/name`, `name` or a file); all without any."""
+    from conformance.case_file import read_case
+
+    cases = [read_case(path) for path in sorted(root.glob("*/*.yaml"))]
+    wanted_areas, wanted = set(areas), [name.removesuffix(".yaml") for name in names]
+    if wanted_areas:
+        cases = [case for case in cases if case.area in wanted_areas]
+    if wanted:
+        cases = [case for case in cases if any(_is_called(case, name) for name in wanted)]
+    return cases
+
+
+def _is_called(case: Case, name: str) -> bool:
+    return name in (case.name, case.path.stem) or Path(name).resolve() == case.path.with_suffix("")

@@ -1,0 +1,83 @@
+"""A case as a SQL script and the data files that its tables read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from conformance.case import Case, Table
+
+
+def write_script(case: Case, folder: Path) -> Path:
+    """Write `case.sql`, whose last statement is the query, and one data file per table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [_heading(case)]
+    parts += [f"SET {sql_string(k)} = {sql_string(v)};" for k, v in case.settings.items()]
+    for table in case.tables:
+        write_rows(table, data_file(table, folder))
+        parts.append(create_table(table, data_file(table, folder)) + ";")
+    parts += [f"{statement};" for statement in [*case.statements, case.final_query]]
+    script = folder / "case.sql"
+    script.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    if case.arrival:
+        _write_steps(case, case.arrival, folder / "steps")
+    return script
+
+
+def write_rows(table: Table, path: Path) -> None:
+    """The table's rows in its format, in arrival order."""
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        if table.format == "csv":
+            writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+            writer.writerows([_csv_field(value) for value in row] for row in table.rows)
+        else:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in table.rows)
+
+
+def create_table(table: Table, path: Path) -> str:
+    """The DDL of a bounded table over its data file."""
+    options = {"connector": "filesystem", "path": str(path), "format": table.format}
+    if table.format == "csv":
+        options["csv.null-literal"] = ""
+    options |= {k: str(v) for k, v in table.options.items()}
+    with_ = ",\n  ".join(f"{sql_string(k)} = {sql_string(v)}" for k, v in options.items())
+    columns = "\n".join("  " + line for line in table.columns.strip().split("\n"))
+    return f"CREATE TABLE `{table.name}` (\n{columns}\n) WITH (\n  {with_}\n)"
+
+
+def data_file(table: Table, folder: Path) -> Path:
+    extension = "csv" if table.format == "csv" else "json"
+    return folder / f"{table.name}.{extension}"
+
+
+def sql_string(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _heading(case: Case) -> str:
+    heading = f"-- {case.name}: {case.title}"
+    if case.arrival:
+        heading += "\n-- arrival: " + ", ".join(case.arrival)
+    return heading
+
+
+def _write_steps(case: Case, arrival: list[str], folder: Path) -> None:
+    """One file per record in delivery order, for engines that can be fed step by step."""
+    folder.mkdir(exist_ok=True)
+    tables = {table.name: table for table in case.tables}
+    delivered: Counter[str] = Counter()
+    for step, name in enumerate(arrival):
+        table, position = tables[name], delivered[name]
+        delivered[name] += 1
+        path = folder / f"{step:04d}.{data_file(table, folder).name}"
+        write_rows(replace(table, rows=table.rows[position : position + 1]), path)
+
+
+def _csv_field(value: Any) -> Any:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value
