@@ -1,0 +1,51 @@
+"""Every recorded case, run by Tidemark and compared with what real Flink answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tidemark
+from conformance.case import Case, Change, load_cases
+from conformance.check import unmentioned
+from conformance.compare import differences
+from conformance.script import write_script
+from tests.conformance.not_yet import NOT_YET, feature_missing_for
+from tidemark.errors import NotSupported, TidemarkError
+from tidemark.rows import json_row
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CASES = [case for case in load_cases() if case.flink]
+
+
+def changes_of(case: Case, spark: SparkSession, folder: Path) -> list[Change]:
+    """What Tidemark answers: the changelog of the script's last statement."""
+    script = write_script(case, folder)
+    session = tidemark.connect(spark)
+    try:
+        result = session.sql(script.read_text(encoding="utf-8"), name=f"{case.name}.sql")
+        return [(c.kind, json_row(c.row, result.columns)) for c in result.changes()]
+    finally:
+        session.stop()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_answers_as_flink_did(case: Case, spark: SparkSession, tmp_path: Path):
+    if feature_missing_for(case):
+        with pytest.raises(NotSupported):
+            changes_of(case, spark, tmp_path)
+    elif case.compare == "error":
+        with pytest.raises(TidemarkError) as raised:
+            changes_of(case, spark, tmp_path)
+        assert unmentioned(case, str(raised.value)) == []
+    else:
+        assert differences(case, changes_of(case, spark, tmp_path)) == []
+
+
+def test_list_of_missing_features_names_only_what_there_is():
+    known = {name for case in CASES for name in (case.name, case.area)}
+    assert set(NOT_YET) <= known

@@ -1,0 +1,155 @@
+"""Imports point downwards only, and each layer knows only the libraries it is about."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "tidemark"
+
+# From the bottom up; a layer may import itself and those before it. Layers on one line do not
+# know each other.
+ORDER = (
+    ("errors", "durations"),
+    ("kernels", "types"),
+    ("functions",),
+    ("dialect",),
+    ("catalog",),
+    ("plan",),
+    ("rows",),
+    ("spark",),
+    ("connectors",),
+    ("session",),
+    ("testing",),
+    ("cli", "ui"),
+)
+# Deliberate exceptions: kernels are below everything, but know nothing of SQL's types either.
+KNOWS_ONLY = {"kernels": {"errors"}, "durations": set(), "errors": set()}
+
+# Third-party libraries by layer; without an entry, none. Everyone may import typing_extensions.
+LIBRARIES = {
+    "kernels": {"polars", "pyarrow", "numpy"},
+    "functions": {"pyarrow"},
+    "dialect": {"sqlglot"},
+    "catalog": {"sqlglot"},
+    "plan": {"sqlglot"},
+    "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
+    "connectors": {"pyspark", "pyarrow"},
+    "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot"},
+    "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments"},
+}
+# Too slow to load before a statement needs them: never while a module is being imported.
+LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
+# Only ever loaded by the workers, or by functions that run on them.
+LOADED_ON_WORKERS = {"kernels", "spark/stateful"}
+
+
+class Import(NamedTuple):
+    path: Path
+    line: int
+    name: str
+    when: str  # "loading", "called" (inside a function) or "checked" (under TYPE_CHECKING)
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(PACKAGE.parent)}:{self.line} imports {self.name}"
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    """Every import of a file, wherever it stands in it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    yield from _imports(tree, path, "loading")
+
+
+def _imports(node: ast.AST, path: Path, when: str) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+        yield from (Import(path, node.lineno, alias.name, when) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        module = _absolute(node, path)
+        # `from tidemark import types` names a layer just as `from tidemark.types import ...`.
+        whole = [f"{module}.{a.name}" for a in node.names] if module == "tidemark" else [module]
+        yield from (Import(path, node.lineno, name, when) for name in whole)
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        when = "called" if when == "loading" else when
+    elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        when = "checked"
+    for child in ast.iter_child_nodes(node):
+        yield from _imports(child, path, when)
+
+
+def _absolute(node: ast.ImportFrom, path: Path) -> str:
+    if not node.level:
+        return node.module or ""
+    package = ("tidemark", *path.relative_to(PACKAGE).parent.parts)
+    base = package[: len(package) - node.level + 1]
+    return ".".join([*base, node.module] if node.module else base)
+
+
+def layer_of(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def rank(layer: str) -> int:
+    return next(position for position, layers in enumerate(ORDER) if layer in layers)
+
+
+FILES = sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
+IMPORTS = [found for path in FILES for found in imports_of(path)]
+LAYERS = sorted({layer_of(path) for path in FILES})
+
+
+def imports_in(layer: str) -> list[Import]:
+    return [found for found in IMPORTS if layer_of(found.path) == layer]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layer_has_its_place(layer: str):
+    assert any(layer in layers for layers in ORDER), f"give `{layer}` a place in ORDER"
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layer_imports_downwards_only(layer: str):
+    below = {other for layers in ORDER[: rank(layer)] for other in layers}
+    allowed = {layer} | KNOWS_ONLY.get(layer, below)
+    upwards = [
+        str(found)
+        for found in imports_in(layer)
+        if found.name.startswith("tidemark.") and found.name.split(".")[1] not in allowed
+    ]
+    assert upwards == []
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layer_imports_only_its_own_libraries(layer: str):
+    allowed = LIBRARIES.get(layer, set()) | {"typing_extensions", "tidemark"}
+    foreign = [
+        str(found)
+        for found in imports_in(layer)
+        if found.name.split(".")[0] not in allowed | sys.stdlib_module_names
+    ]
+    assert foreign == []
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layer_loads_heavy_libraries_only_when_called(layer: str):
+    early = [
+        str(found)
+        for found in imports_in(layer)
+        if found.when == "loading"
+        and found.name.split(".")[0] in LATE
+        and not _runs_on_workers(found.path)
+    ]
+    assert early == []
+
+
+def test_package_itself_loads_nothing_early():
+    early = [str(found) for found in imports_of(PACKAGE / "__init__.py") if found.when == "loading"]
+    assert [name for name in early if not name.endswith("imports __future__")] == []
+
+
+def _runs_on_workers(path: Path) -> bool:
+    inside = path.relative_to(PACKAGE).as_posix()
+    return any(inside.startswith(f"{folder}/") for folder in LOADED_ON_WORKERS)
