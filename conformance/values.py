@@ -29,7 +29,8 @@ def normal(value: Any, type_: str) -> Any:
         return None
     type_ = re.sub(r"\s+NOT NULL$", "", type_.strip())
     head = re.split(r"[\s(<]", type_, maxsplit=1)[0].upper()
-    return _NORMAL.get(head, lambda value, _: value)(value, type_)
+    normalize = _NORMAL.get(head)
+    return normalize(value, type_) if normalize else value
 
 
 def normal_timestamp(value: Any, _type: str = "") -> str:

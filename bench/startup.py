@@ -1,0 +1,113 @@
+"""How long until something happens: import, `tidemark check`, and `tidemark run` of a script with
+one row beside PySpark doing the same by hand."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.timing import Times, alternate
+
+IMPORT_LIMIT_S = 0.3
+CHECK_LIMIT_S = 2.0
+RUN_LIMIT_RATIO = 1.5
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One line of the table: what was measured, against what, and whether it is good enough."""
+
+    what: str
+    times: Times
+    limit: float
+    rival: Times | None = None
+
+    @property
+    def value(self) -> float:
+        """Seconds; a ratio where there is a rival."""
+        return self.times.median / self.rival.median if self.rival else self.times.median
+
+    @property
+    def good(self) -> bool:
+        return self.value <= self.limit
+
+
+def measure(runs: int) -> Iterator[Measured]:
+    """Every measurement, one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield _import(runs)
+        yield _check(Path(folder), runs)
+        yield from _run(Path(folder), runs)
+
+
+def _import(runs: int) -> Measured:
+    """What `import tidemark` adds to an interpreter that starts and ends."""
+    times = alternate({"import": ["-c", "import tidemark"], "nothing": ["-c", "pass"]}, runs)
+    pairs = zip(times["import"].seconds, times["nothing"].seconds, strict=True)
+    added = Times(tuple(max(0.0, mine - empty) for mine, empty in pairs))
+    return Measured("import tidemark, s", added, IMPORT_LIMIT_S)
+
+
+def _check(folder: Path, runs: int) -> Measured:
+    script = folder / "long.sql"
+    script.write_text(long_script(lines=200))
+    times = alternate({"check": ["-m", "tidemark", "check", str(script)]}, runs)
+    return Measured("tidemark check, 200 lines, s", times["check"], CHECK_LIMIT_S)
+
+
+def _run(folder: Path, runs: int) -> Iterator[Measured]:
+    data = folder / "rows"
+    data.mkdir()
+    (data / "one.json").write_text('{"id": 1, "name": "one"}\n')
+    scripts = {
+        "values": "SELECT * FROM (VALUES (1, 'one')) AS t (id, name);",
+        "file": "CREATE TABLE t (id INT, name STRING) WITH ('connector' = 'filesystem', "
+        f"'path' = '{data}', 'format' = 'json');\nSELECT * FROM t;",
+    }
+    for source, text in scripts.items():
+        script = folder / f"{source}.sql"
+        script.write_text(text)
+        rivals = {
+            "tidemark": ["-m", "tidemark", "run", str(script)],
+            "pyspark": ["-m", "bench.bare_spark", source, str(data)],
+        }
+        times = alternate(rivals, runs)
+        what = f"tidemark run, one row of {source.upper()} / bare PySpark"
+        yield Measured(what, times["tidemark"], RUN_LIMIT_RATIO, times["pyspark"])
+
+
+def long_script(lines: int) -> str:
+    """A script as people write them, at least `lines` long: tables, views, inserts."""
+    parts: list[str] = []
+    while sum(part.count("\n") for part in parts) < lines:
+        parts.append(_BLOCK.replace("#", str(len(parts))))
+    return "".join(parts)
+
+
+_BLOCK = """\
+CREATE TABLE orders_# (
+  id BIGINT,
+  customer ROW<name STRING, city STRING>,
+  amount DECIMAL(10, 2),
+  tags ARRAY<STRING>,
+  ts TIMESTAMP(3),
+  doubled AS amount * 2,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector' = 'datagen',
+  'rows-per-second' = '10'
+);
+CREATE VIEW cities_# AS
+SELECT id, UPPER(customer.city) AS city, COALESCE(amount, 0) AS amount,
+       CASE WHEN amount > 100 THEN 'large' WHEN amount > 10 THEN 'medium' ELSE 'small' END AS size,
+       DATE_FORMAT(ts, 'yyyy-MM-dd') AS day_, TIMESTAMPDIFF(DAY, ts, LOCALTIMESTAMP) AS age
+FROM orders_#
+WHERE customer.city LIKE 'A%' AND id IN (1, 2, 3);
+CREATE TABLE sink_# (id BIGINT, city STRING, amount DECIMAL(10, 2)) WITH ('connector' = 'print');
+INSERT INTO sink_#
+SELECT id, city, CAST(amount AS DECIMAL(10, 2))
+FROM (SELECT * FROM cities_# WHERE size <> 'small') AS large
+WHERE CHAR_LENGTH(city) > 3;
+"""
