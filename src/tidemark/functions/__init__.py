@@ -7,9 +7,15 @@ and Tidemark does not are in its table `NOT_YET`, with the reason.
 from __future__ import annotations
 
 from tidemark.errors import nearest
+from tidemark.functions import arithmetic, constructors, operators, patterns
 from tidemark.functions.registry import Function
 
-TABLES: tuple[tuple[Function, ...], ...] = ()
+TABLES: tuple[tuple[Function, ...], ...] = (
+    operators.FUNCTIONS,
+    arithmetic.FUNCTIONS,
+    patterns.FUNCTIONS,
+    constructors.FUNCTIONS,
+)
 
 BUILT_IN: dict[str, Function] = {
     name: function
@@ -17,6 +23,8 @@ BUILT_IN: dict[str, Function] = {
     for function in table
     for name in (function.name, *function.aliases)
 }
+
+NOT_YET: dict[str, str] = {}
 
 
 def lookup(name: str) -> Function | None:

@@ -7,6 +7,10 @@ a statement before it is parsed. Text that is not plainly harmless therefore tra
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+from tidemark import types as t
+from tidemark.errors import NotSupported
 
 _HARMLESS_TEXT = re.compile(r"[A-Za-z0-9 _.,:;/+*()<>=@#%&!?|^~\[\]-]*\Z")
 _HARMLESS_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -47,3 +51,81 @@ def safe_names(names: list[str] | tuple[str, ...]) -> tuple[str, ...]:
         taken.add(chosen.lower())
         result.append(chosen)
     return tuple(result)
+
+
+_SHORT_ENOUGH_TO_REPEAT = 80
+
+
+def bound(sql: str, write: Callable[[str], str]) -> str:
+    """Text that `write` makes of an expression it mentions several times.
+
+    A long expression gets a name first, so that nested ones do not multiply.
+
+    >>> bound("a", lambda x: f"({x} + {x})")
+    '(a + a)'
+    """
+    if len(sql) <= _SHORT_ENOUGH_TO_REPEAT:
+        return write(sql)
+    variable = f"_tm_v{len(sql)}"
+    return f"get(transform(array({sql}), {variable} -> {write(variable)}), 0)"
+
+
+# Spark counts microseconds; Flink can be asked for nanoseconds.
+MAX_TIME_PRECISION = 6
+
+_PLAIN_TYPES: dict[type[t.DataType], str] = {
+    t.Null: "VOID",
+    t.Boolean: "BOOLEAN",
+    t.TinyInt: "TINYINT",
+    t.SmallInt: "SMALLINT",
+    t.Int: "INT",
+    t.BigInt: "BIGINT",
+    t.Float: "FLOAT",
+    t.Double: "DOUBLE",
+    t.Char: "STRING",
+    t.VarChar: "STRING",
+    t.Binary: "BINARY",
+    t.VarBinary: "BINARY",
+    t.Date: "DATE",
+    t.Time: "TIME(6)",
+    t.Timestamp: "TIMESTAMP_NTZ",
+    t.TimestampLtz: "TIMESTAMP",
+    t.DayTimeInterval: "INTERVAL DAY TO SECOND",
+    t.YearMonthInterval: "INTERVAL YEAR TO MONTH",
+}
+
+
+def spark_type(type_: t.DataType) -> str:
+    """A Flink type as Spark spells the type that holds its values.
+
+    The nullability of elements and fields is left out: Spark takes this text as the target of a
+    cast, and a cast may not promise what its operand does not.
+
+    >>> spark_type(t.Map(t.STRING, t.Array(t.Timestamp(3))))
+    'MAP<STRING, ARRAY<TIMESTAMP_NTZ>>'
+    """
+    check_precision(type_)
+    match type_:
+        case t.Decimal(precision=precision, scale=scale):
+            return f"DECIMAL({precision}, {scale})"
+        case t.Array(element=element):
+            return f"ARRAY<{spark_type(element)}>"
+        case t.Multiset(element=element):
+            return f"MAP<{spark_type(element)}, INT>"
+        case t.Map(key=key, value=value):
+            return f"MAP<{spark_type(key)}, {spark_type(value)}>"
+        case t.Row(fields=fields):
+            names = safe_names([field.name for field in fields])
+            pairs = zip(names, fields, strict=True)
+            return f"STRUCT<{', '.join(f'{name(n)}: {spark_type(f.type)}' for n, f in pairs)}>"
+        case _:
+            return _PLAIN_TYPES[type(type_)]
+
+
+def check_precision(type_: t.DataType) -> None:
+    """Refuse times finer than Spark can hold."""
+    if isinstance(type_, (t.Time, *t.TIMESTAMPS)) and type_.precision > MAX_TIME_PRECISION:
+        raise NotSupported(
+            f"{type_.text()} cannot be held by Spark, which counts microseconds",
+            hint=f"use a precision of {MAX_TIME_PRECISION} or less",
+        )

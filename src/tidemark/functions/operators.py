@@ -1,0 +1,207 @@
+"""Comparisons, logic, membership, `||` and OVERLAPS."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.functions import arithmetic
+from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+
+_READ_FROM_TEXT = (t.Date, t.Time, *t.TIMESTAMPS)
+_NESTED = (t.Array, t.Map, t.Multiset, t.Row)
+
+
+# --- comparisons -------------------------------------------------------------------------------
+
+
+def _comparable(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    """What two compared values are converted to; Spark itself brings numbers together."""
+    left, right = (argument.type for argument in arguments)
+    if isinstance(left, t.Null) or isinstance(right, t.Null):
+        return left, right
+    for family in (t.NUMERICS, t.CHARACTERS, t.BINARIES, (t.Boolean,)):
+        if isinstance(left, family) and isinstance(right, family):
+            return left, right
+    if isinstance(left, _READ_FROM_TEXT) and isinstance(right, t.CHARACTERS):
+        return left, left.with_nullable(right.nullable)
+    if isinstance(right, _READ_FROM_TEXT) and isinstance(left, t.CHARACTERS):
+        return right.with_nullable(left.nullable), right
+    common = t.common_type((left, right))
+    if common is None or isinstance(left, t.Date) != isinstance(right, t.Date):
+        raise SignatureMismatch(
+            f"{left.text()} cannot be compared with {right.text()}; cast one of them"
+        )
+    return common.with_nullable(left.nullable), common.with_nullable(right.nullable)
+
+
+def _ordered(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    for argument in arguments:
+        if isinstance(argument.type, _NESTED):
+            raise SignatureMismatch(f"{argument.type.text()} has no order")
+    return _comparable(arguments)
+
+
+def _write_equal(call: Call) -> str:
+    left, right = _as_equatable(call)
+    return f"({left} = {right})"
+
+
+def _write_not_equal(call: Call) -> str:
+    left, right = _as_equatable(call)
+    return f"({left} <> {right})"
+
+
+def _write_same(call: Call) -> str:
+    left, right = _as_equatable(call)
+    return f"({left} <=> {right})"
+
+
+def _write_distinct(call: Call) -> str:
+    left, right = _as_equatable(call)
+    return f"(NOT ({left} <=> {right}))"
+
+
+def _as_equatable(call: Call) -> tuple[str, str]:
+    left, right = call.args
+    if isinstance(call.type(0), t.Map | t.Multiset):
+        # Spark does not compare maps; their sorted entries say the same.
+        return f"array_sort(map_entries({left}))", f"array_sort(map_entries({right}))"
+    return left, right
+
+
+def _comparison(symbol: str) -> Function:
+    return scalar(
+        symbol,
+        "(any, any)",
+        t.Boolean(),
+        f"({{0}} {symbol} {{1}})",
+        converts=_ordered,
+        category="comparison",
+    )
+
+
+# --- BETWEEN and IN ----------------------------------------------------------------------------
+
+
+def _between_operands(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    value, low, high = arguments
+    first, low_type = _ordered((value, low))
+    value_type, high_type = _ordered((Argument(first, value.value), high))
+    return value_type, low_type, high_type
+
+
+def _members(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    """Each member is compared with the value: `ts IN ('2024-01-01', ...)` reads the texts."""
+    value, *members = arguments
+    types = []
+    for member in members:
+        value_type, member_type = _comparable((value, member))
+        value = Argument(value_type, value.value)
+        types.append(member_type)
+    return value.type, *types
+
+
+def _write_in(call: Call) -> str:
+    value, *members = call.args
+    return f"({value} IN ({', '.join(members)}))"
+
+
+# --- strings -----------------------------------------------------------------------------------
+
+
+def _concatenated(arguments: tuple[Argument, ...]) -> t.DataType:
+    left, right = (argument.type for argument in arguments)
+    if isinstance(left, t.Null) or isinstance(right, t.Null):
+        return t.STRING
+    assert isinstance(left, t.CHARACTERS) and isinstance(right, t.CHARACTERS)
+    length = min(left.length + right.length, t.MAX_LENGTH)
+    both_char = isinstance(left, t.Char) and isinstance(right, t.Char)
+    return t.Char(length) if both_char else t.VarChar(length)
+
+
+# --- OVERLAPS ----------------------------------------------------------------------------------
+
+
+def _periods(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    moments = []
+    for start, end in ((arguments[0], arguments[1]), (arguments[2], arguments[3])):
+        if not isinstance(end.type, (*t.INTERVALS, type(start.type))):
+            raise SignatureMismatch(
+                f"a period from {start.type.text()} cannot end at {end.type.text()}"
+            )
+        moments.append(start.type)
+    if type(moments[0]) is not type(moments[1]):
+        raise SignatureMismatch(
+            f"periods of {moments[0].text()} and {moments[1].text()} cannot overlap"
+        )
+    return tuple(argument.type for argument in arguments)
+
+
+def _write_overlaps(call: Call) -> str:
+    first, second = (_period(call, start) for start in (0, 2))
+    known = " AND ".join(f"{moment} IS NOT NULL" for moment in (*first, *second))
+    (a, b), (c, d) = first, second
+    touching = f"greatest({a}, {b}) >= least({c}, {d}) AND greatest({c}, {d}) >= least({a}, {b})"
+    return f"(CASE WHEN {known} THEN {touching} END)"
+
+
+def _period(call: Call, start: int) -> tuple[str, str]:
+    """The two ends, in either order; an interval is a distance from the first."""
+    end = call.args[start + 1]
+    if isinstance(call.type(start + 1), t.INTERVALS):
+        end = _ADDED.write(
+            Call(
+                call.args[start : start + 2],
+                call.arguments[start : start + 2],
+                call.type(start),
+                call.zone,
+            )
+        )
+    return call.args[start], end
+
+
+_ADDED = next(function for function in arithmetic.FUNCTIONS if function.name == "+")
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    scalar("=", "(any, any)", t.Boolean(), _write_equal, converts=_comparable),
+    scalar("<>", "(any, any)", t.Boolean(), _write_not_equal, converts=_comparable),
+    *(_comparison(symbol) for symbol in ("<", "<=", ">", ">=")),
+    scalar(
+        "IS NOT DISTINCT FROM",
+        "(any, any)",
+        t.Boolean(nullable=False),
+        _write_same,
+        converts=_comparable,
+    ),
+    scalar(
+        "IS DISTINCT FROM",
+        "(any, any)",
+        t.Boolean(nullable=False),
+        _write_distinct,
+        converts=_comparable,
+    ),
+    scalar("AND", "(boolean, boolean)", t.Boolean(), "({0} AND {1})"),
+    scalar("OR", "(boolean, boolean)", t.Boolean(), "({0} OR {1})"),
+    scalar("NOT", "(boolean)", t.Boolean(), "(NOT {0})"),
+    scalar("IS NULL", "(any)", t.Boolean(nullable=False), "({0} IS NULL)"),
+    scalar("IS TRUE", "(boolean)", t.Boolean(nullable=False), "({0} <=> TRUE)"),
+    scalar("IS FALSE", "(boolean)", t.Boolean(nullable=False), "({0} <=> FALSE)"),
+    scalar("IS UNKNOWN", "(boolean)", t.Boolean(nullable=False), "({0} IS NULL)"),
+    scalar(
+        "BETWEEN",
+        "(any, any, any)",
+        t.Boolean(),
+        "({0} BETWEEN {1} AND {2})",
+        converts=_between_operands,
+    ),
+    scalar("IN", "(any, any...)", t.Boolean(), _write_in, converts=_members),
+    scalar("||", "(character, character)", _concatenated, "concat({0}, {1})"),
+    scalar(
+        "OVERLAPS",
+        "(datetime, any, datetime, any)",
+        t.Boolean(),
+        _write_overlaps,
+        converts=_periods,
+        summary="Whether two closed periods, each two ends or a start and a length, share a moment",
+    ),
+)

@@ -1,0 +1,163 @@
+"""LIKE and SIMILAR TO: SQL patterns as patterns that Spark reads the same way."""
+
+from __future__ import annotations
+
+import re
+
+from tidemark import types as t
+from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.spark_text import string
+
+# Spark's LIKE always has an escape character, a backslash if none is given; Flink's has none.
+# These stand in for "none": characters of no script, of which one is not in the pattern.
+_NOBODYS_CHARACTERS = ("\ue000", "\ue001", "\ue002")
+_QUOTED_IN_REGEX = "\\^$.|?*+()[]{}"
+# What SIMILAR TO hands on to the regular expression as it stands.
+_SIMILAR_OPERATORS = "|*+?{}()-^,.0123456789"
+_CHARACTER_CLASSES = {
+    "[:ALPHA:]": r"\p{Alpha}",
+    "[:UPPER:]": r"\p{Upper}",
+    "[:LOWER:]": r"\p{Lower}",
+    "[:DIGIT:]": r"\d",
+    "[:SPACE:]": " ",
+    "[:WHITESPACE:]": r"\s",
+    "[:ALNUM:]": r"\p{Alnum}",
+}
+
+
+def _checked_like(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    _escape_of(arguments)
+    pattern = arguments[1]
+    if pattern.is_literal and isinstance(pattern.value, str):
+        _like_pieces(pattern.value, _escape_of(arguments))
+    return tuple(argument.type for argument in arguments)
+
+
+def _escape_of(arguments: tuple[Argument, ...]) -> str | None:
+    if len(arguments) < 3:
+        return None
+    escape = arguments[2]
+    if not escape.is_literal or not isinstance(escape.value, str) or len(escape.value) != 1:
+        raise SignatureMismatch("ESCAPE takes a literal of one character")
+    return escape.value
+
+
+def _like_pieces(pattern: str, escape: str | None) -> list[tuple[str, bool]]:
+    """The pattern's characters, each with whether it is a wildcard."""
+    pieces = []
+    characters = iter(pattern)
+    for character in characters:
+        if character != escape:
+            pieces.append((character, character in "%_"))
+            continue
+        escaped = next(characters, "")
+        if escaped not in ("%", "_", escape):
+            raise SignatureMismatch(
+                f"the escape character {escape} in '{pattern}' must stand before %, _ or itself"
+            )
+        pieces.append((escaped, False))
+    return pieces
+
+
+def _write_like(call: Call) -> str:
+    value, pattern = call.args[:2]
+    escape = _escape_of(call.arguments)
+    literal = call.literal(1)
+    if not isinstance(literal, str):
+        return f"({value} LIKE {pattern} ESCAPE {_character(escape or _NOBODYS_CHARACTERS[0])})"
+    free = next(c for c in _NOBODYS_CHARACTERS if c not in literal)
+    rewritten = "".join(
+        free + character if character in "%_" and not wildcard else character
+        for character, wildcard in _like_pieces(literal, escape)
+    )
+    return f"({value} LIKE {string(rewritten)} ESCAPE '{free}')"
+
+
+def _character(character: str) -> str:
+    """The text after ESCAPE, which Spark takes only as a plain literal."""
+    return {"'": '"\'"', "\\": "r'\\'"}.get(character, f"'{character}'")
+
+
+def _checked_similar(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    pattern = arguments[1]
+    if not pattern.is_literal:
+        raise SignatureMismatch("SIMILAR TO takes a literal pattern")
+    if isinstance(pattern.value, str):
+        regex = _similar_regex(pattern.value, _escape_of(arguments))
+        try:
+            re.compile(re.sub(r"\\p\{\w+\}", "a", regex))
+        except re.error as problem:
+            raise SignatureMismatch(
+                f"'{pattern.value}' is not a SIMILAR TO pattern: {problem}"
+            ) from None
+    return tuple(argument.type for argument in arguments)
+
+
+def _similar_regex(pattern: str, escape: str | None) -> str:
+    """The pattern as a Java regular expression for the whole value."""
+    result, position = [], 0
+    while position < len(pattern):
+        piece, position = _similar_piece(pattern, position, escape)
+        result.append(piece)
+    return "".join(result)
+
+
+def _similar_piece(pattern: str, position: int, escape: str | None) -> tuple[str, int]:
+    character = pattern[position]
+    if character == escape:
+        escaped = pattern[position + 1 : position + 2]
+        if not escaped:
+            raise SignatureMismatch(f"nothing follows the escape character in '{pattern}'")
+        return _quoted(escaped), position + 2
+    if character == "%":
+        return ".*", position + 1
+    if character == "_":
+        return ".", position + 1
+    if character == "[":
+        return _character_set(pattern, position)
+    plain = character in _SIMILAR_OPERATORS
+    return (character if plain else _quoted(character)), position + 1
+
+
+def _character_set(pattern: str, start: int) -> tuple[str, int]:
+    for name, regex in _CHARACTER_CLASSES.items():
+        if pattern[start:].upper().startswith(f"[{name}]"):
+            return f"[{regex}]", start + len(name) + 2
+    end = pattern.find("]", start)
+    if end < 0:
+        raise SignatureMismatch(f"a [ in '{pattern}' is never closed")
+    inside = pattern[start + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
+    return f"[{inside}]", end + 1
+
+
+def _quoted(character: str) -> str:
+    return f"\\{character}" if character in _QUOTED_IN_REGEX else character
+
+
+def _write_similar(call: Call) -> str:
+    pattern = call.literal(1)
+    if not isinstance(pattern, str):
+        return "CAST(NULL AS BOOLEAN)"
+    regex = _similar_regex(pattern, _escape_of(call.arguments))
+    whole = string(rf"\A(?:{regex})\z")
+    return f"({call.args[0]} RLIKE {whole})"
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    scalar(
+        "LIKE",
+        "(character, character, [character])",
+        t.Boolean(),
+        _write_like,
+        converts=_checked_like,
+        category="comparison",
+    ),
+    scalar(
+        "SIMILAR TO",
+        "(character, character, [character])",
+        t.Boolean(),
+        _write_similar,
+        converts=_checked_similar,
+        category="comparison",
+    ),
+)

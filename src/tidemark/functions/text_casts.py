@@ -1,0 +1,203 @@
+"""Values as text and text as values, in exactly Flink's formats."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.functions.spark_text import MAX_TIME_PRECISION, bound, name, safe_names, spark_type
+from tidemark.functions.spark_text import string as literal
+
+# Spark prints smaller numbers with an exponent.
+_PLAINLY_PRINTED_SCALE = 6
+
+
+def variable(type_: t.DataType) -> str:
+    """A name for the elements of a collection, unlike those of the collections inside it."""
+    return f"_tm_e{_depth(type_)}"
+
+
+def _depth(type_: t.DataType) -> int:
+    match type_:
+        case t.Array(element=element) | t.Multiset(element=element):
+            return 1 + _depth(element)
+        case t.Map(key=key, value=value):
+            return 1 + max(_depth(key), _depth(value))
+        case t.Row(fields=fields):
+            return max((_depth(field.type) for field in fields), default=0)
+    return 0
+
+
+# --- to text -----------------------------------------------------------------------------------
+
+
+def to_text(sql: str, source: t.DataType) -> str:
+    """The value as Flink prints it, whole."""
+    match source:
+        case t.Char() | t.VarChar():
+            return sql
+        case t.Boolean():
+            return f"upper(CAST({sql} AS STRING))"
+        case t.Decimal(precision=precision, scale=scale) if scale > _PLAINLY_PRINTED_SCALE:
+            digits = "9" * max(0, precision - scale - 1) + "0." + "0" * scale
+            return f"replace(to_char({sql}, 'MI{digits}'), ' ', '')"
+        case t.Binary() | t.VarBinary():
+            return f"make_valid_utf8(CAST({sql} AS STRING))"
+        case t.Timestamp(precision=precision) | t.TimestampLtz(precision=precision):
+            return _timestamp_text(sql, precision)
+        case t.DayTimeInterval():
+            return _day_time_text(sql)
+        case t.YearMonthInterval():
+            return _year_month_text(sql)
+        case t.Array() | t.Map() | t.Multiset() | t.Row():
+            return _nested_text(sql, source)
+    return f"CAST({sql} AS STRING)"
+
+
+def _timestamp_text(sql: str, precision: int) -> str:
+    # Spark leaves out zeros at the end of the fraction; Flink prints all its digits.
+    text = f"CAST({sql} AS STRING)"
+    if precision == 0:
+        return f"left({text}, 19)"
+    dotted = f"regexp_replace({text}, '^([^.]+)$', '$1.')"
+    return f"rpad({dotted}, {20 + precision}, '0')"
+
+
+def _day_time_text(sql: str) -> str:
+    # INTERVAL '-1 02:03:04.5' DAY TO SECOND becomes -1 02:03:04.500
+    whole = f"CAST(CAST({sql} AS INTERVAL DAY TO SECOND) AS STRING)"
+    signed = _signed(whole)
+    dotted = f"regexp_replace({signed}, '^([^.]+)$', '$1.')"
+    return f"regexp_replace(concat({dotted}, '000'), '([.][0-9]{{3}})[0-9]*$', '$1')"
+
+
+def _year_month_text(sql: str) -> str:
+    # INTERVAL '-1-2' YEAR TO MONTH becomes -1-02
+    signed = _signed(f"CAST(CAST({sql} AS INTERVAL YEAR TO MONTH) AS STRING)")
+    return f"regexp_replace({signed}, '-([0-9])$', '-0$1')"
+
+
+def _signed(interval_text: str) -> str:
+    inside = f"split_part({interval_text}, {literal(chr(39))}, 2)"
+    return f"regexp_replace({inside}, '^([0-9])', '+$1')"
+
+
+def _nested_text(sql: str, source: t.DataType) -> str:
+    match source:
+        case t.Array(element=element):
+            item = variable(source)
+            items = f"transform({sql}, {item} -> {to_text(item, element)})"
+            return f"concat('[', array_join({items}, ', ', 'NULL'), ']')"
+        case t.Map(key=key, value=value):
+            return _map_text(sql, variable(source), key, value)
+        case t.Multiset(element=element):
+            return _map_text(sql, variable(source), element, t.Int())
+    assert isinstance(source, t.Row)
+    return bound(sql, lambda row: _row_text(row, source))
+
+
+def _map_text(sql: str, entry: str, key: t.DataType, value: t.DataType) -> str:
+    key_text = _or_null(to_text(f"{entry}.key", key))
+    value_text = _or_null(to_text(f"{entry}.value", value))
+    entries = f"transform(map_entries({sql}), {entry} -> concat({key_text}, '=', {value_text}))"
+    return f"concat({literal('{')}, array_join({entries}, ', '), {literal('}')})"
+
+
+def _row_text(row: str, type_: t.Row) -> str:
+    names = safe_names([field.name for field in type_.fields])
+    fields = (
+        _or_null(to_text(f"{row}.{name(n)}", field.type))
+        for n, field in zip(names, type_.fields, strict=True)
+    )
+    return f"if({row} IS NULL, NULL, concat('(', concat_ws(', ', {', '.join(fields)}), ')'))"
+
+
+def _or_null(sql: str) -> str:
+    return f"coalesce({sql}, 'NULL')"
+
+
+def to_length(text: str, source: t.DataType, target: t.DataType) -> str:
+    """Text cut, and for CHAR filled with blanks, to the length of its new type."""
+    if isinstance(target, t.Char):
+        return f"rpad({text}, {target.length}, ' ')"
+    assert isinstance(target, t.VarChar)
+    fits = isinstance(source, t.CHARACTERS) and source.length <= target.length
+    if fits or target.length == t.MAX_LENGTH:
+        return text
+    return f"left({text}, {target.length})"
+
+
+# --- from text ---------------------------------------------------------------------------------
+
+_TRUE = ("t", "true", "y", "yes", "1")
+_FALSE = ("f", "false", "n", "no", "0")
+_INTEGER = r"\A *([+-]?[0-9]+)([.][0-9]*)? *\z"
+_MOMENT = (
+    r"\A([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}( [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}([.][0-9]{1,9})?)?)\z"
+)
+
+
+def from_text(sql: str, target: t.DataType, *, safe: bool) -> str:
+    """The value that the text spells; NULL or a failure of the job if it spells none."""
+    if safe:
+        return _read(sql, target)
+    kind = spark_type(target)
+    return bound(
+        sql,
+        lambda text: (
+            f"coalesce({_read(text, target)}, if({text} IS NULL, NULL, "
+            f"CAST(raise_error(concat('cannot cast ', char(39), {text}, char(39), ' to "
+            f"{target.text()}')) AS {kind})))"
+        ),
+    )
+
+
+def _read(text: str, target: t.DataType) -> str:
+    """The value, or NULL where the text spells none."""
+    match target:
+        case t.Boolean():
+            words = [f"'{w}', TRUE" for w in _TRUE] + [f"'{w}', FALSE" for w in _FALSE]
+            return f"try_element_at(map({', '.join(words)}), lower({text}))"
+        case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt():
+            digits = f"regexp_extract({text}, {literal(_INTEGER)}, 1)"
+            return f"try_cast({digits} AS {spark_type(target)})"
+        case t.Timestamp() | t.TimestampLtz():
+            moment = f"regexp_extract({text}, {literal(_MOMENT)}, 1)"
+            cast = f"try_cast({moment} AS {spark_type(target)})"
+            return to_timestamp_precision(cast, t.STRING, target)
+        case t.Time(precision=precision):
+            return to_time_precision(_read_time(text), t.STRING, precision)
+    return f"try_cast(trim({text}) AS {spark_type(target)})"
+
+
+def _read_time(text: str) -> str:
+    # The hour alone is enough for Flink, not for Spark.
+    complete = f"regexp_replace(trim({text}), '^([0-9]{{1,2}})$', '$1:00')"
+    return f"try_cast({complete} AS TIME(6))"
+
+
+# --- precision ---------------------------------------------------------------------------------
+
+
+def to_time_precision(sql: str, source: t.DataType, precision: int) -> str:
+    """A TIME(6) of Spark's without the digits that the precision does not have."""
+    if isinstance(source, t.Time | t.Timestamp | t.TimestampLtz):
+        if source.precision <= precision:
+            return sql
+    elif precision >= MAX_TIME_PRECISION:
+        return sql
+    return f"CAST(CAST({sql} AS TIME({precision})) AS TIME(6))"
+
+
+def to_timestamp_precision(sql: str, source: t.DataType, target: t.DataType) -> str:
+    """A timestamp without the digits that the target's precision does not have."""
+    assert isinstance(target, t.TIMESTAMPS)
+    given = getattr(source, "precision", 0 if isinstance(source, t.Date) else MAX_TIME_PRECISION)
+    if given <= target.precision:
+        return sql
+    unit = 10 ** (MAX_TIME_PRECISION - target.precision)
+    return bound(sql, lambda moment: _cut_micros(moment, unit))
+
+
+def _cut_micros(moment: str, unit: int) -> str:
+    # Zones are whole seconds apart, so reading the clock in any of them gives the same fraction.
+    excess = f"CAST(pmod(unix_micros({moment}), {unit}) AS INT)"
+    return f"timestampadd(MICROSECOND, -{excess}, {moment})"
