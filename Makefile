@@ -1,6 +1,6 @@
 # `make` lists what there is. Everything runs in .venv, which the first target that needs it makes.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check conformance-record bench lock java
+.PHONY: help demo test check docs conformance-record bench lock java
 SHELL := /bin/bash
 
 BIN := .venv/bin
@@ -20,6 +20,9 @@ check: .venv/.ready ## format, lint, types and the layers: what CI asks before t
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest tests/test_layers.py
+
+docs: .venv/.ready ## write the pages that are made from the code
+	$(BIN)/python -m docs.generate
 
 conformance-record: java .venv-flink/.ready ## record cases on real Flink (CASES="types/cast_int" for some)
 	.venv-flink/bin/python -m conformance record $(CASES)
