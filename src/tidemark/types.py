@@ -208,7 +208,8 @@ class Field:
     comment: str | None = None
 
     def __str__(self) -> str:
-        return f"{quote_name(self.name)} {self.type}"
+        comment = "" if self.comment is None else " '" + self.comment.replace("'", "''") + "'"
+        return f"{quote_name(self.name)} {self.type}{comment}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ as a `Symbol` in upper case:
     OVERLAY(x PLACING y FROM a [FOR b])   OVERLAY[x, y, a, b?]
     CEIL(x TO DAY), FLOOR(...)      CEIL[x, Symbol(DAY)]
     TIMESTAMPADD(DAY, 1, ts), TIMESTAMPDIFF(...)   [Symbol(DAY), 1, ts]
-    x IS JSON [VALUE|SCALAR|ARRAY|OBJECT]   `IS JSON`, `IS JSON SCALAR`, ...[x]; IS NOT JSON: Not(...)
+    x IS [NOT] JSON [VALUE|SCALAR|ARRAY|OBJECT]   `IS JSON VALUE`, ...[x] (NOT: exp.Not around it)
     f(a => 1)                       f[NamedArgument(a, 1)]
     DESCRIPTOR(a, b)                Descriptor(expressions=[Identifier, ...])
     COUNT(*)                        COUNT[Star]
@@ -55,13 +55,13 @@ leaves no trace.
 `exp.Escape(this=<it>, expression)` when there is an ESCAPE), `In(this, expressions=[...])` or
 `In(this, query=Subquery)`, `Exists(this=query)`, `Is(this, expression=Null|Boolean|Unknown)`,
 `NullSafeEQ` for IS NOT DISTINCT FROM and `NullSafeNEQ` for IS DISTINCT FROM,
-`Overlaps(this=row, expression=row)` and the other period predicates as `PeriodPredicate`,
-`EQ(x, Any(Subquery))` and `All` for quantified comparisons. The NOT of `NOT IN`, `IS NOT NULL`, `NOT BETWEEN`, ... is an `exp.Not` around the
-predicate. `CASE` is `exp.Case(this=operand?, ifs=[exp.If(this=when, true=then)], default=?)`;
-`WHEN 1, 2 THEN` of a simple CASE gives one `If` for each value. `CAST` and `TRY_CAST` are
-`exp.Cast` and `exp.TryCast` whose `to` is a `TypeNode`. `a[i]` is
-`exp.Bracket(this, expressions=[i])` with the index as written (Flink counts from one). A scalar
-sub-query is `exp.Subquery(this=query)`. `exp.Paren` is kept.
+`Overlaps(this=row, expression=row)` and the other period predicates as `PeriodPredicate`, `EQ(x,
+Any(Subquery))` and `All` for quantified comparisons. The NOT of `NOT IN`, `IS NOT NULL`, `NOT
+BETWEEN`, ... is an `exp.Not` around the predicate. `CASE` is `exp.Case(this=operand?,
+ifs=[exp.If(this=when, true=then)], default=?)`; `WHEN 1, 2 THEN` of a simple CASE gives one `If`
+for each value. `CAST` and `TRY_CAST` are `exp.Cast` and `exp.TryCast` whose `to` is a `TypeNode`.
+`a[i]` is `exp.Bracket(this, expressions=[i])` with the index as written (Flink counts from one). A
+scalar sub-query is `exp.Subquery(this=query)`. `exp.Paren` is kept.
 `ROW(a, b)` and `(a, b)` are `RowConstructor`; `ARRAY[..]`, `MAP[..]`, `MULTISET[..]` are
 `ArrayConstructor`, `MapConstructor` (keys and values in turn) and `MultisetConstructor`.
 
@@ -99,10 +99,15 @@ from tidemark.types import DataType
 
 
 class TypeNode(exp.Expression):
-    """The target of a cast. `args["type"]` is a `tidemark.types.DataType`."""
+    """The target of a cast. `data_type` is a `tidemark.types.DataType`; make one with `of`."""
 
-    arg_types: ClassVar[dict[str, bool]] = {"type": True}
+    # Types of one shape share a hash; with the text beside the type, nodes compare rightly.
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "type": True}
     _hash_raw_args: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, data_type: DataType) -> TypeNode:
+        return cls(this=str(data_type), type=data_type)
 
     @property
     def data_type(self) -> DataType:
@@ -268,7 +273,8 @@ class JoinGroup(exp.Expression):
 class Hint(exp.Expression):
     """One hint of `/*+ ... */`: `this` is its name in upper case.
 
-    `expressions` are `HintOption` for `'k'='v'` and `exp.Literal` (strings) for plain names and values.
+    `expressions` are `HintOption` for `'k'='v'` and `exp.Literal` (strings) for plain names and
+    values.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expressions": False}

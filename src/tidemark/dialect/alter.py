@@ -1,0 +1,90 @@
+"""ALTER TABLE, VIEW, DATABASE, CATALOG and FUNCTION."""
+
+from __future__ import annotations
+
+from tidemark.dialect import statements as s
+from tidemark.dialect.ddl import DdlParser
+
+
+class AlterParser(DdlParser):
+    """Adds ALTER to data definition."""
+
+    def alter(self) -> s.Statement:
+        start = self.here
+        self.expect("ALTER")
+        if self.at("MODEL", "CONNECTION", "MATERIALIZED", "FUNCTION"):
+            self.refuse(f"ALTER {self.key}", hint="drop it and create it again")
+        kind = self.object_kind()
+        if_exists = self.take("IF", "EXISTS")
+        name = self.qualified_name(f"the name of the {kind.lower()}")
+        actions = self._view_actions() if kind == "VIEW" else self._actions(kind)
+        return s.Alter(kind, name, tuple(actions), if_exists, self.span_from(start))
+
+    def _view_actions(self) -> list[s.AlterAction]:
+        if self.take("AS"):
+            return [s.SetQuery(self.query())]
+        self.expect("RENAME", "TO")
+        return [s.RenameTo(self.qualified_name("the new name"))]
+
+    def _actions(self, kind: str) -> list[s.AlterAction]:
+        verb = self.expect_any("RENAME", "SET", "RESET", "ADD", "MODIFY", "DROP")
+        if kind != "TABLE" and verb not in ("SET", "RESET"):
+            self.here -= 1
+            self.fail(f"a {kind} can only SET and RESET options")
+        if verb == "SET":
+            return [s.SetOptions(self.options())]
+        if verb == "RESET":
+            return [self._reset()]
+        if verb == "RENAME":
+            return [self._rename()]
+        return self._drop() if verb == "DROP" else self._add_or_modify(verb)
+
+    def _reset(self) -> s.AlterAction:
+        self.expect("(")
+        return s.ResetOptions(tuple(self.enclosed(self.option_key)))
+
+    def _rename(self) -> s.AlterAction:
+        if self.take("TO"):
+            return s.RenameTo(self.qualified_name("the new name"))
+        old = self.name("the name of a column")
+        self.expect("TO")
+        return s.RenameColumn(old, self.name("the new name"))
+
+    def _drop(self) -> list[s.AlterAction]:
+        if self.take("WATERMARK"):
+            return [s.SetWatermark(None)]
+        if self.take("PRIMARY", "KEY"):
+            return [s.SetPrimaryKey(None)]
+        if self.take("CONSTRAINT"):
+            self.name("the name of the constraint")
+            return [s.SetPrimaryKey(None)]
+        if self.at("PARTITION", "DISTRIBUTION"):
+            self.refuse(f"DROP {self.key}")
+        self.take("COLUMN")
+        if self.at("("):
+            return [s.DropColumns(self._plain_columns())]
+        return [s.DropColumns((self.name("the name of a column"),))]
+
+    def _add_or_modify(self, verb: str) -> list[s.AlterAction]:
+        if self.at("PARTITION", "DISTRIBUTION"):
+            self.refuse(f"{verb} {self.key}")
+        add = verb == "ADD"
+        self.take("COLUMN")
+        if not self.at("("):
+            return [self._element(add)]
+        self.here += 1
+        return list(self.enclosed(lambda: self._element(add)))
+
+    def _element(self, add: bool) -> s.AlterAction:
+        start = self.here
+        if self.sees("WATERMARK", "FOR"):
+            return s.SetWatermark(self._watermark(), add)
+        if self.at("CONSTRAINT") or self.sees("PRIMARY", "KEY"):
+            return s.SetPrimaryKey(self._primary_key(start), add)
+        column = self.column()
+        first = self.take("FIRST")
+        after = None
+        if not first and self.take("AFTER"):
+            after = self.name("the name of a column")
+        action = s.AddColumn if add else s.ModifyColumn
+        return action(column, first, after)

@@ -1,0 +1,224 @@
+"""Walking over tokens: looking, taking, marking where nodes stand, and saying what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn, TypeVar
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from tidemark.dialect.keywords import RESERVED
+from tidemark.dialect.spans import mark
+from tidemark.dialect.tokens import scan
+from tidemark.errors import NotSupported, ParseError, Source, Span
+
+# Expressions nested deeper are refused, so that no reader of a tree runs out of stack.
+MAX_DEPTH = 100
+
+STRING, NAME, NUMBER, DOUBLE, END = "<string>", "<name>", "<number>", "<double>", "<end>"
+
+_KEYS = {
+    TokenType.STRING: STRING,
+    TokenType.IDENTIFIER: NAME,
+    TokenType.NUMBER: NUMBER,
+    TokenType.HEREDOC_STRING: DOUBLE,
+}
+_DESCRIBED = {STRING: "a text", NAME: "a name", NUMBER: "a number", END: "the end of the text"}
+
+Node = TypeVar("Node", bound=exp.Expression)
+Item = TypeVar("Item")
+
+
+class Cursor:
+    """A place in a list of tokens.
+
+    `key` is what grammar rules look at: a word in upper case, a mark such as `(`, or one of the
+    classes STRING, NAME, NUMBER, DOUBLE and END.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.tokens = scan(source)
+        self.keys = [key_of(token) for token in self.tokens] + [END]
+        self.here = 0
+        self.depth = 0
+
+    # --- looking and taking --------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        return self.keys[self.here]
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.here]
+
+    def peek(self, ahead: int = 1) -> str:
+        index = self.here + ahead
+        return self.keys[index] if index < len(self.keys) else END
+
+    def at(self, *options: str) -> bool:
+        return self.keys[self.here] in options
+
+    def sees(self, *sequence: str) -> bool:
+        return tuple(self.keys[self.here : self.here + len(sequence)]) == sequence
+
+    def take(self, *sequence: str) -> bool:
+        """Go past the sequence if it stands here."""
+        if not self.sees(*sequence):
+            return False
+        self.here += len(sequence)
+        return True
+
+    def take_any(self, *options: str) -> str | None:
+        """Go past one of the options, if one stands here, and say which."""
+        key = self.key
+        if key not in options:
+            return None
+        self.here += 1
+        return key
+
+    def next(self) -> Token:
+        token = self.token
+        self.here += 1
+        return token
+
+    def expect(self, *sequence: str, hint: str | None = None) -> None:
+        for key in sequence:
+            if not self.take(key):
+                self.fail_expecting(f"`{key}`", hint=hint)
+
+    def expect_any(self, *options: str) -> str:
+        found = self.take_any(*options)
+        if found is None:
+            self.fail_expecting(one_of(options))
+        return found
+
+    # --- lists ---------------------------------------------------------------------------------
+
+    def listed(self, item: Callable[[], Item]) -> list[Item]:
+        """`item, item, ...`"""
+        items = [item()]
+        while self.take(","):
+            items.append(item())
+        return items
+
+    def enclosed(self, item: Callable[[], Item], close: str = ")") -> list[Item]:
+        """`item, item, ... )` after the opening mark: at least one."""
+        items = self.listed(item)
+        self.expect_close(close)
+        return items
+
+    def expect_close(self, close: str) -> None:
+        """The end of a list, or a hint that a comma is missing in it."""
+        if self.take(close):
+            return
+        starts_item = self.at(STRING, NAME, NUMBER, DOUBLE) or self.key.isidentifier()
+        hint = "is a comma missing before it?" if starts_item else None
+        self.fail_expecting(f"`,` or `{close}`", hint=hint)
+
+    # --- names and texts -----------------------------------------------------------------------
+
+    def at_name(self) -> bool:
+        return self.key == NAME or (self.at_word() and self.key not in RESERVED)
+
+    def at_word(self) -> bool:
+        return self.here < len(self.tokens) and self.token.token_type is TokenType.VAR
+
+    def name(self, what: str = "a name") -> str:
+        """A name that is not a reserved word, without its quotes."""
+        if not self.at_name():
+            self.fail_expecting(what)
+        return self.next().text
+
+    def any_word(self, what: str) -> str:
+        """A name where keywords are no danger, such as behind a dot."""
+        if self.key != NAME and not self.at_word():
+            self.fail_expecting(what)
+        return self.next().text
+
+    # --- places --------------------------------------------------------------------------------
+
+    def span_from(self, start: int) -> Span:
+        """From the token numbered `start` up to the last one taken."""
+        if not self.tokens:
+            return Span(0, len(self.source.text))
+        first = min(start, len(self.tokens) - 1)
+        last = max(min(self.here, len(self.tokens)) - 1, first)
+        return Span(self.tokens[first].start, self.tokens[last].end + 1)
+
+    def span_here(self) -> Span:
+        if self.here < len(self.tokens):
+            return Span(self.token.start, self.token.end + 1)
+        end = self.tokens[-1].end + 1 if self.tokens else 0
+        return Span(end, end)
+
+    def located(self, node: Node, start: int) -> Node:
+        """The node, knowing that it was read from token `start` up to here."""
+        mark(node, self.span_from(start))
+        return node
+
+    # --- errors --------------------------------------------------------------------------------
+
+    def fail(self, message: str, *, at: Span | None = None, hint: str | None = None) -> NoReturn:
+        raise ParseError(message, at=at or self.span_here(), source=self.source, hint=hint)
+
+    def fail_expecting(self, what: str, hint: str | None = None) -> NoReturn:
+        self.fail(f"expected {what}, found {self.found()}", hint=hint or self._hint(what))
+
+    def refuse(
+        self, feature: str, *, start: int | None = None, hint: str | None = None
+    ) -> NoReturn:
+        """A feature known by name that is not supported; points from token `start` to here."""
+        at = self.span_here() if start is None else self.span_from(start)
+        raise NotSupported(f"{feature} is not supported", at=at, source=self.source, hint=hint)
+
+    def found(self) -> str:
+        key = self.key
+        if key == NAME:
+            return f"the name `{self.token.text}`"
+        if key == NUMBER:
+            return f"the number {self.token.text}"
+        if key in (STRING, DOUBLE):
+            return f"the text {self.token.text}"
+        if key in _DESCRIBED:
+            return _DESCRIBED[key]
+        if self.at_word():
+            kind = "keyword" if key in RESERVED else "word"
+            return f"the {kind} `{self.token.text}`"
+        return f"`{key}`"
+
+    def _hint(self, what: str) -> str | None:
+        if self.key == DOUBLE:
+            return "texts are written in single quotes, names in back quotes"
+        if "name" in what and self.at_word() and self.key in RESERVED:
+            return f"to use it as a name, write it in back quotes: `{self.token.text}`"
+        return None
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """One more level of nesting."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(
+                f"this is nested more than {MAX_DEPTH} levels deep",
+                hint="split the query into views or WITH parts",
+            )
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+
+def key_of(token: Token) -> str:
+    """What grammar rules look at; see `Cursor`."""
+    if token.token_type is TokenType.VAR:
+        return token.text.upper()
+    return _KEYS.get(token.token_type, token.text)
+
+
+def one_of(options: Sequence[str]) -> str:
+    quoted = [f"`{option}`" for option in options]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"

@@ -1,0 +1,467 @@
+"""What stands in FROM: tables, sub-queries, table functions, joins, hints, patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from tidemark.dialect import nodes
+from tidemark.dialect.calls import CallParser
+from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
+from tidemark.dialect.expressions import identifier
+from tidemark.dialect.literals import text_of
+from tidemark.dialect.tokens import HINT_END, HINT_START
+
+# Words that continue a query and are therefore no alias, though Flink does not reserve them.
+_NO_ALIAS = ("EMIT", "FOR", "MATCH_RECOGNIZE")
+
+
+class RelationParser(CallParser):
+    """Adds relations and joins."""
+
+    # --- joins ---------------------------------------------------------------------------------
+
+    def relation_with_joins(self) -> tuple[exp.Expression, list[exp.Expression]]:
+        first = self.relation()
+        joins: list[exp.Expression] = []
+        while (join := self._join()) is not None:
+            joins.append(join)
+        return first, joins
+
+    def _join(self) -> exp.Expression | None:
+        start = self.here
+        if self.take(","):
+            return self.located(self._comma_join(), start)
+        method = "NATURAL" if self.take("NATURAL") else None
+        side = self.take_any("LEFT", "RIGHT", "FULL")
+        if side is not None:
+            self._refuse_half_joins(start)
+            self.take("OUTER")
+            kind = None
+        else:
+            kind = self.take_any("INNER", "CROSS")
+        if not self.take("JOIN"):
+            if method or side or kind:
+                self.fail_expecting("`JOIN`")
+            return None
+        right = self.relation()
+        join = exp.Join(this=right, side=side, kind=kind or (None if side else "INNER"))
+        join.set("method", method)
+        self._condition(join, start)
+        return self.located(join, start)
+
+    def _comma_join(self) -> exp.Expression:
+        join = exp.Join(this=self.relation(), kind="COMMA")
+        if join.this.args.get("as_of") is not None and self.take("ON"):
+            join.set("on", self.expression())
+        return join
+
+    def _refuse_half_joins(self, start: int) -> None:
+        if self.at("SEMI", "ANTI") and self.peek() == "JOIN":
+            kind = self.next().text.upper()
+            self.refuse(f"{kind} JOIN", start=start, hint="use [NOT] EXISTS or [NOT] IN")
+
+    def _condition(self, join: exp.Expression, start: int) -> None:
+        unconditional = join.args["method"] is not None or join.args["kind"] == "CROSS"
+        if unconditional:
+            if self.at("ON", "USING"):
+                kind = join.args["method"] or join.args["kind"]
+                self.fail(f"a {kind} JOIN has no {self.key}")
+        elif self.take("ON"):
+            join.set("on", self.expression())
+        elif self.take("USING"):
+            self.expect("(")
+            join.set("using", self.enclosed(self._identifier))
+        elif not isinstance(join.this, exp.Lateral | exp.Unnest):
+            self.fail_expecting("`ON` or `USING`", hint="a join without condition is CROSS JOIN")
+
+    # --- one relation --------------------------------------------------------------------------
+
+    def relation(self) -> exp.Expression:
+        with self.deeper():
+            start = self.here
+            relation = self._bare_relation()
+            self._refuse_table_suffix()
+            hints = self.hints()
+            self._alias_and_time(relation)
+            hints += self.hints()
+            if hints:
+                relation.set("hints", hints)
+            self.located(relation, start)
+            if self.at("MATCH_RECOGNIZE"):
+                relation = self.located(self._match_recognize(relation), start)
+                self._alias_and_time(relation)
+                self.located(relation, start)
+            return relation
+
+    def _bare_relation(self) -> exp.Expression:
+        start = self.here
+        if self.at("("):
+            return self._parenthesised()
+        if self.take("LATERAL"):
+            inner = self.subquery() if self.at("(") else self._table_call()
+            return self.located(exp.Lateral(this=inner), start)
+        if self.sees("TABLE", "("):
+            return self._table_call()
+        if self.sees("UNNEST", "("):
+            return self._unnest()
+        if self.at("VALUES"):
+            self.fail("VALUES in FROM stands in parentheses", hint="write (VALUES ...)")
+        if self.take("TABLE"):
+            return self.table()
+        if self._at_call():
+            return self._function()
+        return self.table()
+
+    def _parenthesised(self) -> exp.Expression:
+        start = self.here
+        if self.starts_query(1) and not self._group_of_joins():
+            return self.subquery()
+        self.expect("(")
+        first, joins = self.relation_with_joins()
+        self.expect(")")
+        if not joins:
+            return first
+        return self.located(nodes.JoinGroup(this=first, joins=joins), start)
+
+    def _group_of_joins(self) -> bool:
+        """Is this `((SELECT ...) AS a JOIN ...)`, a relation in parentheses and not a query?"""
+        if self.peek() != "(":
+            return False
+        after = self._after_closing(self.here + 1)
+        operators = ("UNION", "INTERSECT", "EXCEPT", "ORDER", "LIMIT", "OFFSET", "FETCH", ")")
+        return after not in operators
+
+    def _after_closing(self, opening: int) -> str:
+        """What stands behind the parenthesis that closes the one at `opening`."""
+        depth = 0
+        for index in range(opening, len(self.keys)):
+            depth += {"(": 1, ")": -1}.get(self.keys[index], 0)
+            if depth == 0:
+                return self.keys[min(index + 1, len(self.keys) - 1)]
+        return self.keys[-1]
+
+    def table(self) -> exp.Expression:
+        """`[[catalog.]database.]table`"""
+        start = self.here
+        parts = [self._table_part()]
+        while self.take("."):
+            parts.append(self._table_part())
+        if len(parts) > 3:
+            self.fail("a table has at most catalog, database and name", at=self.span_from(start))
+        keys = ("this", "db", "catalog")
+        named = dict(zip(keys, reversed(parts), strict=False))
+        return self.located(exp.Table(**named), start)
+
+    def _table_part(self) -> exp.Expression:
+        start = self.here
+        return self.located(identifier(self.name("the name of a table")), start)
+
+    def _alias_and_time(self, relation: exp.Expression) -> None:
+        """FOR SYSTEM_TIME AS OF and the alias, in either order."""
+        if isinstance(relation, nodes.JoinGroup):
+            return
+        self._as_of(relation)
+        self._alias(relation)
+        self._as_of(relation)
+
+    def _as_of(self, relation: exp.Expression) -> None:
+        if not self.sees("FOR", "SYSTEM_TIME"):
+            return
+        if relation.args.get("as_of") is not None:
+            self.fail("there are two clauses FOR SYSTEM_TIME")
+        self.here += 2
+        if not self.take("AS", "OF"):
+            self.refuse("FOR SYSTEM_TIME other than AS OF")
+        relation.set("as_of", self.expression())
+
+    def _alias(self, relation: exp.Expression) -> None:
+        start = self.here
+        if not self.take("AS") and (not self.at_name() or self.at(*_NO_ALIAS)):
+            return
+        if relation.args.get("alias") is not None:
+            self.fail("this already has an alias")
+        alias = exp.TableAlias(this=self._identifier_of("the alias"))
+        if self.take("("):
+            alias.set("columns", self.enclosed(self._identifier))
+        relation.set("alias", self.located(alias, start))
+
+    def _identifier_of(self, what: str) -> exp.Expression:
+        start = self.here
+        return self.located(identifier(self.name(f"{what}, a name")), start)
+
+    def _refuse_table_suffix(self) -> None:
+        if self.at("PIVOT", "UNPIVOT", "TABLESAMPLE"):
+            self.refuse(self.key)
+
+    # --- table functions -----------------------------------------------------------------------
+
+    def _at_call(self) -> bool:
+        """`f(` or `a.b.f(`"""
+        ahead = 0
+        while self.peek(ahead + 1) == ".":
+            ahead += 2
+        word = self.peek(ahead)
+        return self.peek(ahead + 1) == "(" and (word == NAME or word not in _NO_ALIAS)
+
+    def _table_call(self) -> exp.Expression:
+        """`TABLE(f(...))`"""
+        start = self.here
+        self.expect("TABLE", "(")
+        function = self._function()
+        self.expect(")")
+        return self.located(function, start)
+
+    def _function(self) -> exp.Expression:
+        start = self.here
+        *qualifier, name = self._function_name()
+        self.expect("(")
+        arguments = [] if self.at(")") else self.listed(self._argument)
+        self.expect_close(")")
+        function = nodes.TableFunction(
+            this=name,
+            qualifier=[identifier(part) for part in qualifier] or None,
+            expressions=arguments,
+        )
+        return self.located(function, start)
+
+    def _function_name(self) -> list[str]:
+        parts = [self.any_word("the name of a table function")]
+        while self.take("."):
+            parts.append(self.any_word("the name of a table function"))
+        return parts
+
+    def table_argument(self) -> exp.Expression:
+        start = self.here
+        argument = nodes.TableArgument(this=self._argument_table())
+        argument.set("partition_by", self._partitioned() or None)
+        if self.at("ORDER"):
+            argument.set("order", self._order_of_table())
+        return self.located(argument, start)
+
+    def _argument_table(self) -> exp.Expression:
+        start = self.here
+        if not self.at("TABLE"):
+            return self.located(exp.Subquery(this=self.query()), start)
+        if self.peek() == "(" and not self.starts_query(2):
+            return self._table_call()
+        self.here += 1
+        return self.subquery() if self.at("(") else self.table()
+
+    def _partitioned(self) -> list[exp.Expression]:
+        """Columns of PARTITION BY: several stand in parentheses or not."""
+        if not self.take("PARTITION"):
+            return []
+        self.expect("BY")
+        if self.take("("):
+            return self.enclosed(self.expression)
+        return self._listed_columns(self.expression)
+
+    def _order_of_table(self) -> exp.Expression:
+        start = self.here
+        self.expect("ORDER", "BY")
+        enclosed = self.take("(")
+        ordered = self._listed_columns(self._ordered)
+        if enclosed:
+            self.expect_close(")")
+        return self.located(exp.Order(expressions=ordered), start)
+
+    def _listed_columns(self, item: Callable[[], exp.Expression]) -> list[exp.Expression]:
+        """Items up to a comma behind which the next argument begins."""
+        items = [item()]
+        while self.at(",") and not self._next_argument_follows():
+            self.here += 1
+            items.append(item())
+        return items
+
+    def _next_argument_follows(self) -> bool:
+        return self.peek(2) in ("(", "=>") or self.peek() in ("INTERVAL", "TABLE", NUMBER, STRING)
+
+    def _unnest(self) -> exp.Expression:
+        start = self.here
+        self.expect("UNNEST", "(")
+        arguments = self.listed(self.expression)
+        if len(arguments) > 1:
+            self.refuse("UNNEST of several collections", start=start, hint="join several UNNEST")
+        self.expect_close(")")
+        unnest = exp.Unnest(expressions=arguments)
+        if self.take("WITH", "ORDINALITY"):
+            unnest.set("ordinality", True)
+        return self.located(unnest, start)
+
+    # --- hints ---------------------------------------------------------------------------------
+
+    def hints(self) -> list[exp.Expression]:
+        """`/*+ NAME(...), NAME(...) */`, or nothing."""
+        if not self.take(HINT_START):
+            return []
+        found = [self._hint_item()]
+        while not self.take(HINT_END):
+            self.take(",")
+            found.append(self._hint_item())
+        return found
+
+    def _hint_item(self) -> exp.Expression:
+        start = self.here
+        name = self.any_word("the name of a hint").upper()
+        arguments: list[exp.Expression] = []
+        if self.take("(") and not self.take(")"):
+            arguments = self.enclosed(self._hint_argument)
+        return self.located(nodes.Hint(this=name, expressions=arguments), start)
+
+    def _hint_argument(self) -> exp.Expression:
+        start = self.here
+        value = self._hint_text()
+        if self.take("="):
+            option = nodes.HintOption(this=value, value=self._hint_text())
+            return self.located(option, start)
+        return self.located(exp.Literal.string(value), start)
+
+    def _hint_text(self) -> str:
+        if self.at(STRING):
+            return text_of(self)
+        if self.at(NUMBER):
+            return self.next().text
+        if self.at(DOUBLE):
+            self.fail_expecting("a text")
+        parts = [self.any_word("a name or a text")]
+        while self.take("."):
+            parts.append(self.any_word("a name"))
+        return ".".join(parts)
+
+    # --- patterns ------------------------------------------------------------------------------
+
+    def _match_recognize(self, relation: exp.Expression) -> exp.Expression:
+        self.expect("MATCH_RECOGNIZE", "(")
+        match = nodes.MatchRecognize(this=relation)
+        match.set("partition_by", self.partition_by() or None)
+        if self.at("ORDER"):
+            match.set("order", self.order_by())
+        if self.take("MEASURES"):
+            match.set("measures", self.listed(self._measure))
+        match.set("rows", self._rows_per_match())
+        if self.at("AFTER"):
+            match.set("after", self._after_match())
+        self.expect("PATTERN", "(")
+        match.set("pattern", self._choice())
+        self.expect(")")
+        if self.take("WITHIN"):
+            match.set("within", self.expression())
+        if self.take("SUBSET"):
+            match.set("subsets", self.listed(self._subset))
+        self.expect("DEFINE")
+        match.set("define", self.listed(self._definition))
+        self.expect_close(")")
+        return match
+
+    def _measure(self) -> exp.Expression:
+        start = self.here
+        value = self._running_or_final()
+        self.expect("AS")
+        return self.located(exp.Alias(this=value, alias=self._identifier()), start)
+
+    def _running_or_final(self) -> exp.Expression:
+        if self.at("RUNNING", "FINAL") and self.peek(2) == "(":
+            self.refuse(f"{self.key} in MATCH_RECOGNIZE")
+        return self.expression()
+
+    def _rows_per_match(self) -> str | None:
+        for words in (("ONE", "ROW"), ("ALL", "ROWS")):
+            if self.take(*words):
+                self.expect("PER", "MATCH")
+                return f"{' '.join(words)} PER MATCH"
+        return None
+
+    def _after_match(self) -> exp.Expression:
+        start = self.here
+        self.expect("AFTER", "MATCH", "SKIP")
+        if self.take("PAST", "LAST", "ROW"):
+            return self.located(nodes.AfterMatch(kind="PAST LAST ROW"), start)
+        self.expect("TO")
+        if self.take("NEXT", "ROW"):
+            return self.located(nodes.AfterMatch(kind="TO NEXT ROW"), start)
+        end = "FIRST" if self.take("FIRST") else "LAST"
+        self.take("LAST")
+        after = nodes.AfterMatch(this=self._identifier(), kind=f"TO {end}")
+        return self.located(after, start)
+
+    def _subset(self) -> exp.Expression:
+        start = self.here
+        name = self._identifier()
+        self.expect("=", "(")
+        subset = nodes.Subset(this=name, expressions=self.enclosed(self._identifier))
+        return self.located(subset, start)
+
+    def _definition(self) -> exp.Expression:
+        start = self.here
+        name = self._identifier()
+        self.expect("AS")
+        return self.located(exp.Alias(this=self.expression(), alias=name), start)
+
+    def _choice(self) -> exp.Expression:
+        """`a b | c d`"""
+        with self.deeper():
+            start = self.here
+            choices = [self._sequence()]
+            while self.take("|"):
+                choices.append(self._sequence())
+            if len(choices) == 1:
+                return choices[0]
+            return self.located(nodes.PatternChoice(expressions=choices), start)
+
+    def _sequence(self) -> exp.Expression:
+        start = self.here
+        steps = []
+        while self.at_name() or self.at("(", "{", "^", "$", "PERMUTE"):
+            steps.append(self._repeated())
+        if len(steps) == 1:
+            return steps[0]
+        return self.located(nodes.PatternSequence(expressions=steps), start)
+
+    def _repeated(self) -> exp.Expression:
+        start = self.here
+        step = self._step()
+        bounds = self._quantifier()
+        if bounds is None:
+            return step
+        greedy = not self.take("?")
+        repeat = nodes.PatternRepeat(this=step, least=bounds[0], most=bounds[1], greedy=greedy)
+        return self.located(repeat, start)
+
+    def _step(self) -> exp.Expression:
+        start = self.here
+        if self.take("("):
+            inside = self._choice()
+            self.expect(")")
+            return inside
+        if self.take("{", "-"):
+            excluded = self._choice()
+            self.expect("-", "}")
+            return self.located(nodes.PatternExclude(this=excluded), start)
+        anchor = self.take_any("^", "$")
+        if anchor is not None:
+            return self.located(nodes.PatternAnchor(this=anchor), start)
+        if self.take("PERMUTE"):
+            self.expect("(")
+            return self.located(
+                nodes.PatternPermute(expressions=self.enclosed(self._choice)), start
+            )
+        return self.located(nodes.PatternVariable(this=self._identifier()), start)
+
+    def _quantifier(self) -> tuple[int, int | None] | None:
+        simple = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+        mark = self.take_any(*simple)
+        if mark is not None:
+            return simple[mark]
+        if not self.at("{") or self.peek() == "-":
+            return None
+        self.here += 1
+        least = 0 if self.at(",") else self._whole(0, 10_000, "a number of repetitions")
+        most: int | None = least
+        if self.take(","):
+            most = None
+            if self.at(NUMBER):
+                most = self._whole(max(least, 1), 10_000, "a number of repetitions")
+        self.expect("}")
+        return least, most

@@ -1,0 +1,282 @@
+"""Whole scripts: statements one after the other, and the statements of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from tidemark.dialect import statements as s
+from tidemark.dialect.alter import AlterParser
+from tidemark.dialect.cursor import END
+from tidemark.dialect.ddl import DdlParser
+from tidemark.dialect.expressions import QUERY_STARTS
+from tidemark.dialect.literals import text_of
+
+# Statements that Flink or other databases know; the value is a hint.
+_UNSUPPORTED: dict[tuple[str, ...], str | None] = {
+    ("MERGE", "INTO"): "use INSERT INTO a table with a primary key",
+    ("UPDATE",): "a changed row is a new row with the same primary key",
+    ("DELETE",): None,
+    ("TRUNCATE",): None,
+    ("ANALYZE",): None,
+    ("CALL",): None,
+    ("ADD", "JAR"): "connectors are named in the session's settings",
+    ("REMOVE", "JAR"): None,
+    ("LOAD", "MODULE"): None,
+    ("UNLOAD", "MODULE"): None,
+    ("USE", "MODULES"): None,
+    ("COMPILE",): None,
+    ("EXECUTE", "PLAN"): None,
+    ("STOP", "JOB"): "stop it from the session",
+    ("GRANT",): None,
+    ("REVOKE",): None,
+    ("REPLACE", "TABLE"): "use CREATE OR REPLACE TABLE",
+    ("UPSERT",): "use INSERT INTO a table with a primary key",
+    ("COPY",): None,
+    ("COMMIT",): None,
+    ("ROLLBACK",): None,
+    ("CACHE",): None,
+    ("REFRESH",): None,
+    ("MSCK",): None,
+    ("CLEAR",): None,
+    ("HELP",): None,
+    ("QUIT",): None,
+    ("EXIT",): None,
+    ("SOURCE",): None,
+}
+
+_EXPLAIN_DETAILS = (
+    "ESTIMATED_COST",
+    "CHANGELOG_MODE",
+    "JSON_EXECUTION_PLAN",
+    "PLAN_ADVICE",
+)
+
+_SHOWN = ("TABLES", "VIEWS", "FUNCTIONS", "DATABASES", "CATALOGS", "COLUMNS", "JOBS", "MODULES")
+
+
+class ScriptParser(AlterParser):
+    """The whole language."""
+
+    def script(self) -> s.Script:
+        statements: list[s.Statement] = []
+        while not self.at(END):
+            if self.take(";"):
+                continue
+            statements.append(self.statement())
+            self._end_of_statement()
+        return s.Script(self.source, tuple(statements))
+
+    def _end_of_statement(self) -> None:
+        if not self.at(END) and not self.take(";"):
+            self.fail_expecting("`;` or the end of the text", hint=self._stray_hint())
+
+    def _stray_hint(self) -> str | None:
+        starts = self.key in self._STATEMENTS or self.key in QUERY_STARTS
+        return "statements are separated by `;`" if starts else None
+
+    def whole(self, read: Callable[[], s.DataType | exp.Expression]) -> object:
+        """What `read` finds, which has to be all of the text but a semicolon."""
+        found = read()
+        self.take(";")
+        if not self.at(END):
+            self.fail_expecting("the end of the text")
+        return found
+
+    def statement(self) -> s.Statement:
+        self._refuse_unsupported()
+        read = self._STATEMENTS.get(self.key)
+        if read is not None:
+            return read(self)
+        if not self.at("(", *QUERY_STARTS):
+            self.fail_expecting(
+                "a statement", hint="a statement begins with SELECT, INSERT, CREATE, SET, ..."
+            )
+        return self.query_statement()
+
+    def _refuse_unsupported(self) -> None:
+        for words, hint in _UNSUPPORTED.items():
+            if self.sees(*words):
+                start = self.here
+                self.here += len(words)
+                self.refuse(" ".join(words), start=start, hint=hint)
+
+    # --- queries and jobs ----------------------------------------------------------------------
+
+    def query_statement(self) -> s.Query:
+        start = self.here
+        query = self.query()
+        emit = self.emit()
+        return s.Query(query, emit, self.span_from(start))
+
+    def insert(self) -> s.Insert:
+        start = self.here
+        self.expect("INSERT")
+        overwrite = self.expect_any("INTO", "OVERWRITE") == "OVERWRITE"
+        self.take("TABLE")
+        target = self.qualified_name("the name of a table")
+        options = self._target_options()
+        partition = self.options() if self.take("PARTITION") else ()
+        columns: tuple[str, ...] = ()
+        if self.at("(") and not self.starts_query(1):
+            columns = self._plain_columns()
+        query = self.query()
+        emit = self.emit()
+        return s.Insert(
+            target=target,
+            query=query,
+            columns=columns,
+            partition=partition,
+            options=options,
+            overwrite=overwrite,
+            emit=emit,
+            span=self.span_from(start),
+        )
+
+    def _target_options(self) -> tuple[s.Option, ...]:
+        start = self.here
+        hints = self.hints()
+        for hint in hints:
+            if hint.name != "OPTIONS":
+                self.refuse(f"the hint {hint.name} on the target of an INSERT", start=start)
+        given = [option for hint in hints for option in hint.expressions]
+        if any(isinstance(option, exp.Literal) for option in given):
+            self.fail("the hint OPTIONS holds 'key' = 'value' pairs", at=self.span_from(start))
+        span = self.span_from(start)
+        return tuple(s.Option(option.name, option.args["value"], span) for option in given)
+
+    def _statement_set(self) -> s.StatementSet:
+        """`EXECUTE STATEMENT SET BEGIN ... END`, `BEGIN STATEMENT SET; ... END`"""
+        start = self.here
+        if self.take("BEGIN"):
+            self.expect("STATEMENT", "SET")
+            self.expect(";")
+        else:
+            self.take("EXECUTE")
+            self.expect("STATEMENT", "SET")
+            self.expect("BEGIN")
+        inserts: list[s.Insert] = []
+        while not self.at("END"):
+            if not self.at("INSERT"):
+                self.fail_expecting("`INSERT` or `END`", hint="a statement set holds INSERTs only")
+            inserts.append(self.insert())
+            if not self.take(";") and not self.at("END"):
+                self.fail_expecting("`;` behind the INSERT")
+        if not inserts:
+            self.fail("this statement set is empty")
+        self.expect("END")
+        return s.StatementSet(tuple(inserts), self.span_from(start))
+
+    def _execute(self) -> s.Statement:
+        if self.peek() == "STATEMENT":
+            return self._statement_set()
+        self.here += 1
+        return self.insert() if self.at("INSERT") else self.query_statement()
+
+    def _explain(self) -> s.Explain:
+        start = self.here
+        self.here += 1
+        details: list[str] = []
+        if not self.take("PLAN", "FOR") and self.at(*_EXPLAIN_DETAILS):
+            details = self.listed(lambda: self.expect_any(*_EXPLAIN_DETAILS))
+        statement: s.Query | s.Insert | s.StatementSet
+        if self.at("INSERT"):
+            statement = self.insert()
+        elif self.at("EXECUTE", "BEGIN", "STATEMENT"):
+            statement = self._statement_set()
+        else:
+            statement = self.query_statement()
+        return s.Explain(statement, tuple(details), self.span_from(start))
+
+    # --- the session ---------------------------------------------------------------------------
+
+    def _set(self) -> s.Set:
+        start = self.here
+        self.here += 1
+        if self.at(END, ";"):
+            return s.Set(None, self.span_from(start))
+        at = self.here
+        key = self.option_key()
+        self.expect("=")
+        value = text_of(self, "the value in single quotes")
+        return s.Set(s.Option(key, value, self.span_from(at)), self.span_from(start))
+
+    def _reset_session(self) -> s.Reset:
+        start = self.here
+        self.here += 1
+        key = None if self.at(END, ";") else self.option_key()
+        return s.Reset(key, self.span_from(start))
+
+    def _show(self) -> s.Show:
+        start = self.here
+        self.here += 1
+        what = self._shown()
+        name = None
+        if what.startswith("CREATE"):
+            name = self.qualified_name("the name of a table or view")
+        elif self.take_any("FROM", "IN") is not None:
+            name = self.qualified_name("a name")
+        elif what == "COLUMNS":
+            self.fail_expecting("`FROM` and the name of a table")
+        negated = self.take("NOT")
+        like = None
+        if self.at("ILIKE"):
+            self.refuse("SHOW ... ILIKE", hint="use LIKE")
+        if self.take("LIKE"):
+            like = text_of(self)
+        elif negated:
+            self.fail_expecting("`LIKE`")
+        return s.Show(what, name, like, negated, self.span_from(start))
+
+    def _shown(self) -> str:
+        if self.at("USER", "FULL") and self.peek() in ("FUNCTIONS", "MODULES"):
+            self.here += 1
+        for prefix, options in (
+            ("CREATE", ("TABLE", "VIEW")),
+            ("CURRENT", ("CATALOG", "DATABASE")),
+        ):
+            if self.at(prefix) and self.peek() in options:
+                self.here += 2
+                return f"{prefix} {self.keys[self.here - 1]}"
+        if self.at("JARS", "MODELS", "PROCEDURES", "PARTITIONS", "CONNECTIONS", "MATERIALIZED"):
+            self.refuse(f"SHOW {self.key}")
+        return self.expect_any(*_SHOWN)
+
+    def _describe(self) -> s.Describe:
+        start = self.here
+        self.here += 1
+        if self.at("JOB", "CATALOG", "FUNCTION", "MODEL", "DATABASE") and self.peek() not in (
+            END,
+            ";",
+            ".",
+        ):
+            self.refuse(f"DESCRIBE {self.key}")
+        self.take("TABLE")
+        extended = self.take("EXTENDED")
+        name = self.qualified_name("the name of a table or view")
+        return s.Describe(name, extended, self.span_from(start))
+
+    def _use(self) -> s.Use:
+        start = self.here
+        self.here += 1
+        if self.take("CATALOG"):
+            return s.Use("CATALOG", self.qualified_name("a catalog's name"), self.span_from(start))
+        return s.Use("DATABASE", self.qualified_name("a database's name"), self.span_from(start))
+
+    _STATEMENTS: dict[str, Callable[[ScriptParser], s.Statement]] = {  # noqa: RUF012
+        "CREATE": DdlParser.create,
+        "DROP": DdlParser.drop,
+        "ALTER": AlterParser.alter,
+        "INSERT": insert,
+        "BEGIN": _statement_set,
+        "STATEMENT": _statement_set,
+        "EXECUTE": _execute,
+        "EXPLAIN": _explain,
+        "SET": _set,
+        "RESET": _reset_session,
+        "SHOW": _show,
+        "DESCRIBE": _describe,
+        "DESC": _describe,
+        "USE": _use,
+    }

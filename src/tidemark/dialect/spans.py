@@ -1,0 +1,28 @@
+"""Where in the source text a node stands."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from tidemark.errors import Span
+
+_KEY = "span"
+
+
+def mark(node: exp.Expression, span: Span) -> None:
+    """Remember the stretch of text that a node was read from. Copies of the node keep it."""
+    node.meta[_KEY] = (span.start, span.end)
+
+
+def span_of(node: exp.Expression) -> Span | None:
+    """The stretch of source text a node was read from, or that its parts span together.
+
+    None for nodes that were not made from text.
+    """
+    own = node.meta_get(_KEY)
+    if own is not None:
+        return Span(*own)
+    spans = [span for child in node.iter_expressions() if (span := span_of(child)) is not None]
+    if not spans:
+        return None
+    return Span(min(span.start for span in spans), max(span.end for span in spans))

@@ -1,0 +1,166 @@
+"""Text to tokens, by Flink's rules for words, quotes, numbers, comments and hints."""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokens import Tokenizer
+
+from tidemark.errors import ParseError, Source, Span
+
+PUNCTUATION = {
+    "(": TokenType.L_PAREN,
+    ")": TokenType.R_PAREN,
+    "[": TokenType.L_BRACKET,
+    "]": TokenType.R_BRACKET,
+    "{": TokenType.L_BRACE,
+    "}": TokenType.R_BRACE,
+    ",": TokenType.COMMA,
+    ".": TokenType.DOT,
+    ";": TokenType.SEMICOLON,
+    ":": TokenType.COLON,
+    "::": TokenType.DCOLON,
+    "+": TokenType.PLUS,
+    "-": TokenType.DASH,
+    "*": TokenType.STAR,
+    "/": TokenType.SLASH,
+    "%": TokenType.MOD,
+    "||": TokenType.DPIPE,
+    "|": TokenType.PIPE,
+    "^": TokenType.CARET,
+    "$": TokenType.DOLLAR,
+    "?": TokenType.PLACEHOLDER,
+    "=": TokenType.EQ,
+    "<>": TokenType.NEQ,
+    "!=": TokenType.NEQ,
+    "<=": TokenType.LTE,
+    ">=": TokenType.GTE,
+    "<": TokenType.LT,
+    ">": TokenType.GT,
+    "=>": TokenType.FARROW,
+}
+
+# A hint opens with `/*+`. Its end is written like the end of a comment, so it is a token of its
+# own that the scanner reports only when it lies outside of comments.
+HINT_START, HINT_END = "/*+", "*/"
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>    \s+ | (?:--|//)[^\n\r]* | /\*(?!\+)(?s:.*?)\*/ )
+    | (?P<hint>     /\*\+ | \*/ )
+    | (?P<unclosed> /\* )
+    | (?P<string>   (?: [Uu]& | [XxNn] | _[A-Za-z0-9\-_]+ )? '(?:[^']|'')*' )
+    | (?P<name>     `(?:[^`]|``)*` )
+    | (?P<double>   "(?:[^"]|"")*" )
+    | (?P<number>   (?: \d+(?:\.\d*)? | \.\d+ ) (?:[eE][+-]?\d+)? )
+    | (?P<word>     [^\W\d][\w$]* )
+    | (?P<mark>     <> | != | <= | >= | => | \|\| | :: | [()\[\]{},.;:+\-*/%|^$?=<>] )
+    """,
+    re.VERBOSE,
+)
+
+_TYPOGRAPHIC = {"‘": "'", "’": "'", "“": "'", "”": "'", "–": "--", "—": "--"}
+_UNCLOSED = {
+    "'": ("this text is not closed", "close it with a single quote: '"),
+    '"': ("this text is not closed", "Flink writes texts in single quotes: '...'"),
+    "`": ("this name is not closed", "close it with a back quote: `"),
+}
+
+
+class Unclosed(ParseError):
+    """A text, name or comment that has no end yet."""
+
+
+class FlinkTokenizer(Tokenizer):
+    """Words keep their spelling and are all VAR: what is a keyword depends on the place.
+
+    Strings keep their prefix and quotes, so that a later stage can decode them and point inside.
+    """
+
+    IDENTIFIERS = ["`"]  # noqa: RUF012
+    QUOTES = ["'"]  # noqa: RUF012
+
+    def tokenize(self, sql: str) -> list[Token]:
+        return scan(Source(sql))
+
+
+def scan(source: Source) -> list[Token]:
+    """All tokens of a text but white space and comments."""
+    tokens: list[Token] = []
+    text, at = source.text, 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None or found.lastgroup == "unclosed":
+            _refuse(source, at)
+        kind, end = found.lastgroup, found.end()
+        if kind != "space":
+            _check_number(source, found)
+            tokens.append(_token(str(kind), found.group(), at, end))
+        at = end
+    return tokens
+
+
+def _token(kind: str, text: str, start: int, end: int) -> Token:
+    match kind:
+        case "name":
+            kind_of_token, text = TokenType.IDENTIFIER, text[1:-1].replace("``", "`")
+        case "string":
+            kind_of_token = TokenType.STRING
+        case "double":
+            kind_of_token = TokenType.HEREDOC_STRING
+        case "number":
+            kind_of_token = TokenType.NUMBER
+        case "word":
+            kind_of_token = TokenType.VAR
+        case "hint":
+            kind_of_token = TokenType.HINT
+        case _:
+            kind_of_token = PUNCTUATION[text]
+    return Token(kind_of_token, text, start=start, end=end - 1)
+
+
+def _check_number(source: Source, found: re.Match[str]) -> None:
+    """`10L` and `1abc` are no numbers; a name that starts with a digit needs back quotes."""
+    if found.lastgroup != "number":
+        return
+    rest = re.compile(r"\w+").match(source.text, found.end())
+    if rest is not None:
+        whole = source.text[found.start() : rest.end()]
+        raise ParseError(
+            f"`{whole}` is neither a number nor a name",
+            at=Span(found.start(), rest.end()),
+            source=source,
+            hint=f"a name that starts with a digit needs back quotes: `{whole}`",
+        )
+
+
+def _refuse(source: Source, at: int) -> NoReturn:
+    text = source.text
+    line_end = len(text) if (end := text.find("\n", at)) < 0 else end
+    if text.startswith("/*", at):
+        raise Unclosed(
+            "this comment is not closed",
+            at=Span(at, line_end),
+            source=source,
+            hint="close it with */",
+        )
+    character = text[at]
+    if character in _UNCLOSED:
+        message, hint = _UNCLOSED[character]
+        raise Unclosed(message, at=Span(at, line_end), source=source, hint=hint)
+    raise ParseError(
+        f"the character {character!r} has no meaning here",
+        at=Span(at, at + 1),
+        source=source,
+        hint=_hint_for(character),
+    )
+
+
+def _hint_for(character: str) -> str | None:
+    if character in _TYPOGRAPHIC:
+        return f"{character} comes from a text program; write {_TYPOGRAPHIC[character]} instead"
+    if character == "#":
+        return "comments start with --"
+    return None
