@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidemark.catalog.catalogs import Catalogs, Relation
-from tidemark.catalog.tables import Identifier, Table, View
+from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.tables import Identifier, Relation, Table, View
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, did_you_mean
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tidemark.catalog.tables import Identifier, Table, UserFunction, View
+from tidemark.catalog.tables import Identifier, Relation, UserFunction
 from tidemark.dialect.statements import Name
 from tidemark.errors import CatalogError, Span, did_you_mean
 
 DEFAULT_CATALOG = "default_catalog"
 DEFAULT_DATABASE = "default_database"
-
-Relation = Table | View
 
 
 @dataclass

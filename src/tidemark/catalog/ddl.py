@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tidemark.catalog.alter import alter
-from tidemark.catalog.catalogs import Catalog, Catalogs, Database, Relation
+from tidemark.catalog.catalogs import Catalog, Catalogs, Database
 from tidemark.catalog.like import derive
-from tidemark.catalog.tables import Table, UserFunction, View
+from tidemark.catalog.tables import Relation, Table, UserFunction, View
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, NotSupported, OptionError, Source, did_you_mean
+from tidemark.errors import CatalogError, NotSupported, OptionError, Source, Span, did_you_mean
 
 Definition = (
     s.CreateTable
@@ -91,7 +91,7 @@ def check_columns(table: Table) -> None:
         _require_column(name, seen, "PARTITIONED BY", None)
 
 
-def _require_column(name: str, known: set[str], what: str, at: s.Span | None) -> None:
+def _require_column(name: str, known: set[str], what: str, at: Span | None) -> None:
     if name not in known:
         raise CatalogError(
             f"{what} column `{name}` is not a column of the table",
@@ -243,7 +243,9 @@ def _drop_relation(statement: s.Drop, catalogs: Catalogs) -> str:
 def _drop_function(statement: s.Drop, catalogs: Catalogs) -> str:
     found = catalogs.function(statement.name)
     if found is None:
-        return _missing(statement, did_you_mean(statement.name.parts[-1], catalogs.function_names()))
+        return _missing(
+            statement, did_you_mean(statement.name.parts[-1], catalogs.function_names())
+        )
     catalogs.remove_function(statement.name, found.temporary)
     return f"function `{statement.name}` dropped"
 
@@ -256,7 +258,9 @@ def _drop_database(statement: s.Drop, catalogs: Catalogs) -> str:
         return _missing(statement, did_you_mean(parts[-1], databases))
     if (catalog_name, parts[-1]) == (catalogs.current_catalog, catalogs.current_database):
         raise CatalogError(
-            f"database `{parts[-1]}` is in use", at=statement.name.span, hint="USE another one first"
+            f"database `{parts[-1]}` is in use",
+            at=statement.name.span,
+            hint="USE another one first",
         )
     if databases[parts[-1]].relations and not statement.cascade:
         raise CatalogError(

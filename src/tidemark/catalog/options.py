@@ -153,7 +153,9 @@ class SessionOptions:
                 option.check(value)
             except ValueError as problem:
                 raise OptionError(
-                    f"option '{key}' cannot be '{value}': {problem}", at=at, notes={key: option.summary}
+                    f"option '{key}' cannot be '{value}': {problem}",
+                    at=at,
+                    notes={key: option.summary},
                 ) from None
         elif not key.startswith((SPARK_PREFIX, *WITHOUT_EFFECT)):
             raise OptionError(f"unknown option '{key}'", at=at, hint=did_you_mean(key, _BY_KEY))

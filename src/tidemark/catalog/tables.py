@@ -90,6 +90,9 @@ class View:
         return self.identifier.name
 
 
+Relation = Table | View
+
+
 @dataclass(frozen=True, slots=True)
 class UserFunction:
     """A Python function of the user's. `implementation` is the callable, or `identifier` names

@@ -63,6 +63,7 @@ class WriteRequest:
     types: tuple[DataType, ...]
     changelog: Changelog
     batch_id: int | None
+    overwrite: bool  # INSERT OVERWRITE
     zone: str
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.catalog.tables import UserFunction
 from tidemark.functions.registry import Function
 from tidemark.types import DataType
 
@@ -38,9 +39,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class UserCall:
-    """A Python function of the user's, by its catalog name."""
+    """A Python function of the user's, its code and types known."""
 
-    name: str
+    function: UserFunction
     args: tuple[Expression, ...]
     type: DataType
 

@@ -42,9 +42,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A table's rows: physical and metadata columns as its connector gives them."""
+    """A table's rows as its connector gives them: physical columns, then metadata by key."""
 
     table: Table
+    metadata: tuple[str, ...]
     edge: Edge
 
 
@@ -101,6 +102,7 @@ class Sink:
 
     input: Node
     table: Table
+    overwrite: bool
     edge: Edge
 
 

@@ -1,0 +1,54 @@
+"""Flink SQL's streaming joins and windows, unchanged, on Apache Spark, from Python.
+
+>>> import tidemark
+>>> tidemark.connect().sql("SELECT 1 + 1 AS two").rows()
+[{'two': 2}]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidemark.catalog.user_functions import udf
+    from tidemark.errors import TidemarkError
+    from tidemark.rows import Change
+    from tidemark.session.result import Result
+    from tidemark.session.session import Session, connect
+    from tidemark.session.workspace import Workspace
+    from tidemark.spark.jobs import Job, Progress
+
+__version__ = "0.1.0"
+
+# Loaded when first used: importing the package must stay cheap.
+_HOMES = {
+    "Change": "tidemark.rows",
+    "Job": "tidemark.spark.jobs",
+    "Progress": "tidemark.spark.jobs",
+    "Result": "tidemark.session.result",
+    "Session": "tidemark.session.session",
+    "TidemarkError": "tidemark.errors",
+    "Workspace": "tidemark.session.workspace",
+    "connect": "tidemark.session.session",
+    "udf": "tidemark.catalog.user_functions",
+}
+
+__all__ = [
+    "Change",
+    "Job",
+    "Progress",
+    "Result",
+    "Session",
+    "TidemarkError",
+    "Workspace",
+    "__version__",
+    "connect",
+    "udf",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'tidemark' has no attribute {name!r}")

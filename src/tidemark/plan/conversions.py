@@ -1,0 +1,57 @@
+"""Calls of built-in functions, with the implicit casts that their signatures ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from tidemark import types as t
+from tidemark.dialect import span_of
+from tidemark.errors import PlanError
+from tidemark.functions.registry import UNKNOWN, Argument, Function, SignatureMismatch
+from tidemark.functions.signatures import describe
+from tidemark.plan import literals
+from tidemark.plan.expressions import Call, Cast, Expression, Literal
+
+
+def apply(function: Function, args: Sequence[Expression], node: exp.Expression) -> Call:
+    """A call of a built-in function, its arguments converted to what the function takes."""
+    try:
+        resolution = function.resolve([_argument(arg) for arg in args])
+    except SignatureMismatch as mismatch:
+        raise PlanError(
+            f"{function.name} cannot be applied: {mismatch}",
+            at=span_of(node),
+            notes={
+                "given": ", ".join(arg.type.text() for arg in args) or "nothing",
+                "expected": describe(function),
+            },
+        ) from None
+    converted = tuple(
+        convert(arg, type_) for arg, type_ in zip(args, resolution.parameters, strict=True)
+    )
+    return Call(function, converted, resolution.result)
+
+
+def _argument(expression: Expression) -> Argument:
+    value = expression.value if isinstance(expression, Literal) else UNKNOWN
+    return Argument(expression.type, value)
+
+
+def convert(expression: Expression, type_: t.DataType) -> Expression:
+    """The expression as a value of `type_`, by an implicit cast where the types differ."""
+    if expression.type.same_as(type_) or isinstance(type_, t.Symbol):
+        return expression
+    if isinstance(expression, Literal) and expression.value is None:
+        return literals.null(type_)
+    return Cast(expression, type_.with_nullable(expression.type.nullable), implicit=True)
+
+
+def common_type(values: Sequence[Expression], what: str, node: exp.Expression) -> t.DataType:
+    """The one type that all values convert to; an error names their types when there is none."""
+    common = t.common_type([value.type for value in values])
+    if common is None:
+        kinds = sorted({value.type.text() for value in values})
+        raise PlanError(f"{what} have no common type: {', '.join(kinds)}", at=span_of(node))
+    return common

@@ -1,0 +1,190 @@
+"""Plan nodes and expressions in words, for EXPLAIN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark import types as t
+from tidemark.plan.expressions import (
+    Call,
+    Case,
+    Cast,
+    Expression,
+    FieldAccess,
+    Literal,
+    Ref,
+    UserCall,
+)
+from tidemark.plan.nodes import (
+    AssignWatermark,
+    Edge,
+    Filter,
+    Node,
+    Project,
+    Scan,
+    Sink,
+    UnionAll,
+    Unnest,
+    Values,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A node for a reader: what it means, how Spark runs it, what it remembers between rows."""
+
+    name: str
+    details: tuple[str, ...]
+    runs_as: str
+    keeps: str = "nothing"
+
+
+def describe(node: Node) -> Description:
+    return _DESCRIBERS[type(node)](node)
+
+
+# --- nodes -------------------------------------------------------------------------------------
+
+
+def _scan(node: Scan) -> Description:
+    connector = node.table.option("connector") or "unknown"
+    form = node.table.option("format")
+    details = [f"table=[{node.table.identifier}]"]
+    if node.metadata:
+        details.append(f"metadata=[{', '.join(node.metadata)}]")
+    reader = f"{connector} source" + (f", {form} format" if form else "")
+    return Description("Scan", tuple(details), f"{reader}, {_bounds(node.edge)}")
+
+
+def _bounds(edge: Edge) -> str:
+    return "bounded" if edge.bounded else "unbounded"
+
+
+def _watermark(node: AssignWatermark) -> Description:
+    details = (f"rowtime=[{node.column}]", f"watermark=[{words(node.expression)}]")
+    return Description("WatermarkAssigner", details, "filter that refuses rows without a time")
+
+
+def _project(node: Project) -> Description:
+    items = [
+        words(expression) if words(expression) == name else f"{words(expression)} AS {name}"
+        for expression, name in zip(node.expressions, node.edge.names, strict=True)
+    ]
+    return Description("Project", (f"select=[{', '.join(items)}]",), "projection")
+
+
+def _filter(node: Filter) -> Description:
+    return Description("Filter", (f"where=[{words(node.condition)}]",), "filter")
+
+
+def _union(node: UnionAll) -> Description:
+    return Description("UnionAll", (f"inputs=[{len(node.inputs)}]",), "union")
+
+
+def _values(node: Values) -> Description:
+    return Description("Values", (f"rows=[{len(node.rows)}]",), "constants, bounded")
+
+
+def _unnest(node: Unnest) -> Description:
+    details = [f"collection=[{words(node.collection)}]"]
+    if node.outer:
+        details.append("keeps rows without elements")
+    if node.ordinality:
+        details.append("with ordinality")
+    return Description("Unnest", tuple(details), "explode")
+
+
+def _sink(node: Sink) -> Description:
+    connector = node.table.option("connector") or "unknown"
+    details = [f"table=[{node.table.identifier}]", f"columns=[{', '.join(node.edge.names)}]"]
+    if node.overwrite:
+        details.append("overwrite")
+    return Description("Sink", tuple(details), f"{connector} sink")
+
+
+_DESCRIBERS: dict[type[Any], Callable[[Any], Description]] = {
+    Scan: _scan,
+    AssignWatermark: _watermark,
+    Project: _project,
+    Filter: _filter,
+    UnionAll: _union,
+    Values: _values,
+    Unnest: _unnest,
+    Sink: _sink,
+}
+
+
+def traits(edge: Edge) -> tuple[str, ...]:
+    """What is known of the rows on an edge, beyond their columns."""
+    known = [edge.changelog.value]
+    known += [f"{column.time} time {column.name}" for column in edge.columns if column.time]
+    known += [f"unique key ({', '.join(key)})" for key in edge.keys]
+    return tuple(known)
+
+
+# --- expressions -------------------------------------------------------------------------------
+
+
+def words(expression: Expression) -> str:
+    """An expression as a reader writes it; implicit casts are left out."""
+    match expression:
+        case Ref(name=name):
+            return name
+        case Literal(value=value, type=type_):
+            return _constant(value, type_)
+        case Call(function=function, args=args):
+            return _call(function.name, [words(arg) for arg in args])
+        case UserCall(function=user, args=args):
+            return _call(user.name, [words(arg) for arg in args])
+        case Cast(operand=operand, implicit=True):
+            return words(operand)
+        case Cast(operand=operand, type=type_, safe=safe):
+            return f"{'TRY_CAST' if safe else 'CAST'}({words(operand)} AS {type_.text()})"
+        case Case(branches=branches, default=default):
+            whens = " ".join(f"WHEN {words(c)} THEN {words(v)}" for c, v in branches)
+            return f"CASE {whens} ELSE {words(default)} END"
+        case FieldAccess(operand=operand, name=name):
+            return f"{words(operand)}.{name}"
+
+
+_POSTFIX = {"IS NULL", "IS TRUE", "IS FALSE", "IS UNKNOWN"}
+
+
+def _call(name: str, args: list[str]) -> str:
+    if name == "ITEM":
+        return f"{args[0]}[{args[1]}]"
+    if name == "NEG":
+        return f"-{args[0]}"
+    if name == "NOT":
+        return f"NOT {args[0]}"
+    if name == "BETWEEN":
+        return f"{args[0]} BETWEEN {args[1]} AND {args[2]}"
+    if name == "IN":
+        return f"{args[0]} IN ({', '.join(args[1:])})"
+    if name in _POSTFIX or name.startswith("IS JSON"):
+        return f"{args[0]} {name}"
+    infix = not name[0].isalpha() or name in ("AND", "OR", "LIKE", "SIMILAR TO")
+    if (infix or " DISTINCT FROM" in name) and len(args) == 2:
+        return f"({args[0]} {name} {args[1]})"
+    return f"{name}({', '.join(args)})"
+
+
+def _constant(value: Any, type_: t.DataType) -> str:
+    if value is None:
+        return "NULL"
+    match type_:
+        case t.Char() | t.VarChar():
+            return "'" + str(value).replace("'", "''") + "'"
+        case t.Boolean():
+            return str(value).upper()
+        case t.Binary() | t.VarBinary():
+            return f"X'{value.hex().upper()}'"
+        case t.DayTimeInterval():
+            return f"INTERVAL '{value / 1000:g}' SECOND"
+        case t.YearMonthInterval():
+            return f"INTERVAL '{value}' MONTH"
+        case t.Date() | t.Time() | t.Timestamp():
+            return f"{type_.text().split('(')[0]} '{value}'"
+    return str(value)

@@ -1,0 +1,206 @@
+"""What the language has and Tidemark does not run yet: one table, with the reason for each.
+
+A recogniser looks at one SELECT and returns the node that asks for its feature. When a feature
+is built, its row goes and a planner module takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from sqlglot import exp
+
+from tidemark.dialect import nodes, span_of
+from tidemark.errors import NotSupported
+
+Recogniser = Callable[[exp.Select], exp.Expression | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    name: str
+    reason: str
+    find: Recogniser
+
+
+AGGREGATES = frozenset(
+    [
+        "APPROX_COUNT_DISTINCT",
+        "ARRAY_AGG",
+        "AVG",
+        "COLLECT",
+        "COUNT",
+        "CUME_DIST",
+        "DENSE_RANK",
+        "FIRST_VALUE",
+        "GROUPING",
+        "GROUPING_ID",
+        "GROUP_ID",
+        "JSON_ARRAYAGG",
+        "JSON_OBJECTAGG",
+        "LAG",
+        "LAST_VALUE",
+        "LEAD",
+        "LISTAGG",
+        "MAX",
+        "MIN",
+        "NTH_VALUE",
+        "NTILE",
+        "PERCENTILE",
+        "PERCENT_RANK",
+        "RANK",
+        "ROW_NUMBER",
+        "STDDEV",
+        "STDDEV_POP",
+        "STDDEV_SAMP",
+        "SUM",
+        "SUM0",
+        "VARIANCE",
+        "VAR_POP",
+        "VAR_SAMP",
+    ]
+)
+GROUP_WINDOWS = frozenset({"TUMBLE", "HOP", "SESSION"})
+WINDOW_TABLE_FUNCTIONS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
+
+_STATE = "it keeps state between rows, and the stateful runtime is not there yet"
+
+
+def refuse(name: str, reason: str, node: exp.Expression) -> NoReturn:
+    """Say that a known feature cannot be run, at its place."""
+    raise NotSupported(f"{name} cannot be run yet", at=span_of(node), notes={"why": reason})
+
+
+def refuse_what_cannot_run(select: exp.Select) -> None:
+    """Raise NotSupported for the first feature of the table that the SELECT uses."""
+    for feature in NOT_YET:
+        found = feature.find(select)
+        if found is not None:
+            refuse(feature.name, feature.reason, found)
+
+
+# --- recognisers -------------------------------------------------------------------------------
+
+
+def _relations(select: exp.Select) -> list[exp.Expression]:
+    start = select.args.get("from_")
+    first = [start.this] if start is not None else []
+    return [*first, *(join.this for join in select.args.get("joins") or ())]
+
+
+def _own(select: exp.Select) -> list[exp.Expression]:
+    """The scalar expressions of this SELECT, without those of queries inside it."""
+    parts = [*select.expressions]
+    for key in ("where", "having", "group", "order"):
+        if select.args.get(key) is not None:
+            parts.append(select.args[key])
+    found: list[exp.Expression] = []
+    pending = parts
+    while pending:
+        node = pending.pop(0)
+        found.append(node)
+        if not isinstance(node, exp.Query):
+            pending.extend(child for child in node.iter_expressions())
+    return found
+
+
+def _call(name_set: frozenset[str]) -> Recogniser:
+    def find(select: exp.Select) -> exp.Expression | None:
+        for node in _own(select):
+            name = node.name if isinstance(node, exp.Anonymous | nodes.JsonCall) else ""
+            if name.upper() in name_set:
+                return node
+        return None
+
+    return find
+
+
+def _scalar(*kinds: type[exp.Expression]) -> Recogniser:
+    def find(select: exp.Select) -> exp.Expression | None:
+        return next((node for node in _own(select) if isinstance(node, kinds)), None)
+
+    return find
+
+
+def _subquery_predicate(select: exp.Select) -> exp.Expression | None:
+    for node in _own(select):
+        compared = isinstance(node, exp.Exists | exp.Any | exp.All)
+        if compared or (isinstance(node, exp.In) and node.args.get("query") is not None):
+            return node
+    return None
+
+
+def _clause(key: str) -> Recogniser:
+    def find(select: exp.Select) -> exp.Expression | None:
+        found = select.args.get(key)
+        return found if isinstance(found, exp.Expression) else None
+
+    return find
+
+
+def _relation(matches: Callable[[exp.Expression], bool]) -> Recogniser:
+    def find(select: exp.Select) -> exp.Expression | None:
+        return next((r for r in _relations(select) if matches(r)), None)
+
+    return find
+
+
+def _as_of(relation: exp.Expression) -> bool:
+    return relation.args.get("as_of") is not None
+
+
+def _window_table_function(relation: exp.Expression) -> bool:
+    return (
+        isinstance(relation, nodes.TableFunction)
+        and relation.name.upper() in WINDOW_TABLE_FUNCTIONS
+    )
+
+
+def _table_function(relation: exp.Expression) -> bool:
+    return isinstance(relation, nodes.TableFunction) or (
+        isinstance(relation, exp.Lateral) and isinstance(relation.this, nodes.TableFunction)
+    )
+
+
+def _group_window(select: exp.Select) -> exp.Expression | None:
+    group = select.args.get("group")
+    elements: list[exp.Expression] = group.expressions if group is not None else []
+    for element in elements:
+        if isinstance(element, exp.Anonymous) and element.name.upper() in GROUP_WINDOWS:
+            return element
+    return None
+
+
+def _join(select: exp.Select) -> exp.Expression | None:
+    for join in select.args.get("joins") or ():
+        relation = join.this
+        if not isinstance(relation, exp.Unnest):
+            return relation if join.args.get("on") is None else join
+    return None
+
+
+NOT_YET = (
+    Feature("MATCH_RECOGNIZE", _STATE, _relation(lambda r: isinstance(r, nodes.MatchRecognize))),
+    Feature("FOR SYSTEM_TIME AS OF (temporal join)", _STATE, _relation(_as_of)),
+    Feature("a window table function", _STATE, _relation(_window_table_function)),
+    Feature("LATERAL TABLE with a table function", _STATE, _relation(_table_function)),
+    Feature(
+        "a LATERAL sub-query",
+        "correlated sub-queries need joins",
+        _relation(lambda r: isinstance(r, exp.Lateral)),
+    ),
+    Feature("a join", _STATE, _join),
+    Feature("a group window", _STATE, _group_window),
+    Feature("GROUP BY", _STATE, _clause("group")),
+    Feature("OVER", _STATE, _scalar(exp.Window)),
+    Feature("an aggregate function", _STATE, _call(AGGREGATES)),
+    Feature("HAVING", _STATE, _clause("having")),
+    Feature("SELECT DISTINCT", _STATE, _clause("distinct")),
+    Feature("IN, EXISTS, ANY or ALL with a sub-query", _STATE, _subquery_predicate),
+    Feature("a scalar sub-query", _STATE, _scalar(exp.Subquery, exp.Select, exp.Union)),
+    Feature("ORDER BY", _STATE, _clause("order")),
+    Feature("LIMIT", _STATE, _clause("limit")),
+    Feature("OFFSET", _STATE, _clause("offset")),
+)

@@ -1,0 +1,196 @@
+"""Constants of the SQL text as typed values."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from decimal import Decimal as Number
+
+from sqlglot import exp
+
+from tidemark import types as t
+from tidemark.dialect import nodes, span_of
+from tidemark.errors import PlanError
+from tidemark.plan.expressions import Literal
+
+_INT = range(-(2**31), 2**31)
+_BIGINT = range(-(2**63), 2**63)
+_TIMESTAMP = re.compile(
+    r"(\d{1,4})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?)?"
+)
+_DATE = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
+_TIME = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?")
+
+
+def null(type_: t.DataType | None = None) -> Literal:
+    return Literal(None, (type_ or t.Null()).with_nullable(True))
+
+
+def text(value: str) -> Literal:
+    return Literal(value, t.Char(len(value), nullable=False))
+
+
+def boolean(value: bool) -> Literal:
+    return Literal(value, t.Boolean(nullable=False))
+
+
+def symbol(value: str) -> Literal:
+    return Literal(value, t.Symbol(nullable=False))
+
+
+def number(node: exp.Literal, negative: bool = False) -> Literal:
+    """A number is the narrowest of INT, BIGINT, DECIMAL; with an exponent it is a DOUBLE."""
+    digits = node.this
+    if "e" in digits.lower():
+        value = float(digits)
+        return Literal(-value if negative else value, t.Double(nullable=False))
+    exact = -Number(digits) if negative else Number(digits)
+    if "." not in digits:
+        integer = int(exact)
+        if integer in _INT:
+            return Literal(integer, t.Int(nullable=False))
+        if integer in _BIGINT:
+            return Literal(integer, t.BigInt(nullable=False))
+    scale = len(digits.partition(".")[2])
+    precision = max(len(digits.replace(".", "").lstrip("0")), scale, 1)
+    if precision > t.MAX_DECIMAL_PRECISION:
+        raise PlanError(
+            f"a number cannot have more than {t.MAX_DECIMAL_PRECISION} digits",
+            at=span_of(node),
+            hint=f"write it with an exponent, {float(digits):e}, to get a DOUBLE",
+        )
+    return Literal(exact, t.Decimal(precision, scale, nullable=False))
+
+
+def hexadecimal(node: exp.HexString) -> Literal:
+    try:
+        value = bytes.fromhex(node.this)
+    except ValueError:
+        raise PlanError("a binary literal takes pairs of hex digits", at=span_of(node)) from None
+    return Literal(value, t.Binary(len(value), nullable=False))
+
+
+def temporal(node: nodes.TypedLiteral) -> Literal:
+    """DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ '...'; as precise as it is written."""
+    kind = node.args["kind"]
+    readers = {"DATE": _date, "TIME": _time, "TIMESTAMP": _timestamp}
+    if kind not in readers:
+        raise PlanError(
+            f"{kind} has no literals", at=span_of(node), hint="use TO_TIMESTAMP_LTZ or a CAST"
+        )
+    try:
+        return readers[kind](node.this)
+    except ValueError as problem:
+        raise PlanError(
+            f"'{node.this}' is not a {kind}: {problem}",
+            at=span_of(node),
+            hint=f"write {_EXAMPLES[kind]}",
+        ) from None
+
+
+_EXAMPLES = {
+    "DATE": "DATE '2024-01-31'",
+    "TIME": "TIME '12:30:00'",
+    "TIMESTAMP": "TIMESTAMP '2024-01-31 12:30:00.123'",
+}
+
+
+def _groups(pattern: re.Pattern[str], value: str) -> tuple[str | None, ...]:
+    match = pattern.fullmatch(value.strip())
+    if match is None:
+        raise ValueError("it has another form")
+    return match.groups()
+
+
+def _micros(fraction: str | None) -> int:
+    digits = fraction or ""
+    if digits[6:].strip("0"):
+        raise ValueError("times are kept to the microsecond")
+    return int(digits[:6].ljust(6, "0"))
+
+
+def _date(value: str) -> Literal:
+    year, month, day = (int(part or 0) for part in _groups(_DATE, value))
+    return Literal(dt.date(year, month, day), t.Date(nullable=False))
+
+
+def _time(value: str) -> Literal:
+    *clock, fraction = _groups(_TIME, value)
+    hour, minute, second = (int(part or 0) for part in clock)
+    type_ = t.Time(len(fraction or ""), nullable=False)
+    return Literal(dt.time(hour, minute, second, _micros(fraction)), type_)
+
+
+def _timestamp(value: str) -> Literal:
+    *parts, fraction = _groups(_TIMESTAMP, value)
+    year, month, day, hour, minute, second = (int(part or 0) for part in parts)
+    moment = dt.datetime(year, month, day, hour, minute, second, _micros(fraction))
+    return Literal(moment, t.Timestamp(len(fraction or ""), nullable=False))
+
+
+# --- intervals ---------------------------------------------------------------------------------
+
+_UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+_MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+_MILLISECONDS = {
+    "WEEK": 7 * 86_400_000,
+    "DAY": 86_400_000,
+    "HOUR": 3_600_000,
+    "MINUTE": 60_000,
+    "SECOND": 1000,
+    "MILLISECOND": 1,
+}
+_SEPARATORS = {"MONTH": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
+
+
+def interval(node: nodes.IntervalLiteral) -> Literal:
+    """A number of months, or of milliseconds, by the units it is written in."""
+    first, last = node.args["first"], node.args.get("last") or node.args["first"]
+    written = node.this.strip()
+    sign = -1 if bool(node.args.get("negative")) != written.startswith("-") else 1
+    digits = written.lstrip("+-")
+    try:
+        units = _units(first, last)
+        total = sum(
+            _amount(part, unit) for part, unit in zip(_parts(digits, units), units, strict=True)
+        )
+    except ValueError:
+        raise PlanError(
+            f"'{node.this}' is not an interval of {first}"
+            + (f" TO {last}" if last != first else ""),
+            at=span_of(node),
+            hint="write INTERVAL '5' SECOND or INTERVAL '1:30' MINUTE TO SECOND",
+        ) from None
+    type_: t.DataType
+    if first in _MONTHS:
+        type_ = t.YearMonthInterval(first, last, nullable=False)
+    else:
+        type_ = t.DayTimeInterval(first, last, nullable=False)
+    return Literal(sign * total, type_)
+
+
+def _units(first: str, last: str) -> tuple[str, ...]:
+    if first == last:
+        return (first,)
+    start, end = _UNITS.index(first), _UNITS.index(last)
+    if start > end or (first in _MONTHS) != (last in _MONTHS):
+        raise ValueError
+    return _UNITS[start : end + 1]
+
+
+def _parts(digits: str, units: tuple[str, ...]) -> list[str]:
+    pattern = r"(\d+)"
+    for unit in units[1:]:
+        pattern += re.escape(_SEPARATORS[unit]) + r"(\d+)"
+    if units[-1] == "SECOND":
+        pattern = pattern[: -len(r"(\d+)")] + r"(\d+(?:\.\d{1,9})?)"
+    match = re.fullmatch(pattern, digits)
+    if match is None:
+        raise ValueError
+    return list(match.groups())
+
+
+def _amount(digits: str, unit: str) -> int:
+    if unit in _MONTHS:
+        return int(digits) * _MONTHS[unit]
+    return int(Number(digits) * _MILLISECONDS[unit])

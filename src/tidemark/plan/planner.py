@@ -1,0 +1,95 @@
+"""Statements that run as plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.options import RUNTIME_MODE, SessionOptions
+from tidemark.catalog.tables import Relation, Table, TableTraits, View
+from tidemark.dialect import statements as s
+from tidemark.errors import PlanError
+from tidemark.plan.context import Context
+from tidemark.plan.inserts import bind_insert, refuse_emit
+from tidemark.plan.nodes import Edge, Node, Scan, walk
+from tidemark.plan.queries import bind_query
+from tidemark.plan.tables import bind_table
+
+Mode = Literal["streaming", "batch"]
+Runnable = s.Query | s.Insert | s.StatementSet
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One root for a query, one for each INSERT. All run in the same mode."""
+
+    roots: tuple[Node, ...]
+    mode: Mode
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def bounded(self) -> bool:
+        return all(root.edge.bounded for root in self.roots)
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Turns statements into plans, by a session's catalog and options."""
+
+    catalogs: Catalogs
+    options: SessionOptions
+    traits: Callable[[Table], TableTraits]
+
+    def plan(self, statement: Runnable) -> Plan:
+        """What a query or INSERT means. Raises PlanError, NotSupported, OptionError."""
+        context = Context(self.catalogs, self.traits)
+        roots = tuple(self._root(part, context) for part in _parts(statement))
+        mode: Mode = "batch" if self.options.batch else "streaming"
+        if mode == "batch":
+            _refuse_unbounded(roots, statement)
+        return Plan(roots, mode, tuple(context.warnings))
+
+    def _root(self, statement: s.Query | s.Insert, context: Context) -> Node:
+        if isinstance(statement, s.Insert):
+            return bind_insert(statement, context)
+        if statement.emit is not None:
+            refuse_emit(statement.emit)
+        return bind_query(statement.query, context)
+
+    def relation(self, relation: Relation) -> Edge:
+        """The columns of a table or view, with what is known of them.
+
+        A table that has no connector yet, or one that is not there, still has columns.
+        """
+        if isinstance(relation, View):
+            context = Context(self.catalogs, self.traits)
+            return bind_query(relation.query, context.inside_view(str(relation.identifier))).edge
+        context = Context(self.catalogs, _any_traits)
+        return bind_table(relation, context).edge
+
+
+def _parts(statement: Runnable) -> tuple[s.Query | s.Insert, ...]:
+    return statement.inserts if isinstance(statement, s.StatementSet) else (statement,)
+
+
+def _refuse_unbounded(roots: tuple[Node, ...], statement: Runnable) -> None:
+    for root in roots:
+        for node in walk(root):
+            if isinstance(node, Scan) and not node.edge.bounded:
+                raise PlanError(
+                    f"table `{node.table.name}` never ends, so it cannot be read in batch mode",
+                    at=statement.span,
+                    hint=f"SET '{RUNTIME_MODE}' = 'streaming', or bound the source",
+                )
+
+
+def _any_traits(table: Table) -> TableTraits:
+    """For when the connector is not asked: every metadata key has its declared type."""
+    metadata = {
+        column.key or column.name: column.type
+        for column in table.columns
+        if isinstance(column, s.MetadataColumn)
+    }
+    return TableTraits(metadata=metadata, readable=True, writable=True)

@@ -1,0 +1,212 @@
+"""Queries: WITH, SELECT, UNION ALL and VALUES become plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.dialect import nodes, span_of
+from tidemark.errors import PlanError
+from tidemark.plan import relations
+from tidemark.plan.context import CommonTable, Context
+from tidemark.plan.conversions import common_type, convert
+from tidemark.plan.expressions import Call, Expression, Ref
+from tidemark.plan.features import refuse, refuse_what_cannot_run
+from tidemark.plan.nodes import Column, Edge, Filter, Node, Project, TimeAttribute, UnionAll, Values
+from tidemark.plan.scope import Scope, access
+
+
+def bind_query(node: exp.Expression, context: Context) -> Node:
+    """The plan of a query. Its edge has the query's columns."""
+    context = _with_names(node, context)
+    match node:
+        case exp.Select():
+            return _bind_select(node, context)
+        case exp.Union():
+            return _bind_union(node, context)
+        case exp.Values():
+            _refuse_ordering(node)
+            return _bind_values(node, context)
+        case exp.Subquery():
+            _refuse_ordering(node)
+            return bind_query(node.this, context)
+        case _:
+            return refuse(type(node).__name__.upper(), "it compares rows, which needs state", node)
+
+
+def _with_names(node: exp.Expression, context: Context) -> Context:
+    with_ = node.args.get("with_")
+    if with_ is None:
+        return context
+    if with_.args.get("recursive"):
+        refuse("WITH RECURSIVE", "a stream has no fixed point to wait for", with_)
+    for cte in with_.expressions:
+        alias = cte.args["alias"]
+        columns = tuple(column.name for column in alias.args.get("columns") or ())
+        named = CommonTable(cte.this, columns, context.common)
+        context = context.naming({alias.name: named})
+    return context
+
+
+def _refuse_ordering(node: exp.Expression) -> None:
+    for key, name in (("order", "ORDER BY"), ("limit", "LIMIT"), ("offset", "OFFSET")):
+        if node.args.get(key) is not None:
+            refuse(name, "it keeps state between rows", node.args[key])
+
+
+# --- SELECT ------------------------------------------------------------------------------------
+
+
+def _bind_select(select: exp.Select, context: Context) -> Node:
+    refuse_what_cannot_run(select)
+    relation = relations.bind_from(select, context)
+    binder = context.binder(relation.scope)
+    node = relation.node
+    where = select.args.get("where")
+    if where is not None:
+        node = Filter(node, binder.condition(where.this, "WHERE"), node.edge)
+    expressions: list[Expression] = []
+    names: list[str] = []
+    for item in select.expressions:
+        for expression, name in _select_item(item, relation.scope, context, len(names)):
+            expressions.append(expression)
+            names.append(name)
+    return project(node, expressions, names)
+
+
+def _select_item(
+    item: exp.Expression, scope: Scope, context: Context, position: int
+) -> list[tuple[Expression, str]]:
+    if isinstance(item, exp.Star):
+        return [(ref, ref.name) for ref in scope.star(None, span_of(item))]
+    if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+        return [(ref, ref.name) for ref in scope.star(item.table, span_of(item))]
+    if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
+        return _row_star(item, scope, context)
+    if isinstance(item, exp.Alias):
+        return [(context.binder(scope).bind(item.this), item.alias)]
+    path = nodes.name_path(item)
+    name = path[-1].name if path else f"EXPR${position}"
+    return [(context.binder(scope).bind(item), name)]
+
+
+def _row_star(item: exp.Dot, scope: Scope, context: Context) -> list[tuple[Expression, str]]:
+    row = context.binder(scope).bind(item.this)
+    if not isinstance(row.type, t.Row):
+        raise PlanError(f"`.*` takes a ROW, not {row.type.text()}", at=span_of(item))
+    return [(access(row, f.name, span_of(item)), f.name) for f in row.type.fields]
+
+
+def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:
+    """The expressions over `node` as columns; nothing is added where nothing changes."""
+    below = node.edge
+    distinct = _distinct_names(names)
+    same = all(isinstance(e, Ref) and e.index == i for i, e in enumerate(expressions))
+    if same and distinct == below.names:
+        return node
+    columns = tuple(
+        Column(name, expression.type, _time_attribute(expression, below))
+        for name, expression in zip(distinct, expressions, strict=True)
+    )
+    kept = {e.name: n for e, n in zip(expressions, distinct, strict=True) if isinstance(e, Ref)}
+    keys = tuple(
+        tuple(kept[column] for column in key)
+        for key in below.keys
+        if all(column in kept for column in key)
+    )
+    edge = Edge(columns, below.changelog, keys, below.bounded)
+    return Project(node, tuple(expressions), edge)
+
+
+def _time_attribute(expression: Expression, below: Edge) -> TimeAttribute | None:
+    """A plain reference to a time attribute is one; any computation ends that."""
+    if isinstance(expression, Ref):
+        return below.columns[expression.index].time
+    if isinstance(expression, Call) and expression.function.name == "PROCTIME":
+        return "processing"
+    return None
+
+
+def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """A name that comes again gets a number, as in Flink: `a`, `a0`, `a1`."""
+    taken = set(names)
+    seen: set[str] = set()
+    result = []
+    for name in names:
+        chosen, number = name, 0
+        while chosen in seen or (chosen != name and chosen in taken):
+            chosen, number = f"{name}{number}", number + 1
+        seen.add(chosen)
+        result.append(chosen)
+    return tuple(result)
+
+
+# --- UNION ALL and VALUES ----------------------------------------------------------------------
+
+
+def _bind_union(node: exp.Union, context: Context) -> Node:
+    _refuse_ordering(node)
+    if node.args.get("distinct"):
+        refuse("UNION without ALL", "removing duplicates keeps state between rows", node)
+    sides = [bind_query(side, context) for side in (node.this, node.expression)]
+    first, second = (side.edge for side in sides)
+    if len(first.columns) != len(second.columns):
+        raise PlanError(
+            f"UNION ALL of {len(first.columns)} and {len(second.columns)} columns",
+            at=span_of(node.expression),
+            notes={"left": ", ".join(first.names), "right": ", ".join(second.names)},
+        )
+    columns = tuple(
+        _merged_column(left, right, node)
+        for left, right in zip(first.columns, second.columns, strict=True)
+    )
+    types = tuple(column.type for column in columns)
+    changelog = max(first.changelog, second.changelog, key=list(Changelog).index)
+    edge = Edge(columns, changelog, (), first.bounded and second.bounded)
+    flat: list[Node] = []
+    for side in sides:
+        adapted = _as_types(side, types)
+        flat.extend(adapted.inputs if isinstance(adapted, UnionAll) else (adapted,))
+    return UnionAll(tuple(flat), edge)
+
+
+def _merged_column(left: Column, right: Column, node: exp.Union) -> Column:
+    common = t.common_type([left.type, right.type])
+    if common is None:
+        raise PlanError(
+            f"UNION ALL: column `{left.name}` is {left.type.text()} on the left and "
+            f"{right.type.text()} on the right",
+            at=span_of(node.expression),
+        )
+    time = left.time if left.time == right.time and left.type.same_as(right.type) else None
+    return Column(left.name, common, time)
+
+
+def _as_types(node: Node, types: tuple[t.DataType, ...]) -> Node:
+    if all(a.same_as(b) for a, b in zip(node.edge.types, types, strict=True)):
+        return node
+    scope = Scope.of(node.edge)
+    expressions = [convert(scope.ref(index), type_) for index, type_ in enumerate(types)]
+    return project(node, expressions, node.edge.names)
+
+
+def _bind_values(node: exp.Values, context: Context) -> Node:
+    binder = context.binder(Scope())
+    rows = [binder.bind_all(row.expressions) for row in node.expressions]
+    for written, row in zip(node.expressions, rows, strict=True):
+        if len(row) != len(rows[0]):
+            raise PlanError(
+                f"this row has {len(row)} values, the first has {len(rows[0])}", at=span_of(written)
+            )
+    types = [
+        common_type(values, "the values of a column", node) for values in zip(*rows, strict=True)
+    ]
+    converted = tuple(
+        tuple(convert(value, type_) for value, type_ in zip(row, types, strict=True))
+        for row in rows
+    )
+    columns = tuple(Column(f"EXPR${i}", type_) for i, type_ in enumerate(types))
+    return Values(converted, Edge(columns))

@@ -1,0 +1,223 @@
+"""Scalar expressions: names, operators and calls of the SQL tree become typed values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from tidemark import functions
+from tidemark import types as t
+from tidemark.catalog.catalogs import Catalogs
+from tidemark.dialect import nodes, span_of, to_sql
+from tidemark.errors import NotSupported, PlanError
+from tidemark.functions.casts import can_cast
+from tidemark.plan import calls, literals
+from tidemark.plan.conversions import apply, common_type, convert
+from tidemark.plan.expressions import Call, Case, Cast, Expression
+from tidemark.plan.scope import Scope, access
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """Gives meaning to the scalar expressions of one place of a query."""
+
+    scope: Scope
+    catalogs: Catalogs
+
+    def bind(self, node: exp.Expression) -> Expression:
+        for kind in type(node).__mro__:
+            if kind in _BINDERS:
+                return _BINDERS[kind](self, node)
+        raise NotSupported(f"`{to_sql(node)}` cannot be run", at=span_of(node))
+
+    def bind_all(self, several: Sequence[exp.Expression]) -> tuple[Expression, ...]:
+        return tuple(self.bind(node) for node in several)
+
+    def condition(self, node: exp.Expression, where: str) -> Expression:
+        """A BOOLEAN, as WHERE and CASE ask for."""
+        bound = self.bind(node)
+        if not isinstance(bound.type, t.Boolean | t.Null):
+            raise PlanError(f"{where} must be a BOOLEAN, not {bound.type.text()}", at=span_of(node))
+        return convert(bound, t.Boolean())
+
+    def operator(self, name: str, operands: Sequence[Expression], node: exp.Expression) -> Call:
+        return apply(functions.BUILT_IN[name], operands, node)
+
+
+# --- names and constants -----------------------------------------------------------------------
+
+
+def _column(binder: Binder, node: exp.Expression) -> Expression:
+    path = nodes.name_path(node)
+    if path is None:
+        assert isinstance(node, exp.Dot)
+        return access(binder.bind(node.this), node.expression.name, span_of(node))
+    return binder.scope.resolve(tuple(part.name for part in path), span_of(node))
+
+
+def _literal(binder: Binder, node: exp.Expression) -> Expression:
+    assert isinstance(node, exp.Literal)
+    return literals.text(node.this) if node.is_string else literals.number(node)
+
+
+def _negative(binder: Binder, node: exp.Expression) -> Expression:
+    operand = node.this
+    if isinstance(operand, exp.Literal) and not operand.is_string:
+        return literals.number(operand, negative=True)
+    return binder.operator("NEG", [binder.bind(operand)], node)
+
+
+# --- predicates --------------------------------------------------------------------------------
+
+
+def _is(binder: Binder, node: exp.Expression) -> Expression:
+    operand, what = binder.bind(node.this), node.expression
+    if isinstance(what, exp.Null):
+        return binder.operator("IS NULL", [operand], node)
+    if isinstance(what, nodes.Unknown):
+        return binder.operator("IS UNKNOWN", [operand], node)
+    return binder.operator("IS TRUE" if what.this else "IS FALSE", [operand], node)
+
+
+def _between(binder: Binder, node: exp.Expression) -> Expression:
+    value, low, high = binder.bind_all([node.this, node.args["low"], node.args["high"]])
+    inside = binder.operator("BETWEEN", [value, low, high], node)
+    if not node.args.get("symmetric"):
+        return inside
+    turned = binder.operator("BETWEEN", [value, high, low], node)
+    return binder.operator("OR", [inside, turned], node)
+
+
+def _in(binder: Binder, node: exp.Expression) -> Expression:
+    return binder.operator("IN", binder.bind_all([node.this, *node.expressions]), node)
+
+
+def _escape(binder: Binder, node: exp.Expression) -> Expression:
+    pattern = node.this
+    name = "LIKE" if isinstance(pattern, exp.Like) else "SIMILAR TO"
+    operands = [pattern.this, pattern.expression, node.expression]
+    return binder.operator(name, binder.bind_all(operands), node)
+
+
+def _overlaps(binder: Binder, node: exp.Expression) -> Expression:
+    ends = [*node.this.expressions, *node.expression.expressions]
+    return binder.operator("OVERLAPS", binder.bind_all(ends), node)
+
+
+# --- CASE and CAST -----------------------------------------------------------------------------
+
+
+def _case(binder: Binder, node: exp.Expression) -> Expression:
+    operand = node.args.get("this")
+    subject = None if operand is None else binder.bind(operand)
+    conditions, values = [], []
+    for branch in node.args["ifs"]:
+        if subject is None:
+            conditions.append(binder.condition(branch.this, "WHEN"))
+        else:
+            conditions.append(binder.operator("=", [subject, binder.bind(branch.this)], branch))
+        values.append(binder.bind(branch.args["true"]))
+    default = node.args.get("default")
+    values.append(literals.null() if default is None else binder.bind(default))
+    common = common_type(values, "the branches of CASE", node)
+    *results, otherwise = (convert(value, common) for value in values)
+    return Case(tuple(zip(conditions, results, strict=True)), otherwise, common)
+
+
+def _cast(binder: Binder, node: exp.Expression) -> Expression:
+    operand, safe = binder.bind(node.this), isinstance(node, exp.TryCast)
+    target = node.args["to"].data_type
+    if isinstance(operand.type, t.Null):
+        return literals.null(target)
+    if not can_cast(operand.type, target):
+        raise PlanError(
+            f"{operand.type.text()} cannot be cast to {target.text()}", at=span_of(node)
+        )
+    nullable = operand.type.nullable or safe
+    return Cast(operand, target.with_nullable(nullable), safe=safe)
+
+
+# --- constructors and access -------------------------------------------------------------------
+
+
+def _constructor(name: str) -> Callable[[Binder, exp.Expression], Expression]:
+    def build(binder: Binder, node: exp.Expression) -> Expression:
+        return binder.operator(name, binder.bind_all(node.expressions), node)
+
+    return build
+
+
+def _item(binder: Binder, node: exp.Expression) -> Expression:
+    return binder.operator("ITEM", binder.bind_all([node.this, *node.expressions]), node)
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+
+def _binary(name: str) -> Callable[[Binder, exp.Expression], Expression]:
+    def build(binder: Binder, node: exp.Expression) -> Expression:
+        return binder.operator(name, binder.bind_all([node.this, node.expression]), node)
+
+    return build
+
+
+def _connective(name: str) -> Callable[[Binder, exp.Expression], Expression]:
+    def build(binder: Binder, node: exp.Expression) -> Expression:
+        operands = [binder.condition(side, name) for side in (node.this, node.expression)]
+        return binder.operator(name, operands, node)
+
+    return build
+
+
+_BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
+    exp.Column: _column,
+    exp.Dot: _column,
+    exp.Literal: _literal,
+    exp.HexString: lambda binder, node: literals.hexadecimal(node),
+    exp.Null: lambda binder, node: literals.null(),
+    exp.Boolean: lambda binder, node: literals.boolean(node.this),
+    nodes.Unknown: lambda binder, node: literals.null(t.Boolean()),
+    nodes.Symbol: lambda binder, node: literals.symbol(node.name),
+    nodes.TypedLiteral: lambda binder, node: literals.temporal(node),
+    nodes.IntervalLiteral: lambda binder, node: literals.interval(node),
+    exp.Paren: lambda binder, node: binder.bind(node.this),
+    exp.Neg: _negative,
+    exp.Not: lambda binder, node: binder.operator(
+        "NOT", [binder.condition(node.this, "NOT")], node
+    ),
+    exp.And: _connective("AND"),
+    exp.Or: _connective("OR"),
+    exp.EQ: _binary("="),
+    exp.NEQ: _binary("<>"),
+    exp.LT: _binary("<"),
+    exp.LTE: _binary("<="),
+    exp.GT: _binary(">"),
+    exp.GTE: _binary(">="),
+    exp.NullSafeEQ: _binary("IS NOT DISTINCT FROM"),
+    exp.NullSafeNEQ: _binary("IS DISTINCT FROM"),
+    exp.Add: _binary("+"),
+    exp.Sub: _binary("-"),
+    exp.Mul: _binary("*"),
+    exp.Div: _binary("/"),
+    exp.Mod: _binary("%"),
+    exp.DPipe: _binary("||"),
+    exp.Like: _binary("LIKE"),
+    exp.SimilarTo: _binary("SIMILAR TO"),
+    exp.Escape: _escape,
+    exp.Is: _is,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Overlaps: _overlaps,
+    exp.Case: _case,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Bracket: _item,
+    nodes.RowConstructor: _constructor("ROW"),
+    nodes.ArrayConstructor: _constructor("ARRAY"),
+    nodes.MapConstructor: _constructor("MAP"),
+    exp.Anonymous: lambda binder, node: calls.function_call(binder, node),
+    nodes.JsonCall: lambda binder, node: calls.json_call(binder, node),
+}

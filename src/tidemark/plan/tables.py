@@ -1,0 +1,171 @@
+"""A declared table as a plan: its scan, its computed columns, its watermark."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table
+from tidemark.dialect import nodes, span_of
+from tidemark.dialect import statements as s
+from tidemark.errors import PlanError, Span, SqlError, did_you_mean
+from tidemark.functions.casts import can_cast
+from tidemark.plan.context import Context
+from tidemark.plan.conversions import convert
+from tidemark.plan.expressions import Call, Expression, Ref
+from tidemark.plan.nodes import AssignWatermark, Column, Edge, Node, Project, Scan, TimeAttribute
+from tidemark.plan.scope import Scope
+
+
+def bind_table(table: Table, context: Context) -> Node:
+    """The rows of a table with all its columns. Errors point into its CREATE TABLE."""
+    try:
+        scan = _scan(table, context)
+        return _watermark(table, _declared_columns(table, scan, context), context)
+    except SqlError as error:
+        raise (error.located_in(table.source) if table.source else error) from None
+
+
+def primary_key(table: Table) -> tuple[tuple[str, ...], ...]:
+    return (table.primary_key.columns,) if table.primary_key else ()
+
+
+def _nullable(column: s.PhysicalColumn, table: Table) -> t.DataType:
+    in_key = table.primary_key is not None and column.name in table.primary_key.columns
+    return column.type.with_nullable(False) if in_key else column.type
+
+
+def _scan(table: Table, context: Context) -> Scan:
+    traits = context.traits(table)
+    if not traits.readable:
+        raise PlanError(
+            f"table `{table.name}` cannot be read from; its connector is a sink only",
+            at=_connector_option(table),
+        )
+    columns = [
+        Column(column.name, _nullable(column, table))
+        for column in table.columns
+        if isinstance(column, s.PhysicalColumn)
+    ]
+    for column in _metadata(table):
+        key = column.key or column.name
+        if key not in traits.metadata:
+            raise PlanError(
+                f"table `{table.name}` has no metadata '{key}'",
+                at=column.span,
+                notes={"metadata": ", ".join(sorted(traits.metadata)) or "none"},
+                hint=did_you_mean(key, traits.metadata),
+            )
+        columns.append(Column(column.name, traits.metadata[key]))
+    edge = Edge(tuple(columns), traits.changelog, primary_key(table), traits.bounded)
+    return Scan(table, tuple(c.key or c.name for c in _metadata(table)), edge)
+
+
+def _metadata(table: Table) -> list[s.MetadataColumn]:
+    return [column for column in table.columns if isinstance(column, s.MetadataColumn)]
+
+
+def _connector_option(table: Table) -> Span | None:
+    return next((o.span for o in table.options if o.key == "connector"), None)
+
+
+def _declared_columns(table: Table, scan: Scan, context: Context) -> Node:
+    """The columns in declared order, computed ones filled in."""
+    if all(isinstance(column, s.PhysicalColumn) for column in table.columns):
+        return scan
+    scope = Scope.of(scan.edge, table.name)
+    binder = context.binder(scope)
+    position = {column.name: index for index, column in enumerate(scan.edge.columns)}
+    expressions: list[Expression] = []
+    for column in table.columns:
+        if isinstance(column, s.ComputedColumn):
+            expressions.append(binder.bind(column.expression))
+        elif isinstance(column, s.MetadataColumn):
+            expressions.append(_metadata_value(column, scope.ref(position[column.name])))
+        else:
+            expressions.append(scope.ref(position[column.name]))
+    columns = tuple(
+        Column(declared.name, bound.type, _processing_time(bound))
+        for declared, bound in zip(table.columns, expressions, strict=True)
+    )
+    edge = Edge(columns, scan.edge.changelog, scan.edge.keys, scan.edge.bounded)
+    return Project(scan, tuple(expressions), edge)
+
+
+def _metadata_value(column: s.MetadataColumn, value: Ref) -> Expression:
+    if not can_cast(value.type, column.type):
+        raise PlanError(
+            f"metadata column `{column.name}` is {value.type.text()}, which cannot be cast to "
+            f"{column.type.text()}",
+            at=column.span,
+        )
+    return convert(value, column.type)
+
+
+def _processing_time(expression: Expression) -> TimeAttribute | None:
+    is_clock = isinstance(expression, Call) and expression.function.name == "PROCTIME"
+    return "processing" if is_clock else None
+
+
+# --- watermark ---------------------------------------------------------------------------------
+
+
+def _watermark(table: Table, node: Node, context: Context) -> Node:
+    declared = table.watermark
+    if declared is None:
+        return node
+    if len(declared.column) > 1:
+        raise PlanError(
+            "a watermark on a field of a row cannot be declared",
+            at=declared.span,
+            hint="add a computed column: `ts AS r.ts, WATERMARK FOR ts AS ts`",
+        )
+    name = declared.column[0]
+    index = node.edge.names.index(name)
+    time = node.edge.columns[index]
+    _check_time_type(time, declared, context)
+    binder = context.binder(Scope.of(node.edge, table.name))
+    expression = binder.bind(_modern(declared.expression))
+    if not isinstance(expression.type, t.TIMESTAMPS):
+        raise PlanError(
+            f"the watermark of `{name}` must be a TIMESTAMP or TIMESTAMP_LTZ, "
+            f"not {expression.type.text()}",
+            at=span_of(declared.expression),
+        )
+    columns = (
+        *node.edge.columns[:index],
+        Column(name, time.type, "event"),
+        *node.edge.columns[index + 1 :],
+    )
+    edge = Edge(columns, node.edge.changelog, node.edge.keys, node.edge.bounded)
+    return AssignWatermark(node, name, convert(expression, time.type), edge)
+
+
+def _check_time_type(time: Column, declared: s.Watermark, context: Context) -> None:
+    if not isinstance(time.type, t.TIMESTAMPS):
+        raise PlanError(
+            f"a time attribute must be a TIMESTAMP or TIMESTAMP_LTZ; `{time.name}` is "
+            f"{time.type.text()}",
+            at=declared.span,
+            hint=f"add a computed column, such as `{time.name}_ts AS TO_TIMESTAMP({time.name})`",
+        )
+    if time.type.precision > 3:
+        context.warn(
+            f"event time `{time.name}` is {time.type.text()}: watermarks and windows see whole "
+            "milliseconds; Flink asks for a precision of at most 3"
+        )
+
+
+def _modern(expression: exp.Expression) -> exp.Expression:
+    """`withOffset(ts, 1000)`, an older spelling, is `ts - INTERVAL '1' SECOND`."""
+    if isinstance(expression, exp.Anonymous) and expression.name.upper() == "WITHOFFSET":
+        return exp.Sub(this=expression.expressions[0], expression=_milliseconds(expression))
+    return expression
+
+
+def _milliseconds(call: exp.Anonymous) -> exp.Expression:
+    if len(call.expressions) != 2 or not isinstance(call.expressions[1], exp.Literal):
+        raise PlanError("withOffset takes a column and a number of milliseconds", at=span_of(call))
+    offset = int(call.expressions[1].this)
+    text = f"{offset // 1000}.{offset % 1000:03d}"
+    return nodes.IntervalLiteral(this=text, first="SECOND")

@@ -1,0 +1,1 @@
+"""The session: scripts in, results and jobs out."""

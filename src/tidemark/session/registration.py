@@ -1,0 +1,70 @@
+"""A DataFrame as a table of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from tidemark.catalog.ddl import check_columns
+from tidemark.catalog.tables import Identifier, Table
+from tidemark.dialect import parse_expression
+from tidemark.dialect import statements as s
+from tidemark.errors import PlanError, Source, did_you_mean
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def table_of(
+    identifier: Identifier,
+    frame: DataFrame,
+    watermark: str | None,
+    primary_key: Sequence[str] | None,
+    row_kind: str | None,
+) -> Table:
+    """The table that a DataFrame is, with what the user says of it."""
+    from tidemark.spark.types import from_spark
+
+    if row_kind is not None and row_kind not in frame.columns:
+        raise PlanError(
+            f"the DataFrame has no column `{row_kind}` for row kinds",
+            hint=did_you_mean(row_kind, frame.columns),
+        )
+    columns = tuple(
+        s.PhysicalColumn(field.name, from_spark(field.dataType, field.nullable))
+        for field in frame.schema.fields
+        if field.name != row_kind
+    )
+    options = [s.Option("connector", "dataframe")]
+    if row_kind is not None:
+        options.append(s.Option("row-kind", row_kind))
+    table = Table(
+        identifier=identifier,
+        columns=columns,
+        watermark=_watermark(watermark, [c.name for c in columns]),
+        primary_key=s.PrimaryKey(tuple(primary_key)) if primary_key else None,
+        options=tuple(options),
+        temporary=True,
+        source=Source(watermark or "", "watermark"),
+        dataframe=frame,
+    )
+    check_columns(table)
+    return table
+
+
+def _watermark(text: str | None, columns: Sequence[str]) -> s.Watermark | None:
+    """The time attribute is the column that the expression is made from."""
+    if text is None:
+        return None
+    expression = parse_expression(text)
+    used = list(dict.fromkeys(column.name for column in expression.find_all(exp.Column)))
+    times = [name for name in used if name in columns] or used
+    if len(times) != 1:
+        raise PlanError(
+            f"the watermark `{text}` must be made from one column, its event time",
+            notes={"columns": ", ".join(columns)},
+            hint="for example: ts - INTERVAL '5' SECOND",
+        )
+    return s.Watermark((times[0],), expression)

@@ -1,0 +1,190 @@
+"""What a statement gives back: a message, a table, the changes of a query, or a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from tidemark.catalog.tables import Changelog
+from tidemark.dialect.statements import Statement
+from tidemark.errors import TidemarkError
+from tidemark.plan.nodes import Column, Edge
+from tidemark.rows import Change
+from tidemark.session.changes import ChangeStream
+from tidemark.session.show import TableResult
+from tidemark.spark.jobs import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+Kind = Literal["ok", "table", "query", "job"]
+
+
+class Result:
+    """The result of one statement. A query starts when its rows are asked for."""
+
+    kind: Kind = "ok"
+
+    def __init__(self, statement: Statement, message: str | None = None) -> None:
+        self.statement = statement
+        self.message = message
+        self.columns: tuple[Column, ...] = ()
+        self.changelog = Changelog.APPEND
+        self.bounded = True
+        self.warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{c.name} {c.type}" for c in self.columns)
+        return f"<Result {self.kind}{f': {columns}' if columns else ''}>"
+
+    @property
+    def job(self) -> Job | None:
+        """The job of an INSERT, or of a query whose changes are being read."""
+        return None
+
+    def batches(self) -> Iterator[pa.Table]:
+        """The changes as Arrow tables, as they come; `_tm_kind` holds kinds if there are others
+        than `+I`."""
+        raise TidemarkError("this statement has no rows", hint="only queries have")
+
+    def changes(self) -> Iterator[Change]:
+        """The changes one by one, as they come. Closing the iterator stops the query."""
+        from tidemark.session.changelogs import changes_of
+
+        batches = self.batches()
+        try:
+            for batch in batches:
+                yield from changes_of(batch)
+        finally:
+            _close(batches)
+
+    def to_arrow(self) -> pa.Table:
+        """All changes applied, as an Arrow table. Waits until a bounded query has ended."""
+        raise TidemarkError("this statement has no rows", hint="only queries have")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All changes applied, as a list of dicts."""
+        rows: list[dict[str, Any]] = self.to_arrow().to_pylist(maps_as_pydicts="lossy")
+        return rows
+
+    def to_polars(self) -> pl.DataFrame:
+        """All changes applied, as a Polars frame."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.to_arrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All changes applied, as a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_dataframe(self, kind_column: str = "row_kind") -> DataFrame:
+        """The query as a Spark DataFrame, streaming if it has no end. A changelog keeps its row
+        kinds in a column of that name."""
+        raise TidemarkError("this statement is not a query", hint="only queries are DataFrames")
+
+
+def _close(batches: Iterator[Any]) -> None:
+    close = getattr(batches, "close", None)
+    if close is not None:
+        close()
+
+
+class TableOutput(Result):
+    """A small table that was known at once: SHOW, DESCRIBE, EXPLAIN, SET."""
+
+    kind: Kind = "table"
+
+    def __init__(self, statement: Statement, table: TableResult) -> None:
+        super().__init__(statement)
+        self.columns = table.columns
+        self._table = table
+
+    def batches(self) -> Iterator[pa.Table]:
+        yield self.to_arrow()
+
+    def to_arrow(self) -> pa.Table:
+        import pyarrow as pa
+
+        names = [column.name for column in self.columns]
+        values = zip(*self._table.rows, strict=True) if self._table.rows else [()] * len(names)
+        return pa.table(
+            {n: pa.array(list(v), pa.string()) for n, v in zip(names, values, strict=True)}
+        )
+
+
+class QueryResult(Result):
+    """The changes of a query."""
+
+    kind: Kind = "query"
+
+    def __init__(
+        self,
+        statement: Statement,
+        edge: Edge,
+        start: Callable[[], ChangeStream],
+        frame: Callable[[str], DataFrame],
+        warnings: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(statement)
+        self.columns = edge.columns
+        self.changelog = edge.changelog
+        self.bounded = edge.bounded
+        self.warnings = warnings
+        self._edge = edge
+        self._start = start
+        self._frame = frame
+        self._stream: ChangeStream | None = None
+
+    @property
+    def job(self) -> Job | None:
+        return self._stream.job if self._stream is not None else None
+
+    def batches(self) -> Iterator[pa.Table]:
+        self._stream = stream = self._start()
+        try:
+            yield from stream
+        finally:
+            stream.close()
+
+    def to_arrow(self) -> pa.Table:
+        if not self.bounded:
+            raise TidemarkError(
+                "this query has no end, so its rows can never all be there",
+                hint="read `changes()` instead, and stop when you have seen enough",
+            )
+        from tidemark.session.changelogs import applied
+
+        return applied(self.batches(), self._edge)
+
+    def to_dataframe(self, kind_column: str = "row_kind") -> DataFrame:
+        return self._frame(kind_column)
+
+
+class JobResult(Result):
+    """A running INSERT or statement set."""
+
+    kind: Kind = "job"
+
+    def __init__(self, statement: Statement, job: Job, warnings: tuple[str, ...] = ()) -> None:
+        super().__init__(statement, f"job {job.name} started")
+        self._job = job
+        self.warnings = warnings
+
+    @property
+    def job(self) -> Job:
+        return self._job
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until the job has ended; see `Job.wait`."""
+        return self._job.wait(timeout)
+
+    def stop(self) -> None:
+        self._job.stop()
+
+    def progress(self) -> Any:
+        return self._job.progress()

@@ -1,0 +1,251 @@
+"""`tidemark.connect()` and the session it gives."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidemark.catalog.options import CHECKPOINT_INTERVAL, JOB_NAME, LOCAL_TIME_ZONE
+from tidemark.catalog.user_functions import TypeLike, declare
+from tidemark.dialect import parse_script
+from tidemark.dialect import statements as s
+from tidemark.errors import CatalogError, Source, TidemarkError
+from tidemark.plan.nodes import Node, Sink
+from tidemark.session import sinks, sources
+from tidemark.session.changes import ChangeStream
+from tidemark.session.registration import table_of
+from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
+from tidemark.session.workspace import Planned, Workspace
+from tidemark.spark import settings
+from tidemark.spark.jobs import Job, Run
+from tidemark.spark.launch import Launcher
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.plan.planner import Plan
+    from tidemark.spark.frames import Frame
+
+
+def connect(
+    spark: SparkSession | None = None,
+    *,
+    options: Mapping[str, str] | None = None,
+    spark_config: Mapping[str, str] | None = None,
+    checkpoint: str | Path | None = None,
+) -> Session:
+    """A session with a catalog of its own.
+
+    Without `spark`, a local Spark starts when the first query runs. `options` are session options
+    as in `SET 'key' = 'value'`; `checkpoint` is a folder from which jobs resume.
+
+    >>> import tidemark
+    >>> session = tidemark.connect()
+    >>> session.sql("SELECT UPPER('tide') AS word").rows()
+    [{'word': 'TIDE'}]
+    """
+    return Session(spark, options, spark_config, checkpoint)
+
+
+class Session:
+    """Runs Flink SQL on Spark. See `connect`."""
+
+    def __init__(
+        self,
+        spark: SparkSession | None = None,
+        options: Mapping[str, str] | None = None,
+        spark_config: Mapping[str, str] | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> None:
+        self.workspace = Workspace(options)
+        self.jobs: list[Job] = []
+        self._given = spark
+        self._config = dict(spark_config or {})
+        self._checkpoint = Path(checkpoint).absolute() if checkpoint is not None else None
+        self._spark: SparkSession | None = None
+        self._zone: str | None = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that queries run on; started when first asked for."""
+        if self._spark is None:
+            if self._given is None:
+                config = {**self.workspace.options.spark(), **self._config}
+                self._spark = settings.start(config)
+            else:
+                settings.configure(self._given)
+                self._spark = self._given
+            self._zone = self._spark.conf.get("spark.sql.session.timeZone")
+        return self._spark
+
+    # --- SQL -----------------------------------------------------------------------------------
+
+    def sql(self, text: str, name: str = "<sql>") -> Result:
+        """Run every statement of the text; the last one's result. Jobs run on in the background."""
+        results = deque(self.run(text, name), maxlen=1)
+        if not results:
+            raise TidemarkError("there is no statement in the text")
+        return results[0]
+
+    def run(self, text: str, name: str = "<sql>") -> Iterator[Result]:
+        """Run the statements one after another, each when its result is asked for."""
+        script = parse_script(text, name)
+        for statement in script.statements:
+            yield self._execute(self.workspace.apply(statement, script.source))
+
+    def table(self, name: str) -> Result:
+        """All rows of a table or view.
+
+        >>> session.table("orders").to_dataframe()  # doctest: +SKIP
+        """
+        query = parse_script(f"SELECT * FROM {name}").statements[0]
+        return self._execute(self.workspace.apply(query, Source(f"SELECT * FROM {name}")))
+
+    def _execute(self, planned: Planned) -> Result:
+        if planned.plan is not None:
+            if isinstance(planned.statement, s.Query):
+                return self._query(planned.statement, planned.plan)
+            return self._insert(planned.statement, planned.plan)
+        if planned.result is not None:
+            return TableOutput(planned.statement, planned.result)
+        if isinstance(planned.statement, s.Set) and self._spark is not None:
+            self._set_on_spark(planned.statement)
+        return Result(planned.statement, planned.message)
+
+    def _set_on_spark(self, statement: s.Set) -> None:
+        option = statement.option
+        if option is not None and option.key.startswith("spark."):
+            self.spark.conf.set(option.key, option.value)
+
+    # --- running -------------------------------------------------------------------------------
+
+    def _launcher(self) -> Launcher:
+        spark, options = self.spark, self.workspace.options
+        zone = options.get(LOCAL_TIME_ZONE) or self._zone
+        assert zone is not None
+        interval = options.milliseconds(CHECKPOINT_INTERVAL) or 0
+        return Launcher(spark, zone, sources.read, self._checkpoint, interval)
+
+    def _query(self, statement: s.Query, plan: Plan) -> Result:
+        [root] = plan.roots
+        name = self._job_name("query", 0)
+
+        def start() -> ChangeStream:
+            launcher = self._launcher()
+
+            def run(put: Callable[[pa.Table], None]) -> Run:
+                return launcher.start(root, plan, name, sinks.collector(root.edge, put))
+
+            stream = ChangeStream(name, run)
+            self.jobs.append(stream.job)
+            return stream
+
+        def frame(kind_column: str) -> DataFrame:
+            built = self._launcher().frame(root, streaming=not root.edge.bounded)
+            return _with_user_names(built, root, kind_column)
+
+        return QueryResult(statement, root.edge, start, frame, plan.warnings)
+
+    def _insert(self, statement: s.Statement, plan: Plan) -> Result:
+        launcher = self._launcher()
+        runs: list[Run] = []
+        for number, root in enumerate(plan.roots):
+            assert isinstance(root, Sink)
+            name = self._job_name(f"insert-into-{root.table.name}", number)
+            runs.append(launcher.start(root, plan, name, sinks.writer(root, launcher.zone)))
+        job = Job(self._job_name(_insert_name(plan.roots), 0), runs)
+        self.jobs.append(job)
+        if (self.workspace.options.get("table.dml-sync") or "").lower() == "true":
+            job.wait()
+        return JobResult(statement, job, plan.warnings)
+
+    def _job_name(self, what: str, number: int) -> str:
+        name = self.workspace.options.get(JOB_NAME) or what
+        return f"{name}-{number + 1}" if number else name
+
+    def stop(self) -> None:
+        """Stop the jobs of this session, and Spark if the session started it."""
+        for job in self.jobs:
+            job.stop()
+        if self._spark is not None and self._given is None:
+            self._spark.stop()
+        self._spark = None
+
+    # --- Python --------------------------------------------------------------------------------
+
+    def register(
+        self,
+        name: str,
+        frame: DataFrame,
+        *,
+        watermark: str | None = None,
+        primary_key: Sequence[str] | None = None,
+        row_kind: str | None = None,
+    ) -> None:
+        """Make a DataFrame, streaming or not, a temporary table of this session.
+
+        `watermark` is an expression such as `ts - INTERVAL '5' SECOND`; `row_kind` names a column
+        with `+I`, `-U`, `+U` or `-D` if the frame is a changelog.
+        """
+        identifier = self.workspace.catalogs.identify(s.Name((name,)))
+        table = table_of(identifier, frame, watermark, primary_key, row_kind)
+        self.workspace.catalogs.put(table)
+        try:
+            self.workspace.planner.relation(table)
+        except TidemarkError:
+            self.workspace.catalogs.remove(table)
+            raise
+
+    def create_function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        returns: TypeLike | None = None,
+        parameters: Sequence[TypeLike] | None = None,
+        vectorized: bool | None = None,
+        deterministic: bool | None = None,
+    ) -> None:
+        """Make a Python function callable from SQL in this session.
+
+        Its types are read from its annotations where they are not given. A vectorized function
+        takes and returns Arrow arrays.
+        """
+        from tidemark import functions
+
+        if functions.lookup(name) is not None:
+            raise CatalogError(f"`{name}` is a built-in function", hint="choose another name")
+        declared = declare(
+            name,
+            function,
+            returns=returns,
+            parameters=parameters,
+            vectorized=vectorized,
+            deterministic=deterministic,
+        )
+        if declared.returns is None:
+            raise CatalogError(
+                f"the result type of function `{name}` is not known",
+                hint='annotate it (`-> str`), or give returns="STRING"',
+            )
+        self.workspace.catalogs.put_function(s.Name((name,)), declared)
+
+
+def _with_user_names(frame: Frame, root: Node, kind_column: str) -> DataFrame:
+    kinds = frame.kept[len(frame.columns) :]
+    data = frame.data.select(*frame.kept)
+    return data.toDF(*root.edge.names, *(kind_column for _ in kinds))
+
+
+def _insert_name(roots: tuple[Node, ...]) -> str:
+    names = [root.table.name for root in roots if isinstance(root, Sink)]
+    return "insert-into-" + "+".join(names)

@@ -1,0 +1,71 @@
+"""Where the rows of a plan go: into a table's connector, or to whoever reads a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tidemark import connectors
+from tidemark import types as t
+from tidemark.connectors.base import WriteRequest
+from tidemark.functions import spark_text
+from tidemark.plan.nodes import Edge, Sink
+from tidemark.spark.frames import Frame
+from tidemark.spark.launch import Consume
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def writer(sink: Sink, zone: str) -> Consume:
+    """Gives batches to the connector of the sink's table."""
+    connector = connectors.lookup(sink.table)
+    options = connectors.options_of(sink.table)
+    assert connector.write is not None  # the planner has asked
+    write = connector.write
+
+    def consume(frame: Frame, batch_id: int | None) -> int:
+        from pyspark.sql import Observation
+        from pyspark.sql.functions import count, lit
+
+        seen = Observation()
+        request = WriteRequest(
+            frame=frame.data.observe(seen, count(lit(1)).alias("rows")),
+            table=sink.table,
+            options=options,
+            columns=frame.columns,
+            types=sink.edge.types,
+            changelog=frame.changelog,
+            batch_id=batch_id,
+            overwrite=sink.overwrite,
+            zone=zone,
+        )
+        write(request)
+        return int(seen.get["rows"])
+
+    return consume
+
+
+def collector(edge: Edge, put: Callable[[pa.Table], None]) -> Consume:
+    """Gives batches to a reader as Arrow tables whose columns have the user's names."""
+
+    def consume(frame: Frame, batch_id: int | None) -> int:
+        data = frame.data.selectExpr(*_for_arrow(frame, edge))
+        table = data.toArrow()
+        kinds = frame.kept[len(frame.columns) :]
+        if table.num_rows or batch_id is None:
+            put(table.rename_columns([*edge.names, *kinds]))
+        return int(table.num_rows)
+
+    return consume
+
+
+def _for_arrow(frame: Frame, edge: Edge) -> list[str]:
+    """Spark has no Arrow form for intervals of months; they travel as their number."""
+    texts = []
+    for name, type_ in zip(frame.columns, edge.types, strict=True):
+        column = spark_text.name(name)
+        if isinstance(type_, t.YearMonthInterval):
+            column = f"extract(YEAR FROM {column}) * 12 + extract(MONTH FROM {column}) AS {column}"
+        texts.append(column)
+    return [*texts, *frame.kept[len(frame.columns) :]]

@@ -1,0 +1,30 @@
+"""Reading tables: from a scan in a plan to the connector that serves it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark import connectors
+from tidemark.connectors.base import ReadRequest
+from tidemark.plan.nodes import Scan
+from tidemark.spark.frames import Builder, names_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def read(scan: Scan, builder: Builder) -> DataFrame:
+    """The rows of a scan, with columns named as `names_of(scan.edge)`."""
+    connector = connectors.lookup(scan.table)
+    assert connector.read is not None  # the planner has asked
+    request = ReadRequest(
+        spark=builder.spark,
+        table=scan.table,
+        options=connectors.options_of(scan.table),
+        columns=names_of(scan.edge),
+        types=scan.edge.types,
+        metadata=scan.metadata,
+        streaming=builder.streaming,
+        zone=builder.zone,
+    )
+    return connector.read(request)

@@ -1,0 +1,96 @@
+"""Everything about a script that needs no Spark: definitions are applied, queries planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tidemark import connectors
+from tidemark.catalog import ddl
+from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.options import SessionOptions
+from tidemark.dialect import parse_script
+from tidemark.dialect import statements as s
+from tidemark.errors import Source, SqlError
+from tidemark.plan.explain import explain
+from tidemark.plan.planner import Plan, Planner
+from tidemark.session import show
+from tidemark.session.show import TableResult
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A statement that was understood: what it did, what it printed, or what it will run."""
+
+    statement: s.Statement
+    source: Source
+    message: str | None = None
+    result: TableResult | None = None
+    plan: Plan | None = None
+
+
+class Workspace:
+    """A catalog and the options of a session, and the meaning of statements by them.
+
+    >>> workspace = Workspace()
+    >>> [planned] = workspace.plan_script("SELECT 1 AS one")
+    >>> planned.plan.roots[0].edge.names
+    ('one',)
+    """
+
+    def __init__(self, options: Mapping[str, str] | None = None) -> None:
+        self.catalogs = Catalogs()
+        self.options = SessionOptions(options)
+        self.planner = Planner(self.catalogs, self.options, connectors.traits)
+
+    def plan_script(self, text: str, name: str = "<sql>") -> list[Planned]:
+        """Apply and plan every statement. Raises at the first that cannot be."""
+        script = parse_script(text, name)
+        return [self.apply(statement, script.source) for statement in script.statements]
+
+    def apply(self, statement: s.Statement, source: Source) -> Planned:
+        """Carry out what needs no Spark. Raises SqlError that knows its place in `source`."""
+        try:
+            return self._apply(statement, source)
+        except SqlError as error:
+            raise error.located_in(source) from None
+
+    def _apply(self, statement: s.Statement, source: Source) -> Planned:
+        match statement:
+            case s.Query() | s.Insert() | s.StatementSet():
+                return Planned(statement, source, plan=self.planner.plan(statement))
+            case s.Explain():
+                plan = self.planner.plan(statement.statement)
+                text = explain(plan, "text", statement.details)
+                return Planned(statement, source, result=show.text("result", text))
+            case s.Set(option=s.Option() as option):
+                note = self.options.set(option.key, option.value, option.span)
+                return Planned(statement, source, message=note or f"'{option.key}' set")
+            case s.Set():
+                return Planned(statement, source, result=show.options(self.options))
+            case s.Reset(key=key):
+                self.options.reset(key)
+                return Planned(statement, source, message=f"'{key}' reset" if key else "reset")
+            case s.Show():
+                shown = show.show(statement, self.catalogs, self.planner)
+                return Planned(statement, source, result=shown)
+            case s.Describe(name=name):
+                described = show.describe(name, self.catalogs, self.planner)
+                return Planned(statement, source, result=described)
+            case s.CreateTable() | s.CreateView():
+                return Planned(statement, source, message=self._declare(statement, source))
+        return Planned(statement, source, message=ddl.apply(statement, self.catalogs, source))
+
+    def _declare(self, statement: s.CreateTable | s.CreateView, source: Source) -> str:
+        """Declare a table or view. If it makes no sense, all is as it was before."""
+        before = self.catalogs.find(statement.name)
+        message = ddl.apply(statement, self.catalogs, source)
+        declared = self.catalogs.relation(statement.name)
+        try:
+            self.planner.relation(declared)
+        except SqlError:
+            self.catalogs.remove(declared)
+            if before is not None:
+                self.catalogs.put(before)
+            raise
+        return message

@@ -1,0 +1,215 @@
+"""Plans as DataFrames: one small function for each kind of node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes import (
+    AssignWatermark,
+    Edge,
+    Filter,
+    Node,
+    Project,
+    Scan,
+    Sink,
+    UnionAll,
+    Unnest,
+    Values,
+)
+from tidemark.spark.expressions import PythonFunction, Writer
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+KIND = "_tm_kind"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A DataFrame whose columns stand for those of an edge, by position. Where rows are not
+    all inserts, a last column `_tm_kind` tells."""
+
+    data: DataFrame
+    columns: tuple[str, ...]
+    changelog: Changelog
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """All columns that a node must hand on."""
+        return self.columns if self.changelog is Changelog.APPEND else (*self.columns, KIND)
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """Builds the DataFrame of a plan, on one Spark session, for a stream or for a batch."""
+
+    spark: SparkSession
+    streaming: bool
+    zone: str
+    read: Callable[[Scan, Builder], DataFrame]
+    # Turns a batch frame into a stream that delivers it once; for constants in a stream.
+    once: Callable[[DataFrame], DataFrame]
+    registered: dict[str, PythonFunction] = field(default_factory=dict)
+
+    def build(self, node: Node) -> Frame:
+        return _BUILDERS[type(node)](self, node)
+
+    def write(self, expression: Expression, frame: Frame) -> str:
+        """The expression as Spark SQL over `frame`; functions it calls are registered."""
+        writer = Writer(frame.columns, self.zone)
+        text = writer.write(expression)
+        for name, function in writer.python.items():
+            if name not in self.registered:
+                self.registered[name] = function
+                register(self.spark, function)
+        return text
+
+
+def names_of(edge: Edge) -> tuple[str, ...]:
+    return spark_text.safe_names(edge.names)
+
+
+def register(spark: SparkSession, function: PythonFunction) -> None:
+    """Make a Python function callable by name in Spark SQL."""
+    from pyspark.sql.functions import arrow_udf, udf
+
+    from tidemark.spark.types import spark_data_type
+
+    returns = spark_data_type(function.returns)
+    make = arrow_udf if function.vectorized else udf
+    made = make(function.implementation, returns)
+    spark.udf.register(function.name, made if function.deterministic else made.asNondeterministic())
+
+
+# --- nodes -------------------------------------------------------------------------------------
+
+
+def _scan(builder: Builder, node: Scan) -> Frame:
+    return Frame(builder.read(node, builder), names_of(node.edge), node.edge.changelog)
+
+
+def _project(builder: Builder, node: Project) -> Frame:
+    below = builder.build(node.input)
+    names = names_of(node.edge)
+    texts = [
+        f"{builder.write(expression, below)} AS {spark_text.name(name)}"
+        for expression, name in zip(node.expressions, names, strict=True)
+    ]
+    frame = Frame(below.data, names, below.changelog)
+    return Frame(below.data.selectExpr(*texts, *frame.kept[len(names) :]), names, below.changelog)
+
+
+def _filter(builder: Builder, node: Filter) -> Frame:
+    below = builder.build(node.input)
+    condition = builder.write(node.condition, below)
+    return Frame(below.data.where(condition), below.columns, below.changelog)
+
+
+def _union(builder: Builder, node: UnionAll) -> Frame:
+    names, changelog = names_of(node.edge), node.edge.changelog
+    frames = [_like(builder.build(side), names, changelog) for side in node.inputs]
+    united = frames[0]
+    for frame in frames[1:]:
+        united = united.union(frame)
+    return Frame(united, names, changelog)
+
+
+def _like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> DataFrame:
+    """The frame under other names, and with row kinds if the others have them."""
+    texts = [
+        f"{spark_text.name(old)} AS {spark_text.name(new)}"
+        for old, new in zip(frame.columns, names, strict=True)
+    ]
+    if changelog is not Changelog.APPEND:
+        texts.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
+    return frame.data.selectExpr(*texts)
+
+
+def _values(builder: Builder, node: Values) -> Frame:
+    names = names_of(node.edge)
+    one_row = builder.spark.range(1, numPartitions=1)
+    if names:
+        empty = Frame(one_row, (), Changelog.APPEND)
+        rows = ", ".join(
+            "struct(" + ", ".join(builder.write(value, empty) for value in row) + ")"
+            for row in node.rows
+        )
+        aliases = ", ".join(spark_text.name(name) for name in names)
+        one_row = one_row.selectExpr(f"inline(array({rows})) AS ({aliases})")
+    data = builder.once(one_row) if builder.streaming else one_row
+    return Frame(data, names, Changelog.APPEND)
+
+
+def _unnest(builder: Builder, node: Unnest) -> Frame:
+    below = builder.build(node.input)
+    names = names_of(node.edge)
+    added = names[len(below.columns) :]
+    collection = _elements(builder.write(node.collection, below), node.collection.type)
+    explode = "posexplode" + ("_outer" if node.outer else "")
+    opened = below.data.selectExpr(*below.kept, f"{explode}({collection}) AS (_tm_at, _tm_element)")
+    fields = _element_fields(node.collection.type)
+    if node.ordinality:
+        fields = [*fields, "_tm_at + 1"]
+    texts = [f"{text} AS {spark_text.name(name)}" for text, name in zip(fields, added, strict=True)]
+    renamed = [
+        f"{spark_text.name(old)} AS {spark_text.name(new)}"
+        for old, new in zip(below.columns, names, strict=False)
+    ]
+    kind = below.kept[len(below.columns) :]
+    return Frame(opened.selectExpr(*renamed, *texts, *kind), names, below.changelog)
+
+
+def _elements(text: str, type_: t.DataType) -> str:
+    """The collection as an array: a map's entries, a multiset's elements as often as they occur."""
+    if isinstance(type_, t.Map):
+        return f"map_entries({text})"
+    if isinstance(type_, t.Multiset):
+        return f"flatten(transform(map_entries({text}), e -> array_repeat(e.key, e.value)))"
+    return text
+
+
+def _element_fields(type_: t.DataType) -> list[str]:
+    if isinstance(type_, t.Map):
+        return ["_tm_element.key", "_tm_element.value"]
+    assert isinstance(type_, t.Array | t.Multiset)
+    if isinstance(type_.element, t.Row):
+        names = spark_text.safe_names([field.name for field in type_.element.fields])
+        return [f"_tm_element.{spark_text.name(name)}" for name in names]
+    return ["_tm_element"]
+
+
+def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
+    """Rows must have an event time. The watermark itself is made where something waits for it."""
+    below = builder.build(node.input)
+    time = spark_text.name(below.columns[node.edge.names.index(node.column)])
+    message = spark_text.string(
+        f"event time `{node.column}` is null; a row without a time has no place in a stream: "
+    )
+    row = ", ".join(spark_text.name(name) for name in below.columns)
+    complain = f"raise_error(concat({message}, to_json(struct({row}))))"
+    checked = below.data.where(f"CASE WHEN {time} IS NULL THEN {complain} ELSE TRUE END")
+    return Frame(checked, below.columns, below.changelog)
+
+
+def _sink(builder: Builder, node: Sink) -> Frame:
+    below = builder.build(node.input)
+    names = names_of(node.edge)
+    return Frame(_like(below, names, below.changelog), names, below.changelog)
+
+
+_BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
+    Scan: _scan,
+    Project: _project,
+    Filter: _filter,
+    UnionAll: _union,
+    Values: _values,
+    Unnest: _unnest,
+    AssignWatermark: _watermark,
+    Sink: _sink,
+}

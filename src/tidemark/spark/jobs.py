@@ -1,0 +1,237 @@
+"""Running plans: a batch that ends, or a stream that ends when its sources do or it is stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from tidemark.errors import TidemarkError
+from tidemark.spark.failures import translate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+State = Literal["running", "finished", "failed", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job has come. Rows are counted from its start."""
+
+    batches: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    rows_per_second: float = 0.0
+    watermark: str | None = None
+    sources: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def __add__(self, other: Progress) -> Progress:
+        return Progress(
+            self.batches + other.batches,
+            self.rows_in + other.rows_in,
+            self.rows_out + other.rows_out,
+            self.rows_per_second + other.rows_per_second,
+            min(filter(None, (self.watermark, other.watermark)), default=None),
+            (*self.sources, *other.sources),
+            max(self.seconds, other.seconds),
+        )
+
+
+class Run(Protocol):
+    """One plan root at work."""
+
+    @property
+    def state(self) -> State: ...
+    @property
+    def failure(self) -> TidemarkError | None: ...
+    def wait(self, timeout: float | None) -> bool: ...
+    def stop(self) -> None: ...
+    def progress(self) -> Progress: ...
+
+
+# Takes a batch of rows out of the run: its frame, its number (None in batch mode), and returns
+# how many rows it had if it knows.
+Deliver = Callable[["DataFrame", int | None], int | None]
+
+
+class BatchRun:
+    """A bounded plan as one Spark batch on a thread of its own."""
+
+    def __init__(self, spark: SparkSession, frame: DataFrame, deliver: Deliver) -> None:
+        self._spark = spark
+        self._tag = f"tidemark-{uuid.uuid4().hex}"
+        self._started = time.monotonic()
+        self._ended: float | None = None
+        self._rows = 0
+        self._stopped = False
+        self.failure: TidemarkError | None = None
+        self._thread = threading.Thread(
+            target=self._work, args=(frame, deliver), name=self._tag, daemon=True
+        )
+        self._thread.start()
+
+    def _work(self, frame: DataFrame, deliver: Deliver) -> None:
+        try:
+            self._spark.addTag(self._tag)
+            self._rows = deliver(frame, None) or 0
+        except Exception as failure:
+            if not self._stopped:
+                self.failure = translate(failure)
+        finally:
+            self._ended = time.monotonic()
+
+    @property
+    def state(self) -> State:
+        if self._thread.is_alive():
+            return "running"
+        if self._stopped:
+            return "stopped"
+        return "failed" if self.failure else "finished"
+
+    def wait(self, timeout: float | None) -> bool:
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def stop(self) -> None:
+        if self._thread.is_alive():
+            self._stopped = True
+            self._spark.interruptTag(self._tag)
+            self._thread.join()
+
+    def progress(self) -> Progress:
+        seconds = (self._ended or time.monotonic()) - self._started
+        rate = self._rows / seconds if seconds else 0.0
+        done = 0 if self._thread.is_alive() else 1
+        return Progress(done, self._rows, self._rows, rate, seconds=seconds)
+
+
+@dataclass
+class StreamRun:
+    """A plan as a Spark streaming query."""
+
+    query: StreamingQuery
+    rows_out: Callable[[], int]
+    _started: float = field(default_factory=time.monotonic)
+    _ended: float | None = None
+    _stopped: bool = False
+    _failure: TidemarkError | None = None
+    _seen: dict[int, Any] = field(default_factory=dict)
+
+    @property
+    def state(self) -> State:
+        if self.query.isActive:
+            return "running"
+        if self._stopped:
+            return "stopped"
+        return "failed" if self.failure else "finished"
+
+    @property
+    def failure(self) -> TidemarkError | None:
+        if self._failure is None and not self.query.isActive and not self._stopped:
+            problem = self.query.exception()
+            self._failure = translate(problem) if problem is not None else None
+        return self._failure
+
+    def wait(self, timeout: float | None) -> bool:
+        from pyspark.errors import StreamingQueryException
+
+        try:
+            if timeout is None:
+                self.query.awaitTermination()
+                return True
+            # Whole seconds are all that every Spark takes; the rest is waited for here.
+            return bool(self.query.awaitTermination(max(1, round(timeout))))
+        except StreamingQueryException as problem:
+            self._failure = translate(problem)
+            return True
+
+    def stop(self) -> None:
+        if self.query.isActive:
+            self._stopped = True
+            self.query.stop()
+        self._ended = self._ended or time.monotonic()
+
+    def progress(self) -> Progress:
+        for report in self.query.recentProgress:
+            self._seen[report["batchId"]] = report
+        rows_in = sum(report["numInputRows"] for report in self._seen.values())
+        seconds = (self._ended or time.monotonic()) - self._started
+        last = self._seen[max(self._seen)] if self._seen else None
+        return Progress(
+            batches=len(self._seen),
+            rows_in=rows_in,
+            rows_out=self.rows_out(),
+            rows_per_second=float(last["processedRowsPerSecond"]) if last else 0.0,
+            watermark=last["eventTime"].get("watermark") if last else None,
+            sources=tuple(s["description"] for s in last["sources"]) if last else (),
+            seconds=seconds,
+        )
+
+
+class Job:
+    """One INSERT, the several of a statement set, or a query whose changes are being read."""
+
+    def __init__(self, name: str, runs: list[Run]) -> None:
+        self.id = uuid.uuid4().hex[:12]
+        self.name = name
+        self._runs = runs
+
+    def __repr__(self) -> str:
+        return f"Job({self.name!r}, {self.state})"
+
+    @property
+    def state(self) -> State:
+        """The state that matters most among the job's parts."""
+        states = [run.state for run in self._runs]
+        order: tuple[State, ...] = ("failed", "running", "stopped", "finished")
+        return next(state for state in order if state in states or state == "finished")
+
+    @property
+    def failure(self) -> TidemarkError | None:
+        return next((run.failure for run in self._runs if run.failure), None)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until the job has ended; False if `timeout` seconds were not enough.
+
+        Raises what the job failed with. A part that fails stops the others.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        for run in self._runs:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not self._wait_for(run, left):
+                return False
+        self._raise_failure()
+        return True
+
+    def _wait_for(self, run: Run, timeout: float | None) -> bool:
+        if len(self._runs) == 1:
+            return run.wait(timeout)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not run.wait(1.0):
+            self._raise_failure()
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+        return True
+
+    def _raise_failure(self) -> None:
+        failure = self.failure
+        if failure is not None:
+            self.stop()
+            raise failure
+
+    def stop(self) -> None:
+        """End the job now, cleanly: what was not written whole is not written at all."""
+        for run in self._runs:
+            run.stop()
+
+    def progress(self) -> Progress:
+        total = Progress()
+        for run in self._runs:
+            total = total + run.progress()
+        return total

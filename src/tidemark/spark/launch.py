@@ -1,0 +1,119 @@
+"""From a plan to something that runs: which way, on which frames, into which hands."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.errors import JobError
+from tidemark.plan.explain import explain
+from tidemark.plan.nodes import Node, Scan
+from tidemark.plan.planner import Plan
+from tidemark.spark.frames import Builder, Frame
+from tidemark.spark.jobs import BatchRun, Run, StreamRun
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Takes the rows of one batch; returns how many there were.
+Consume = Callable[[Frame, int | None], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """Starts plan roots on one Spark session."""
+
+    spark: SparkSession
+    zone: str
+    read: Callable[[Scan, Builder], DataFrame]
+    checkpoint: Path | None = None
+    interval_ms: int = 0  # the shortest time between two micro-batches
+
+    def frame(self, root: Node, streaming: bool) -> Frame:
+        """The DataFrame of a plan, not started."""
+        builder = Builder(self.spark, streaming, self.zone, self.read, self._once)
+        return builder.build(root)
+
+    def start(self, root: Node, plan: Plan, name: str, consume: Consume) -> Run:
+        """Run one root and give every batch of its rows to `consume`."""
+        self.spark.conf.set("spark.sql.session.timeZone", self.zone)
+        if not self.streams(root, plan):
+            frame = self.frame(root, streaming=False)
+            return BatchRun(
+                self.spark, frame.data, lambda data, _: consume(_with(frame, data), None)
+            )
+        return self._start_stream(root, plan, name, consume)
+
+    def streams(self, root: Node, plan: Plan) -> bool:
+        """Whether the root runs as a streaming query.
+
+        A bounded plan in which no operator remembers anything gives the same rows as one batch,
+        and starts faster; it needs a stream only to resume from a checkpoint.
+        """
+        if plan.mode == "batch":
+            return False
+        return not root.edge.bounded or self.checkpoint is not None
+
+    def _start_stream(self, root: Node, plan: Plan, name: str, consume: Consume) -> Run:
+        frame = self.frame(root, streaming=True)
+        counted = _Counter()
+
+        def on_batch(data: DataFrame, batch_id: int) -> None:
+            counted.add(consume(_with(frame, data), batch_id))
+
+        writer = frame.data.writeStream.foreachBatch(on_batch).queryName(name)
+        if root.edge.bounded:
+            writer = writer.trigger(availableNow=True)
+        else:
+            writer = writer.trigger(processingTime=f"{self.interval_ms} milliseconds")
+        if self.checkpoint is not None:
+            folder = self.checkpoint / _folder_name(name)
+            _same_query(folder, root, plan)
+            writer = writer.option("checkpointLocation", str(folder / "spark"))
+        return StreamRun(writer.start(), counted.total)
+
+    def _once(self, data: DataFrame) -> DataFrame:
+        """A stream that delivers a batch frame one time, by way of a file."""
+        folder = tempfile.mkdtemp(prefix="tidemark-constants-", dir=self.checkpoint)
+        data.write.mode("overwrite").parquet(folder)
+        return self.spark.readStream.schema(data.schema).parquet(folder)
+
+
+class _Counter:
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def add(self, rows: int) -> None:
+        self.rows += rows
+
+    def total(self) -> int:
+        return self.rows
+
+
+def _with(frame: Frame, data: DataFrame) -> Frame:
+    return Frame(data, frame.columns, frame.changelog)
+
+
+def _folder_name(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+
+
+def _same_query(folder: Path, root: Node, plan: Plan) -> None:
+    """A checkpoint continues the query it was made by, and no other."""
+    meaning = explain(Plan((root,), plan.mode), "text")
+    note = folder / "query.json"
+    if not note.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        note.write_text(json.dumps({"plan": meaning}, indent=1), encoding="utf-8")
+        return
+    before = json.loads(note.read_text(encoding="utf-8"))["plan"]
+    if before != meaning:
+        raise JobError(
+            f"the checkpoint in {folder} was made by another query",
+            notes={"then": "\n" + before, "now": "\n" + meaning},
+            hint="use another checkpoint folder, or delete this one to start from the beginning",
+        )

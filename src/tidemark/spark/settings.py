@@ -1,0 +1,98 @@
+"""What Spark must be told to compute as Flink does, and the starting of a local Spark."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tidemark.errors import SetupError
+from tidemark.spark.logs import quiet_spark_config, silence_query_context
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# May be set on a running session. The user's own settings win.
+RUNTIME: Mapping[str, str] = {
+    # Integers wrap around and a failed function gives null, as in Flink. Where Flink fails
+    # (CAST, division by zero), the text written for Spark raises by itself.
+    "spark.sql.ansi.enabled": "false",
+    # A size computation for every row otherwise; batches are bounded by their rows.
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # A job that another session has stopped must not be found running after a restart.
+    "spark.sql.streaming.stopTimeout": "60s",
+}
+
+
+def local_settings() -> dict[str, str]:
+    """What a Spark session that Tidemark starts by itself gets besides."""
+    cores = os.cpu_count() or 2
+    return {
+        **RUNTIME,
+        **quiet_spark_config(),
+        "spark.app.name": "tidemark",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.driver.host": "localhost",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.warehouse.dir": os.path.join(_temporary(), "tidemark-warehouse"),
+        "spark.executorEnv.POLARS_MAX_THREADS": "1",
+    }
+
+
+def _temporary() -> str:
+    import tempfile
+
+    return tempfile.gettempdir()
+
+
+def use_this_python() -> None:
+    """Spark's workers run `python3` from PATH unless told otherwise."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
+
+def start(config: Mapping[str, str]) -> SparkSession:
+    """A Spark session: local unless `config`, SPARK_REMOTE or spark-defaults say otherwise."""
+    use_this_python()
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as problem:
+        raise SetupError(
+            f"PySpark cannot be imported: {problem}", hint="pip install 'pyspark>=4.3,<4.4'"
+        ) from None
+    builder = SparkSession.builder
+    remote = config.get("spark.remote") or os.environ.get("SPARK_REMOTE")
+    if remote is None and "spark.master" not in config and "MASTER" not in os.environ:
+        builder = builder.master("local[*]")
+    for key, value in {**local_settings(), **config}.items():
+        builder = builder.config(key, value)
+    try:
+        session: SparkSession = builder.getOrCreate()
+    except Exception as problem:
+        raise SetupError(
+            f"Spark did not start: {_first_line(problem)}",
+            hint="`tidemark doctor` checks Java and the packages that Spark needs",
+        ) from problem
+    silence_query_context()
+    return session
+
+
+def _first_line(problem: Exception) -> str:
+    return str(problem).strip().split("\n", 1)[0] or type(problem).__name__
+
+
+def configure(spark: SparkSession) -> None:
+    """Give a user's session the settings that results depend on, unless they were set already."""
+    explicit = {row["key"] for row in spark.sql("SET").collect()}
+    for key, value in RUNTIME.items():
+        if key not in explicit:
+            spark.conf.set(key, value)
