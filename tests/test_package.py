@@ -28,7 +28,7 @@ def loaded_by(*arguments: str) -> set[str]:
     """The top-level modules that a Python process has loaded by the time it ends."""
     command = [sys.executable, "-X", "importtime", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + "\n".join(done.stderr.splitlines()[-12:])
     return set(re.findall(r"^import time:.*\| +([A-Za-z_]\w*)", done.stderr, re.MULTILINE))
 
 
@@ -57,10 +57,8 @@ def test_wheel_is_typed_and_licensed(tmp_path: Path):
 
 
 def test_version_stands_in_one_place():
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    written = [p for p in (ROOT / "src").rglob("*.py") if f'"{declared}"' in p.read_text()]
-    assert tidemark.__version__ == version("tidemark") == declared
-    assert written == []
+    assert tidemark.__version__ == version("tidemark")
+    assert tidemark.__version__ not in (ROOT / "pyproject.toml").read_text()
 
 
 @pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda path: path.name)
