@@ -1,0 +1,270 @@
+"""What each Flink type is in Spark and in Arrow, and back.
+
+    Flink                        Spark                    Arrow
+    BOOLEAN                      BOOLEAN                  bool
+    TINYINT ... BIGINT           the same                 int8 ... int64
+    FLOAT, DOUBLE                the same                 float32, float64
+    DECIMAL(p, s)                the same                 decimal128(p, s)
+    CHAR(n), VARCHAR(n), STRING  STRING                   string
+    BINARY(n), VARBINARY(n)      BINARY                   binary
+    DATE                         DATE                     date32
+    TIME(p)                      TIME(6)                  time64[us]
+    TIMESTAMP(p)                 TIMESTAMP_NTZ            timestamp[us]
+    TIMESTAMP_LTZ(p)             TIMESTAMP                timestamp[us, UTC]
+    INTERVAL DAY TO SECOND       INTERVAL DAY TO SECOND   duration[us]
+    INTERVAL YEAR TO MONTH       INTERVAL YEAR TO MONTH   month_day_nano_interval
+    ARRAY, MAP, ROW              ARRAY, MAP, STRUCT       list, map, struct
+    MULTISET<t>                  MAP<t, INT>              map<t, int32>
+
+Lengths and precisions live in the plan only: casts keep to them. Names of ROW fields that Spark
+cannot be trusted with are replaced there, position by position, by `spark_text.safe_names`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.errors import NotSupported
+from tidemark.functions.spark_text import check_precision, safe_names, spark_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import DataType as SparkType
+
+__all__ = ["from_arrow", "from_spark", "spark_type", "to_arrow", "to_spark"]
+
+
+# --- Flink to Spark ----------------------------------------------------------------------------
+
+_SPARK_CLASSES: dict[type[t.DataType], str] = {
+    t.Null: "NullType",
+    t.Boolean: "BooleanType",
+    t.TinyInt: "ByteType",
+    t.SmallInt: "ShortType",
+    t.Int: "IntegerType",
+    t.BigInt: "LongType",
+    t.Float: "FloatType",
+    t.Double: "DoubleType",
+    t.Char: "StringType",
+    t.VarChar: "StringType",
+    t.Binary: "BinaryType",
+    t.VarBinary: "BinaryType",
+    t.Date: "DateType",
+    t.Time: "TimeType",
+    t.Timestamp: "TimestampNTZType",
+    t.TimestampLtz: "TimestampType",
+    t.DayTimeInterval: "DayTimeIntervalType",
+    t.YearMonthInterval: "YearMonthIntervalType",
+}
+
+
+def to_spark(type_: t.DataType) -> SparkType:
+    """The Spark type that holds the values of a Flink type, nullability of parts included."""
+    from pyspark.sql import types as s
+
+    check_precision(type_)
+    match type_:
+        case t.Decimal(precision=precision, scale=scale):
+            return s.DecimalType(precision, scale)
+        case t.Array(element=element):
+            return s.ArrayType(to_spark(element), element.nullable)
+        case t.Multiset(element=element):
+            return s.MapType(to_spark(element), s.IntegerType(), valueContainsNull=False)
+        case t.Map(key=key, value=value):
+            return s.MapType(to_spark(key), to_spark(value), value.nullable)
+        case t.Row(fields=fields):
+            names = safe_names([field.name for field in fields])
+            return s.StructType(
+                [
+                    s.StructField(name, to_spark(field.type), field.type.nullable)
+                    for name, field in zip(names, fields, strict=True)
+                ]
+            )
+    return getattr(s, _SPARK_CLASSES[type(type_)])()
+
+
+# --- Spark to Flink ----------------------------------------------------------------------------
+
+_FLINK_OF_SPARK: dict[str, t.DataType] = {
+    "NullType": t.Null(),
+    "BooleanType": t.Boolean(),
+    "ByteType": t.TinyInt(),
+    "ShortType": t.SmallInt(),
+    "IntegerType": t.Int(),
+    "LongType": t.BigInt(),
+    "FloatType": t.Float(),
+    "DoubleType": t.Double(),
+    "StringType": t.STRING,
+    "BinaryType": t.BYTES,
+    "DateType": t.Date(),
+    "TimestampNTZType": t.Timestamp(6),
+    "TimestampType": t.TimestampLtz(6),
+    "DayTimeIntervalType": t.DayTimeInterval(),
+    "YearMonthIntervalType": t.YearMonthInterval(),
+}
+
+
+def from_spark(type_: SparkType, *, nullable: bool = True) -> t.DataType:
+    """The Flink type of a Spark column, exactly as wide as Spark says."""
+    return _from_spark(type_).with_nullable(nullable)
+
+
+def _from_spark(type_: Any) -> t.DataType:
+    kind = type(type_).__name__
+    match kind:
+        case "DecimalType":
+            return t.Decimal(type_.precision, type_.scale)
+        case "CharType":
+            return t.Char(type_.length)
+        case "VarcharType":
+            return t.VarChar(type_.length)
+        case "TimeType":
+            return t.Time(type_.precision)
+        case "ArrayType":
+            return t.Array(from_spark(type_.elementType, nullable=type_.containsNull))
+        case "MapType":
+            value = from_spark(type_.valueType, nullable=type_.valueContainsNull)
+            return t.Map(from_spark(type_.keyType, nullable=False), value)
+        case "StructType":
+            return t.Row(
+                tuple(
+                    t.Field(field.name, from_spark(field.dataType, nullable=field.nullable))
+                    for field in type_.fields
+                )
+            )
+    if kind not in _FLINK_OF_SPARK:
+        raise NotSupported(
+            f"Spark's type {type_.simpleString()} is no type of Flink SQL",
+            hint="cast the column, to STRING for instance, before it is registered",
+        )
+    return _FLINK_OF_SPARK[kind]
+
+
+# --- Flink to Arrow ----------------------------------------------------------------------------
+
+_ARROW_NAMES: dict[type[t.DataType], str] = {
+    t.Null: "null",
+    t.Boolean: "bool_",
+    t.TinyInt: "int8",
+    t.SmallInt: "int16",
+    t.Int: "int32",
+    t.BigInt: "int64",
+    t.Float: "float32",
+    t.Double: "float64",
+    t.Char: "string",
+    t.VarChar: "string",
+    t.Binary: "binary",
+    t.VarBinary: "binary",
+    t.Date: "date32",
+    t.YearMonthInterval: "month_day_nano_interval",
+}
+
+
+def to_arrow(type_: t.DataType) -> pa.DataType:
+    """The Arrow type of a Flink type; fields of rows keep the names the user gave them."""
+    import pyarrow as pa
+
+    check_precision(type_)
+    match type_:
+        case t.Decimal(precision=precision, scale=scale):
+            return pa.decimal128(precision, scale)
+        case t.Time():
+            return pa.time64("us")
+        case t.Timestamp():
+            return pa.timestamp("us")
+        case t.TimestampLtz():
+            return pa.timestamp("us", tz="UTC")
+        case t.DayTimeInterval():
+            return pa.duration("us")
+        case t.Array(element=element):
+            return pa.list_(_arrow_field("element", element))
+        case t.Multiset(element=element):
+            return _arrow_map(element, t.Int(nullable=False))
+        case t.Map(key=key, value=value):
+            return _arrow_map(key, value)
+        case t.Row(fields=fields):
+            return pa.struct([_arrow_field(field.name, field.type) for field in fields])
+    return getattr(pa, _ARROW_NAMES[type(type_)])()
+
+
+def _arrow_map(key: t.DataType, value: t.DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    return pa.map_(to_arrow(key), _arrow_field("value", value))
+
+
+def _arrow_field(name: str, type_: t.DataType) -> pa.Field:
+    import pyarrow as pa
+
+    return pa.field(name, to_arrow(type_), nullable=type_.nullable)
+
+
+# --- Arrow to Flink ----------------------------------------------------------------------------
+
+_FLINK_OF_ARROW: dict[str, t.DataType] = {
+    "null": t.Null(),
+    "bool": t.Boolean(),
+    "int8": t.TinyInt(),
+    "int16": t.SmallInt(),
+    "int32": t.Int(),
+    "int64": t.BigInt(),
+    # Unsigned numbers need the next wider type to keep their upper half.
+    "uint8": t.SmallInt(),
+    "uint16": t.Int(),
+    "uint32": t.BigInt(),
+    "uint64": t.Decimal(20, 0),
+    "float": t.Float(),
+    "double": t.Double(),
+    "string": t.STRING,
+    "large_string": t.STRING,
+    "string_view": t.STRING,
+    "binary": t.BYTES,
+    "large_binary": t.BYTES,
+    "binary_view": t.BYTES,
+    "date32[day]": t.Date(),
+    "month_day_nano_interval": t.YearMonthInterval(),
+}
+_PRECISION_OF_UNIT = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+
+
+def from_arrow(type_: pa.DataType, *, nullable: bool = True) -> t.DataType:
+    """The Flink type of an Arrow column, as precise as Arrow says."""
+    return _from_arrow(type_).with_nullable(nullable)
+
+
+def _from_arrow(type_: Any) -> t.DataType:
+    from pyarrow import types as p
+
+    if p.is_timestamp(type_):
+        precision = _PRECISION_OF_UNIT[type_.unit]
+        return t.Timestamp(precision) if type_.tz is None else t.TimestampLtz(precision)
+    if p.is_time(type_):
+        return t.Time(_PRECISION_OF_UNIT[type_.unit])
+    if p.is_duration(type_):
+        return t.DayTimeInterval()
+    if p.is_decimal(type_):
+        return t.Decimal(type_.precision, type_.scale)
+    if p.is_fixed_size_binary(type_):
+        return t.Binary(type_.byte_width)
+    if p.is_dictionary(type_):
+        return _from_arrow(type_.value_type)
+    return _nested_from_arrow(type_)
+
+
+def _nested_from_arrow(type_: Any) -> t.DataType:
+    from pyarrow import types as p
+
+    if p.is_map(type_):
+        value = from_arrow(type_.item_type, nullable=type_.item_field.nullable)
+        return t.Map(from_arrow(type_.key_type, nullable=False), value)
+    if p.is_list(type_) or p.is_large_list(type_) or p.is_fixed_size_list(type_):
+        return t.Array(from_arrow(type_.value_type, nullable=type_.value_field.nullable))
+    if p.is_struct(type_):
+        fields = (type_.field(i) for i in range(type_.num_fields))
+        return t.Row(
+            tuple(t.Field(f.name, from_arrow(f.type, nullable=f.nullable)) for f in fields)
+        )
+    if str(type_) not in _FLINK_OF_ARROW:
+        raise NotSupported(f"Arrow's type {type_} is no type of Flink SQL")
+    return _FLINK_OF_ARROW[str(type_)]
