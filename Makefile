@@ -42,7 +42,7 @@ PINNED := --quiet --upgrade --universal --python-version 3.11 --generate-hashes 
 java:
 	@scripts/setup need-java 17
 
-.venv/.ready: requirements/build.txt requirements/dev.txt pyproject.toml scripts/setup
+.venv/.ready: requirements/build.txt requirements/dev.txt scripts/setup
 	@scripts/setup venv
 	@touch $@
 
