@@ -34,6 +34,7 @@ class Result:
         self.columns: tuple[Column, ...] = ()
         self.changelog = Changelog.APPEND
         self.bounded = True
+        self.keys: tuple[tuple[str, ...], ...] = ()
         self.warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -134,6 +135,7 @@ class QueryResult(Result):
         self.columns = edge.columns
         self.changelog = edge.changelog
         self.bounded = edge.bounded
+        self.keys = edge.keys
         self.warnings = warnings
         self._edge = edge
         self._start = start
@@ -170,9 +172,12 @@ class JobResult(Result):
 
     kind: Kind = "job"
 
-    def __init__(self, statement: Statement, job: Job, warnings: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, statement: Statement, job: Job, bounded: bool, warnings: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(statement, f"job {job.name} started")
         self._job = job
+        self.bounded = bounded
         self.warnings = warnings
 
     @property

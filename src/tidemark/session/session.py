@@ -166,7 +166,7 @@ class Session:
         self.jobs.append(job)
         if (self.workspace.options.get("table.dml-sync") or "").lower() == "true":
             job.wait()
-        return JobResult(statement, job, plan.warnings)
+        return JobResult(statement, job, plan.bounded, plan.warnings)
 
     def _job_name(self, what: str, number: int) -> str:
         name = self.workspace.options.get(JOB_NAME) or what
