@@ -1,0 +1,94 @@
+"""Immutable sorted runs of rows: what state is made of."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+Load = Callable[[str], pl.DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Rows that never change, under an id that is never used again.
+
+    The id is new at every attempt to write a segment, so whoever holds the rows of an id
+    holds the right ones. `low` and `high` bound the column the table is asked by.
+    """
+
+    id: str
+    height: int
+    low: int
+    high: int
+    size: int
+    taken: int = 0  # rows at the front that a queue has given out already
+    load: Load = field(default=lambda _: pl.DataFrame(), compare=False, repr=False)
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, column: str) -> Segment:
+        """A segment of rows that are already in the table's order."""
+        rows = frame.rechunk()
+        low, high = rows[column].min(), rows[column].max()
+        assert isinstance(low, int) and isinstance(high, int)
+        return cls(
+            id=uuid.uuid4().hex,
+            height=rows.height,
+            low=low,
+            high=high,
+            size=int(rows.estimated_size()),
+            load=lambda _: rows,
+        )
+
+    @property
+    def left(self) -> int:
+        return self.height - self.taken
+
+    def rows(self) -> pl.DataFrame:
+        """All rows, also those taken; read from where the host keeps them at the first call."""
+        return self.load(self.id)
+
+    def describe(self) -> dict[str, Any]:
+        """What must be written down to find the segment again."""
+        names = ("id", "height", "low", "high", "size", "taken")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def found(cls, description: Mapping[str, Any], load: Load) -> Segment:
+        return cls(**description, load=load)
+
+    def without_first(self, count: int, low: int) -> Segment:
+        return replace(self, taken=count, low=low)
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """When neighbouring segments become one: as soon as `fanout` of a like size are there.
+
+    Every row is rewritten once per level, so keeping n rows costs O(log n) each, and the
+    number of segments stays logarithmic too.
+    """
+
+    fanout: int = 4
+    smallest: int = 1024  # segments up to this height count as equally small
+
+    def mergeable(self, segments: Sequence[Segment]) -> int:
+        """How many of the newest segments to merge now; below two means none."""
+        if not segments:
+            return 0
+        level = self._level(segments[-1])
+        run = 0
+        for segment in reversed(segments):
+            if self._level(segment) > level:
+                break
+            run += 1
+        return run if run >= self.fanout else 0
+
+    def _level(self, segment: Segment) -> int:
+        level, bound = 0, self.smallest
+        while segment.left > bound:
+            level, bound = level + 1, bound * self.fanout
+        return level

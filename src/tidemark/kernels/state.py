@@ -1,0 +1,76 @@
+"""What an operator remembers of one bucket of keys between two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.kernels.segments import Load, Segment
+from tidemark.kernels.tables import KeyedTable, Table, TimeQueue
+
+_SHAPES: dict[str, type[Table]] = {"keyed": KeyedTable, "queue": TimeQueue}
+_SHAPE_NAMES = {shape: name for name, shape in _SHAPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Named tables, the watermark of the last step and the number of rows seen so far."""
+
+    watermark: int = BEFORE_ALL
+    sequence: int = 0
+    tables: Mapping[str, Table] = field(default_factory=dict)
+
+    def keyed(self, name: str) -> KeyedTable:
+        table = self.tables.get(name, KeyedTable())
+        assert isinstance(table, KeyedTable)
+        return table
+
+    def queue(self, name: str) -> TimeQueue:
+        table = self.tables.get(name, TimeQueue())
+        assert isinstance(table, TimeQueue)
+        return table
+
+    def with_tables(self, **tables: Table) -> State:
+        return replace(self, tables={**self.tables, **tables})
+
+    def segments(self) -> Iterator[Segment]:
+        for table in self.tables.values():
+            yield from table.segments
+
+    @property
+    def height(self) -> int:
+        return sum(table.height for table in self.tables.values())
+
+    @property
+    def size(self) -> int:
+        return sum(table.size for table in self.tables.values())
+
+    def manifest(self) -> dict[str, Any]:
+        """The state without its rows, as plain values: what to load, and how to read it."""
+        return {
+            "watermark": self.watermark,
+            "sequence": self.sequence,
+            "tables": {
+                name: {
+                    "shape": _SHAPE_NAMES[type(table)],
+                    "segments": [segment.describe() for segment in table.segments],
+                }
+                for name, table in self.tables.items()
+            },
+        }
+
+    @classmethod
+    def open(cls, manifest: Mapping[str, Any], load: Load) -> State:
+        """The state a manifest describes; `load` gives a segment's rows by its id."""
+        return cls(
+            watermark=manifest["watermark"],
+            sequence=manifest["sequence"],
+            tables={
+                name: _SHAPES[table["shape"]](
+                    tuple(Segment.found(segment, load) for segment in table["segments"])
+                )
+                for name, table in manifest["tables"].items()
+            },
+        )

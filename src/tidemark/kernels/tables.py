@@ -1,0 +1,129 @@
+"""The two shapes of state: rows found by key, and rows that wait for a time.
+
+Both are tuples of segments. A step adds one segment per table, whatever the table holds
+already, and reads only the keys it touches or the rows that have become due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tidemark.kernels.columns import AFTER_ALL, HASH
+from tidemark.kernels.segments import Compaction, Segment
+
+Longs = npt.NDArray[np.int64]
+
+# What of some rows must be kept; called with whether no older rows exist below them.
+Settle = Callable[[pl.DataFrame, bool], pl.DataFrame]
+
+
+def longs(frame: pl.DataFrame, column: str) -> Longs:
+    """A column of whole numbers without nulls, as an array."""
+    return frame[column].cast(pl.Int64).to_numpy()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    segments: tuple[Segment, ...] = ()
+
+    @property
+    def height(self) -> int:
+        return sum(segment.left for segment in self.segments)
+
+    @property
+    def size(self) -> int:
+        return sum(segment.size for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedTable(Table):
+    """Rows by key: each segment is sorted by the hash of the key and probed by binary search."""
+
+    def append(
+        self, rows: pl.DataFrame, compaction: Compaction, settle: Settle | None = None
+    ) -> KeyedTable:
+        """The table with more rows; merges segments when it is time, keeping what `settle` says."""
+        if rows.is_empty():
+            return self
+        segments = (*self.segments, Segment.of(rows.sort(HASH, maintain_order=True), HASH))
+        count = compaction.mergeable(segments)
+        if count >= 2:
+            older, merged = segments[:-count], segments[-count:]
+            frame = pl.concat([segment.rows() for segment in merged])
+            kept = settle(frame, not older) if settle else frame
+            segments = (*older, *_as_segments(kept.sort(HASH, maintain_order=True), HASH))
+        return replace(self, segments=segments)
+
+    def probe(self, hashes: Longs, like: pl.DataFrame) -> pl.DataFrame:
+        """All rows with one of these hashes (ascending, distinct), oldest segments first.
+
+        `like` is an empty frame with the table's columns.
+        """
+        found = [like]
+        for segment in self.segments:
+            if hashes.size and segment.low <= hashes[-1] and segment.high >= hashes[0]:
+                rows = segment.rows()
+                found.append(rows[_positions_of(longs(rows, HASH), hashes)])
+        return pl.concat(found)
+
+
+def _positions_of(sorted_hashes: Longs, wanted: Longs) -> Longs:
+    """Where the wanted values stand in a sorted array, every occurrence."""
+    first = np.searchsorted(sorted_hashes, wanted, side="left")
+    counts = np.searchsorted(sorted_hashes, wanted, side="right") - first
+    hit = counts > 0
+    first, counts = first[hit], counts[hit]
+    # Position within each run of equal hashes, counted from zero.
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.asarray(np.repeat(first, counts) + within, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeQueue(Table):
+    """Rows that wait for a time: each segment is sorted by it, and taken from the front."""
+
+    @property
+    def next(self) -> int | None:
+        """The earliest time that is waited for."""
+        return min((segment.low for segment in self.segments), default=None)
+
+    def push(self, rows: pl.DataFrame, by: str, compaction: Compaction) -> TimeQueue:
+        if rows.is_empty():
+            return self
+        segments = (*self.segments, Segment.of(rows.sort(by, maintain_order=True), by))
+        count = compaction.mergeable(segments)
+        if count >= 2:
+            older, merged = segments[:-count], segments[-count:]
+            frame = pl.concat([segment.rows()[segment.taken :] for segment in merged])
+            segments = (*older, Segment.of(frame.sort(by, maintain_order=True), by))
+        return replace(self, segments=segments)
+
+    def take(self, until: int, by: str, like: pl.DataFrame) -> tuple[pl.DataFrame, TimeQueue]:
+        """The rows whose time has come (`<= until`), and the queue without them."""
+        due, kept = [like], []
+        for segment in self.segments:
+            if segment.low > until:
+                kept.append(segment)
+                continue
+            rows = segment.rows()
+            times = longs(rows, by)
+            end = int(np.searchsorted(times, until, side="right"))
+            due.append(rows[segment.taken : end])
+            if end < segment.height:
+                kept.append(segment.without_first(end, int(times[end])))
+        return pl.concat(due), replace(self, segments=tuple(kept))
+
+
+def _as_segments(rows: pl.DataFrame, column: str) -> tuple[Segment, ...]:
+    return () if rows.is_empty() else (Segment.of(rows, column),)
+
+
+def earliest(*times: int | None) -> int | None:
+    """The smallest of the times that are there."""
+    there = [time for time in times if time is not None and time < AFTER_ALL]
+    return min(there, default=None)

@@ -1,0 +1,52 @@
+"""Looking up, for many keys and times at once, the version that was valid then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from tidemark.kernels.tables import Longs
+
+# Which of these (version, query) pairs may be used.
+Usable = Callable[[Longs, Longs], npt.NDArray[np.bool_]]
+
+
+class VersionIndex:
+    """Versions sorted by key, time and arrival, searched by binary search."""
+
+    def __init__(self, key: Longs, time: Longs) -> None:
+        # Times become ranks, so that key and time fit into one number whatever their size.
+        self._times = np.unique(time)
+        self._width = len(self._times) + 1
+        self._key = key
+        self._pair = key * self._width + np.searchsorted(self._times, time) + 1
+
+    def find(self, key: Longs, time: Longs, usable: Usable | None = None) -> Longs:
+        """Per query the position of the newest version at or before the time; -1 if none.
+
+        Of several with one time the last to arrive is found. Where `usable` refuses a
+        version the one before it is tried.
+        """
+        rank = np.searchsorted(self._times, time, side="right")
+        found = np.searchsorted(self._pair, key * self._width + rank, side="right") - 1
+        self._leave_other_keys(found, key, np.arange(found.size))
+        if usable is None:
+            return found
+        open_queries = np.flatnonzero(found >= 0)
+        while open_queries.size:
+            refused = ~usable(found[open_queries], open_queries)
+            open_queries = open_queries[refused]
+            found[open_queries] -= 1
+            self._leave_other_keys(found, key, open_queries)
+            open_queries = open_queries[found[open_queries] >= 0]
+        return found
+
+    def _leave_other_keys(self, found: Longs, key: Longs, queries: Longs) -> None:
+        if not self._key.size:
+            found[queries] = -1
+            return
+        positions = found[queries]
+        same = (positions >= 0) & (self._key[positions] == key[queries])
+        found[queries] = np.where(same, positions, -1)

@@ -1,0 +1,168 @@
+"""The kernel against the row-at-a-time reference, over everything that can happen to rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidemark.kernels.columns import AFTER_ALL
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.temporal_join import TemporalJoin
+
+from .drive import LEFT, RIGHT, Arrived, Driver
+from .reference import NONE_YET, Emitted, EventTimeReference, Row
+
+MANY = settings(max_examples=120, deadline=None)
+
+KEYS = st.sampled_from(["a", "b", "c", "d", None])
+TIMES = st.integers(-3, 12)  # few, so that times meet, and some lie before 1970
+# What happens after each event; as long as the longest history, and a little more.
+CUTS = st.lists(st.sampled_from(["no cut", "cut", "restart"]), min_size=28, max_size=28)
+KINDS = st.sampled_from(["+I", "+I", "+U", "-U", "-D"])
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Arrived | int]:
+    """Rows of both sides in their order of arrival, and watermarks (numbers) between them."""
+    history: list[Arrived | int] = []
+    watermark, payload = NONE_YET, 0
+    for _ in range(draw(st.integers(0, 25))):
+        what = draw(st.integers(0, 4))
+        if what == 0 and not (history and isinstance(history[-1], int)):
+            base = max(watermark, -4)
+            watermark = draw(st.integers(base, base + 5))
+            history.append(watermark)
+            continue
+        payload += 1
+        row = Row(draw(KEYS), draw(TIMES), payload, draw(KINDS))
+        history.append(Arrived(LEFT if what <= 2 else RIGHT, row, watermark))
+    return history
+
+
+def joins() -> st.SearchStrategy[tuple[TemporalJoin, EventTimeReference]]:
+    return st.builds(
+        _pair,
+        how=st.sampled_from(["inner", "left"]),
+        conditional=st.booleans(),
+        update_before=st.sampled_from(["ignored", "ends version"]),
+        compaction=st.builds(Compaction, fanout=st.integers(2, 4), smallest=st.integers(1, 4)),
+    )
+
+
+def _pair(
+    how: str, conditional: bool, update_before: str, compaction: Compaction
+) -> tuple[TemporalJoin, EventTimeReference]:
+    kernel = TemporalJoin(
+        left_keys=("l_key",),
+        right_keys=("r_key",),
+        how=how,  # type: ignore[arg-type]
+        condition=(pl.col("l_payload") + pl.col("r_payload")) % 3 != 0 if conditional else None,
+        update_before=update_before,  # type: ignore[arg-type]
+        compaction=compaction,
+    )
+    reference = EventTimeReference(how=how, update_before=update_before)
+    if conditional:
+        reference.condition = lambda left, version: (left.payload + version.payload) % 3 != 0
+    return kernel, reference
+
+
+def row_by_row(reference: EventTimeReference, history: Sequence[Arrived | int]) -> list[Emitted]:
+    out = []
+    for event in [*history, AFTER_ALL]:
+        if isinstance(event, int):
+            out += reference.advance(event)
+        elif event.side == LEFT:
+            out += reference.left(event.row)
+        else:
+            out += reference.right(event.row)
+    return out
+
+
+def by_key(
+    history: Sequence[Arrived | int], emitted: Sequence[Emitted]
+) -> dict[object, list[Emitted]]:
+    """What came out per key and in order; between keys there is none."""
+    key_of = {e.row.payload: e.row.key for e in history if isinstance(e, Arrived)}
+    result = defaultdict(list)
+    for row in emitted:
+        result[key_of[row[0]]].append(row)
+    return dict(result)
+
+
+@given(joins(), histories(), CUTS)
+@MANY
+def test_stamped_rows_join_as_if_each_came_alone(
+    join: tuple[TemporalJoin, EventTimeReference], history: list[Arrived | int], cuts: list[str]
+) -> None:
+    kernel, reference = join
+    driver = Driver(kernel, stamped=True)
+    emitted: list[Emitted] = []
+    rows: list[Arrived] = []
+    watermark = NONE_YET
+    for event, cut in zip(history, cuts, strict=False):
+        if isinstance(event, int):
+            watermark = event
+        else:
+            rows.append(event)
+        if cut == "no cut":
+            continue
+        emitted += driver.step(rows, watermark)
+        rows = []
+        if cut == "restart":
+            driver.restart()
+    emitted += driver.step(rows, watermark)
+    emitted += driver.step([], AFTER_ALL)
+
+    assert by_key(history, emitted) == by_key(history, row_by_row(reference, history))
+    assert driver.next_event_time is None
+    assert driver.state.queue("waiting").height == 0
+
+
+@given(joins(), histories(), CUTS)
+@MANY
+def test_unstamped_rows_come_after_the_watermark_of_their_batch(
+    join: tuple[TemporalJoin, EventTimeReference], history: list[Arrived | int], cuts: list[str]
+) -> None:
+    kernel, reference = join
+    driver = Driver(kernel)
+    batches: list[list[Arrived | int]] = [[]]
+    for event, cut in zip(history, cuts, strict=False):
+        batches[-1].append(event)
+        if cut != "no cut":
+            batches.append([])
+    emitted: list[Emitted] = []
+    expected: list[Arrived | int] = []
+    for batch, cut in zip([*batches, [AFTER_ALL]], cuts, strict=False):
+        watermark = max([e for e in batch if isinstance(e, int)], default=NONE_YET)
+        rows = [e for e in batch if isinstance(e, Arrived)]
+        emitted += driver.step(rows, watermark)
+        expected.append(watermark)
+        expected += [row for row in rows if row.side == RIGHT]
+        expected += [row for row in rows if row.side == LEFT]
+        if cut == "restart":
+            driver.restart()
+
+    assert by_key(history, emitted) == by_key(history, row_by_row(reference, expected))
+
+
+@given(joins(), histories())
+@MANY
+def test_a_kernel_called_only_when_it_asks_to_misses_nothing(
+    join: tuple[TemporalJoin, EventTimeReference], history: list[Arrived | int]
+) -> None:
+    kernel, reference = join
+    driver = Driver(kernel, stamped=True)
+    emitted: list[Emitted] = []
+    for event in history:
+        if isinstance(event, Arrived):
+            emitted += driver.step([event], event.stamp)
+        elif driver.next_event_time is not None and driver.next_event_time <= event:
+            emitted += driver.step([], event)
+    if driver.next_event_time is not None:
+        emitted += driver.step([], AFTER_ALL)
+
+    assert by_key(history, emitted) == by_key(history, row_by_row(reference, history))
