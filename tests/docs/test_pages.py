@@ -40,7 +40,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write_files(blocks: list[Block], folder: Path) -> None:
     for block in blocks:
         if block.file_name:
-            (folder / block.file_name).write_text(block.text, encoding="utf-8")
+            path = folder / block.file_name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", ALL_PAGES, ids=page_name)
@@ -89,6 +91,13 @@ def json_lines(spark: SparkSession, script: Path) -> list[str]:
 
 def without_blanks(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("path", ALL_PAGES, ids=page_name)
+def test_file_shown_on_a_page_is_the_one_in_the_repository(path: Path):
+    shown = {block.file_name: block.text for block in blocks_of(path) if block.file_name}
+    there = {name: text for name, text in shown.items() if (ROOT / name).exists()}
+    assert [name for name, text in there.items() if (ROOT / name).read_text("utf-8") != text] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
