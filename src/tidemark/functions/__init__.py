@@ -7,7 +7,15 @@ and Tidemark does not are in its table `NOT_YET`, with the reason.
 from __future__ import annotations
 
 from tidemark.errors import nearest
-from tidemark.functions import arithmetic, constructors, operators, patterns
+from tidemark.functions import (
+    arithmetic,
+    collections,
+    conditional,
+    constructors,
+    numeric,
+    operators,
+    patterns,
+)
 from tidemark.functions.registry import Function
 
 TABLES: tuple[tuple[Function, ...], ...] = (
@@ -15,6 +23,9 @@ TABLES: tuple[tuple[Function, ...], ...] = (
     arithmetic.FUNCTIONS,
     patterns.FUNCTIONS,
     constructors.FUNCTIONS,
+    conditional.FUNCTIONS,
+    numeric.FUNCTIONS,
+    collections.FUNCTIONS,
 )
 
 BUILT_IN: dict[str, Function] = {

@@ -13,7 +13,7 @@ _NESTED = (t.Array, t.Map, t.Multiset, t.Row)
 # --- comparisons -------------------------------------------------------------------------------
 
 
-def _comparable(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+def comparable(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     """What two compared values are converted to; Spark itself brings numbers together."""
     left, right = (argument.type for argument in arguments)
     if isinstance(left, t.Null) or isinstance(right, t.Null):
@@ -37,7 +37,7 @@ def _ordered(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     for argument in arguments:
         if isinstance(argument.type, _NESTED):
             raise SignatureMismatch(f"{argument.type.text()} has no order")
-    return _comparable(arguments)
+    return comparable(arguments)
 
 
 def _write_equal(call: Call) -> str:
@@ -94,7 +94,7 @@ def _members(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     value, *members = arguments
     types = []
     for member in members:
-        value_type, member_type = _comparable((value, member))
+        value_type, member_type = comparable((value, member))
         value = Argument(value_type, value.value)
         types.append(member_type)
     return value.type, *types
@@ -163,22 +163,22 @@ _ADDED = next(function for function in arithmetic.FUNCTIONS if function.name == 
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    scalar("=", "(any, any)", t.Boolean(), _write_equal, converts=_comparable),
-    scalar("<>", "(any, any)", t.Boolean(), _write_not_equal, converts=_comparable),
+    scalar("=", "(any, any)", t.Boolean(), _write_equal, converts=comparable),
+    scalar("<>", "(any, any)", t.Boolean(), _write_not_equal, converts=comparable),
     *(_comparison(symbol) for symbol in ("<", "<=", ">", ">=")),
     scalar(
         "IS NOT DISTINCT FROM",
         "(any, any)",
         t.Boolean(nullable=False),
         _write_same,
-        converts=_comparable,
+        converts=comparable,
     ),
     scalar(
         "IS DISTINCT FROM",
         "(any, any)",
         t.Boolean(nullable=False),
         _write_distinct,
-        converts=_comparable,
+        converts=comparable,
     ),
     scalar("AND", "(boolean, boolean)", t.Boolean(), "({0} AND {1})"),
     scalar("OR", "(boolean, boolean)", t.Boolean(), "({0} OR {1})"),

@@ -1,0 +1,317 @@
+"""Functions of arrays, maps and multisets."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.spark_text import bound, string
+
+
+def _element_of(type_: t.DataType) -> t.DataType:
+    assert isinstance(type_, t.Array)
+    return type_.element
+
+
+def _own_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    return arguments[0].type
+
+
+def _element_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    return _element_of(arguments[0].type).with_nullable(True)
+
+
+# --- arguments that must suit the array --------------------------------------------------------
+
+
+def _with_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    """An array and a value that could be in it."""
+    array, value = (argument.type for argument in arguments)
+    if isinstance(array, t.Null):
+        return t.Array(value.with_nullable(True)), value
+    element = _element_of(array)
+    common = t.common_type((element, value))
+    if common is None or not common.same_as(element):
+        raise SignatureMismatch(f"{value.text()} cannot be an element of {array.text()}")
+    return array, element.with_nullable(value.nullable)
+
+
+def _with_new_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    array, element = _with_element(arguments)
+    widened = _element_of(array).with_nullable(_element_of(array).nullable or element.nullable)
+    return t.Array(widened, nullable=array.nullable), element
+
+
+def _arrays_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    common = t.common_type([argument.type for argument in arguments])
+    if common is None:
+        kinds = ", ".join(argument.type.text() for argument in arguments)
+        raise SignatureMismatch(f"the arguments have no common type: {kinds}")
+    return tuple(common.with_nullable(argument.type.nullable) for argument in arguments)
+
+
+def _texts(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    array = arguments[0].type
+    if isinstance(array, t.Array) and not isinstance(array.element, t.CHARACTERS):
+        raise SignatureMismatch(f"the elements of {array.text()} are no strings")
+    return tuple(argument.type for argument in arguments)
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def _write_only_element(call: Call) -> str:
+    message = string("ELEMENT of an array with more than one element")
+    return bound(
+        call.args[0],
+        lambda array: f"if(size({array}) > 1, raise_error({message}), get({array}, 0))",
+    )
+
+
+def _write_contains(call: Call) -> str:
+    array, value = call.args
+    return f"exists({array}, _tm_x -> _tm_x <=> {value})"
+
+
+def _write_remove(call: Call) -> str:
+    array, value = call.args
+    return f"filter({array}, _tm_x -> NOT (_tm_x <=> {value}))"
+
+
+def _write_slice(call: Call) -> str:
+    """From one place to another, both included; negative places count from the end."""
+    start = call.args[1]
+    end = call.args[2] if len(call.args) > 2 else "-1"
+    return bound(call.args[0], lambda array: _slice(array, start, end))
+
+
+def _slice(array: str, start: str, end: str) -> str:
+    count = f"size({array})"
+    first = f"greatest(if({start} < 0, {count} + {start} + 1, {start}), 1)"
+    last = f"if({end} < 0, {count} + {end} + 1, greatest({end}, 1))"
+    length = f"greatest(least({last}, {count}) - {first} + 1, 0)"
+    unknown = f"{array} IS NULL OR {start} IS NULL OR {end} IS NULL"
+    return f"if({unknown}, NULL, slice({array}, {first}, {length}))"
+
+
+# --- sorting -----------------------------------------------------------------------------------
+
+
+def _write_sort(call: Call) -> str:
+    array, *flags = call.args
+    ascending = flags[0] if flags else "TRUE"
+    nulls_first = flags[1] if len(flags) > 1 else ascending
+    return bound(array, lambda x: _sorted(x, ascending, nulls_first))
+
+
+def _sorted(array: str, ascending: str, nulls_first: str) -> str:
+    up = _choose(nulls_first, f"sort_array({array}, TRUE)", f"array_sort({array})")
+    down = _choose(nulls_first, f"reverse(array_sort({array}))", f"sort_array({array}, FALSE)")
+    return _choose(ascending, up, down)
+
+
+def _choose(flag: str, when_true: str, otherwise: str) -> str:
+    known = {"TRUE": when_true, "FALSE": otherwise}
+    return known.get(flag, f"if({flag}, {when_true}, {otherwise})")
+
+
+# --- maps and texts ----------------------------------------------------------------------------
+
+
+def _keys_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    type_ = arguments[0].type
+    assert isinstance(type_, t.Map)
+    return t.Array(type_.key)
+
+
+def _values_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    type_ = arguments[0].type
+    assert isinstance(type_, t.Map)
+    return t.Array(type_.value)
+
+
+def _entries_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    type_ = arguments[0].type
+    assert isinstance(type_, t.Map)
+    return t.Array(t.Row((t.Field("key", type_.key), t.Field("value", type_.value))))
+
+
+def _map_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    keys, values = (_element_of(argument.type) for argument in arguments)
+    return t.Map(keys, values)
+
+
+def _write_split(call: Call) -> str:
+    text, delimiter = call.args
+    known = call.literal(1)
+    if isinstance(known, str):
+        regex = string(_quoted(known))
+    else:
+        quoted = f"concat({string(_QUOTE)}, {delimiter}, {string(_UNQUOTE)})"
+        regex = f"if({delimiter} = '', '', {quoted})"
+    parts = f"split({{0}}, {regex}, -1)"
+    empty = "CAST(array() AS ARRAY<STRING>)"
+    return bound(text, lambda x: f"if({x} = '', {empty}, {parts.format(x)})")
+
+
+_QUOTE, _UNQUOTE = "\\Q", "\\E"
+
+
+def _quoted(delimiter: str) -> str:
+    return f"{_QUOTE}{delimiter}{_UNQUOTE}" if delimiter else ""
+
+
+def _cardinality(call: Call) -> str:
+    # Spark's size of NULL is -1 or NULL, by a setting.
+    return bound(call.args[0], lambda x: f"if({x} IS NULL, NULL, size({x}))")
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    scalar(
+        "CARDINALITY",
+        ("(array)", "(map)", "(multiset)"),
+        t.Int(),
+        _cardinality,
+        category="collection",
+    ),
+    scalar(
+        "ELEMENT",
+        "(array)",
+        lambda arguments: _element_of(arguments[0].type),
+        _write_only_element,
+        strict=False,
+        category="collection",
+        summary="The only element of an array; fails if there are more.",
+    ),
+    scalar(
+        "ARRAY_CONTAINS",
+        "(array, any)",
+        lambda arguments: t.Boolean(nullable=arguments[0].type.nullable),
+        _write_contains,
+        strict=False,
+        converts=_with_element,
+        category="collection",
+        summary="NULL is found among elements that are NULL.",
+    ),
+    scalar("ARRAY_DISTINCT", "(array)", _own_type, "array_distinct({0})", category="collection"),
+    scalar(
+        "ARRAY_POSITION",
+        "(array, any)",
+        t.Int(),
+        "CAST(array_position({0}, {1}) AS INT)",
+        converts=_with_element,
+        category="collection",
+        summary="The first place of a value counted from 1, or 0.",
+    ),
+    scalar(
+        "ARRAY_REMOVE",
+        "(array, any)",
+        _own_type,
+        _write_remove,
+        strict=False,
+        converts=_with_element,
+        category="collection",
+    ),
+    scalar("ARRAY_REVERSE", "(array)", _own_type, "reverse({0})", category="collection"),
+    scalar(
+        "ARRAY_SLICE",
+        "(array, int, [int])",
+        _own_type,
+        _write_slice,
+        category="collection",
+        summary="The elements from one place to another; negative places count from the end.",
+    ),
+    *(
+        scalar(
+            name,
+            "(array, array)",
+            _own_type,
+            f"{name.lower()}({{0}}, {{1}})",
+            converts=_arrays_alike,
+            category="collection",
+        )
+        for name in ("ARRAY_UNION", "ARRAY_EXCEPT", "ARRAY_INTERSECT")
+    ),
+    scalar(
+        "ARRAY_CONCAT",
+        "(array, array...)",
+        _own_type,
+        "concat({*})",
+        converts=_arrays_alike,
+        category="collection",
+    ),
+    scalar(
+        "ARRAY_APPEND",
+        "(array, any)",
+        _own_type,
+        "array_append({0}, {1})",
+        strict=False,
+        converts=_with_new_element,
+        category="collection",
+    ),
+    scalar(
+        "ARRAY_PREPEND",
+        "(array, any)",
+        _own_type,
+        "array_prepend({0}, {1})",
+        strict=False,
+        converts=_with_new_element,
+        category="collection",
+    ),
+    scalar(
+        "ARRAY_MAX", "(array)", _element_type, "array_max({0})", strict=False, category="collection"
+    ),
+    scalar(
+        "ARRAY_MIN", "(array)", _element_type, "array_min({0})", strict=False, category="collection"
+    ),
+    scalar(
+        "ARRAY_SORT",
+        "(array, [boolean], [boolean])",
+        _own_type,
+        _write_sort,
+        category="collection",
+        summary="Ascending unless the second argument is FALSE; the third says if nulls are first.",
+    ),
+    scalar(
+        "ARRAY_JOIN",
+        "(array, string, [string])",
+        t.STRING,
+        "array_join({*})",
+        converts=_texts,
+        category="collection",
+    ),
+    scalar("MAP_KEYS", "(map)", _keys_type, "map_keys({0})", category="collection"),
+    scalar("MAP_VALUES", "(map)", _values_type, "map_values({0})", category="collection"),
+    scalar("MAP_ENTRIES", "(map)", _entries_type, "map_entries({0})", category="collection"),
+    scalar(
+        "MAP_FROM_ARRAYS",
+        "(array, array)",
+        _map_type,
+        "map_from_arrays({0}, {1})",
+        category="collection",
+    ),
+    scalar(
+        "MAP_UNION",
+        "(map, map...)",
+        _own_type,
+        "map_concat({*})",
+        converts=_arrays_alike,
+        category="collection",
+        summary="The value of the last map that has a key counts.",
+    ),
+    scalar(
+        "SPLIT",
+        "(string, character)",
+        t.Array(t.STRING),
+        _write_split,
+        category="collection",
+        summary="The parts of a text between delimiters; its characters if the delimiter is empty.",
+    ),
+    scalar(
+        "TYPEOF",
+        "(any, [boolean])",
+        t.STRING,
+        lambda call: string(str(call.type(0))),
+        strict=False,
+        category="collection",
+    ),
+)

@@ -1,0 +1,143 @@
+"""Functions that choose between values, and tests of what a text holds."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.functions import operators
+from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.spark_text import bound, string
+
+_LETTERS = r"\A\p{L}+\z"
+_DIGITS = r"\A\p{Nd}+\z"
+# What Java reads as a floating-point number.
+_DECIMAL = (
+    r"\A[\x00-\x20]*[+-]?(NaN|Infinity|([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)"
+    r"[\x00-\x20]*\z"
+)
+
+
+def _common(arguments: tuple[Argument, ...]) -> t.DataType:
+    common = t.common_type([argument.type for argument in arguments])
+    if common is None:
+        kinds = ", ".join(sorted({argument.type.text() for argument in arguments}))
+        raise SignatureMismatch(f"the values have no common type: {kinds}")
+    return common
+
+
+def _all_common(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    common = _common(arguments)
+    return tuple(common.with_nullable(argument.type.nullable) for argument in arguments)
+
+
+def _first_known(arguments: tuple[Argument, ...]) -> t.DataType:
+    nullable = all(argument.type.nullable for argument in arguments)
+    return _common(arguments).with_nullable(nullable)
+
+
+def _ordered_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    for argument in arguments:
+        if isinstance(argument.type, (t.Array, t.Map, t.Multiset, t.Row)):
+            raise SignatureMismatch(f"{argument.type.text()} has no order")
+    return _all_common(arguments)
+
+
+def _write_extreme(name: str, call: Call) -> str:
+    # Spark passes over nulls; here one null makes the result null.
+    unknown = " OR ".join(f"{arg} IS NULL" for arg in call.args)
+    extreme = f"{name}({', '.join(call.args)})"
+    if len(call.args) == 1:
+        return call.args[0]
+    return f"if({unknown}, NULL, {extreme})"
+
+
+def _branches(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    condition, *values = arguments
+    return condition.type, *_all_common(tuple(values))
+
+
+def _branch_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    return _common(arguments[1:]).with_nullable(True)
+
+
+def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    first, second = operators.comparable(arguments)
+    if not first.same_as(arguments[0].type):
+        raise SignatureMismatch(
+            f"{arguments[0].type.text()} cannot be compared with {arguments[1].type.text()}"
+        )
+    return first, second
+
+
+def _test(name: str, regex: str, numbers: tuple[type[t.DataType], ...]) -> Function:
+    """A test of a text; of numbers, those given pass it."""
+
+    def write(call: Call) -> str:
+        value, type_ = call.args[0], call.type(0)
+        if isinstance(type_, t.CHARACTERS):
+            return f"coalesce({value} RLIKE {string(regex)}, FALSE)"
+        return f"({value} IS NOT NULL)" if isinstance(type_, numbers) else "FALSE"
+
+    return scalar(
+        name, "(any)", t.Boolean(nullable=False), write, strict=False, category="conditional"
+    )
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    scalar(
+        "COALESCE",
+        "(any, any...)",
+        _first_known,
+        "coalesce({*})",
+        strict=False,
+        converts=_all_common,
+        category="conditional",
+    ),
+    scalar(
+        "IFNULL",
+        "(any, any)",
+        _first_known,
+        "coalesce({0}, {1})",
+        strict=False,
+        converts=_all_common,
+        category="conditional",
+    ),
+    scalar(
+        "IF",
+        "(boolean, any, any)",
+        _branch_type,
+        "if({0}, {1}, {2})",
+        strict=False,
+        converts=_branches,
+        category="conditional",
+    ),
+    scalar(
+        "NULLIF",
+        "(any, any)",
+        lambda arguments: arguments[0].type.with_nullable(True),
+        lambda call: bound(call.args[0], lambda x: f"if({x} = {call.args[1]}, NULL, {x})"),
+        strict=False,
+        converts=_compared,
+        category="conditional",
+    ),
+    scalar(
+        "GREATEST",
+        "(any, any...)",
+        _common,
+        lambda call: _write_extreme("greatest", call),
+        converts=_ordered_alike,
+        category="conditional",
+        summary="NULL if one of the values is.",
+    ),
+    scalar(
+        "LEAST",
+        "(any, any...)",
+        _common,
+        lambda call: _write_extreme("least", call),
+        converts=_ordered_alike,
+        category="conditional",
+        summary="NULL if one of the values is.",
+    ),
+    _test("IS_ALPHA", _LETTERS, ()),
+    _test("IS_DECIMAL", _DECIMAL, t.NUMERICS),
+    _test("IS_DIGIT", _DIGITS, t.INTEGERS),
+)

@@ -1,0 +1,247 @@
+"""Numeric functions."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.spark_text import bound
+
+_NAN = "CAST('NaN' AS DOUBLE)"
+_INFINITY = "CAST('Infinity' AS DOUBLE)"
+_MINUS_INFINITY = "CAST('-Infinity' AS DOUBLE)"
+# Above this a DOUBLE has no digits after the point.
+_WHOLE_DOUBLES = "1E15D"
+_MOST_DIGITS = 19
+
+
+def _own_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    return arguments[0].type
+
+
+# --- rounding ----------------------------------------------------------------------------------
+
+
+def _digits(arguments: tuple[Argument, ...]) -> int:
+    if len(arguments) < 2:
+        return 0
+    value = arguments[1].value
+    if not isinstance(value, int):
+        raise SignatureMismatch("the number of digits must be a literal")
+    return value
+
+
+def _rounded(arguments: tuple[Argument, ...]) -> t.DataType:
+    type_, digits = arguments[0].type, _digits(arguments)
+    if not isinstance(type_, t.Decimal) or digits >= type_.scale:
+        return type_
+    scale = max(digits, 0)
+    whole = type_.precision - type_.scale + 1
+    return t.Decimal(min(whole + scale, t.MAX_DECIMAL_PRECISION), scale)
+
+
+def _write_round(call: Call) -> str:
+    return f"CAST(round({call.args[0]}, {_digits(call.arguments)}) AS {call.result.text()})"
+
+
+def _write_truncate(call: Call) -> str:
+    value, digits = call.args[0], _digits(call.arguments)
+    match call.type(0):
+        case t.Decimal():
+            cut = bound(value, lambda x: _cut_decimal(x, digits))
+        case t.Float() | t.Double():
+            cut = bound(value, lambda x: _cut_approximate(x, digits, call.type(0)))
+        case _:
+            cut = value if digits >= 0 else bound(value, lambda x: _cut_whole(x, -digits))
+    return f"CAST({cut} AS {call.result.text()})"
+
+
+def _cut_decimal(x: str, digits: int) -> str:
+    return f"if({x} < 0, ceil({x}, {digits}), floor({x}, {digits}))"
+
+
+def _cut_approximate(x: str, digits: int, type_: t.DataType) -> str:
+    # What counts are the digits that the number prints; the nearest binary one may lie below.
+    printed = f"CAST(CAST({x} AS STRING) AS DECIMAL(38, 18))"
+    small = f"CAST({_cut_decimal(printed, digits)} AS {type_.text()})"
+    large = x if digits >= 0 else f"({x} - {x} % 1E{-digits}D)"
+    return f"if(abs({x}) < {_WHOLE_DOUBLES}, {small}, {large})"
+
+
+def _cut_whole(x: str, zeros: int) -> str:
+    return "0" if zeros >= _MOST_DIGITS else f"({x} - {x} % {10**zeros}L)"
+
+
+def write_whole(name: str, call: Call) -> str:
+    """`ceil` or `floor` of a number."""
+    value, type_ = call.args[0], call.type(0)
+    if isinstance(type_, t.INTEGERS):
+        return value
+    if isinstance(type_, t.Decimal):
+        return f"CAST({name}({value}) AS {call.result.text()})"
+    # Spark gives a BIGINT, which holds neither NaN nor the largest numbers.
+    whole = bound(value, lambda x: f"if(abs({x}) < {_WHOLE_DOUBLES}, {name}({x}), {x})")
+    return f"CAST({whole} AS {type_.text()})"
+
+
+def whole_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    """What CEIL and FLOOR of a number give."""
+    type_ = arguments[0].type
+    return t.Decimal(type_.precision, 0) if isinstance(type_, t.Decimal) else type_
+
+
+# --- logarithms --------------------------------------------------------------------------------
+
+
+def _write_logarithm(name: str, x: str) -> str:
+    """IEEE results where Spark says NULL: minus infinity at zero, NaN below."""
+    return bound(x, lambda x: f"if({x} <= 0, if({x} = 0, {_MINUS_INFINITY}, {_NAN}), {name}({x}))")
+
+
+def _write_log(call: Call) -> str:
+    if len(call.args) == 1:
+        return _write_logarithm("ln", call.args[0])
+    base, x = call.args
+    return (
+        f"(CASE WHEN {base} IS NULL OR {x} IS NULL THEN NULL "
+        f"WHEN {base} > 0 AND {x} > 0 THEN log({base}, {x}) "
+        f"WHEN {base} < 0 OR {x} < 0 OR ({base} = 0 AND {x} = 0) THEN {_NAN} "
+        f"WHEN {x} = 0 THEN if({base} < 1, {_INFINITY}, {_MINUS_INFINITY}) "
+        f"ELSE if({x} > 1, -0D, 0D) END)"
+    )
+
+
+def _logarithm(name: str) -> Function:
+    return scalar(
+        name,
+        "(double)",
+        t.Double(),
+        lambda call: _write_logarithm(name.lower(), call.args[0]),
+        category="numeric",
+    )
+
+
+# --- chance ------------------------------------------------------------------------------------
+
+
+def _seed(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    if arguments and not isinstance(arguments[0].value, int):
+        raise SignatureMismatch("the seed must be a literal")
+    return tuple(argument.type for argument in arguments)
+
+
+def _write_random(call: Call) -> str:
+    return f"rand({call.literal(0)})" if call.args else "rand()"
+
+
+def _seed_and_bound(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    if len(arguments) == 2:
+        _seed(arguments)
+    return tuple(argument.type for argument in arguments)
+
+
+def _write_random_integer(call: Call) -> str:
+    seed = call.literal(0) if len(call.args) == 2 else ""
+    return f"CAST(floor(rand({seed}) * {call.args[-1]}) AS INT)"
+
+
+# --- digits ------------------------------------------------------------------------------------
+
+
+def _write_unhex(call: Call) -> str:
+    # Of an odd number of digits Flink takes the first one for zero.
+    return bound(
+        call.args[0],
+        lambda x: (
+            f"if(length({x}) % 2 = 1 AND unhex({x}) IS NOT NULL, "
+            f"concat(X'00', unhex(substr({x}, 2))), unhex({x}))"
+        ),
+    )
+
+
+def _of_doubles(name: str, count: int = 1) -> Function:
+    """A function that means in Spark what its name says, over DOUBLEs."""
+    signature = f"({', '.join(['double'] * count)})"
+    places = ", ".join(f"{{{i}}}" for i in range(count))
+    return scalar(name, signature, t.Double(), f"{name.lower()}({places})", category="numeric")
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    scalar("ABS", "(numeric)", _own_type, "abs({0})", category="numeric"),
+    scalar(
+        "SIGN",
+        "(numeric)",
+        _own_type,
+        lambda call: f"CAST(sign({call.args[0]}) AS {call.result.text()})",
+        category="numeric",
+    ),
+    scalar(
+        "ROUND",
+        "(numeric, [integer])",
+        _rounded,
+        _write_round,
+        category="numeric",
+        summary="Half is rounded away from zero.",
+    ),
+    scalar("TRUNCATE", "(numeric, [integer])", _rounded, _write_truncate, category="numeric"),
+    scalar("POWER", "(double, double)", t.Double(), "power({0}, {1})", category="numeric"),
+    *(
+        _of_doubles(name)
+        for name in (
+            *("SQRT", "EXP", "SIN", "COS", "TAN", "COT", "SINH", "COSH", "TANH"),
+            *("ASIN", "ACOS", "ATAN", "DEGREES", "RADIANS"),
+        )
+    ),
+    _of_doubles("ATAN2", 2),
+    *(_logarithm(name) for name in ("LN", "LOG2", "LOG10")),
+    scalar(
+        "LOG",
+        ("(double)", "(double, double)"),
+        t.Double(),
+        _write_log,
+        category="numeric",
+        summary="The natural logarithm, or LOG(base, x).",
+    ),
+    scalar("PI", "()", t.Double(nullable=False), "pi()", strict=False, category="numeric"),
+    scalar("E", "()", t.Double(nullable=False), "e()", strict=False, category="numeric"),
+    scalar(
+        "RAND",
+        ("()", "(integer)"),
+        t.Double(nullable=False),
+        _write_random,
+        strict=False,
+        deterministic=False,
+        converts=_seed,
+        category="numeric",
+        summary="Spark's random numbers: the sequence of a seed differs from Flink's.",
+    ),
+    scalar(
+        "RAND_INTEGER",
+        ("(int)", "(int, int)"),
+        t.Int(nullable=False),
+        _write_random_integer,
+        strict=False,
+        deterministic=False,
+        converts=_seed_and_bound,
+        category="numeric",
+        summary="A whole number from 0 to below the last argument; the first of two is a seed.",
+    ),
+    scalar(
+        "UUID",
+        "()",
+        t.Char(36, nullable=False),
+        "uuid()",
+        strict=False,
+        deterministic=False,
+        category="numeric",
+    ),
+    scalar("BIN", "(bigint)", t.STRING, "bin({0})", strict=False, category="numeric"),
+    scalar(
+        "HEX",
+        ("(bigint)", "(string)"),
+        t.STRING,
+        "hex({0})",
+        strict=False,
+        category="numeric",
+    ),
+    scalar("UNHEX", "(string)", t.BYTES, _write_unhex, strict=False, category="numeric"),
+)
