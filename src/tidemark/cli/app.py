@@ -1,0 +1,234 @@
+"""The commands and their options. What they do is imported when one is chosen."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from tidemark.cli.choices import CheckFormat, ColorChoice, Output, PlanFormat
+from tidemark.cli.endings import ending
+
+app = typer.Typer(
+    name="tidemark",
+    help="Flink SQL's streaming joins and windows, unchanged, on Apache Spark.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+File = Annotated[
+    str | None,
+    typer.Argument(metavar="FILE", help="A file of SQL statements; `-` reads standard input."),
+]
+Execute = Annotated[
+    list[str],
+    typer.Option("-e", "--execute", metavar="SQL", help="Statements, after those of FILE."),
+]
+Init = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="A script that declares tables, views and options first. [env: TIDEMARK_INIT]",
+    ),
+]
+Settings = Annotated[
+    list[str],
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A session option; `spark.*` keys go to Spark."
+    ),
+]
+Checkpoint = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="A folder to resume from, and to note progress in."),
+]
+OutputFormat = Annotated[Output, typer.Option("-o", "--output", help="The form of results.")]
+MaxRows = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, help="Stop each query after N rows (or changes)."),
+]
+Progress = Annotated[
+    bool, typer.Option("--progress/--no-progress", help="The status line on a terminal.")
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Results and errors only.")]
+Color = Annotated[ColorChoice, typer.Option(help="When to use colours.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and Spark's own log.")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from tidemark import __version__
+
+        typer.echo(f"tidemark {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and leave."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    file: File = None,
+    execute: Execute = [],  # noqa: B006 - typer copies it
+    output: OutputFormat = Output.table,
+    checkpoint: Checkpoint = None,
+    init: Init = None,
+    settings: Settings = [],  # noqa: B006
+    max_rows: MaxRows = None,
+    progress: Progress = True,
+    quiet: Quiet = False,
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Run a script: show the results of its queries, wait for its jobs.
+
+    \b
+    Examples:
+      tidemark run orders.sql
+      tidemark run orders.sql --output jsonl | jq .row.id
+      tidemark run -e "SELECT UPPER('tide')"
+      tidemark run --init tables.sql report.sql --set table.local-time-zone=Asia/Tokyo
+      tidemark run pipeline.sql --checkpoint /var/lib/orders    # run again to resume
+      cat orders.sql | tidemark run -
+
+    Results go to standard output, everything else to standard error. Ctrl-C stops running
+    jobs cleanly.
+    \b
+    Exit code: 0 fine, 1 an error in the SQL or a job, 2 wrong usage, 130 stopped by Ctrl-C.
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.run import run_command
+        from tidemark.cli.runner import Display
+
+        display = Display(output, max_rows, progress, quiet)
+        run_command(file, execute, init, settings, checkpoint, terminal, display, debug=debug)
+
+
+@app.command()
+def check(
+    file: File = None,
+    execute: Execute = [],  # noqa: B006
+    format: Annotated[CheckFormat, typer.Option(help="For people or for programs.")] = (
+        CheckFormat.text
+    ),
+    init: Init = None,
+    settings: Settings = [],  # noqa: B006
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Parse and plan a script without running it; report everything that is wrong with it.
+
+    \b
+    Examples:
+      tidemark check orders.sql
+      tidemark check orders.sql --format json
+      tidemark check --init tables.sql -e "SELECT id FROM orders"
+
+    Needs no Java and no Spark. The exit code is 1 if there are errors.
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.check import check_command
+
+        check_command(file, execute, init, settings, format, terminal)
+
+
+@app.command()
+def explain(
+    file: File = None,
+    execute: Execute = [],  # noqa: B006
+    format: Annotated[PlanFormat, typer.Option(help="The form of plans.")] = PlanFormat.text,
+    init: Init = None,
+    settings: Settings = [],  # noqa: B006
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Show the plans of a script's queries and INSERTs: what runs, what is kept in state.
+
+    \b
+    Examples:
+      tidemark explain orders.sql
+      tidemark explain orders.sql --format mermaid > plan.mmd
+      tidemark explain -e "SELECT 1 + 1" --format json
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.explain import explain_command
+
+        explain_command(file, execute, init, settings, format, terminal)
+
+
+@app.command()
+def sql(
+    output: OutputFormat = Output.table,
+    checkpoint: Checkpoint = None,
+    init: Init = None,
+    settings: Settings = [],  # noqa: B006
+    max_rows: MaxRows = None,
+    progress: Progress = True,
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """An interactive shell, with history, completion and highlighting.
+
+    \b
+    Examples:
+      tidemark sql
+      tidemark sql --init tables.sql
+      tidemark sql < orders.sql                 # the same as: tidemark run -
+
+    A statement ends with `;` and may have several lines. Ctrl-C stops the running query, Ctrl-D
+    leaves. `HELP;` lists what else there is. On a terminal ~/.config/tidemark/init.sql is run
+    first, if it is there.
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.runner import Display
+        from tidemark.cli.shell.command import shell_command
+
+        display = Display(output, max_rows, progress)
+        shell_command(init, settings, checkpoint, terminal, display, debug=debug)
+
+
+@app.command()
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="The findings as JSON.")] = False,
+    spark: Annotated[
+        bool, typer.Option("--spark/--no-spark", help="Whether to start Spark for a query.")
+    ] = True,
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Check what Tidemark needs: Java, Python packages, workers, Spark, connectors.
+
+    \b
+    Examples:
+      tidemark doctor
+      tidemark doctor --no-spark                # a second instead of half a minute
+      tidemark doctor --json
+
+    The exit code is 1 if something needed is missing.
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.doctor.command import doctor_command
+
+        doctor_command(terminal, as_json=json, with_spark=spark, debug=debug)
+
+
+def invoke(arguments: Sequence[str] | None) -> int:
+    """Run a command line; the exit code."""
+    try:
+        app(arguments, prog_name="tidemark")
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 1
+    sys.stdout.flush()
+    return 0

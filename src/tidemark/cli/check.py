@@ -1,0 +1,205 @@
+"""`tidemark check`: everything wrong with a script that can be found without running it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.cli.choices import CheckFormat
+from tidemark.cli.endings import Failed
+from tidemark.cli.problems import report, report_warning
+from tidemark.cli.scripts import init_scripts, read_scripts, read_settings
+from tidemark.cli.status import count
+from tidemark.cli.terminal import Terminal
+from tidemark.dialect import is_complete, parse_script
+from tidemark.dialect import statements as s
+from tidemark.errors import CatalogError, Source, Span, SqlError
+from tidemark.session.workspace import Planned, Workspace
+
+
+def check_command(
+    file: str | None,
+    execute: Sequence[str],
+    init: str | None,
+    settings: Sequence[str],
+    format: CheckFormat,
+    terminal: Terminal,
+) -> None:
+    scripts = read_scripts(file, execute)
+    workspace = Workspace(read_settings(settings))
+    findings = check(init_scripts(init), scripts, workspace)
+    if format is CheckFormat.json:
+        show_as_json(findings, terminal)
+    else:
+        show_as_text(findings, terminal)
+    if not findings.ok:
+        raise Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning of the planner's, at the statement that it is about."""
+
+    message: str
+    source: Source
+    at: Span
+
+
+@dataclass
+class Findings:
+    """What was seen in the scripts of one check."""
+
+    statements: int = 0
+    jobs: int = 0
+    errors: list[SqlError] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
+    # Names whose declaration failed: what is said about them afterwards is a consequence.
+    undeclared: set[str] = field(default_factory=set)
+    consequences: int = 0
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+    def add(self, planned: Planned) -> None:
+        if planned.plan is None:
+            return
+        if not isinstance(planned.statement, s.Query):
+            self.jobs += len(planned.plan.roots)
+        self.warnings += [
+            Warned(message, planned.source, planned.statement.span)
+            for message in planned.plan.warnings
+        ]
+
+    def add_error(self, error: SqlError) -> None:
+        if isinstance(error, CatalogError) and self.undeclared & _quoted_names(error.message):
+            self.consequences += 1
+        else:
+            self.errors.append(error)
+
+
+def check(init: Sequence[Source], scripts: Sequence[Source], workspace: Workspace) -> Findings:
+    """Plan every statement, going on after one that is wrong."""
+    findings = Findings()
+    for source in init:
+        workspace.plan_script(source.text, source.name)
+    for source in scripts:
+        for piece in pieces(source):
+            _check_piece(piece, source, workspace, findings)
+    return findings
+
+
+def _check_piece(piece: str, source: Source, workspace: Workspace, findings: Findings) -> None:
+    try:
+        statements = parse_script(piece, source.name).statements
+    except SqlError as error:
+        findings.statements += 1
+        findings.undeclared |= _names_declared_by(piece)
+        error.source = source
+        findings.add_error(error)
+        return
+    for statement in statements:
+        findings.statements += 1
+        try:
+            findings.add(workspace.apply(statement, source))
+        except SqlError as error:
+            if isinstance(statement, s.CreateTable | s.CreateView | s.CreateFunction):
+                findings.undeclared.add(statement.name.parts[-1])
+            findings.add_error(error)
+
+
+def pieces(source: Source) -> Iterator[str]:
+    """The script if it parses, and otherwise statement by statement.
+
+    What lies before a piece is blanked out and not cut off, so that places stay the same.
+    """
+    try:
+        parse_script(source.text, source.name)
+    except SqlError:
+        yield from _separated(source.text)
+    else:
+        yield source.text
+
+
+def _separated(text: str) -> Iterator[str]:
+    start = 0
+    for end in [*(found.end() for found in re.finditer(";", text)), len(text)]:
+        piece = text[start:end]
+        if piece.strip() and (end == len(text) or is_complete(piece)):
+            yield re.sub(r"[^\n]", " ", text[:start]) + piece
+            start = end
+
+
+_DECLARES = re.compile(
+    r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMPORARY\s+)?(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?"
+    r"((?:[\w$]+|`[^`]+`)(?:\.(?:[\w$]+|`[^`]+`))*)",
+    re.IGNORECASE,
+)
+
+
+def _names_declared_by(text: str) -> set[str]:
+    """The name that a CREATE would have declared, had it been understood."""
+    found = _DECLARES.search(text)
+    return {found[1].split(".")[-1].strip("`")} if found else set()
+
+
+def _quoted_names(message: str) -> set[str]:
+    return {name.split(".")[-1] for name in re.findall(r"`([^`]+)`", message)}
+
+
+# --- showing -----------------------------------------------------------------------------------
+
+
+def show_as_text(findings: Findings, terminal: Terminal) -> None:
+    for warned in findings.warnings:
+        row, column = warned.source.line_and_column(warned.at.start)
+        report_warning(warned.message, f"{warned.source.name}:{row}:{column}", terminal)
+    for error in findings.errors:
+        report(error, terminal)
+    if findings.ok:
+        numbers = f"{count(findings.statements, 'statement')}, {count(findings.jobs, 'job')}"
+        terminal.write(f"{terminal.paint('ok', 'bold green')}: {numbers}\n")
+        return
+    more = f" ({findings.consequences} more follow from them)" if findings.consequences else ""
+    total = f"{count(len(findings.errors), 'error')}{more}"
+    terminal.say(terminal.paint_err(total, "bold red"))
+
+
+def show_as_json(findings: Findings, terminal: Terminal) -> None:
+    """For editors and scripts: one object, places counted from one."""
+    problems = [
+        *(_error_as_json(error) for error in findings.errors),
+        *(
+            {"severity": "warning", "message": w.message, **_place(w.at, w.source)}
+            for w in findings.warnings
+        ),
+    ]
+    summary = {
+        "ok": findings.ok,
+        "statements": findings.statements,
+        "jobs": findings.jobs,
+        "problems": sorted(problems, key=lambda p: (p["file"] or "", p["line"] or 0)),
+    }
+    terminal.write(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+
+
+def _error_as_json(error: SqlError) -> dict[str, Any]:
+    return {
+        "severity": "error",
+        "kind": type(error).__name__,
+        "message": error.message,
+        **_place(error.at, error.source),
+        "notes": {key: str(value) for key, value in error.notes.items()},
+        "hint": error.hint,
+    }
+
+
+def _place(at: Span | None, source: Source | None) -> dict[str, Any]:
+    place: dict[str, Any] = dict.fromkeys(("line", "column", "end_line", "end_column"))
+    if at is not None and source is not None:
+        place["line"], place["column"] = source.line_and_column(at.start)
+        place["end_line"], place["end_column"] = source.line_and_column(at.end)
+    return {"file": source.name if source else None, **place}

@@ -1,0 +1,30 @@
+"""The values that options take by name."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ColorChoice(StrEnum):
+    auto = "auto"
+    always = "always"
+    never = "never"
+
+
+class Output(StrEnum):
+    """The forms of results."""
+
+    table = "table"
+    jsonl = "jsonl"
+    csv = "csv"
+
+
+class PlanFormat(StrEnum):
+    text = "text"
+    mermaid = "mermaid"
+    json = "json"
+
+
+class CheckFormat(StrEnum):
+    text = "text"
+    json = "json"

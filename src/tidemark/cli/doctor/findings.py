@@ -1,0 +1,56 @@
+"""What a check found out, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Literal
+
+from tidemark.cli.terminal import Terminal
+
+Status = Literal["ok", "optional", "warning", "missing"]
+
+_STYLES: dict[Status, str] = {
+    "ok": "green",
+    "optional": "dim",
+    "warning": "yellow",
+    "missing": "bold red",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. `todo` says what to do where something is not as it should be."""
+
+    section: str
+    name: str
+    status: Status
+    detail: str = ""
+    todo: str | None = None
+
+
+def healthy(findings: Sequence[Finding]) -> bool:
+    """Nothing that is needed is missing."""
+    return all(finding.status != "missing" for finding in findings)
+
+
+def plain_text(findings: Sequence[Finding], terminal: Terminal) -> str:
+    """The findings under their sections, a line each."""
+    width = max(len(finding.name) for finding in findings)
+    lines = []
+    for section, group in groupby(findings, key=lambda finding: finding.section):
+        lines.append(terminal.paint(section, "bold"))
+        for finding in group:
+            mark = terminal.paint(f"{finding.status:<8}", _STYLES[finding.status])
+            lines.append(f"  {mark}  {finding.name:<{width}}  {finding.detail}".rstrip())
+            if finding.todo:
+                arrow = terminal.paint("to do:", "cyan")
+                lines.append(f"  {'':8}  {'':{width}}  {arrow} {finding.todo}")
+    return "\n".join(lines) + "\n"
+
+
+def json_text(findings: Sequence[Finding]) -> str:
+    report = {"ok": healthy(findings), "findings": [asdict(finding) for finding in findings]}
+    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,62 @@
+"""How a command may end, as exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from tidemark.cli.choices import ColorChoice
+from tidemark.cli.interrupts import Interrupted
+from tidemark.cli.problems import print_traceback, report, report_unexpected, save_traceback
+from tidemark.cli.scripts import UsageError
+from tidemark.cli.terminal import Terminal
+from tidemark.errors import TidemarkError
+
+FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+
+
+class Failed(Exception):
+    """The command did its work, and the outcome is bad; all has been said."""
+
+
+@contextmanager
+def ending(color: ColorChoice, debug: bool) -> Iterator[Terminal]:
+    """A terminal to work with; whatever the body raises becomes a message and an exit code."""
+    terminal = Terminal(color)
+    try:
+        yield terminal
+        terminal.out.flush()
+    except (typer.Exit, typer.Abort):
+        raise
+    except BrokenPipeError:
+        _forget_output()
+    except Failed:
+        raise typer.Exit(FAILED) from None
+    except Interrupted as interrupted:
+        raise typer.Exit(interrupted.exit_code) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:
+        raise typer.Exit(report_failure(error, terminal, debug)) from None
+
+
+def report_failure(error: Exception, terminal: Terminal, debug: bool) -> int:
+    """Say what went wrong, and how to see more of it if that is a surprise. The exit code."""
+    if debug:
+        print_traceback(error)
+    if isinstance(error, TidemarkError):
+        report(error, terminal)
+        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+    report_unexpected(error, terminal, save_traceback(error))
+    return FAILED
+
+
+def _forget_output() -> None:
+    """Nobody reads any more; what is still buffered must not fail once more at the exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

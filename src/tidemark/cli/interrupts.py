@@ -1,0 +1,66 @@
+"""Ctrl-C and SIGTERM as something that is asked for, not thrown into whatever runs.
+
+An exception out of a signal handler may cut a call to Spark's JVM in two. So a signal is only
+noted here; the main thread looks at it between two short waits, and everything that may block
+runs on another thread (see `worker.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Self
+
+
+class Interrupted(Exception):
+    """The user, or the system, wants us to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+    @property
+    def exit_code(self) -> int:
+        return 128 + self.number
+
+
+class Interrupts:
+    """While entered, the first SIGINT or SIGTERM is noted; a second one ends the process."""
+
+    WATCHED = (signal.SIGINT, signal.SIGTERM)
+
+    def __init__(self, give_up: Callable[[int], None] = os._exit) -> None:
+        self._number: int | None = None
+        self._give_up = give_up
+        self._before: dict[int, object] = {}
+
+    def check(self) -> None:
+        """Raise Interrupted if a signal has come."""
+        if self._number is not None:
+            raise Interrupted(self._number)
+
+    def forget(self) -> None:
+        """Go on as if no signal had come: what it was meant for has been stopped."""
+        self._number = None
+
+    def __enter__(self) -> Self:
+        for number in self.WATCHED:
+            self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+        self._before.clear()
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._number is not None:
+            self._give_up(128 + number)
+        self._number = number

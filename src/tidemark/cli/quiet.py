@@ -1,0 +1,112 @@
+"""Keeping what Spark's JVM and Python workers print away from a person's screen.
+
+They inherit the file descriptors 1 and 2. Those are pointed at a log file before Spark starts,
+while our own output goes on to where it went before.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from tidemark.cli.scripts import state_home
+from tidemark.cli.terminal import Terminal
+from tidemark.errors import JobError, SetupError
+
+_KEPT_LOGS = 10
+# The JVM prints this at every start, and has no switch against it.
+_ALWAYS_THERE = b"WARNING: Using incubator modules: jdk.incubator.vector\n"
+
+
+@contextmanager
+def spark_output_in_a_log(terminal: Terminal, folder: Path | None = None) -> Iterator[Path]:
+    """While entered, child processes print into a file. The terminal, `print` and Python's
+    streams stay where they are. The file is kept only for an error that it may explain."""
+    log = _new_log(folder or state_home() / "logs")
+    with _descriptors_pointed_at(log, terminal), _python_logs_in(log):
+        try:
+            yield log
+        except (JobError, SetupError) as error:
+            if _tells_something(log):
+                error.notes["Spark's log"] = log
+            raise
+        finally:
+            if not _tells_something(log):
+                log.unlink(missing_ok=True)
+
+
+def _tells_something(log: Path) -> bool:
+    return log.exists() and log.read_bytes() not in (b"", _ALWAYS_THERE)
+
+
+def _new_log(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # a home that cannot be written
+        folder = Path(tempfile.mkdtemp(prefix="tidemark-"))
+    for old in sorted(folder.glob("spark-*.log"), key=os.path.getmtime)[:-_KEPT_LOGS]:
+        old.unlink(missing_ok=True)
+    return folder / f"spark-{os.getpid()}.log"
+
+
+@contextmanager
+def _descriptors_pointed_at(log: Path, terminal: Terminal) -> Iterator[None]:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    streams = sys.stdout, sys.stderr
+    saved = os.dup(1), os.dup(2)
+    sys.stdout, sys.stderr = (
+        _reopened(stream, descriptor) for stream, descriptor in zip(streams, saved, strict=True)
+    )
+    terminal.out, terminal.err = sys.stdout, sys.stderr
+    _point_output_at(log)
+    try:
+        yield
+    finally:
+        os.dup2(saved[0], 1)
+        os.dup2(saved[1], 2)
+        opened = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = terminal.out, terminal.err = streams
+        for stream in opened:
+            _close(stream)
+
+
+def _reopened(stream: TextIO, descriptor: int) -> TextIO:
+    """The stream on another descriptor: one that, as `os.dup` made it, no child inherits."""
+    return open(descriptor, "w", encoding=stream.encoding, errors=stream.errors, buffering=1)
+
+
+def _point_output_at(log: Path) -> None:
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
+
+
+def _close(stream: TextIO) -> None:
+    """A reader that has gone away is no trouble at the end."""
+    with suppress(BrokenPipeError):
+        stream.close()
+
+
+@contextmanager
+def _python_logs_in(log: Path) -> Iterator[None]:
+    """Warnings and log records of libraries go to the file as well."""
+    handler = logging.FileHandler(log, encoding="utf-8", delay=True)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    with warnings.catch_warnings():
+        logging.captureWarnings(True)
+        try:
+            yield
+        finally:
+            logging.captureWarnings(False)
+            root.removeHandler(handler)
+            handler.close()

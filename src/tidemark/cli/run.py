@@ -1,0 +1,63 @@
+"""`tidemark run`: execute scripts, show what they give, wait for their jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from tidemark.cli.interrupts import Interrupted, Interrupts
+from tidemark.cli.quiet import spark_output_in_a_log
+from tidemark.cli.runner import Display, Runner
+from tidemark.cli.scripts import init_scripts, open_session, read_scripts, read_settings
+from tidemark.cli.terminal import Terminal
+from tidemark.errors import Source
+
+if TYPE_CHECKING:
+    from tidemark.session.session import Session
+
+
+def run_command(
+    file: str | None,
+    execute: Sequence[str],
+    init: str | None,
+    settings: Sequence[str],
+    checkpoint: str | None,
+    terminal: Terminal,
+    display: Display,
+    *,
+    debug: bool,
+) -> None:
+    scripts = read_scripts(file, execute)
+    first = init_scripts(init)
+    options = read_settings(settings)
+    with nullcontext() if debug else spark_output_in_a_log(terminal):
+        session = open_session(options, checkpoint)
+        run_scripts(session, first, scripts, terminal, display)
+
+
+def run_scripts(
+    session: Session,
+    init: Sequence[Source],
+    scripts: Sequence[Source],
+    terminal: Terminal,
+    display: Display,
+) -> None:
+    """Run to the end of every job, or until a signal, an error, or a reader that goes away.
+
+    Whatever the reason, jobs that still run are stopped.
+    """
+    with Interrupts() as interrupts:
+        runner = Runner(session, terminal, display, interrupts)
+        try:
+            for source in init:
+                runner.declare(source)
+            for source in scripts:
+                runner.run(source)
+            runner.jobs.wait()
+        except Interrupted as interrupted:
+            terminal.say(f"{interrupted}: stopping")
+            raise
+        finally:
+            runner.jobs.stop()
+            runner.leave()

@@ -1,0 +1,97 @@
+"""What a command is given: files, standard input, -e, --init, --set."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.errors import Source, TidemarkError
+
+if TYPE_CHECKING:
+    from tidemark.session.session import Session
+
+INIT_VARIABLE = "TIDEMARK_INIT"
+
+
+class UsageError(TidemarkError):
+    """The command was called in a way that cannot work."""
+
+
+def read_scripts(file: str | None, execute: Iterable[str]) -> list[Source]:
+    """What to run: a file or `-` for standard input, and the texts given with -e after it."""
+    texts = [Source(text, "<command line>") for text in execute]
+    if file is None and not texts:
+        raise UsageError("nothing to run", hint="name a file, `-` for standard input, or use -e")
+    return [*([read_script(file)] if file is not None else []), *texts]
+
+
+def read_script(file: str) -> Source:
+    if file == "-":
+        return Source(_decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
+    try:
+        content = Path(file).read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {file}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {file}", notes={"why": error.strerror}) from None
+    return Source(_decode(content, file), file)
+
+
+def init_scripts(given: str | None, environment: Mapping[str, str] = os.environ) -> list[Source]:
+    """The script that declares things before the others run: --init, or else TIDEMARK_INIT."""
+    file = given if given is not None else environment.get(INIT_VARIABLE)
+    return [read_script(file)] if file else []
+
+
+def personal_init_script(environment: Mapping[str, str] = os.environ) -> list[Source]:
+    """`~/.config/tidemark/init.sql`, which only the interactive shell reads."""
+    file = config_home(environment) / "init.sql"
+    return [read_script(str(file))] if file.is_file() else []
+
+
+def config_home(environment: Mapping[str, str] = os.environ) -> Path:
+    return _home(environment, "XDG_CONFIG_HOME", ".config")
+
+
+def state_home(environment: Mapping[str, str] = os.environ) -> Path:
+    return _home(environment, "XDG_STATE_HOME", ".local/state")
+
+
+def read_settings(pairs: Iterable[str]) -> dict[str, str]:
+    """The `key=value` pairs of --set."""
+    settings = {}
+    for pair in pairs:
+        key, separator, value = pair.partition("=")
+        if not separator or not key.strip():
+            raise UsageError(f"--set {pair}: expected key=value")
+        settings[key.strip()] = value.strip()
+    return settings
+
+
+def _decode(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UsageError(
+            f"{name} is not UTF-8 text",
+            notes={"line": line, "byte": f"0x{content[error.start]:02x}"},
+            hint="save the file as UTF-8",
+        ) from None
+
+
+def _home(environment: Mapping[str, str], variable: str, default: str) -> Path:
+    base = environment.get(variable)
+    return (Path(base) if base else Path.home() / default) / "tidemark"
+
+
+def open_session(settings: Mapping[str, str], checkpoint: str | None) -> Session:
+    """A session with these options; Spark starts with its first statement that needs it."""
+    import tidemark
+
+    for_spark = {key: value for key, value in settings.items() if key.startswith("spark.")}
+    for_us = {key: value for key, value in settings.items() if key not in for_spark}
+    return tidemark.connect(options=for_us, spark_config=for_spark, checkpoint=checkpoint)

@@ -1,0 +1,1 @@
+"""`tidemark sql`: the interactive shell."""

@@ -1,0 +1,49 @@
+"""What the shell understands besides SQL."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+HELP = """\
+A statement ends with `;` and may have several lines.
+
+  SELECT ...;            shows rows; a query that never ends is shown live
+  INSERT INTO ...;       starts a job; one that never ends goes on in the background
+  EXPLAIN ...;           shows a plan
+  SHOW TABLES;           also VIEWS, FUNCTIONS, DATABASES, CATALOGS, COLUMNS FROM t, CREATE TABLE t
+  DESCRIBE t;            the columns of a table or view
+  SET;                   the options; SET 'key' = 'value'; changes one
+  SHOW JOBS;             what runs and what has ended
+  STOP JOB 'id';         ends a job
+  SOURCE file.sql;       runs a script
+  CLEAR;                 clears the screen
+  QUIT;                  leaves, and stops what still runs
+
+Tab completes, the arrow keys and Ctrl-R find earlier statements, Ctrl-C stops a running query or
+discards what was typed, Ctrl-D leaves.
+"""
+
+_COMMAND = re.compile(
+    r"^\s*(?P<name>CLEAR|EXIT|HELP|QUIT|SOURCE|SHOW\s+JOBS|STOP\s+JOB)\b\s*(?P<argument>.*?)\s*;?\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+class Command(NamedTuple):
+    """`name` is in upper case with single spaces; `argument` is without its quotes."""
+
+    name: str
+    argument: str
+
+
+def read_command(text: str) -> Command | None:
+    """The shell's command in a text, or None if it is SQL."""
+    found = _COMMAND.match(text)
+    if found is None:
+        return None
+    name = " ".join(found["name"].upper().split())
+    argument = found["argument"].strip("'\"")
+    if argument and name in ("CLEAR", "EXIT", "HELP", "QUIT", "SHOW JOBS"):
+        return None
+    return Command(name, argument)

@@ -1,0 +1,145 @@
+"""Reads a statement, runs it, shows what it gives, and begins again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidemark import types as t
+from tidemark.cli.endings import report_failure
+from tidemark.cli.interrupts import Interrupted, Interrupts
+from tidemark.cli.jobs import bounded, stop_within
+from tidemark.cli.runner import Runner
+from tidemark.cli.scripts import read_script
+from tidemark.cli.shell.commands import HELP, Command, read_command
+from tidemark.cli.status import duration
+from tidemark.cli.terminal import Terminal
+from tidemark.cli.views import Table
+from tidemark.errors import Source, TidemarkError, did_you_mean
+from tidemark.plan.nodes import Column
+from tidemark.rows import Change
+from tidemark.session.session import Session
+
+_JOB_COLUMNS = (
+    Column("id", t.STRING),
+    Column("name", t.STRING),
+    Column("state", t.STRING),
+    Column("rows in", t.BigInt()),
+    Column("rows out", t.BigInt()),
+    Column("time", t.STRING),
+)
+_STOP_SECONDS = 20.0
+
+
+class Shell:
+    """One conversation. Errors are reported and it goes on; so do jobs without an end."""
+
+    def __init__(
+        self,
+        session: Session,
+        runner: Runner,
+        terminal: Terminal,
+        interrupts: Interrupts,
+        *,
+        clear: Callable[[], None],
+        debug: bool = False,
+    ) -> None:
+        self._session = session
+        self._runner = runner
+        self._terminal = terminal
+        self._interrupts = interrupts
+        self._clear = clear
+        self._debug = debug
+
+    def converse(self, read: Callable[[], str]) -> None:
+        """Until the user leaves. `read` gives a text, EOFError at the end, KeyboardInterrupt
+        where what was typed is to be forgotten."""
+        while True:
+            self._survive(self._runner.jobs.settle)
+            try:
+                text = read()
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return
+            if not self.handle(text):
+                return
+
+    def handle(self, text: str) -> bool:
+        """Run a text; whether the conversation goes on."""
+        command = read_command(text)
+        if command is not None and command.name in ("QUIT", "EXIT"):
+            return False
+        if command is not None:
+            self._survive(lambda: self._obey(command))
+        elif text.strip():
+            self._survive(lambda: self.run(Source(text, "<input>")))
+        return True
+
+    def declare(self, source: Source) -> None:
+        """Run an init script; one that fails leaves the shell without what it declares."""
+        self._survive(lambda: self._runner.declare(source))
+
+    def run(self, source: Source) -> None:
+        """Run statements. Jobs that end are waited for, the others go on in the background."""
+        self._runner.run(source)
+        self._runner.jobs.wait(bounded)
+        for running in self._runner.jobs.unannounced():
+            job = running.job
+            self._terminal.say(f"{job.name} runs in the background; STOP JOB '{job.id}'; ends it")
+
+    def _survive(self, action: Callable[[], None]) -> None:
+        """Do something that may fail or be interrupted, and be there afterwards."""
+        with self._interrupts:
+            try:
+                action()
+            except Interrupted:
+                self._runner.jobs.stop(bounded)
+            except Exception as error:
+                report_failure(error, self._terminal, self._debug)
+            finally:
+                self._interrupts.forget()
+
+    # --- the shell's own commands --------------------------------------------------------------
+
+    def _obey(self, command: Command) -> None:
+        match command.name:
+            case "HELP":
+                self._terminal.write(HELP)
+            case "CLEAR":
+                self._clear()
+            case "SOURCE":
+                self.run(read_script(command.argument))
+            case "SHOW JOBS":
+                self._show_jobs()
+            case "STOP JOB":
+                self._stop_job(command.argument)
+
+    def _show_jobs(self) -> None:
+        rows = []
+        for job in self._session.jobs:
+            progress = job.progress()
+            values = (
+                job.id,
+                job.name,
+                job.state,
+                progress.rows_in,
+                progress.rows_out,
+                duration(progress.seconds),
+            )
+            names = (column.name for column in _JOB_COLUMNS)
+            rows.append(Change("+I", dict(zip(names, values, strict=True))))
+        table = Table(_JOB_COLUMNS, self._terminal, kinds=False)
+        table.show(rows, "")
+        table.close()
+
+    def _stop_job(self, wanted: str) -> None:
+        for job in self._session.jobs:
+            if job.id == wanted:
+                if not stop_within(job, _STOP_SECONDS):
+                    raise TidemarkError(f"job {job.name} does not stop")
+                return
+        running = [job.id for job in self._session.jobs if job.state == "running"]
+        raise TidemarkError(
+            f"there is no job '{wanted}'",
+            hint=did_you_mean(wanted, running) or "SHOW JOBS; lists them",
+        )

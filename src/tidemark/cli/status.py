@@ -1,0 +1,75 @@
+"""One line at the bottom that says what is going on, redrawn in place."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from tidemark.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from tidemark.spark.jobs import Progress
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_PLAIN_FRAMES = "|/-\\"
+_ERASE = "\r\x1b[K"
+
+
+class StatusLine:
+    """A spinner with a text on stderr; nothing at all where it could not be erased again."""
+
+    def __init__(self, terminal: Terminal, *, shown: bool = True) -> None:
+        self._terminal = terminal
+        self._shown = shown and terminal.err_is_screen
+        self._visible = False
+        self._frames = _FRAMES if _takes_braille(terminal) else _PLAIN_FRAMES
+
+    def show(self, text: str) -> None:
+        if not self._shown:
+            return
+        frame = self._frames[int(time.monotonic() * 10) % len(self._frames)]
+        room = max(10, self._terminal.width - 3)
+        line = text if len(text) <= room else f"{text[: room - 1]}…"
+        painted = self._terminal.paint_err(frame, "cyan")
+        self._terminal.err.write(f"{_ERASE}{painted} {self._terminal.paint_err(line, 'dim')}")
+        self._terminal.err.flush()
+        self._visible = True
+
+    def clear(self) -> None:
+        if self._visible:
+            self._terminal.err.write(_ERASE)
+            self._terminal.err.flush()
+            self._visible = False
+
+
+def describe_progress(progress: Progress) -> str:
+    """`1,204 rows in · 1,100 out · 310/s · watermark 2024-01-01 00:00:05.000`"""
+    if not progress.batches and not progress.rows_in:
+        return "running"
+    parts = [f"{count(progress.rows_in)} in", f"{progress.rows_out:,} out"]
+    if progress.rows_per_second >= 1:
+        parts.append(f"{progress.rows_per_second:,.0f}/s")
+    if progress.watermark is not None:
+        parts.append(f"watermark {progress.watermark}")
+    return " · ".join(parts)
+
+
+def count(number: int, noun: str = "row") -> str:
+    """`1 row`, `1,204 rows`"""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`"""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _takes_braille(terminal: Terminal) -> bool:
+    return (terminal.err.encoding or "ascii").lower().replace("-", "") == "utf8"
