@@ -9,6 +9,7 @@ CREATE TABLE t (
 );
 """
 
+from tidemark.dialect.printing import to_sql
 from tidemark.dialect.reading import (
     is_complete,
     parse_expression,
@@ -25,4 +26,5 @@ __all__ = [
     "parse_script",
     "parse_type",
     "span_of",
+    "to_sql",
 ]

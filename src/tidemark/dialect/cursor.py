@@ -44,6 +44,7 @@ class Cursor:
         self.keys = [key_of(token) for token in self.tokens] + [END]
         self.here = 0
         self.depth = 0
+        self._closing: dict[int, int] | None = None
 
     # --- looking and taking --------------------------------------------------------------------
 
@@ -95,6 +96,13 @@ class Cursor:
         if found is None:
             self.fail_expecting(one_of(options))
         return found
+
+    def behind_closing(self, opening: int) -> str:
+        """What stands behind the parenthesis that closes the one at token `opening`."""
+        if self._closing is None:
+            self._closing = _match_parentheses(self.keys)
+        closing = self._closing.get(opening)
+        return END if closing is None else self.keys[closing + 1]
 
     # --- lists ---------------------------------------------------------------------------------
 
@@ -217,6 +225,18 @@ def key_of(token: Token) -> str:
     if token.token_type is TokenType.VAR:
         return token.text.upper()
     return _KEYS.get(token.token_type, token.text)
+
+
+def _match_parentheses(keys: Sequence[str]) -> dict[int, int]:
+    """For each opening parenthesis the one that closes it."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for index, key in enumerate(keys):
+        if key == "(":
+            opened.append(index)
+        elif key == ")" and opened:
+            closing[opened.pop()] = index
+    return closing
 
 
 def one_of(options: Sequence[str]) -> str:

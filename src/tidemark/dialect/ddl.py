@@ -11,6 +11,7 @@ from tidemark.dialect import statements as s
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.literals import text_of
 from tidemark.dialect.queries import QueryParser
+from tidemark.types import DataType
 
 # Objects that Flink can create and Tidemark cannot, with what to do instead.
 _UNSUPPORTED_OBJECTS = {
@@ -208,11 +209,9 @@ class DdlParser(QueryParser):
             return self._system_metadata(name, type_, start), False
         if self.take("METADATA"):
             key = text_of(self) if self.take("FROM") else None
-            virtual = self.take("VIRTUAL")
-            comment = self._comment()
-            return s.MetadataColumn(
-                name, type_, key, virtual, comment, self.span_from(start)
-            ), False
+            virtual, comment = self.take("VIRTUAL"), self._comment()
+            span = self.span_from(start)
+            return s.MetadataColumn(name, type_, key, virtual, comment, span), False
         is_key = self._column_key()
         comment = self._comment()
         is_key = self._column_key() or is_key
@@ -244,7 +243,7 @@ class DdlParser(QueryParser):
         comment = self._comment()
         return s.ComputedColumn(name, expression, comment, self.span_from(start))
 
-    def _system_metadata(self, name: str, type_: s.DataType, start: int) -> s.Column:
+    def _system_metadata(self, name: str, type_: DataType, start: int) -> s.Column:
         """`AS SYSTEM_METADATA("key")`, the older spelling; read-only like a VIRTUAL column."""
         if not self.take("SYSTEM_METADATA"):
             self.fail(

@@ -20,7 +20,7 @@ OR, AND, NOT, IS, COMPARISON, RANGE, SUM, PRODUCT, SIGN = range(1, 10)
 # One more operator in a row than this is refused: each makes the tree one level deeper.
 MAX_OPERATORS = 200
 
-_BINARY: dict[str, tuple[int, type[exp.Expression]]] = {
+BINARY: dict[str, tuple[int, type[exp.Expression]]] = {
     "OR": (OR, exp.Or),
     "AND": (AND, exp.And),
     "=": (COMPARISON, exp.EQ),
@@ -58,6 +58,7 @@ _UNSUPPORTED_OPERATORS = {
 }
 
 QUERY_STARTS = ("SELECT", "WITH", "VALUES", "TABLE")
+QUERY_GOES_ON = ("UNION", "INTERSECT", "EXCEPT", "MINUS", "ORDER", "LIMIT", "OFFSET", "FETCH", ")")
 
 
 class ExpressionParser(TypeParser):
@@ -99,8 +100,8 @@ class ExpressionParser(TypeParser):
     def _extend(self, left: exp.Expression, loosest: int) -> exp.Expression | None:
         """`left` with the next operator, or None if there is none that binds tightly enough."""
         key = self.key
-        if key in _BINARY:
-            tightness, node = _BINARY[key]
+        if key in BINARY:
+            tightness, node = BINARY[key]
             if tightness < loosest:
                 return None
             self.here += 1
@@ -177,7 +178,7 @@ class ExpressionParser(TypeParser):
         return exp.Between(this=left, low=low, high=high, symmetric=symmetric or None)
 
     def _in(self, left: exp.Expression) -> exp.Expression:
-        if self.sees("(") and self.peek() in QUERY_STARTS:
+        if self.at("(") and self.starts_query(1):
             return exp.In(this=left, query=self.subquery())
         self.expect("(")
         if self.at(")"):
@@ -284,7 +285,7 @@ class ExpressionParser(TypeParser):
         return self._dotted(start)
 
     def _check_callable(self, word: str) -> None:
-        if word in _NEVER_CALLED:
+        if word in NEVER_CALLED:
             self._fail_keyword(self.here)
 
     def _fail_keyword(self, start: int) -> None:
@@ -385,10 +386,12 @@ class ExpressionParser(TypeParser):
         return nodes.RowConstructor(expressions=inside)
 
     def starts_query(self, ahead: int = 0) -> bool:
-        """Does a query stand here, possibly behind parentheses?"""
+        """Does a query stand here, possibly in parentheses that only a query goes on behind?"""
         while self.peek(ahead) == "(":
+            if self.behind_closing(self.here + ahead) not in QUERY_GOES_ON:
+                return False
             ahead += 1
-        return self.peek(ahead) in QUERY_STARTS and self.peek(ahead + 1) != "."
+        return self.peek(ahead) in QUERY_STARTS
 
     def subquery(self) -> exp.Expression:
         """A query in parentheses."""
@@ -509,7 +512,7 @@ _REFUSED_WORDS: dict[str, tuple[str, ...]] = {
 }
 
 # Reserved words that begin a clause: `FROM (` is never a call of a function FROM.
-_NEVER_CALLED = frozenset(
+NEVER_CALLED = frozenset(
     [
         "ALL",
         "AND",

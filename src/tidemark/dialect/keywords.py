@@ -463,9 +463,14 @@ CALLED_WITHOUT_PARENTHESES = frozenset(
 _PLAIN_NAME = re.compile(r"[^\W\d][\w$]*")
 
 
+def is_plain(name: str) -> bool:
+    """Is a name made of letters, digits and underscores?"""
+    return _PLAIN_NAME.fullmatch(name) is not None
+
+
 def needs_quotes(name: str) -> bool:
     """Does a name have to stand in back quotes?"""
-    return name.upper() in RESERVED or _PLAIN_NAME.fullmatch(name) is None
+    return name.upper() in RESERVED or not is_plain(name)
 
 
 def quoted_if_needed(name: str) -> str:

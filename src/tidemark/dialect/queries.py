@@ -25,8 +25,6 @@ class QueryParser(RelationParser):
             if self._modifies(query):
                 self.located(query, start)
             if ctes is not None:
-                if query.args.get("with_") is not None:
-                    self.fail("there are two WITH clauses", at=self.span_from(start))
                 query.set("with_", ctes)
                 self.located(query, start)
             return query

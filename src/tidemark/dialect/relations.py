@@ -116,7 +116,7 @@ class RelationParser(CallParser):
 
     def _parenthesised(self) -> exp.Expression:
         start = self.here
-        if self.starts_query(1) and not self._group_of_joins():
+        if self.starts_query(1):
             return self.subquery()
         self.expect("(")
         first, joins = self.relation_with_joins()
@@ -124,23 +124,6 @@ class RelationParser(CallParser):
         if not joins:
             return first
         return self.located(nodes.JoinGroup(this=first, joins=joins), start)
-
-    def _group_of_joins(self) -> bool:
-        """Is this `((SELECT ...) AS a JOIN ...)`, a relation in parentheses and not a query?"""
-        if self.peek() != "(":
-            return False
-        after = self._after_closing(self.here + 1)
-        operators = ("UNION", "INTERSECT", "EXCEPT", "ORDER", "LIMIT", "OFFSET", "FETCH", ")")
-        return after not in operators
-
-    def _after_closing(self, opening: int) -> str:
-        """What stands behind the parenthesis that closes the one at `opening`."""
-        depth = 0
-        for index in range(opening, len(self.keys)):
-            depth += {"(": 1, ")": -1}.get(self.keys[index], 0)
-            if depth == 0:
-                return self.keys[min(index + 1, len(self.keys) - 1)]
-        return self.keys[-1]
 
     def table(self) -> exp.Expression:
         """`[[catalog.]database.]table`"""

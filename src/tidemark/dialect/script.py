@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from tidemark.dialect import statements as s
 from tidemark.dialect.alter import AlterParser
-from tidemark.dialect.cursor import END
+from tidemark.dialect.cursor import END, Item
 from tidemark.dialect.ddl import DdlParser
 from tidemark.dialect.expressions import QUERY_STARTS
 from tidemark.dialect.literals import text_of
@@ -76,7 +76,7 @@ class ScriptParser(AlterParser):
         starts = self.key in self._STATEMENTS or self.key in QUERY_STARTS
         return "statements are separated by `;`" if starts else None
 
-    def whole(self, read: Callable[[], s.DataType | exp.Expression]) -> object:
+    def whole(self, read: Callable[[], Item]) -> Item:
         """What `read` finds, which has to be all of the text but a semicolon."""
         found = read()
         self.take(";")

@@ -1,0 +1,24 @@
+"""The way out of the dialect: typed values to text."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from tidemark.dialect.print_statement import StatementPrinter
+from tidemark.dialect.print_tree import TreePrinter
+from tidemark.dialect.statements import Script, Statement
+from tidemark.types import DataType
+
+
+def to_sql(thing: Script | Statement | exp.Expression | DataType) -> str:
+    """Flink SQL that reads back to the same thing.
+
+    Statements and queries take a line for each clause; scalar expressions take one line.
+    """
+    if isinstance(thing, DataType):
+        return str(thing)
+    if isinstance(thing, exp.Expression):
+        return TreePrinter(pretty=isinstance(thing, exp.Query | exp.Values)).print(thing)
+    if isinstance(thing, Script):
+        return StatementPrinter().script(thing)
+    return StatementPrinter().statement(thing)
