@@ -27,6 +27,8 @@ class AlterParser(DdlParser):
         return [s.RenameTo(self.qualified_name("the new name"))]
 
     def _actions(self, kind: str) -> list[s.AlterAction]:
+        if self.at("COMMENT"):
+            self.refuse(f"ALTER {kind} COMMENT")
         verb = self.expect_any("RENAME", "SET", "RESET", "ADD", "MODIFY", "DROP")
         if kind != "TABLE" and verb not in ("SET", "RESET"):
             self.here -= 1
@@ -60,7 +62,6 @@ class AlterParser(DdlParser):
             return [s.SetPrimaryKey(None)]
         if self.at("PARTITION", "DISTRIBUTION"):
             self.refuse(f"DROP {self.key}")
-        self.take("COLUMN")
         if self.at("("):
             return [s.DropColumns(self._plain_columns())]
         return [s.DropColumns((self.name("the name of a column"),))]
@@ -69,7 +70,8 @@ class AlterParser(DdlParser):
         if self.at("PARTITION", "DISTRIBUTION"):
             self.refuse(f"{verb} {self.key}")
         add = verb == "ADD"
-        self.take("COLUMN")
+        if self.at("COLUMN"):
+            self.fail(f"{verb} takes no word COLUMN", hint=f"write {verb} name type")
         if not self.at("("):
             return [self._element(add)]
         self.here += 1

@@ -54,24 +54,26 @@ class CallParser(ExpressionParser):
         if self.at(")"):
             return [], None
         distinct = self.take_any("DISTINCT", "ALL") == "DISTINCT"
-        arguments = self.listed(self._argument)
+        arguments = self.listed(lambda: self.argument(self.value_argument))
         if distinct:
             arguments = [self.located(exp.Distinct(expressions=arguments), start)]
         order = self.order_by() if self.at("ORDER") else None
         return arguments, order
 
-    def _argument(self) -> exp.Expression:
+    def argument(self, value: Callable[[], exp.Expression]) -> exp.Expression:
+        """One argument, perhaps with its name; `value` reads what stands behind the name."""
         start = self.here
         if self.take("*"):
             return self.located(exp.Star(), start)
         if self.peek() == "=>" and (self.key == NAME or self.at_word()):
             name = self.located(identifier(self.next().text), start)
             self.here += 1
-            argument = nodes.NamedArgument(this=name, expression=self._plain_argument())
+            argument = nodes.NamedArgument(this=name, expression=value())
             return self.located(argument, start)
-        return self._plain_argument()
+        return value()
 
-    def _plain_argument(self) -> exp.Expression:
+    def value_argument(self) -> exp.Expression:
+        """An expression or a DESCRIPTOR."""
         start = self.here
         if self.at("DEFAULT") and self.peek() in (")", ","):
             self.refuse("the argument DEFAULT", hint="leave the argument out")
@@ -79,13 +81,12 @@ class CallParser(ExpressionParser):
             self.here += 2
             columns = self.enclosed(self._identifier)
             return self.located(nodes.Descriptor(expressions=columns), start)
-        if self.at("TABLE") or self.at(*QUERY_STARTS):
-            return self.table_argument()
+        if self.at(*QUERY_STARTS):
+            self.fail(
+                "a table or query is an argument of table functions only",
+                hint="a scalar sub-query stands in parentheses of its own",
+            )
         return self.expression()
-
-    def table_argument(self) -> exp.Expression:
-        """`TABLE t [PARTITION BY ...] [ORDER BY ...]` or a query, among the arguments."""
-        self.fail("a table is an argument of table functions only")
 
     def _identifier(self) -> exp.Expression:
         start = self.here
@@ -209,20 +210,14 @@ class CallParser(ExpressionParser):
         what: exp.Expression | None = None
         if side is None or not self.at("FROM"):
             what = self.expression()
-        if not self.take("FROM"):
-            if side is not None:
-                self.fail_expecting("`FROM`")
-            assert what is not None
-            rest = [self.expression() for _ in iter(lambda: self.take(","), False)]
-            return self._anonymous(name, what, *rest)
-        what = what or exp.Literal.string(" ")
-        return self._anonymous(name, symbol, what, self.expression())
+        if what is not None and side is None and not self.at("FROM"):
+            return self._anonymous(name, what)
+        self.expect("FROM")
+        return self._anonymous(name, symbol, what or exp.Literal.string(" "), self.expression())
 
     def _position(self, name: str) -> exp.Expression:
         # The operand binds tighter than IN, which would be read as the predicate otherwise.
         what = self._operators(RANGE + 1)
-        if self.take(","):
-            return self._anonymous(name, what, *self.listed(self.expression))
         self.expect("IN")
         where = self.expression()
         begin = self.expression() if self.take("FROM") else None
@@ -239,8 +234,6 @@ class CallParser(ExpressionParser):
 
     def _overlay(self, name: str) -> exp.Expression:
         text = self.expression()
-        if self.take(","):
-            return self._anonymous(name, text, *self.listed(self.expression))
         self.expect("PLACING")
         new = self.expression()
         self.expect("FROM")
@@ -250,10 +243,8 @@ class CallParser(ExpressionParser):
 
     def _round_to_unit(self, name: str) -> exp.Expression:
         operand = self.expression()
-        if self.take("TO"):
-            return self._anonymous(name, operand, self._unit())
-        rest = [self.expression() for _ in iter(lambda: self.take(","), False)]
-        return self._anonymous(name, operand, *rest)
+        unit = self._unit() if self.take("TO") else None
+        return self._anonymous(name, operand, unit)
 
     def _unit_first(self, name: str) -> exp.Expression:
         unit = self._unit()

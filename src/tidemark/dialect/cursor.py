@@ -132,6 +132,10 @@ class Cursor:
     def at_name(self) -> bool:
         return self.key == NAME or (self.at_word() and self.key not in RESERVED)
 
+    def at_alias(self) -> bool:
+        """A name that may follow without AS; Flink does not know EMIT, which begins a clause."""
+        return self.at_name() and not (self.at("EMIT") and self.peek() in ("WITH", "WITHOUT"))
+
     def at_word(self) -> bool:
         return self.here < len(self.tokens) and self.token.token_type is TokenType.VAR
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sqlglot import exp
-
 from tidemark.dialect import statements as s
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.literals import text_of
@@ -125,7 +123,6 @@ class DdlParser(QueryParser):
         options = self.options() if self.take("WITH") else ()
         like = self._like_table() if self.take("LIKE") else None
         query = self.query() if self.take("AS") else None
-        self._check_table_complete(name, body, like, query)
         return s.CreateTable(
             name=name,
             columns=tuple(body.columns),
@@ -141,16 +138,6 @@ class DdlParser(QueryParser):
             or_replace=prefix.replace,
             span=self.span_from(prefix.start),
         )
-
-    def _check_table_complete(
-        self, name: s.Name, body: _TableBody, like: s.Like | None, query: exp.Expression | None
-    ) -> None:
-        if not body.columns and like is None and query is None:
-            self.fail(
-                f"the table `{name}` has no columns",
-                at=name.span,
-                hint="list them in parentheses, or use LIKE or AS SELECT",
-            )
 
     def _table_body(self) -> _TableBody:
         """`(column, WATERMARK ..., PRIMARY KEY ...)`; a comma may trail."""
@@ -204,6 +191,8 @@ class DdlParser(QueryParser):
         name = self.name("the name of a column")
         if self.take("AS"):
             return self._computed_column(name, start), False
+        if self.at(",", ")"):
+            self.fail(f"the column `{name}` has no type", at=self.span_from(start))
         type_ = self.data_type()
         if self.take("AS"):
             return self._system_metadata(name, type_, start), False
@@ -221,6 +210,8 @@ class DdlParser(QueryParser):
 
     def _column_key(self) -> bool:
         """`PRIMARY KEY NOT ENFORCED` behind a column."""
+        if self.at("UNIQUE", "CHECK", "REFERENCES", "DEFAULT"):
+            self.refuse(f"{self.key} of a column")
         if self.take("CONSTRAINT"):
             self.name("the name of the constraint")
             if not self.sees("PRIMARY", "KEY"):
@@ -376,8 +367,7 @@ class DdlParser(QueryParser):
         kind = self.object_kind()
         if_exists = self.take("IF", "EXISTS")
         name = self.qualified_name(f"the name of the {kind.lower()}")
-        cascade = self.take("CASCADE")
-        self.take("RESTRICT")
+        cascade = kind == "DATABASE" and self.take_any("CASCADE", "RESTRICT") == "CASCADE"
         return s.Drop(kind, name, if_exists, temporary, cascade, self.span_from(start))
 
     def object_kind(self) -> s.ObjectKind:

@@ -10,7 +10,12 @@ from sqlglot import exp
 
 from tidemark.dialect import nodes
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
-from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES, RESERVED, needs_quotes
+from tidemark.dialect.keywords import (
+    CALLED_WITHOUT_PARENTHESES,
+    NEVER_CALLED,
+    RESERVED,
+    needs_quotes,
+)
 from tidemark.dialect.literals import binary_of, text_of
 from tidemark.dialect.types import UNITS, TypeParser
 
@@ -510,65 +515,6 @@ _REFUSED_WORDS: dict[str, tuple[str, ...]] = {
     "SAFE_CAST": ("SAFE_CAST",),
     "CURSOR": ("CURSOR",),
 }
-
-# Reserved words that begin a clause: `FROM (` is never a call of a function FROM.
-NEVER_CALLED = frozenset(
-    [
-        "ALL",
-        "AND",
-        "ANY",
-        "AS",
-        "BETWEEN",
-        "BY",
-        "CREATE",
-        "CROSS",
-        "DISTINCT",
-        "DROP",
-        "ELSE",
-        "END",
-        "EXCEPT",
-        "EXISTS",
-        "FETCH",
-        "FOR",
-        "FROM",
-        "FULL",
-        "GROUP",
-        "HAVING",
-        "IN",
-        "INNER",
-        "INSERT",
-        "INTERSECT",
-        "INTO",
-        "IS",
-        "JOIN",
-        "LATERAL",
-        "LIKE",
-        "LIMIT",
-        "NATURAL",
-        "NOT",
-        "OFFSET",
-        "ON",
-        "OR",
-        "ORDER",
-        "OUTER",
-        "OVER",
-        "PARTITION",
-        "SELECT",
-        "SET",
-        "SOME",
-        "TABLE",
-        "THEN",
-        "UNION",
-        "UNNEST",
-        "USING",
-        "VALUES",
-        "WHEN",
-        "WHERE",
-        "WINDOW",
-        "WITH",
-        "WITHIN",
-    ]
-)
 
 
 def identifier(name: str) -> exp.Identifier:

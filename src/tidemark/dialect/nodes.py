@@ -239,7 +239,7 @@ class Descriptor(exp.Expression):
 class TableArgument(exp.Expression):
     """`TABLE t [PARTITION BY a, b] [ORDER BY c]` as an argument.
 
-    `this` is an `exp.Table`, an `exp.Subquery` (for `TABLE (SELECT ...)` and a bare query) or a
+    `this` is an `exp.Table`, an `exp.Subquery` (a query stands there instead of `TABLE t`) or a
     `TableFunction`; `partition_by` a list of expressions, `order` an `exp.Order`.
     """
 

@@ -12,13 +12,17 @@ from tidemark.dialect.expressions import (
     BINARY,
     COMPARISON,
     IS,
-    NEVER_CALLED,
     NOT,
     OR,
     RANGE,
     SIGN,
 )
-from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES, is_plain, quoted_if_needed
+from tidemark.dialect.keywords import (
+    CALLED_WITHOUT_PARENTHESES,
+    NEVER_CALLED,
+    is_plain,
+    quoted_if_needed,
+)
 from tidemark.dialect.literals import quoted_text
 
 LINE_WIDTH = 88
@@ -287,8 +291,10 @@ class TreePrinter:
 
     def _table_argument(self, node: exp.Expression) -> str:
         inside = node.this
-        table = f"TABLE {self.print(inside)}"
-        if isinstance(inside, nodes.TableFunction):
+        table = self.print(inside)
+        if isinstance(inside, exp.Table):
+            table = f"TABLE {table}"
+        elif isinstance(inside, nodes.TableFunction):
             table = f"TABLE({self._function(inside)})"
         partition, order = node.args.get("partition_by"), node.args.get("order")
         if partition:

@@ -175,11 +175,9 @@ class QueryParser(RelationParser):
                 self.refuse(f"SELECT * {self.key}", start=start, hint="name the columns")
             return self.located(exp.Star(), start)
         value = self.expression()
-        if self.take("AS") or (self.at_name() and not self.at("EMIT")):
-            alias = self._column_alias()
-        else:
+        if not self.take("AS") and not self.at_alias():
             return value
-        return self.located(exp.Alias(this=value, alias=alias), start)
+        return self.located(exp.Alias(this=value, alias=self._column_alias()), start)
 
     def _column_alias(self) -> exp.Expression:
         if self.at(STRING):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlglot import exp
 
 from tidemark.dialect import nodes
 from tidemark.dialect.calls import CallParser
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
-from tidemark.dialect.expressions import identifier
+from tidemark.dialect.expressions import QUERY_STARTS, identifier
+from tidemark.dialect.keywords import NEVER_CALLED
 from tidemark.dialect.literals import text_of
 from tidemark.dialect.tokens import HINT_END, HINT_START
-
-# Words that continue a query and are therefore no alias, though Flink does not reserve them.
-_NO_ALIAS = ("EMIT", "FOR", "MATCH_RECOGNIZE")
 
 
 class RelationParser(CallParser):
@@ -48,7 +44,7 @@ class RelationParser(CallParser):
         right = self.relation()
         join = exp.Join(this=right, side=side, kind=kind or (None if side else "INNER"))
         join.set("method", method)
-        self._condition(join, start)
+        self._condition(join)
         return self.located(join, start)
 
     def _comma_join(self) -> exp.Expression:
@@ -62,12 +58,11 @@ class RelationParser(CallParser):
             kind = self.next().text.upper()
             self.refuse(f"{kind} JOIN", start=start, hint="use [NOT] EXISTS or [NOT] IN")
 
-    def _condition(self, join: exp.Expression, start: int) -> None:
-        unconditional = join.args["method"] is not None or join.args["kind"] == "CROSS"
-        if unconditional:
+    def _condition(self, join: exp.Join) -> None:
+        without = "NATURAL" if join.method else "CROSS" if join.kind == "CROSS" else None
+        if without is not None:
             if self.at("ON", "USING"):
-                kind = join.args["method"] or join.args["kind"]
-                self.fail(f"a {kind} JOIN has no {self.key}")
+                self.fail(f"a {without} JOIN has no {self.key}")
         elif self.take("ON"):
             join.set("on", self.expression())
         elif self.take("USING"):
@@ -108,8 +103,6 @@ class RelationParser(CallParser):
             return self._unnest()
         if self.at("VALUES"):
             self.fail("VALUES in FROM stands in parentheses", hint="write (VALUES ...)")
-        if self.take("TABLE"):
-            return self.table()
         if self._at_call():
             return self._function()
         return self.table()
@@ -161,7 +154,7 @@ class RelationParser(CallParser):
 
     def _alias(self, relation: exp.Expression) -> None:
         start = self.here
-        if not self.take("AS") and (not self.at_name() or self.at(*_NO_ALIAS)):
+        if not self.take("AS") and not self.at_alias():
             return
         if relation.args.get("alias") is not None:
             self.fail("this already has an alias")
@@ -186,7 +179,7 @@ class RelationParser(CallParser):
         while self.peek(ahead + 1) == ".":
             ahead += 2
         word = self.peek(ahead)
-        return self.peek(ahead + 1) == "(" and (word == NAME or word not in _NO_ALIAS)
+        return self.peek(ahead + 1) == "(" and (word == NAME or word not in NEVER_CALLED)
 
     def _table_call(self) -> exp.Expression:
         """`TABLE(f(...))`"""
@@ -200,7 +193,7 @@ class RelationParser(CallParser):
         start = self.here
         *qualifier, name = self._function_name()
         self.expect("(")
-        arguments = [] if self.at(")") else self.listed(self._argument)
+        arguments = [] if self.at(")") else self.listed(self._table_function_argument)
         self.expect_close(")")
         function = nodes.TableFunction(
             this=name,
@@ -215,7 +208,15 @@ class RelationParser(CallParser):
             parts.append(self.any_word("the name of a table function"))
         return parts
 
-    def table_argument(self) -> exp.Expression:
+    def _table_function_argument(self) -> exp.Expression:
+        return self.argument(self._table_or_value)
+
+    def _table_or_value(self) -> exp.Expression:
+        is_table = self.at(*QUERY_STARTS) or (self.at("(") and self.starts_query(1))
+        return self._table_argument() if is_table else self.value_argument()
+
+    def _table_argument(self) -> exp.Expression:
+        """`TABLE t [PARTITION BY ...] [ORDER BY ...]`, or a query instead of `TABLE t`."""
         start = self.here
         argument = nodes.TableArgument(this=self._argument_table())
         argument.set("partition_by", self._partitioned() or None)
@@ -225,6 +226,8 @@ class RelationParser(CallParser):
 
     def _argument_table(self) -> exp.Expression:
         start = self.here
+        if self.at("("):
+            return self.subquery()
         if not self.at("TABLE"):
             return self.located(exp.Subquery(this=self.query()), start)
         if self.peek() == "(" and not self.starts_query(2):
@@ -233,33 +236,17 @@ class RelationParser(CallParser):
         return self.subquery() if self.at("(") else self.table()
 
     def _partitioned(self) -> list[exp.Expression]:
-        """Columns of PARTITION BY: several stand in parentheses or not."""
+        """PARTITION BY one expression, or several in parentheses: a comma ends the argument."""
         if not self.take("PARTITION"):
             return []
         self.expect("BY")
-        if self.take("("):
-            return self.enclosed(self.expression)
-        return self._listed_columns(self.expression)
+        return self.enclosed(self.expression) if self.take("(") else [self.expression()]
 
     def _order_of_table(self) -> exp.Expression:
         start = self.here
         self.expect("ORDER", "BY")
-        enclosed = self.take("(")
-        ordered = self._listed_columns(self._ordered)
-        if enclosed:
-            self.expect_close(")")
+        ordered = self.enclosed(self._ordered) if self.take("(") else [self._ordered()]
         return self.located(exp.Order(expressions=ordered), start)
-
-    def _listed_columns(self, item: Callable[[], exp.Expression]) -> list[exp.Expression]:
-        """Items up to a comma behind which the next argument begins."""
-        items = [item()]
-        while self.at(",") and not self._next_argument_follows():
-            self.here += 1
-            items.append(item())
-        return items
-
-    def _next_argument_follows(self) -> bool:
-        return self.peek(2) in ("(", "=>") or self.peek() in ("INTERVAL", "TABLE", NUMBER, STRING)
 
     def _unnest(self) -> exp.Expression:
         start = self.here

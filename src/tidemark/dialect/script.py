@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from tidemark.dialect import statements as s
 from tidemark.dialect.alter import AlterParser
-from tidemark.dialect.cursor import END, Item
+from tidemark.dialect.cursor import DOUBLE, END, NUMBER, STRING, Item
 from tidemark.dialect.ddl import DdlParser
 from tidemark.dialect.expressions import QUERY_STARTS
 from tidemark.dialect.literals import text_of
@@ -117,7 +117,7 @@ class ScriptParser(AlterParser):
         self.take("TABLE")
         target = self.qualified_name("the name of a table")
         options = self._target_options()
-        partition = self.options() if self.take("PARTITION") else ()
+        partition = self._partition() if self.take("PARTITION") else ()
         columns: tuple[str, ...] = ()
         if self.at("(") and not self.starts_query(1):
             columns = self._plain_columns()
@@ -133,6 +133,18 @@ class ScriptParser(AlterParser):
             emit=emit,
             span=self.span_from(start),
         )
+
+    def _partition(self) -> tuple[s.Option, ...]:
+        """`(column = value, ...)`"""
+        self.expect("(")
+        return tuple(self.enclosed(self._partition_value))
+
+    def _partition_value(self) -> s.Option:
+        start = self.here
+        column = self.name("the name of a column")
+        self.expect("=")
+        value = self.next().text if self.at(NUMBER) else text_of(self, "a number or a text")
+        return s.Option(column, value, self.span_from(start))
 
     def _target_options(self) -> tuple[s.Option, ...]:
         start = self.here
@@ -199,8 +211,18 @@ class ScriptParser(AlterParser):
         at = self.here
         key = self.option_key()
         self.expect("=")
-        value = text_of(self, "the value in single quotes")
+        value = text_of(self) if self.at(STRING) else self._bare_value()
         return s.Set(s.Option(key, value, self.span_from(at)), self.span_from(start))
+
+    def _bare_value(self) -> str:
+        """The text up to the end of the statement: `SET execution.runtime-mode = batch`."""
+        start = self.here
+        while not self.at(END, ";", DOUBLE):
+            self.here += 1
+        if self.here == start or self.at(DOUBLE):
+            self.fail_expecting("the value in single quotes")
+        span = self.span_from(start)
+        return self.source.text[span.start : span.end]
 
     def _reset_session(self) -> s.Reset:
         start = self.here
@@ -270,7 +292,6 @@ class ScriptParser(AlterParser):
         "ALTER": AlterParser.alter,
         "INSERT": insert,
         "BEGIN": _statement_set,
-        "STATEMENT": _statement_set,
         "EXECUTE": _execute,
         "EXPLAIN": _explain,
         "SET": _set,

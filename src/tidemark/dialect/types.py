@@ -57,19 +57,22 @@ class TypeParser(Cursor):
         """A type with its nullability."""
         with self.deeper():
             found = self._maybe_not_null(self._bare_type())
-            while (collection := self.take_any("ARRAY", "MULTISET")) is not None:
-                whole = t.Array(found) if collection == "ARRAY" else t.Multiset(found)
-                found = self._maybe_not_null(whole)
+            while self.at("ARRAY", "MULTISET"):
+                found = self._maybe_not_null(self._collection_of(found))
             return found
+
+    def _collection_of(self, element: t.DataType) -> t.DataType:
+        """`element ARRAY` or `element MULTISET`"""
+        return t.Array(element) if self.next().text.upper() == "ARRAY" else t.Multiset(element)
 
     def cast_type(self) -> t.DataType:
         """The target of a cast, which has no nullability of its own."""
-        start = self.here
-        found = self.data_type()
-        if not found.nullable:
+        found = self._bare_type()
+        while self.at("ARRAY", "MULTISET"):
+            found = self._collection_of(found)
+        if self.sees("NOT", "NULL"):
             self.fail(
                 "the target of a cast cannot be NOT NULL",
-                at=self.span_from(start),
                 hint="a cast keeps the nullability of its operand",
             )
         return found
