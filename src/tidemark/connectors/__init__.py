@@ -1,0 +1,93 @@
+"""The world outside: which connectors there are, and what a table's connector says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.catalog.tables import Table, TableTraits
+from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
+from tidemark.connectors.blackhole import BLACKHOLE
+from tidemark.connectors.dataframe import DATAFRAME
+from tidemark.connectors.datagen import DATAGEN
+from tidemark.connectors.filesystem import FILESYSTEM
+from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.options import CONNECTOR_KEYS, option_error, read_options
+from tidemark.connectors.print import PRINT
+from tidemark.errors import NotSupported, OptionError, did_you_mean
+
+__all__ = [
+    "REGISTRY",
+    "Connector",
+    "OptionSpec",
+    "ReadRequest",
+    "WriteRequest",
+    "lookup",
+    "options_of",
+    "traits",
+]
+
+REGISTRY: dict[str, Connector] = {
+    c.name: c for c in (FILESYSTEM, DATAGEN, PRINT, BLACKHOLE, DATAFRAME)
+}
+
+# Connectors that are known by name and come later, with the reason.
+NOT_YET = {
+    "kafka": "the Kafka connector is not there yet",
+    "upsert-kafka": "the Kafka connector is not there yet",
+    "jdbc": "the JDBC connector is not there yet",
+}
+
+
+def lookup(table: Table) -> Connector:
+    """The connector that the table's options name."""
+    if table.dataframe is not None:
+        return DATAFRAME
+    key = next((k for k in CONNECTOR_KEYS if table.option(k) is not None), None)
+    name = table.option(key) if key else None
+    if key is None or name is None:
+        raise OptionError(
+            f"table `{table.name}` does not say where its rows are",
+            source=table.source,
+            hint=f"add 'connector' = '...', one of {', '.join(_offered())}",
+        )
+    folded = name.lower()
+    if folded in NOT_YET:
+        located = option_error(table, key, f"connector '{name}' cannot be used yet")
+        raise NotSupported(
+            located.message, at=located.at, source=located.source, notes={"why": NOT_YET[folded]}
+        )
+    if folded not in _offered():
+        raise option_error(
+            table,
+            key,
+            f"unknown connector '{name}'",
+            hint=did_you_mean(name, (*_offered(), *NOT_YET))
+            or f"connectors are {', '.join(_offered())}",
+        )
+    return REGISTRY[folded]
+
+
+def _offered() -> list[str]:
+    """What can be written in a WITH clause."""
+    return [name for name in REGISTRY if name != DATAFRAME.name]
+
+
+def options_of(table: Table) -> Mapping[str, Any]:
+    """The table's options, checked, by canonical name."""
+    connector = lookup(table)
+    format_ = _format_name(table) if connector.formats else None
+    of_format = FORMATS[format_].options if format_ in FORMATS else ()
+    options = read_options(table, connector.name, (*connector.options, *of_format))
+    if connector.check is not None:
+        connector.check(table, options)
+    return options
+
+
+def _format_name(table: Table) -> str:
+    return (table.option("format") or table.option("format.type") or "").lower()
+
+
+def traits(table: Table) -> TableTraits:
+    """What the planner must know of the table: boundedness, changelog, metadata."""
+    return lookup(table).traits(table, options_of(table))

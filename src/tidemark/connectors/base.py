@@ -65,6 +65,9 @@ class WriteRequest:
     batch_id: int | None
     overwrite: bool  # INSERT OVERWRITE
     zone: str
+    # The job's name for itself, the same after a restart from its checkpoint: by it a batch that
+    # comes again is known. Without it a batch is taken to come once.
+    job: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,5 +78,7 @@ class Connector:
     traits: Callable[[Table, Mapping[str, Any]], TableTraits]
     read: Callable[[ReadRequest], DataFrame] | None = None
     write: Callable[[WriteRequest], None] | None = None
-    # Whether options of a format (`json.*`) are taken too.
+    # The formats whose options (`json.*`) are taken too.
     formats: tuple[str, ...] = ()
+    # Finds what is wrong with options that are right one by one. Raises OptionError.
+    check: Callable[[Table, Mapping[str, Any]], None] | None = None

@@ -1,0 +1,66 @@
+"""A DataFrame of the user's as a table. `Table.dataframe` holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidemark.catalog.tables import Changelog, Table, TableTraits
+from tidemark.connectors.base import Connector, OptionSpec, ReadRequest
+from tidemark.dialect.statements import PhysicalColumn
+from tidemark.functions import spark_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+OPTIONS = (
+    OptionSpec("row-kind", summary="the column that holds +I, -U, +U and -D"),
+    OptionSpec(
+        "changelog-mode",
+        "enum",
+        choices=("upsert", "retract"),
+        summary="whether updates come without the rows they replace",
+    ),
+)
+
+
+def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
+    return TableTraits(
+        bounded=not table.dataframe.isStreaming,
+        changelog=_changelog(options),
+        readable=True,
+    )
+
+
+def _changelog(options: Mapping[str, Any]) -> Changelog:
+    if options["row-kind"] is None:
+        return Changelog.APPEND
+    return Changelog.UPSERT if options["changelog-mode"] == "upsert" else Changelog.RETRACT
+
+
+def read(request: ReadRequest) -> DataFrame:
+    """The user's columns by name, under the names and in the types that the scan has."""
+    from pyspark.sql import functions as f
+
+    def column(name: str) -> Any:
+        return f.col("`" + name.replace("`", "``") + "`")
+
+    physical = [c for c in request.table.columns if isinstance(c, PhysicalColumn)]
+    columns = [
+        column(declared.name).cast(spark_text.spark_type(type_)).alias(name)
+        for declared, name, type_ in zip(physical, request.columns, request.types, strict=True)
+    ]
+    kind = request.options["row-kind"]
+    if kind is not None:
+        columns.append(column(kind).cast("string").alias("_tm_kind"))
+    frame: DataFrame = request.table.dataframe.select(*columns)
+    return frame
+
+
+DATAFRAME = Connector(
+    name="dataframe",
+    options=OPTIONS,
+    summary="a DataFrame registered by the user",
+    traits=traits,
+    read=read,
+)

@@ -1,0 +1,331 @@
+"""The filesystem connector: a file, a folder or a glob as a table, and folders as sinks."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table, TableTraits
+from tidemark.connectors import files_sink, records
+from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
+from tidemark.connectors.formats import FORMATS, NOT_YET
+from tidemark.connectors.formats.base import (
+    FILE,
+    MODIFIED,
+    SIZE,
+    Decode,
+    Field,
+    Format,
+    raw_name,
+)
+from tidemark.connectors.formats.conversions import Spelling, from_text
+from tidemark.connectors.options import option_error
+from tidemark.connectors.places import Place, as_hadoop_glob
+from tidemark.dialect.statements import PhysicalColumn
+from tidemark.errors import NotSupported, PlanError, did_you_mean
+from tidemark.functions import spark_text
+from tidemark.functions.spark_text import string
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+_NO_EFFECT = "accepted; changes nothing here"
+
+OPTIONS = (
+    OptionSpec("path", required=True, summary="a file, a folder or a glob"),
+    OptionSpec("format", required=True, summary="how the files are written"),
+    OptionSpec(
+        "source.monitor-interval",
+        "duration",
+        summary="how often to look for new files; makes the table unbounded",
+    ),
+    OptionSpec("source.path.regex-pattern", summary="reads only files whose whole path matches"),
+    OptionSpec("source.report-statistics", "enum", choices=("all", "none"), summary=_NO_EFFECT),
+    OptionSpec(
+        "partition.default-name",
+        default="__DEFAULT_PARTITION__",
+        summary="the folder of partition values that are NULL or empty",
+    ),
+    OptionSpec(
+        "sink.partition-commit.policy.kind",
+        "list",
+        summary="`success-file` marks each written partition",
+    ),
+    OptionSpec(
+        "sink.partition-commit.success-file.name", default="_SUCCESS", summary="the mark's name"
+    ),
+    OptionSpec("sink.partition-commit.trigger", summary=_NO_EFFECT),
+    OptionSpec("sink.partition-commit.delay", "duration", summary=_NO_EFFECT),
+    OptionSpec("sink.rolling-policy.file-size", "memory", summary=_NO_EFFECT),
+    OptionSpec("sink.rolling-policy.rollover-interval", "duration", summary=_NO_EFFECT),
+    OptionSpec("sink.rolling-policy.inactivity-interval", "duration", summary=_NO_EFFECT),
+    OptionSpec("sink.rolling-policy.check-interval", "duration", summary=_NO_EFFECT),
+    OptionSpec("sink.shuffle-by-partition.enable", "boolean", summary=_NO_EFFECT),
+    OptionSpec("sink.parallelism", "int", summary="the number of files of a batch"),
+    OptionSpec("scan.parallelism", "int", summary=_NO_EFFECT),
+    OptionSpec("auto-compaction", "boolean", summary=_NO_EFFECT),
+    OptionSpec("compaction.file-size", "memory", summary=_NO_EFFECT),
+)
+
+METADATA: Mapping[str, t.DataType] = {
+    "file.path": t.VarChar(nullable=False),
+    "file.name": t.VarChar(nullable=False),
+    "file.size": t.BigInt(nullable=False),
+    "file.modification-time": t.TimestampLtz(3, nullable=False),
+}
+_METADATA_SQL = {
+    "file.path": FILE,
+    "file.name": f"substring_index({FILE}, '/', -1)",
+    "file.size": SIZE,
+    "file.modification-time": MODIFIED,
+}
+
+# Each file of a small bounded table is read by itself: only then do files come by name.
+_FILES_IN_ORDER = 100
+_SMALL = 4 << 20
+
+
+def check(table: Table, options: Mapping[str, Any]) -> None:
+    """The format is known and can hold the columns; partition columns are columns."""
+    format_ = _format(table, options)
+    physical = {c.name: c for c in table.columns if isinstance(c, PhysicalColumn)}
+    for name in table.partitioned_by:
+        if name not in physical:
+            raise PlanError(
+                f"partition column `{name}` is no physical column of `{table.name}`",
+                source=table.source,
+                hint=did_you_mean(name, physical),
+            )
+    kinds = options["sink.partition-commit.policy.kind"] or ()
+    if unknown := [kind for kind in kinds if kind != "success-file"]:
+        raise option_error(
+            table,
+            "sink.partition-commit.policy.kind",
+            f"partition commit policy '{unknown[0]}' is not supported",
+            hint="only 'success-file' is",
+        )
+    format_.check(table, _format_fields(table, tuple(physical), _types(table)), options)
+
+
+def _types(table: Table) -> tuple[t.DataType, ...]:
+    return tuple(c.type for c in table.columns if isinstance(c, PhysicalColumn))
+
+
+def _format(table: Table, options: Mapping[str, Any]) -> Format:
+    name = options["format"].lower()
+    if name in NOT_YET:
+        raise NotSupported(f"format '{name}' is not there yet: {NOT_YET[name]}")
+    if name not in FORMATS:
+        raise option_error(
+            table,
+            "format",
+            f"unknown format '{options['format']}'",
+            hint=did_you_mean(name, FORMATS) or f"formats are {', '.join(FORMATS)}",
+        )
+    return FORMATS[name]
+
+
+def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
+    return TableTraits(
+        bounded=options["source.monitor-interval"] is None,
+        metadata=METADATA,
+        readable=True,
+        writable=True,
+    )
+
+
+def _all_fields(
+    table: Table, columns: tuple[str, ...], types: tuple[t.DataType, ...]
+) -> tuple[Field, ...]:
+    names = [c.name for c in table.columns if isinstance(c, PhysicalColumn)]
+    return tuple(
+        Field(name, column, type_)
+        for name, column, type_ in zip(names, columns, types, strict=False)
+    )
+
+
+def _format_fields(
+    table: Table, columns: tuple[str, ...], types: tuple[t.DataType, ...]
+) -> tuple[Field, ...]:
+    """The fields that stand in the files; partition values stand in folder names."""
+    fields = _all_fields(table, columns, types)
+    return tuple(f for f in fields if f.name not in table.partitioned_by)
+
+
+def read(request: ReadRequest) -> DataFrame:
+    decode = Decode(
+        open=_opener(request),
+        fields=_format_fields(request.table, request.columns, request.types),
+        options=request.options,
+        zone=request.zone,
+    )
+    frame = _format(request.table, request.options).read(decode)
+    return frame.selectExpr(*_physical(request), *_metadata(request))
+
+
+def _physical(request: ReadRequest) -> list[str]:
+    result = []
+    for field in _all_fields(request.table, request.columns, request.types):
+        in_folder = field.name in request.table.partitioned_by
+        value = _partition_value(field, request) if in_folder else field.sql
+        result.append(f"{value} AS {field.sql}")
+    return result
+
+
+def _metadata(request: ReadRequest) -> list[str]:
+    names = request.columns[len(request.columns) - len(request.metadata) :]
+    return [
+        f"{_METADATA_SQL[key]} AS {spark_text.name(name)}"
+        for key, name in zip(request.metadata, names, strict=True)
+    ]
+
+
+def _partition_value(field: Field, request: ReadRequest) -> str:
+    pattern = rf".*/{re.escape(field.name)}=([^/]*)/[^/]*$"
+    text = f"nullif(regexp_extract({FILE}, {string(pattern)}, 1), '')"
+    default = string(request.options["partition.default-name"])
+    plain = f"url_decode(replace(nullif({text}, {default}), '+', '%2B'))"
+
+    def complain(value: str, type_: t.DataType) -> str:
+        return records.raising(
+            file=FILE,
+            value=value,
+            problem=string(f"cannot read the partition value `{field.name}` as {type_.text()}"),
+            reason=string("the folder's name does not fit the column's type"),
+        )
+
+    return from_text(plain, field.type, Spelling(loose_dates=True, complain=complain))
+
+
+# --- opening files -----------------------------------------------------------------------------
+
+
+def _opener(request: ReadRequest) -> Any:
+    place = Place.of(request.options["path"])
+    if place.local and not place.exists:
+        raise option_error(
+            request.table,
+            "path",
+            f"there is no file or folder {place.path}",
+            hint="relative paths start at the working directory"
+            if not os.path.isabs(request.options["path"])
+            else None,
+        )
+    if request.streaming:
+        return _Stream(request, place)
+    return _Batch(request, place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """Opens files as a stream: those there now and those that come."""
+
+    request: ReadRequest
+    place: Place
+
+    def __call__(self, source: str, schema: StructType, options: Mapping[str, str]) -> DataFrame:
+        reader = self.request.spark.readStream.schema(schema).options(**options)
+        path = self.place.path
+        if self.place.local and os.path.isfile(path):
+            # Spark watches folders: the file is picked out of its own.
+            folder, name = os.path.split(path)
+            reader = reader.option("pathGlobFilter", as_hadoop_glob(name))
+            path = as_hadoop_glob(folder)
+        else:
+            reader = reader.option("recursiveFileLookup", "true")
+            if self.place.local and not self.place.is_glob:
+                path = as_hadoop_glob(path)
+        frame = _with_raw_names(reader.format(source).load(path), schema)
+        return _matching(frame, self.request)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Opens the files that are there, in the order of their names where they are few."""
+
+    request: ReadRequest
+    place: Place
+
+    def __call__(self, source: str, schema: StructType, options: Mapping[str, str]) -> DataFrame:
+        def load(*paths: str) -> DataFrame:
+            reader = self.request.spark.read.schema(schema).options(**options)
+            reader = reader.option("recursiveFileLookup", "true")
+            return _with_raw_names(reader.format(source).load(list(paths)), schema)
+
+        if not self.place.local:
+            return _matching(load(self.place.path), self.request)
+        files = self._files()
+        if not files:
+            return self._nothing(schema)
+        paths = [as_hadoop_glob(file) for file in files]
+        if len(paths) > _FILES_IN_ORDER:
+            return load(*paths)
+        frame = reduce(lambda one, two: one.unionAll(two), [load(path) for path in paths])
+        # Rows in one partition have an order for all that comes after.
+        return frame.coalesce(1) if sum(map(os.path.getsize, files)) <= _SMALL else frame
+
+    def _files(self) -> list[str]:
+        wanted = self.request.options["source.path.regex-pattern"]
+        pattern = None if wanted is None else re.compile(wanted)
+        return [f for f in self.place.files() if pattern is None or pattern.fullmatch(f)]
+
+    def _nothing(self, schema: StructType) -> DataFrame:
+        empty = self.request.spark.createDataFrame([], schema)
+        about = [
+            f"CAST(NULL AS STRING) AS {FILE}",
+            f"CAST(NULL AS BIGINT) AS {SIZE}",
+            f"CAST(NULL AS TIMESTAMP) AS {MODIFIED}",
+        ]
+        renamed = empty.toDF(*(raw_name(i) for i in range(len(schema.fields))))
+        return renamed.selectExpr("*", *about)
+
+
+def _with_raw_names(frame: DataFrame, schema: StructType) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    metadata = frame.metadataColumn("_metadata")
+    columns = [
+        f.col(f"`{field.name.replace('`', '``')}`").alias(raw_name(i))
+        for i, field in enumerate(schema.fields)
+    ]
+    path = f.url_decode(f.replace(metadata["file_path"], f.lit("+"), f.lit("%2B")))
+    return frame.select(
+        *columns,
+        f.regexp_replace(path, "^file:/+", "/").alias(FILE),
+        metadata["file_size"].alias(SIZE),
+        metadata["file_modification_time"].alias(MODIFIED),
+    )
+
+
+def _matching(frame: DataFrame, request: ReadRequest) -> DataFrame:
+    pattern = request.options["source.path.regex-pattern"]
+    if pattern is None:
+        return frame
+    return frame.where(f"{FILE} RLIKE {string(f'^(?:{pattern})$')}")
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def write(request: WriteRequest) -> None:
+    format_ = _format(request.table, request.options)
+    fields = _all_fields(request.table, request.columns, request.types)
+    files_sink.write(request, format_, fields)
+
+
+FILESYSTEM = Connector(
+    name="filesystem",
+    options=OPTIONS,
+    summary="files in a folder, in one of several formats",
+    traits=traits,
+    read=read,
+    write=write,
+    formats=tuple(FORMATS),
+    check=check,
+)

@@ -1,0 +1,131 @@
+"""Text to Flink values, as Spark SQL: the conversions of the json and csv formats.
+
+They differ from CAST in places (a JSON number may be truncated, a time must be written in full),
+so they are a table of their own. Text that is no value of the type gives NULL, or raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tidemark import types as t
+from tidemark.functions import spark_text
+from tidemark.functions.spark_text import spark_type
+
+MILLISECONDS = 3
+
+# The whole text, the type's own spelling of it; gives what to raise.
+Complain = Callable[[str, t.DataType], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a format writes times and numbers, and what happens to text that is none.
+
+    `complain` gives a Spark expression that raises; without it bad text becomes NULL.
+    """
+
+    iso_times: bool = False
+    integers_truncate: bool = False  # 1.9 is the INT 1
+    loose_dates: bool = False  # 2024-1-1
+    short_times: bool = False  # 10:00
+    complain: Complain | None = None
+
+
+def from_text(sql: str, type_: t.DataType, spelling: Spelling) -> str:
+    """Spark SQL for the value of `type_` that the string expression `sql` spells."""
+    if isinstance(type_, t.CHARACTERS):
+        return sql
+    value = _scalar(sql, type_, spelling)
+    if spelling.complain is None or isinstance(type_, t.Boolean):
+        return value
+    bad = f"{sql} IS NOT NULL{_but_null_is_right(sql, type_)}"
+    return f"coalesce({value}, CASE WHEN {bad} THEN {spelling.complain(sql, type_)} END)"
+
+
+def _but_null_is_right(sql: str, type_: t.DataType) -> str:
+    # A number too large for a DECIMAL is NULL in Flink, not an error.
+    if isinstance(type_, t.Decimal):
+        return f" AND NOT {matches(f'trim({sql})', _NUMBER)}"
+    return ""
+
+
+_NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+_DATE = r"^-?[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_LOOSE_DATE = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$"
+_TIME = r"^[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?$"
+_SHORT_TIME = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?$"
+_TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}%s[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?%s$"
+
+
+def matches(sql: str, pattern: str) -> str:
+    return f"({sql} RLIKE {spark_text.string(pattern)})"
+
+
+def _scalar(sql: str, type_: t.DataType, spelling: Spelling) -> str:
+    match type_:
+        case t.Boolean():
+            return f"(lower(trim({sql})) = 'true')"
+        case t.Int() | t.BigInt() if spelling.integers_truncate:
+            return _truncated(sql, spark_type(type_))
+        case _ if isinstance(type_, t.NUMERICS):
+            return f"try_cast({sql} AS {spark_type(type_)})"
+        case t.Binary() | t.VarBinary():
+            return f"try_to_binary({sql}, 'base64')"
+        case t.Date():
+            return _if(sql, _LOOSE_DATE if spelling.loose_dates else _DATE, sql, "DATE")
+        case t.Time():
+            return _time(sql, type_, spelling)
+        case t.Timestamp() | t.TimestampLtz():
+            return _timestamp(sql, type_, spelling)
+    raise ValueError(f"no text stands for {type_}")
+
+
+def _if(sql: str, pattern: str, operand: str, target: str) -> str:
+    return f"CASE WHEN {matches(sql, pattern)} THEN try_cast({operand} AS {target}) END"
+
+
+def _truncated(sql: str, target: str) -> str:
+    whole = f"try_cast(try_cast({sql} AS DECIMAL(38, 18)) AS {target})"
+    return (
+        f"coalesce(try_cast({sql} AS {target}), "
+        f"CASE WHEN {matches(f'trim({sql})', _NUMBER)} THEN {whole} END)"
+    )
+
+
+def _time(sql: str, type_: t.Time, spelling: Spelling) -> str:
+    pattern = _SHORT_TIME if spelling.short_times else _TIME
+    precision = min(type_.precision, MILLISECONDS) if spelling.short_times else MILLISECONDS
+    # Both formats keep milliseconds at most; 24:00:00 is midnight to Java's formatter.
+    midnight = f"regexp_replace({sql}, '^24:00:00', '00:00:00')"
+    inner = f"try_cast({sql if spelling.short_times else midnight} AS TIME({precision}))"
+    return f"CASE WHEN {matches(sql, pattern)} THEN CAST({inner} AS {spark_type(type_)}) END"
+
+
+def _timestamp(sql: str, type_: t.Timestamp | t.TimestampLtz, spelling: Spelling) -> str:
+    zone = "Z" if isinstance(type_, t.TimestampLtz) else ""
+    pattern = _TIMESTAMP % ("T" if spelling.iso_times else " ", zone)
+    operand = sql
+    if type_.precision <= MILLISECONDS:
+        # Digits behind the millisecond are cut off, not rounded.
+        cut = f"substring(trim(TRAILING 'Z' FROM {sql}), 1, {len('yyyy-MM-dd HH:mm:ss.SSS')})"
+        operand = f"concat({cut}, 'Z')" if zone else cut
+    return _if(sql, pattern, operand, spark_type(type_))
+
+
+def to_text(sql: str, type_: t.DataType, *, iso_times: bool = False) -> str:
+    """A string expression for the value, where the format has no better word for it."""
+    match type_:
+        case t.Binary() | t.VarBinary():
+            return f"base64({sql})"
+        case t.Timestamp():
+            text = f"CAST({sql} AS STRING)"
+            return f"replace({text}, ' ', 'T')" if iso_times else text
+        case t.TimestampLtz():
+            epoch = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+            utc = f"timestampadd(MICROSECOND, unix_micros({sql}), {epoch})"
+            text = f"concat(CAST({utc} AS STRING), 'Z')"
+            return f"replace({text}, ' ', 'T')" if iso_times else text
+        case _:
+            return f"CAST({sql} AS STRING)"

@@ -1,0 +1,353 @@
+"""The csv format: one row per record, fields by position.
+
+Spark's CSV source splits a file into records, also where a quoted field has line breaks in it,
+and gives their text. That text is taken apart here, so that a stray quote, a missing or a
+superfluous field is seen, and is what Flink takes it for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table
+from tidemark.connectors import records
+from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.formats.base import (
+    ABOUT_FILES,
+    FILE,
+    Decode,
+    Encode,
+    Field,
+    Format,
+    raw_name,
+)
+from tidemark.connectors.formats.conversions import Spelling, from_text, matches, to_text
+from tidemark.connectors.options import option_error
+from tidemark.errors import PlanError
+from tidemark.functions import spark_text
+from tidemark.functions.spark_text import string
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+IGNORE = "csv.ignore-parse-errors"
+DELIMITER = "csv.field-delimiter"
+QUOTE = "csv.quote-character"
+NO_QUOTE = "csv.disable-quote-character"
+ESCAPE = "csv.escape-character"
+NULL = "csv.null-literal"
+COMMENTS = "csv.allow-comments"
+ELEMENTS = "csv.array-element-delimiter"
+SCIENTIFIC = "csv.write-bigdecimal-in-scientific-notation"
+
+OPTIONS = (
+    OptionSpec(DELIMITER, "string", ",", summary="one character between fields"),
+    OptionSpec(QUOTE, "string", '"', summary="one character around fields"),
+    OptionSpec(NO_QUOTE, "boolean", False, summary="no field is quoted"),
+    OptionSpec(ESCAPE, "string", summary="one character that takes the next one literally"),
+    OptionSpec(NULL, "string", summary="the text that stands for NULL"),
+    OptionSpec(IGNORE, "boolean", False, summary="skip bad records, read bad fields as NULL"),
+    OptionSpec(COMMENTS, "boolean", False, summary="skip lines that begin with #"),
+    OptionSpec(ELEMENTS, "string", ";", summary="what stands between elements of an array"),
+    OptionSpec(SCIENTIFIC, "boolean", True, summary="1E+2 instead of 100"),
+)
+
+_RAW = raw_name(0)
+# Longer strings are quoted without looking at them; so does the library behind Flink's format.
+_ALWAYS_QUOTED_FROM = 25
+
+
+def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
+    if options[NO_QUOTE] and table.option(QUOTE) is not None:
+        raise option_error(table, QUOTE, f"'{QUOTE}' and '{NO_QUOTE}' exclude each other")
+    for key in (DELIMITER, QUOTE, ESCAPE):
+        if options[key] is not None and len(_unescaped(options[key])) != 1:
+            raise option_error(table, key, f"option '{key}' must be a single character")
+    for field in fields:
+        if not _fits(field.type):
+            raise PlanError(
+                f"column `{field.name}` cannot be stored as CSV: it is {field.type.text()}",
+                source=table.source,
+                notes={"table": table.name},
+                hint="use 'format' = 'json'",
+            )
+
+
+def _fits(type_: t.DataType) -> bool:
+    match type_:
+        case t.Array(element=element):
+            return _is_plain(element)
+        case t.Row(fields=fields):
+            return all(_is_plain(field.type) for field in fields)
+        case _:
+            return _is_plain(type_)
+
+
+def _is_plain(type_: t.DataType) -> bool:
+    nested = (t.Array, t.Map, t.Multiset, t.Row, *t.INTERVALS)
+    return not isinstance(type_, nested)
+
+
+def _unescaped(text: str) -> str:
+    """`\\t` and its like may be written with a backslash."""
+    return {"\\t": "\t", "\\\\": "\\", "\\n": "\n", "\\r": "\r"}.get(text, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a table's records are written."""
+
+    delimiter: str
+    quote: str | None
+    escape: str | None
+    null: str | None
+    elements: str
+
+    @staticmethod
+    def of(options: Mapping[str, Any]) -> Style:
+        escape = options[ESCAPE]
+        return Style(
+            delimiter=_unescaped(options[DELIMITER]),
+            quote=None if options[NO_QUOTE] else _unescaped(options[QUOTE]),
+            escape=None if escape is None else _unescaped(escape),
+            null=options[NULL],
+            elements=_unescaped(options[ELEMENTS]),
+        )
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def read(decode: Decode) -> DataFrame:
+    style = Style.of(decode.options)
+    ignore: bool = decode.options[IGNORE]
+    frame = _records(decode, style)
+    if decode.options[COMMENTS]:
+        frame = frame.where(f"NOT ltrim({_RAW}) LIKE '#%'")
+    fields = _checked(_split(style), len(decode.fields), ignore)
+    # A generator is a wall: the record is taken apart once, and none is skipped unseen.
+    apart = frame.selectExpr(_RAW, f"explode({fields}) AS _tm_fields", *ABOUT_FILES)
+    columns = [
+        f"{_value(i, field, decode, style)} AS {field.sql}" for i, field in enumerate(decode.fields)
+    ]
+    return apart.selectExpr(*columns, *ABOUT_FILES)
+
+
+def _records(decode: Decode, style: Style) -> DataFrame:
+    """The text of each record. A table of one column has a record on each line."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    def columns(*names: str) -> StructType:
+        return StructType([StructField(name, StringType()) for name in names])
+
+    if style.quote is None or len(decode.fields) == 1:
+        frame = decode.open("text", columns("value"), {"lineSep": "\n"})
+        return frame.withColumn(_RAW, _expression(f"regexp_replace({_RAW}, '\\\\r$', '')"))
+    options = {
+        "mode": "PERMISSIVE",
+        "columnNameOfCorruptRecord": "record",
+        "multiLine": "true",
+        "sep": style.delimiter,
+        "quote": style.quote,
+        "escape": style.escape or style.quote,
+        "comment": "#" if decode.options[COMMENTS] else "",
+    }
+    # Read as if records had a single field, every other one is handed on as text, untouched.
+    frame = decode.open("csv", columns("field", "record"), options)
+    field, record = raw_name(0), raw_name(1)
+    quote = string(style.quote)
+    quoted = f"concat({quote}, replace({field}, {quote}, {string(style.quote * 2)}), {quote})"
+    again = f"IF({matches(field, _class(style, chr(10)))}, {quoted}, {field})"
+    whole = f"coalesce({record}, {again}, '')"
+    return frame.selectExpr(f"{whole} AS {_RAW}", *ABOUT_FILES)
+
+
+def _class(style: Style, *more: str) -> str:
+    """A pattern for one character that means something in a record."""
+    special = (style.delimiter, style.quote, style.escape, *more)
+    return "[" + "".join(re.escape(c) for c in special if c is not None) + "]"
+
+
+def _expression(sql: str) -> Any:
+    from pyspark.sql import functions as f
+
+    return f.expr(sql)
+
+
+def _split(style: Style) -> str:
+    """The fields of a record as an array; NULL if its quotes make no sense."""
+    plain = f"split({_RAW}, {string(re.escape(style.delimiter))}, -1)"
+    special = [c for c in (style.quote, style.escape) if c is not None]
+    if not special:
+        return plain
+    found = f"regexp_extract_all({_RAW}, {string(_pattern(style))}, 0)"
+    whole = f"length(array_join(_found, '')) = length({_RAW})"
+    cut = f"IF(_i = 0, _field, substring(_field, {len(style.delimiter) + 1}))"
+    apart = f"transform(_found, (_field, _i) -> {_unquoted(cut, style)})"
+    # The array of one element binds a name to what is used twice.
+    careful = f"transform(array({found}), _found -> CASE WHEN {whole} THEN {apart} END)[0]"
+    simple = " AND ".join(f"instr({_RAW}, {string(c)}) = 0" for c in special)
+    return f"CASE WHEN {simple} THEN {plain} ELSE {careful} END"
+
+
+def _pattern(style: Style) -> str:
+    delimiter = re.escape(style.delimiter)
+    escaped = f"|{re.escape(style.escape)}(?s:.)" if style.escape else ""
+    stop = re.escape(style.escape) if style.escape else ""
+    plain = f"(?:[^{delimiter}{stop}]{escaped})*+"
+    if style.quote is None:
+        return rf"\G(?:^|{delimiter}){plain}(?={delimiter}|\z)"
+    quote = re.escape(style.quote)
+    quoted = f"{quote}(?:[^{quote}{stop}]|{quote}{quote}{escaped})*+{quote} *+"
+    return rf"\G(?:^|{delimiter})(?:{quoted}|(?!{quote}){plain})(?={delimiter}|\z)"
+
+
+def _unquoted(field: str, style: Style) -> str:
+    result = field
+    if style.quote is not None:
+        quote = string(style.quote)
+        length = len(style.quote)
+        body = f"rtrim({field})"
+        inside = f"substring({body}, {length + 1}, length({body}) - {2 * length})"
+        doubled = f"replace({inside}, {string(style.quote * 2)}, {quote})"
+        result = f"IF(startswith({field}, {quote}), {doubled}, {field})"
+    if style.escape is None:
+        return result
+    for letter, character in (("n", "\n"), ("r", "\r"), ("t", "\t")):
+        pattern = rf"(?<!{re.escape(style.escape)}){re.escape(style.escape)}{letter}"
+        result = f"regexp_replace({result}, {string(pattern)}, {string(character)})"
+    return f"regexp_replace({result}, {string(re.escape(style.escape) + '(.)')}, '$1')"
+
+
+def _checked(fields: str, count: int, ignore: bool) -> str:
+    """An array with the fields of a good record; of a bad one it is empty, or raises."""
+    # One empty field too many is forgiven: it is a delimiter at the end of the line.
+    many = f"size(_f) > {count + 1} OR (size(_f) = {count + 1} AND _f[{count}] <> '')"
+    few = f"size(_f) < {count}"
+    if ignore:
+        return f"filter(array({fields}), _f -> _f IS NOT NULL AND NOT ({many}))"
+
+    def complain(reason: str) -> str:
+        return records.raising(
+            file=FILE,
+            record=_RAW,
+            problem="'cannot read the record as CSV'",
+            reason=reason,
+            hint=string(f"'{IGNORE}' = 'true' skips such records"),
+        )
+
+    counted = f"concat('{count} fields expected, ', size(_f), ' found')"
+    checked = (
+        f"CASE WHEN _f IS NULL THEN {complain(string('quotes are not closed, or text follows'))} "
+        f"WHEN {many} OR {few} THEN {complain(counted)} ELSE _f END"
+    )
+    return f"transform(array({fields}), _f -> {checked})"
+
+
+def _value(position: int, field: Field, decode: Decode, style: Style) -> str:
+    def complain(text: str, type_: t.DataType) -> str:
+        return records.raising(
+            file=FILE,
+            record=_RAW,
+            value=f"substring({text}, 1, 200)",
+            problem=string(f"cannot read `{field.name}` as {type_.text()}"),
+            reason=string(f"the value is no {type_.text()}"),
+            hint=string(f"'{IGNORE}' = 'true' reads such fields as NULL"),
+        )
+
+    spelling = Spelling(
+        loose_dates=True,
+        short_times=True,
+        complain=None if decode.options[IGNORE] else complain,
+    )
+    text = f"get(_tm_fields, {position})"
+    if style.null is not None:
+        text = f"nullif({text}, {string(style.null)})"
+    return _converted(text, field.type, spelling, style)
+
+
+def _converted(text: str, type_: t.DataType, spelling: Spelling, style: Style) -> str:
+    parts = f"split({text}, {string(re.escape(style.elements))}, -1)"
+    match type_:
+        case t.Array(element=element):
+            inside = from_text(_part("_x", element), element, spelling)
+            items = f"transform({parts}, _x -> {inside})"
+            return f"CASE WHEN trim({text}) = '' THEN array() ELSE {items} END"
+        case t.Row(fields=fields):
+            names = spark_text.safe_names([f.name for f in fields])
+            pairs = ", ".join(
+                f"'{name}', {from_text(_part(f'get({parts}, {i})', f.type), f.type, spelling)}"
+                for i, (name, f) in enumerate(zip(names, fields, strict=True))
+            )
+            return f"CASE WHEN trim({text}) <> '' THEN named_struct({pairs}) END"
+        case _:
+            return from_text(text, type_, spelling)
+
+
+def _part(sql: str, type_: t.DataType) -> str:
+    """An element as text; an empty one is NULL unless it can be an empty string."""
+    return sql if isinstance(type_, t.CHARACTERS) else f"nullif({sql}, '')"
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def write(encode: Encode) -> DataFrame:
+    style = Style.of(encode.options)
+    null = string(style.null or "")
+    fields = [f"coalesce({_field(f, encode, style)}, {null})" for f in encode.fields]
+    record = f"concat_ws({string(style.delimiter)}, {', '.join(fields)})"
+    return encode.frame.selectExpr(f"{record} AS value", *encode.keep)
+
+
+def _field(field: Field, encode: Encode, style: Style) -> str:
+    match field.type:
+        case t.Array(element=element):
+            return _joined(f"transform({field.sql}, _x -> {_text('_x', element, encode)})", style)
+        case t.Row(fields=fields):
+            names = spark_text.safe_names([f.name for f in fields])
+            parts = ", ".join(
+                _text(f"{field.sql}.`{name}`", f.type, encode)
+                for name, f in zip(names, fields, strict=True)
+            )
+            joined = _quoted(_joined(f"array({parts})", style), style)
+            return f"CASE WHEN {field.sql} IS NOT NULL THEN {joined} END"
+        case _:
+            text = _text(field.sql, field.type, encode)
+            return (
+                text if isinstance(field.type, (t.Boolean, *t.NUMERICS)) else _quoted(text, style)
+            )
+
+
+def _joined(array: str, style: Style) -> str:
+    return f"array_join({array}, {string(style.elements)}, '')"
+
+
+def _text(sql: str, type_: t.DataType, encode: Encode) -> str:
+    if isinstance(type_, t.Decimal):
+        # A variant writes a decimal without the zeros at its end, as Flink does.
+        return f"CAST(CAST({sql} AS VARIANT) AS STRING)"
+    return sql if isinstance(type_, t.CHARACTERS) else to_text(sql, type_)
+
+
+def _quoted(text: str, style: Style) -> str:
+    """The text in quotes if it holds a character up to the delimiter or quote, or is long."""
+    if style.quote is None:
+        return text
+    last = max(ord(style.delimiter), ord(style.quote), ord("\r"))
+    special = rf"[\x{{0}}-\x{{{last:x}}}\\]"
+    quote = string(style.quote)
+    inside = f"replace({text}, {quote}, {string(style.quote * 2)})"
+    if style.escape is not None:
+        escape = string(style.escape)
+        inside = f"replace({inside}, {escape}, {string(style.escape * 2)})"
+        special = special[:-1] + re.escape(style.escape) + "]"
+    needed = f"length({text}) >= {_ALWAYS_QUOTED_FROM} OR {matches(text, special)}"
+    return f"IF({needed}, concat({quote}, {inside}, {quote}), {text})"
+
+
+CSV = Format("csv", OPTIONS, check, read, write)

@@ -1,0 +1,185 @@
+"""The options of a WITH clause: names, types and values, with errors that point at them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tidemark.catalog.tables import Table
+from tidemark.connectors.base import OptionSpec
+from tidemark.dialect.statements import NOWHERE, Option
+from tidemark.durations import parse_duration, parse_memory
+from tidemark.errors import OptionError, did_you_mean
+
+CONNECTOR_KEYS = ("connector", "connector.type", "type")
+
+# Written by old DDL; they say nothing that is not known anyway.
+_WITHOUT_MEANING = frozenset(
+    {
+        "connector.property-version",
+        "format.property-version",
+        "format.derive-schema",
+        "update-mode",
+        "updatemode",
+    }
+)
+_SECRET = re.compile(r"password|secret|token|credential|access[.-]?key", re.IGNORECASE)
+_INT = range(-(2**31), 2**31)
+_LONG = range(-(2**63), 2**63)
+
+
+def read_options(table: Table, owner: str, specs: Sequence[OptionSpec]) -> dict[str, Any]:
+    """The table's options as values by canonical name, defaults filled in.
+
+    `fields.#.kind` and its like are there only where the table sets them, under their full names.
+    """
+    values: dict[str, Any] = {s.name: s.default for s in specs if "#" not in s.name}
+    given: set[str] = set()
+    for option in table.options:
+        key = option.key.lower()
+        if key in CONNECTOR_KEYS or key in _WITHOUT_MEANING:
+            continue
+        spec, name = _spec_of(option.key, specs) or _unknown(table, option, owner, specs)
+        if name in given:
+            raise option_error(table, option.key, f"option '{name}' is given twice")
+        given.add(name)
+        values[name] = _value(table, option, spec)
+    for spec in specs:
+        if spec.required and values.get(spec.name) is None:
+            raise _missing(table, owner, spec)
+    return values
+
+
+def option_error(
+    table: Table,
+    key: str,
+    message: str,
+    *,
+    hint: str | None = None,
+    notes: Mapping[str, object] | None = None,
+) -> OptionError:
+    """An error that points at the option `key` of the table, if it is written there."""
+    at = next((o.span for o in table.options if o.key == key or o.key.lower() == key), NOWHERE)
+    return OptionError(
+        message,
+        at=None if at == NOWHERE else at,
+        source=table.source,
+        notes={"table": table.name, **(notes or {})},
+        hint=hint,
+    )
+
+
+def is_secret(name: str) -> bool:
+    """Whether an option's value must not be shown."""
+    return _SECRET.search(name) is not None
+
+
+def _spec_of(key: str, specs: Sequence[OptionSpec]) -> tuple[OptionSpec, str] | None:
+    folded = key.lower()
+    for spec in specs:
+        if "#" in spec.name:
+            prefix, suffix = spec.name.split("#")
+            inside = len(prefix) + len(suffix) < len(key)
+            if inside and folded.startswith(prefix) and folded.endswith(suffix):
+                # The middle is a column's name and keeps its case.
+                return spec, prefix + key[len(prefix) : len(key) - len(suffix)] + suffix
+        elif folded == spec.name or folded in _old_spellings(spec):
+            return spec, spec.name
+    return None
+
+
+def _old_spellings(spec: OptionSpec) -> Iterator[str]:
+    """`connector.path` for `path`; `format.type` for `format`, `format.x` for `json.x`."""
+    yield from spec.aliases
+    yield f"connector.{spec.name}"
+    if spec.name == "format":
+        yield "format.type"
+    elif "." in spec.name:
+        yield f"format.{spec.name.split('.', 1)[1]}"
+
+
+def _unknown(table: Table, option: Option, owner: str, specs: Sequence[OptionSpec]) -> Any:
+    columns = [column.name for column in table.columns]
+    known = [
+        spec.name.replace("#", column)
+        for spec in specs
+        for column in (columns if "#" in spec.name else [""])
+    ]
+    raise option_error(
+        table,
+        option.key,
+        f"`{owner}` has no option '{option.key}'",
+        hint=did_you_mean(option.key, known) or f"options are: {', '.join(known)}",
+    )
+
+
+def _missing(table: Table, owner: str, spec: OptionSpec) -> OptionError:
+    summary = f": {spec.summary}" if spec.summary else ""
+    choices = f", one of {', '.join(spec.choices)}" if spec.choices else ""
+    return option_error(
+        table,
+        "connector",
+        f"`{owner}` needs the option '{spec.name}'",
+        hint=f"add '{spec.name}' = '...'{summary}{choices}",
+    )
+
+
+def _value(table: Table, option: Option, spec: OptionSpec) -> Any:
+    try:
+        if spec.type == "enum":
+            return _choice(option.value, spec.choices)
+        return _PARSERS[spec.type](option.value)
+    except ValueError as problem:
+        hidden = spec.secret or is_secret(option.key)
+        shown = "the value given" if hidden else f"'{option.value}'"
+        suggestion = did_you_mean(option.value, spec.choices) if spec.choices else None
+        raise option_error(
+            table,
+            option.key,
+            f"option '{option.key}' cannot be {shown}: {problem}",
+            hint=suggestion,
+        ) from None
+
+
+def _choice(text: str, choices: Sequence[str]) -> str:
+    for choice in choices:
+        if choice.lower() == text.strip().lower():
+            return choice
+    raise ValueError(f"expected one of {', '.join(choices)}")
+
+
+def _boolean(text: str) -> bool:
+    return _choice(text, ("true", "false")) == "true"
+
+
+def _whole_number(allowed: range) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text.strip()) or int(text) not in allowed:
+            raise ValueError(f"expected a whole number of {allowed.stop.bit_length()} bits")
+        return int(text)
+
+    return parse
+
+
+def _double(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("expected a number") from None
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+_PARSERS: Mapping[str, Callable[[str], Any]] = {
+    "string": str,
+    "int": _whole_number(_INT),
+    "long": _whole_number(_LONG),
+    "double": _double,
+    "boolean": _boolean,
+    "duration": parse_duration,
+    "memory": parse_memory,
+    "list": _list,
+}

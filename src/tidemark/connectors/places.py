@@ -1,0 +1,83 @@
+"""Where a filesystem table's files are: paths, globs, hidden files, partition folders."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_GLOB = re.compile(r"[*?\[]")
+_HADOOP_GLOB = re.compile(r"([*?\[\]{}\\])")
+# What may not stand in a folder's name of the form `column=value`; the rule is Hive's.
+_UNSAFE = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{}\[\]^]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The path of a table. A local one is absolute and without `file:`."""
+
+    path: str
+    local: bool
+
+    @staticmethod
+    def of(path: str) -> Place:
+        scheme = _SCHEME.match(path)
+        if scheme and scheme[1].lower() != "file":
+            return Place(path, local=False)
+        plain = re.sub(r"^file:(//[^/]*)?", "", path) if scheme else path
+        return Place(os.path.abspath(plain), local=True)
+
+    @property
+    def is_glob(self) -> bool:
+        return _GLOB.search(self.path) is not None and not os.path.exists(self.path)
+
+    @property
+    def exists(self) -> bool:
+        return os.path.exists(self.path) or (self.is_glob and bool(self._matches()))
+
+    def files(self) -> tuple[str, ...]:
+        """The data files by name; hidden ones, and those in hidden folders, are not data."""
+        roots = self._matches() if self.is_glob else [self.path]
+        return tuple(sorted({file for root in roots for file in _files_below(root)}))
+
+    def _matches(self) -> list[str]:
+        return glob.glob(self.path, recursive=True)
+
+
+def _files_below(root: str) -> Iterator[str]:
+    if is_hidden(os.path.basename(root)):
+        return
+    if not os.path.isdir(root):
+        yield root
+        return
+    for folder, inside, names in os.walk(root):
+        inside[:] = [name for name in inside if not is_hidden(name)]
+        yield from (os.path.join(folder, name) for name in names if not is_hidden(name))
+
+
+def is_hidden(name: str) -> bool:
+    return name.startswith(("_", "."))
+
+
+def as_hadoop_glob(path: str) -> str:
+    """The path with all characters taken literally by a reader that expands globs."""
+    return _HADOOP_GLOB.sub(r"\\\1", path)
+
+
+def partition_folder(values: Mapping[str, str | None], default: str) -> str:
+    """`year=2024/month=1`; NULL and empty values have the default name."""
+    return "/".join(f"{_escape(k)}={_escape(v) if v else default}" for k, v in values.items())
+
+
+def _escape(text: str) -> str:
+    return _UNSAFE.sub(lambda match: quote(match[0], safe=""), text)
+
+
+def partition_values(folder: str, default: str) -> dict[str, str | None]:
+    """What `partition_folder` was made of."""
+    pairs = (part.split("=", 1) for part in folder.split("/") if "=" in part)
+    return {unquote(k): None if v == default else unquote(v) for k, v in pairs}

@@ -1,0 +1,75 @@
+"""The print connector: shows each change on standard output, as Flink's does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table, TableTraits
+from tidemark.connectors.base import Connector, OptionSpec, WriteRequest
+from tidemark.functions import spark_text
+from tidemark.rows import print_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+OPTIONS = (
+    OptionSpec("print-identifier", summary="a word before each line"),
+    OptionSpec("standard-error", "boolean", False, summary="print to standard error"),
+    OptionSpec("sink.parallelism", "int", summary="above 1, lines begin with a task's number"),
+)
+
+
+def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
+    return TableTraits(writable=True, accepts_updates=True)
+
+
+def write(request: WriteRequest) -> None:
+    rows: pa.Table = request.frame.selectExpr(*_columns(request)).toArrow()
+    out = sys.stderr if request.options["standard-error"] else sys.stdout
+    lines = _lines(rows, request.types)
+    out.writelines(
+        f"{_prefix(request.options, number)}{line}\n" for number, line in enumerate(lines)
+    )
+    out.flush()
+
+
+def _columns(request: WriteRequest) -> list[str]:
+    """The row kind first. Spark has no Arrow form of intervals of months; they go as numbers."""
+    appended = "_tm_kind" not in request.frame.columns
+    columns = ["'+I' AS _tm_kind" if appended else "_tm_kind"]
+    for name, type_ in zip(request.columns, request.types, strict=True):
+        column = spark_text.name(name)
+        if isinstance(type_, t.YearMonthInterval):
+            column = f"extract(YEAR FROM {column}) * 12 + extract(MONTH FROM {column}) AS {column}"
+        columns.append(column)
+    return columns
+
+
+def _lines(rows: pa.Table, types: Sequence[t.DataType]) -> Iterator[str]:
+    """Column by column, because values of one type are written alike."""
+    kinds, *columns = rows.columns
+    texts = [
+        [print_text(value, type_) for value in column.to_pylist()]
+        for column, type_ in zip(columns, types, strict=True)
+    ]
+    for kind, *row in zip(kinds.to_pylist(), *texts, strict=True):
+        yield f"{kind}[{', '.join(row)}]"
+
+
+def _prefix(options: Mapping[str, Any], row: int) -> str:
+    parallelism = options["sink.parallelism"] or 1
+    task = str(row % parallelism + 1) if parallelism > 1 else ""
+    words = [word for word in (options["print-identifier"], task) if word]
+    return f"{':'.join(words)}> " if words else ""
+
+
+PRINT = Connector(
+    name="print",
+    options=OPTIONS,
+    summary="shows each change on standard output",
+    traits=traits,
+    write=write,
+)
