@@ -9,12 +9,15 @@ from __future__ import annotations
 from tidemark.errors import nearest
 from tidemark.functions import (
     arithmetic,
+    clock,
     collections,
     conditional,
     constructors,
     numeric,
     operators,
     patterns,
+    time_texts,
+    time_units,
 )
 from tidemark.functions.registry import Function
 
@@ -25,6 +28,9 @@ TABLES: tuple[tuple[Function, ...], ...] = (
     constructors.FUNCTIONS,
     conditional.FUNCTIONS,
     numeric.FUNCTIONS,
+    time_units.FUNCTIONS,
+    time_texts.FUNCTIONS,
+    clock.FUNCTIONS,
     collections.FUNCTIONS,
 )
 
@@ -35,7 +41,7 @@ BUILT_IN: dict[str, Function] = {
     for name in (function.name, *function.aliases)
 }
 
-NOT_YET: dict[str, str] = {}
+NOT_YET: dict[str, str] = {**clock.NOT_YET}
 
 
 def lookup(name: str) -> Function | None:

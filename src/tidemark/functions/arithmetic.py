@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import types as t
+from tidemark.functions import moments
 from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
 
 # A decimal that outgrows 38 digits gives up digits after the point, but keeps this many.
@@ -175,6 +176,9 @@ def _write_sum(sign: str, call: Call) -> str:
             return f"({left} {sign} CAST({right} AS INTERVAL DAY))"
         case (t.Time(), _):
             return _write_clock_sum(sign, left, right)
+        case (t.TimestampLtz(), _) if not moments.never_shifts(call.zone):
+            # A day is 24 hours and a month is one of the UTC calendar, whatever the zone.
+            return moments.instant_of_utc_clock(f"({moments.utc_clock(left)} {sign} {right})")
     return f"({left} {sign} {right})"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from zlib import crc32
 
 from tidemark import types as t
 from tidemark.errors import NotSupported
@@ -66,7 +67,7 @@ def bound(sql: str, write: Callable[[str], str]) -> str:
     """
     if len(sql) <= _SHORT_ENOUGH_TO_REPEAT:
         return write(sql)
-    variable = f"_tm_v{len(sql)}"
+    variable = f"_tm_v{crc32(sql.encode()):08x}"
     return f"get(transform(array({sql}), {variable} -> {write(variable)}), 0)"
 
 

@@ -1,0 +1,43 @@
+"""What the clock says: the same for all rows of a micro-batch, as Spark reads it once for each."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.functions.registry import Function, scalar
+
+_NOW = "date_trunc('MILLISECOND', current_timestamp())"
+
+
+def _clock(name: str, type_: t.DataType, spark: str, *aliases: str) -> Function:
+    return scalar(
+        name,
+        "()",
+        type_.with_nullable(False),
+        spark,
+        strict=False,
+        deterministic=False,
+        aliases=aliases,
+        category="temporal",
+    )
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    _clock("CURRENT_DATE", t.Date(), "current_date()"),
+    _clock(
+        "CURRENT_TIME", t.Time(0), f"time_trunc('SECOND', CAST({_NOW} AS TIME(6)))", "LOCALTIME"
+    ),
+    _clock(
+        "CURRENT_TIMESTAMP",
+        t.TimestampLtz(3),
+        _NOW,
+        "NOW",
+        "CURRENT_ROW_TIMESTAMP",
+        "PROCTIME",
+    ),
+    _clock("LOCALTIMESTAMP", t.Timestamp(3), f"CAST({_NOW} AS TIMESTAMP_NTZ)"),
+)
+
+NOT_YET = {
+    "CURRENT_WATERMARK": "it needs the watermark of each row, which only stateful operators know",
+    "SOURCE_WATERMARK": "sources do not tell their own watermarks",
+}

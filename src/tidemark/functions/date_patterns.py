@@ -1,0 +1,123 @@
+"""Java's date patterns, as DATE_FORMAT takes them, as Spark text.
+
+Spark's own `date_format` reads a TIMESTAMP and so moves a clock time out of the missing hour of
+spring, and it lacks some letters. A pattern is therefore taken apart: what Spark formats rightly
+goes to Spark in one piece, the rest is put together from the fields.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import groupby
+
+from tidemark.functions.registry import SignatureMismatch
+from tidemark.functions.spark_text import string
+
+# Letters of the date that Spark formats as Java does.
+_DATE_LETTERS = "GyMLdDQqE"
+# Letters of the time of day ...
+_TIME_LETTERS = "ahKkHmsS"
+# ... and how each is made from a clock when Spark's formatter cannot be used.
+_TIME_FIELDS = {
+    "a": "if(hour({0}) < 12, 'AM', 'PM')",
+    "h": "(hour({0}) + 11) % 12 + 1",
+    "K": "hour({0}) % 12",
+    "k": "(hour({0}) + 23) % 24 + 1",
+    "H": "hour({0})",
+    "m": "minute({0})",
+    "s": "second({0})",
+}
+# Letters of Java that Spark does not have at all.
+_OWN_FIELDS = {
+    "e": "dayofweek({0})",
+    "c": "dayofweek({0})",
+    # Weeks of the United States: they begin on Sunday, and the first one holds 1 January.
+    "w": "(dayofyear({0}) + dayofweek(trunc({0}, 'YEAR')) - 2) div 7 + 1",
+    "A": "time_to_millis(CAST({0} AS TIME(6)))",
+    "n": "time_to_micros(CAST({0} AS TIME(6))) % 1000000 * 1000",
+    "N": "time_to_micros(CAST({0} AS TIME(6))) * 1000",
+}
+_REPLACED = {"u": "y"}
+_NOT_IN_A_CLOCK = "zVvOXxZ"
+_PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of one pattern letter, or text that stands for itself (`letter` is empty)."""
+
+    letter: str
+    text: str
+
+    @property
+    def kind(self) -> str:
+        if not self.letter:
+            return "text"
+        if self.letter in _DATE_LETTERS:
+            return "date"
+        return "time" if self.letter in _TIME_LETTERS else "own"
+
+
+def pieces(pattern: str) -> tuple[Piece, ...]:
+    """The parts of a pattern. Raises SignatureMismatch for what DATE_FORMAT does not know."""
+    found, position = [], 0
+    while position < len(pattern):
+        match = _PIECE.match(pattern, position)
+        if match is None:
+            raise SignatureMismatch(f"a quote in the pattern {pattern} is never closed")
+        found.append(_piece(match, pattern))
+        position = match.end()
+    return tuple(found)
+
+
+def _piece(match: re.Match[str], pattern: str) -> Piece:
+    quoted, letter = match.group(1), match.group(2)
+    if quoted is not None:
+        return Piece("", quoted.replace("''", "'") or "'")
+    if letter is None:
+        if re.search(r"[\[\]{}#]", match.group()):
+            raise SignatureMismatch(f"[ ] {{ }} and # in the pattern {pattern} must be quoted")
+        return Piece("", match.group())
+    letter = _REPLACED.get(letter, letter)
+    if letter in _NOT_IN_A_CLOCK:
+        raise SignatureMismatch(f"pattern letter {letter}: the time does not know its zone")
+    if letter not in (*_DATE_LETTERS, *_TIME_LETTERS, *_OWN_FIELDS):
+        raise SignatureMismatch(f"unknown pattern letter {letter} in {pattern}")
+    return Piece(letter, letter * len(match.group()))
+
+
+def format_clock(clock: str, pattern: str, *, shifts: bool) -> str:
+    """A TIMESTAMP_NTZ formatted by a pattern; `shifts` says whether the session's zone does."""
+    parts = []
+    native = ("date", "text") if shifts else ("date", "time", "text")
+    for by_spark, run in groupby(pieces(pattern), key=lambda piece: piece.kind in native):
+        if by_spark:
+            parts.append(_format_by_spark(clock, tuple(run), shifts))
+        else:
+            parts.extend(_format_field(clock, piece) for piece in run)
+    if not parts:
+        return f"if({clock} IS NULL, NULL, '')"
+    return parts[0] if len(parts) == 1 else f"concat({', '.join(parts)})"
+
+
+def _format_by_spark(clock: str, run: tuple[Piece, ...], shifts: bool) -> str:
+    pattern = "".join(
+        piece.text if piece.letter else "'" + piece.text.replace("'", "''") + "'" for piece in run
+    )
+    # Every zone has every date, if not every hour of it.
+    moment = f"CAST({clock} AS DATE)" if shifts else clock
+    return f"date_format({moment}, {string(pattern)})"
+
+
+def _format_field(clock: str, piece: Piece) -> str:
+    width = len(piece.text)
+    if piece.letter == "S":
+        micros = "lpad(CAST(time_to_micros(CAST({0} AS TIME(6))) % 1000000 AS STRING), 6, '0')"
+        return f"rpad({micros.format(clock)}, {width}, '0')"
+    field = (_TIME_FIELDS | _OWN_FIELDS)[piece.letter].format(clock)
+    if piece.letter == "a":
+        return field
+    # Java widens a number that outgrows its place; lpad would cut it.
+    text = f"CAST({field} AS STRING)"
+    return text if width == 1 else f"lpad({text}, greatest({width}, length({text})), '0')"

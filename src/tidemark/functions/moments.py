@@ -1,0 +1,57 @@
+"""Spark text that computes with instants and clock times without stumbling over time zones.
+
+Spark shifts a TIMESTAMP_NTZ that falls into the missing hour of spring whenever it passes
+through a TIMESTAMP, and counts days of a TIMESTAMP by the session's calendar. Flink does neither:
+it computes on the UTC clock and shows the result in the session's zone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tidemark import types as t
+
+_EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+_FIXED_ZONE = re.compile(r"(Z|UTC|GMT|Etc/(UTC|GMT|UCT)|UCT|(UTC|GMT)?[+-]\d{1,2}(:?\d{2})?)\Z")
+
+
+def never_shifts(zone: str) -> bool:
+    """Whether the zone's clock is a fixed distance from UTC, so that no hour is ever missing."""
+    return _FIXED_ZONE.match(zone) is not None
+
+
+def micros_of_clock(clock: str) -> str:
+    """A TIMESTAMP_NTZ as microseconds since 1970, read as UTC."""
+    return f"timestampdiff(MICROSECOND, {_EPOCH}, {clock})"
+
+
+def utc_clock(instant: str) -> str:
+    """What a clock in UTC shows at a TIMESTAMP, as a TIMESTAMP_NTZ."""
+    return f"timestampadd(MICROSECOND, unix_micros({instant}), {_EPOCH})"
+
+
+def instant_of_utc_clock(clock: str) -> str:
+    """The TIMESTAMP at which a clock in UTC shows the TIMESTAMP_NTZ."""
+    return f"timestamp_micros({micros_of_clock(clock)})"
+
+
+def session_clock(sql: str, type_: t.DataType) -> str:
+    """A date, time or timestamp as a TIMESTAMP_NTZ that shows what the session's clock shows."""
+    match type_:
+        case t.Time():
+            return f"make_timestamp_ntz(DATE'1970-01-01', {sql})"
+        case t.Timestamp():
+            return sql
+    return f"CAST({sql} AS TIMESTAMP_NTZ)"
+
+
+def from_session_clock(clock: str, type_: t.DataType) -> str:
+    """The way back from `session_clock`."""
+    match type_:
+        case t.Timestamp():
+            return clock
+        case t.Time():
+            return f"CAST({clock} AS TIME(6))"
+        case t.TimestampLtz():
+            return f"CAST({clock} AS TIMESTAMP)"
+    return f"CAST({clock} AS DATE)"

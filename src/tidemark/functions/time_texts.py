@@ -1,0 +1,254 @@
+"""Times read from text and written to it."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.functions import date_patterns, moments
+from tidemark.functions.casts import write_cast
+from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.spark_text import bound, string
+
+_SECONDS_PATTERN = "yyyy-MM-dd HH:mm:ss"
+# A date and a time of day; what follows is not looked at.
+_LEADING_MOMENT = r"\A([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})"
+_LONG_MIN = "-9223372036854775808"
+# The first and the last second of the years 0001 to 9999.
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def _write_to_date(call: Call) -> str:
+    if len(call.args) == 1:
+        return write_cast(call.args[0], t.STRING, t.Date(), safe=True, zone=call.zone)
+    return f"try_to_date({call.args[0]}, {call.args[1]})"
+
+
+def _write_to_timestamp(call: Call) -> str:
+    if len(call.args) == 1:
+        return write_cast(call.args[0], t.STRING, t.Timestamp(3), safe=True, zone=call.zone)
+    clock = _parsed_clock(call.args[0], call.args[1])
+    return write_cast(clock, t.Timestamp(6), t.Timestamp(3), zone=call.zone)
+
+
+def _parsed_clock(text: str, pattern: str) -> str:
+    # Read as a clock in UTC, where every hour is there; NULL if it does not fit the pattern.
+    instant = f"try_to_timestamp(concat({text}, ' +0000'), concat({pattern}, ' xx'))"
+    return moments.utc_clock(instant)
+
+
+# --- TO_TIMESTAMP_LTZ --------------------------------------------------------------------------
+
+
+def _ltz_arguments(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    if isinstance(arguments[0].type, t.NUMERICS) and len(arguments) == 2:
+        precision = arguments[1].value
+        if not isinstance(precision, int) or not 0 <= precision <= 6:
+            raise SignatureMismatch("the precision must be a literal from 0 to 6")
+    return tuple(argument.type for argument in arguments)
+
+
+def _ltz_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    numeric = isinstance(arguments[0].type, t.NUMERICS)
+    if not numeric or len(arguments) < 2:
+        return t.TimestampLtz(3)
+    precision = arguments[1].value
+    assert isinstance(precision, int)
+    return t.TimestampLtz(max(3, precision))
+
+
+def _write_to_ltz(call: Call) -> str:
+    if isinstance(call.type(0), t.NUMERICS):
+        return _instant_of_number(call)
+    if len(call.args) == 1:
+        return write_cast(call.args[0], t.STRING, call.result, zone=call.zone)
+    clock = _parsed_clock(call.args[0], call.args[1])
+    if len(call.args) == 3:
+        in_utc = f"convert_timezone({call.args[2]}, 'UTC', {clock})"
+        instant = moments.instant_of_utc_clock(in_utc)
+    else:
+        instant = f"CAST({clock} AS TIMESTAMP)"
+    return write_cast(instant, t.TimestampLtz(6), call.result, zone=call.zone)
+
+
+def _instant_of_number(call: Call) -> str:
+    precision = call.literal(1, 3)
+    number, type_ = call.args[0], call.type(0)
+    if isinstance(type_, t.Decimal):
+        # Flink drops the fraction of a DECIMAL, but not that of a DOUBLE.
+        number = f"CAST({number} AS BIGINT)"
+    unit, micros = 10**precision, 10 ** (6 - precision)
+    last = (_LAST_SECOND + 1) * unit - 1
+    return bound(
+        number,
+        lambda x: (
+            f"if({x} BETWEEN {_FIRST_SECOND * unit}L AND {last}L, "
+            f"{_cut_to_millis(f'timestamp_micros({_micros(x, micros, type_)})', call)}, NULL)"
+        ),
+    )
+
+
+def _micros(number: str, factor: int, type_: t.DataType) -> str:
+    if isinstance(type_, t.Float | t.Double):
+        return f"CAST(floor({number} * {factor}) AS BIGINT)"
+    return f"CAST({number} AS BIGINT) * {factor}"
+
+
+def _cut_to_millis(instant: str, call: Call) -> str:
+    if isinstance(call.type(0), t.Float | t.Double):
+        return write_cast(instant, t.TimestampLtz(6), call.result, zone=call.zone)
+    return instant
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def _checked_pattern(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    pattern = arguments[1].value
+    if isinstance(pattern, str):
+        date_patterns.pieces(pattern)
+    return tuple(argument.type for argument in arguments)
+
+
+def _write_date_format(call: Call) -> str:
+    value, pattern = call.args
+    clock = _clock_of(value, call.type(0), call.zone)
+    known = call.literal(1)
+    if not isinstance(known, str):
+        return f"date_format(CAST({clock} AS TIMESTAMP), {pattern})"
+    shifts = not moments.never_shifts(call.zone)
+    return bound(clock, lambda x: date_patterns.format_clock(x, known, shifts=shifts))
+
+
+def _clock_of(sql: str, type_: t.DataType, zone: str) -> str:
+    if not isinstance(type_, t.CHARACTERS):
+        return moments.session_clock(sql, type_)
+    # A date alone does not count here, as it does in a cast.
+    whole = f"regexp_extract({sql}, {string(_LEADING_MOMENT + '([.][0-9]{1,9})?')}, 0)"
+    return write_cast(whole, t.STRING, t.Timestamp(6), safe=True, zone=zone)
+
+
+def _write_from_unixtime(call: Call) -> str:
+    pattern = call.args[1] if len(call.args) > 1 else string(_SECONDS_PATTERN)
+    return f"from_unixtime({call.args[0]}, {pattern})"
+
+
+def _write_unix_timestamp(call: Call) -> str:
+    if not call.args:
+        return "unix_seconds(current_timestamp())"
+    if len(call.args) == 1:
+        return bound(call.args[0], lambda x: _seconds_or_least(x, _leading_instant(x)))
+    pattern = call.args[1]
+    return bound(call.args[0], lambda x: _seconds_or_least(x, f"try_to_timestamp({x}, {pattern})"))
+
+
+def _leading_instant(text: str) -> str:
+    return f"try_cast(regexp_extract({text}, {string(_LEADING_MOMENT)}, 1) AS TIMESTAMP)"
+
+
+def _seconds_or_least(text: str, instant: str) -> str:
+    # Text that is no time gives the smallest BIGINT.
+    seconds = f"coalesce(unix_seconds({instant}), CAST('{_LONG_MIN}' AS BIGINT))"
+    return f"if({text} IS NULL, NULL, {seconds})"
+
+
+# --- zones -------------------------------------------------------------------------------------
+
+
+def _write_convert_tz(call: Call) -> str:
+    text, source, target = call.args
+    clock = f"try_cast(regexp_extract({text}, {string(_LEADING_MOMENT)}, 1) AS TIMESTAMP_NTZ)"
+    zones = (_zone(call, 1, source), _zone(call, 2, target))
+    return f"left(CAST(convert_timezone({', '.join(zones)}, {clock}) AS STRING), 19)"
+
+
+def _zone(call: Call, index: int, written: str) -> str:
+    known = call.literal(index)
+    if not isinstance(known, str):
+        return written
+    return string(known if _is_java_zone(known) else "UTC")
+
+
+def _is_java_zone(name: str) -> bool:
+    """Whether java.util.TimeZone knows the name; it takes any other one for GMT."""
+    from zoneinfo import available_timezones
+
+    if name in _SHORT_ZONES.split() or name in available_timezones():
+        return True
+    return name.startswith(("GMT+", "GMT-"))
+
+
+_SHORT_ZONES = (
+    "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST "
+    "SST VST UTC GMT"
+)
+)
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    scalar(
+        "TO_DATE",
+        "(string, [string])",
+        t.Date(),
+        _write_to_date,
+        strict=False,
+        category="temporal",
+        summary="NULL if the text is no date.",
+    ),
+    scalar(
+        "TO_TIMESTAMP",
+        "(string, [string])",
+        t.Timestamp(3),
+        _write_to_timestamp,
+        strict=False,
+        category="temporal",
+        summary="NULL if the text is no timestamp.",
+    ),
+    scalar(
+        "TO_TIMESTAMP_LTZ",
+        ("(numeric, [integer])", "(string, [string], [string])"),
+        _ltz_type,
+        _write_to_ltz,
+        strict=False,
+        converts=_ltz_arguments,
+        category="temporal",
+        summary="From seconds (precision 0), milliseconds (3) or text with a pattern and a zone.",
+    ),
+    scalar(
+        "DATE_FORMAT",
+        ("(instant, character)", "(character, character)"),
+        t.STRING,
+        _write_date_format,
+        strict=False,
+        converts=_checked_pattern,
+        category="temporal",
+    ),
+    scalar(
+        "FROM_UNIXTIME",
+        "(integer, [string])",
+        t.STRING,
+        _write_from_unixtime,
+        strict=False,
+        category="temporal",
+        summary="Seconds since 1970 as text in the session's time zone.",
+    ),
+    scalar(
+        "UNIX_TIMESTAMP",
+        "([string], [string])",
+        t.BigInt(),
+        _write_unix_timestamp,
+        deterministic=False,
+        category="temporal",
+        summary="Seconds since 1970, now or of a text in the session's time zone.",
+    ),
+    scalar(
+        "CONVERT_TZ",
+        "(string, character, character)",
+        t.STRING,
+        _write_convert_tz,
+        strict=False,
+        category="temporal",
+        summary="A time of one zone as that of another; an unknown zone counts as UTC.",
+    ),
+)

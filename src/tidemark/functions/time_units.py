@@ -1,0 +1,299 @@
+"""Calendar units: EXTRACT, FLOOR and CEIL to a unit, TIMESTAMPADD and TIMESTAMPDIFF."""
+
+from __future__ import annotations
+
+from tidemark import types as t
+from tidemark.errors import did_you_mean
+from tidemark.functions import moments, numeric
+from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.spark_text import bound
+
+_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+_CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
+_YEARS = {"DECADE": 10, "CENTURY": 100, "MILLENNIUM": 1000}
+
+
+def _unit(argument: Argument, known: tuple[str, ...] | dict[str, str]) -> str:
+    unit = str(argument.value).upper()
+    if unit not in known:
+        hint = did_you_mean(unit, known)
+        raise SignatureMismatch(f"{unit} is no unit here" + (f"; {hint}" if hint else ""))
+    return unit
+
+
+# --- EXTRACT -----------------------------------------------------------------------------------
+
+# Spark text over a clock ({0} is a TIMESTAMP_NTZ).
+_FIELDS = {
+    "YEAR": "year({0})",
+    "QUARTER": "quarter({0})",
+    "MONTH": "month({0})",
+    "WEEK": "weekofyear({0})",
+    "DAY": "dayofmonth({0})",
+    "DOY": "dayofyear({0})",
+    "DOW": "dayofweek({0})",
+    "ISODOW": "weekday({0}) + 1",
+    "ISOYEAR": "extract(YEAROFWEEK FROM {0})",
+    "HOUR": "hour({0})",
+    "MINUTE": "minute({0})",
+    "SECOND": "second({0})",
+    "MILLISECOND": "extract(SECOND FROM {0}) % 1 * 1000",
+    "MICROSECOND": "extract(SECOND FROM {0}) % 1 * 1000000",
+    "NANOSECOND": "extract(SECOND FROM {0}) % 1 * 1000000000",
+    "DECADE": "year({0}) div 10",
+    "CENTURY": "(year({0}) + 99) div 100",
+    "MILLENNIUM": "(year({0}) + 999) div 1000",
+}
+_INTERVAL_FIELDS = {
+    t.DayTimeInterval: ("DAY", "HOUR", "MINUTE", "SECOND"),
+    t.YearMonthInterval: ("YEAR", "MONTH"),
+}
+
+
+def _extracted(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    unit, value = arguments
+    if isinstance(value.type, t.INTERVALS):
+        _unit(unit, _INTERVAL_FIELDS[type(value.type)])
+    elif isinstance(value.type, t.Time):
+        _unit(unit, (*_CLOCK_UNITS, "MICROSECOND", "NANOSECOND"))
+    else:
+        _unit(unit, (*_FIELDS, "EPOCH"))
+    return unit.type, value.type
+
+
+def _write_extract(call: Call) -> str:
+    return _field(str(call.literal(0)).upper(), call.args[1], call.type(1))
+
+
+def _field(unit: str, sql: str, type_: t.DataType) -> str:
+    if isinstance(type_, t.INTERVALS):
+        return f"CAST(extract({unit} FROM {sql}) AS BIGINT)"
+    clock = sql if isinstance(type_, t.TIMESTAMPS) else moments.session_clock(sql, type_)
+    if unit == "EPOCH":
+        # Seconds of the clock on the wall: Flink reads a TIMESTAMP_LTZ in the session's zone.
+        micros = moments.micros_of_clock(moments.session_clock(sql, type_))
+        return f"({micros} div 1000000)"
+    return f"CAST({_FIELDS[unit].format(clock)} AS BIGINT)"
+
+
+def _field_function(name: str, unit: str) -> Function:
+    def converts(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+        symbol = Argument(t.Symbol(), unit)
+        return _extracted((symbol, arguments[0]))[1:]
+
+    return scalar(
+        name,
+        "(datetime)",
+        t.BigInt(),
+        lambda call: _field(unit, call.args[0], call.type(0)),
+        converts=converts,
+        category="temporal",
+        summary=f"The same as EXTRACT({unit} FROM ...).",
+    )
+
+
+# --- FLOOR and CEIL ----------------------------------------------------------------------------
+
+# The first day of the unit that a date ({0}) lies in. Weeks begin on Sunday.
+_FIRST_DAYS = {
+    "DAY": "{0}",
+    "WEEK": "date_sub({0}, dayofweek({0}) - 1)",
+    "MONTH": "trunc({0}, 'MONTH')",
+    "QUARTER": "trunc({0}, 'QUARTER')",
+    "YEAR": "trunc({0}, 'YEAR')",
+    "DECADE": "make_date(year({0}) div 10 * 10, 1, 1)",
+    "CENTURY": "make_date((year({0}) - 1) div 100 * 100 + 1, 1, 1)",
+    "MILLENNIUM": "make_date((year({0}) - 1) div 1000 * 1000 + 1, 1, 1)",
+}
+
+
+def _to_unit(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    if len(arguments) == 1:
+        return (arguments[0].type,)
+    value, unit = arguments
+    if isinstance(value.type, t.Time):
+        _unit(unit, _CLOCK_UNITS)
+    else:
+        _unit(unit, (*_FIRST_DAYS, *_CLOCK_UNITS))
+    return value.type, unit.type
+
+
+def _to_unit_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    if len(arguments) == 1:
+        return numeric.whole_type(arguments)
+    return arguments[0].type
+
+
+def _write_floor(call: Call) -> str:
+    if len(call.args) == 1:
+        return numeric.write_whole("floor", call)
+    return _on_clock(call, lambda clock: _floor(clock, str(call.literal(1)).upper()))
+
+
+def _write_ceil(call: Call) -> str:
+    if len(call.args) == 1:
+        return numeric.write_whole("ceil", call)
+    unit = str(call.literal(1)).upper()
+    return _on_clock(call, lambda clock: _ceil(clock, unit))
+
+
+def _on_clock(call: Call, write: object) -> str:
+    assert callable(write)
+    value, type_ = call.args[0], call.type(0)
+    unit = str(call.literal(1)).upper()
+    if isinstance(type_, t.Date) and unit in _CLOCK_UNITS:
+        return value
+    clock = moments.session_clock(value, type_)
+    return moments.from_session_clock(bound(clock, write), type_)
+
+
+def _floor(clock: str, unit: str) -> str:
+    date = f"CAST({clock} AS DATE)"
+    if unit in _FIRST_DAYS:
+        return f"CAST({_FIRST_DAYS[unit].format(date)} AS TIMESTAMP_NTZ)"
+    return f"make_timestamp_ntz({date}, time_trunc('{unit}', CAST({clock} AS TIME(6))))"
+
+
+def _ceil(clock: str, unit: str) -> str:
+    return bound(_floor(clock, unit), lambda floor: _up_from(floor, clock, unit))
+
+
+def _up_from(floor: str, clock: str, unit: str) -> str:
+    if unit in _YEARS:
+        following = f"timestampadd(YEAR, {_YEARS[unit]}, {floor})"
+    else:
+        following = f"timestampadd({unit}, 1, {floor})"
+    return f"if({floor} = {clock}, {clock}, {following})"
+
+
+# --- TIMESTAMPADD ------------------------------------------------------------------------------
+
+_ADDED_UNITS = ("WEEK", "DAY", *_MONTHS, *_CLOCK_UNITS)
+
+
+def _added(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    unit, amount, moment = arguments
+    allowed = _CLOCK_UNITS if isinstance(moment.type, t.Time) else _ADDED_UNITS
+    _unit(unit, allowed)
+    return unit.type, amount.type, moment.type
+
+
+def _added_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    moment = arguments[2].type
+    if isinstance(moment, t.Date) and str(arguments[0].value).upper() in _CLOCK_UNITS:
+        return t.Timestamp(6)
+    return moment
+
+
+def _write_add(call: Call) -> str:
+    unit, (_, amount, moment) = str(call.literal(0)).upper(), call.args
+    type_ = call.type(2)
+    if isinstance(type_, t.TimestampLtz):
+        clock = f"timestampadd({unit}, {amount}, {moments.utc_clock(moment)})"
+        return moments.instant_of_utc_clock(clock)
+    clock = f"timestampadd({unit}, {amount}, {moments.session_clock(moment, type_)})"
+    return moments.from_session_clock(clock, call.result)
+
+
+# --- TIMESTAMPDIFF -----------------------------------------------------------------------------
+
+_DIFFERENCE_UNITS = ("WEEK", "DAY", *_MONTHS, *_CLOCK_UNITS)
+
+
+def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    unit, start, end = arguments
+    _unit(unit, _DIFFERENCE_UNITS)
+    kinds = {isinstance(a.type, t.TimestampLtz) for a in (start, end)}
+    if len(kinds) > 1:
+        raise SignatureMismatch("a TIMESTAMP_LTZ differs only from another TIMESTAMP_LTZ")
+    if isinstance(start.type, t.Time) != isinstance(end.type, t.Time):
+        raise SignatureMismatch("a TIME differs only from another TIME")
+    return tuple(argument.type for argument in arguments)
+
+
+def _write_difference(call: Call) -> str:
+    unit = str(call.literal(0)).upper()
+    start, end = (_difference_clock(call, i) for i in (1, 2))
+    if unit in _MONTHS:
+        whole = bound(start, lambda a: bound(end, lambda b: _months_between(a, b)))
+        return f"CAST({whole} div {_MONTHS[unit]} AS INT)"
+    return f"CAST(timestampdiff({unit}, {start}, {end}) AS INT)"
+
+
+def _difference_clock(call: Call, index: int) -> str:
+    sql, type_ = call.args[index], call.type(index)
+    if isinstance(type_, t.TimestampLtz):
+        return moments.utc_clock(sql)
+    return moments.session_clock(sql, type_)
+
+
+def _months_between(a: str, b: str) -> str:
+    return f"if({a} <= {b}, {_full_months(a, b)}, -{_full_months(b, a)})"
+
+
+def _full_months(start: str, end: str) -> str:
+    # The end of a short month completes it: from 31 January to 29 February is one month.
+    calendar = f"((year({end}) - year({start})) * 12 + month({end}) - month({start}))"
+    return f"({calendar} - CAST(timestampadd(MONTH, {calendar}, {start}) > {end} AS INT))"
+
+
+_FIELD_NAMES = {
+    "YEAR": "YEAR",
+    "QUARTER": "QUARTER",
+    "MONTH": "MONTH",
+    "WEEK": "WEEK",
+    "DAYOFYEAR": "DOY",
+    "DAYOFMONTH": "DAY",
+    "DAYOFWEEK": "DOW",
+    "HOUR": "HOUR",
+    "MINUTE": "MINUTE",
+    "SECOND": "SECOND",
+}
+
+FUNCTIONS: tuple[Function, ...] = (
+    scalar(
+        "EXTRACT",
+        ("(symbol, datetime)", "(symbol, interval)"),
+        t.BigInt(),
+        _write_extract,
+        converts=_extracted,
+        category="temporal",
+    ),
+    *(_field_function(name, unit) for name, unit in _FIELD_NAMES.items()),
+    scalar(
+        "FLOOR",
+        ("(numeric)", "(datetime, symbol)"),
+        _to_unit_type,
+        _write_floor,
+        converts=_to_unit,
+        category="temporal",
+        summary="The whole number, or the start of the unit; weeks begin on Sunday.",
+    ),
+    scalar(
+        "CEIL",
+        ("(numeric)", "(datetime, symbol)"),
+        _to_unit_type,
+        _write_ceil,
+        aliases=("CEILING",),
+        converts=_to_unit,
+        category="temporal",
+        summary="The whole number at or above, or the start of the unit at or after.",
+    ),
+    scalar(
+        "TIMESTAMPADD",
+        "(symbol, integer, datetime)",
+        _added_type,
+        _write_add,
+        converts=_added,
+        category="temporal",
+    ),
+    scalar(
+        "TIMESTAMPDIFF",
+        "(symbol, datetime, datetime)",
+        t.Int(),
+        _write_difference,
+        converts=_compared,
+        category="temporal",
+        summary="Whole units from the first moment to the second, towards zero.",
+    ),
+)
