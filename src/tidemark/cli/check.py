@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tidemark import connectors
+from tidemark.catalog.tables import Table
 from tidemark.cli.choices import CheckFormat
 from tidemark.cli.endings import Failed
 from tidemark.cli.problems import report, report_warning
@@ -28,7 +30,7 @@ def check_command(
     format: CheckFormat,
     terminal: Terminal,
 ) -> None:
-    scripts = read_scripts(file, execute)
+    scripts = read_scripts(file, execute, "check")
     workspace = Workspace(read_settings(settings))
     findings = check(init_scripts(init), scripts, workspace)
     if format is CheckFormat.json:
@@ -75,10 +77,20 @@ class Findings:
         ]
 
     def add_error(self, error: SqlError) -> None:
-        if isinstance(error, CatalogError) and self.undeclared & _quoted_names(error.message):
+        follows = isinstance(error, CatalogError) and (
+            self.undeclared & _quoted_names(error.message)
+        )
+        if follows or any(_same(error, known) for known in self.errors):
             self.consequences += 1
         else:
             self.errors.append(error)
+
+    def add_unused_table(self, problem: SqlError) -> None:
+        """A table that nothing could read; nothing tries to, so that the script runs."""
+        known = any(_same(problem, error) for error in self.errors)
+        if not known and problem.source is not None and problem.at is not None:
+            message = f"{problem.message}; no statement uses the table"
+            self.warnings.append(Warned(message, problem.source, problem.at))
 
 
 def check(init: Sequence[Source], scripts: Sequence[Source], workspace: Workspace) -> Findings:
@@ -89,6 +101,13 @@ def check(init: Sequence[Source], scripts: Sequence[Source], workspace: Workspac
     for source in scripts:
         for piece in pieces(source):
             _check_piece(piece, source, workspace, findings)
+    for relation in workspace.catalogs.relations():
+        if isinstance(relation, Table):
+            try:
+                connectors.traits(relation)
+            except SqlError as problem:
+                findings.add_unused_table(problem)
+    findings.errors.sort(key=_position)
     return findings
 
 
@@ -134,16 +153,22 @@ def _separated(text: str) -> Iterator[str]:
 
 
 _DECLARES = re.compile(
-    r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMPORARY\s+)?(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?"
-    r"((?:[\w$]+|`[^`]+`)(?:\.(?:[\w$]+|`[^`]+`))*)",
-    re.IGNORECASE,
+    r"\s*CREATE\b[^('=]*?(?P<name>[\w$]+|`[^`]+`)\s*(?:\(|\bAS\b|\bWITH\b|\bLIKE\b)", re.IGNORECASE
 )
 
 
 def _names_declared_by(text: str) -> set[str]:
     """The name that a CREATE would have declared, had it been understood."""
-    found = _DECLARES.search(text)
-    return {found[1].split(".")[-1].strip("`")} if found else set()
+    found = _DECLARES.match(text)
+    return {found["name"].strip("`")} if found else set()
+
+
+def _same(error: SqlError, other: SqlError) -> bool:
+    return (error.message, error.at, error.source) == (other.message, other.at, other.source)
+
+
+def _position(error: SqlError) -> tuple[str, int]:
+    return (error.source.name if error.source else "", error.at.start if error.at else 0)
 
 
 def _quoted_names(message: str) -> set[str]:

@@ -24,7 +24,7 @@ def explain_command(
     format: PlanFormat,
     terminal: Terminal,
 ) -> None:
-    scripts = read_scripts(file, execute)
+    scripts = read_scripts(file, execute, "explain")
     workspace = Workspace(read_settings(settings))
     show_plans(plans_of(init_scripts(init), scripts, workspace), format, terminal)
 
@@ -70,7 +70,11 @@ def show_plans(plans: Sequence[Placed], format: PlanFormat, terminal: Terminal) 
         if len(plans) > 1:
             gap = "\n" if number else ""
             terminal.write(f"{gap}{terminal.paint(f'{comment} {placed.place}', 'bold')}\n")
-        terminal.write(explain(placed.plan, format.value) + "\n")
+        terminal.write(_as_text(placed.plan, format) + "\n")
+
+
+def _as_text(plan: Plan, format: PlanFormat) -> str:
+    return explain(plan, "mermaid" if format is PlanFormat.mermaid else "text")
 
 
 def _as_json(plans: Sequence[Placed]) -> str:

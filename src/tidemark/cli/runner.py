@@ -12,6 +12,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.cli.choices import Output
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.jobs import RunningJobs, stop_within
+from tidemark.cli.problems import report_warning
 from tidemark.cli.status import StatusLine, count, describe_progress, duration
 from tidemark.cli.terminal import Terminal
 from tidemark.cli.views import View, choose_view, show_table
@@ -102,6 +103,8 @@ class Runner:
             raise
 
     def _show(self, result: Result) -> None:
+        for warning in result.warnings:
+            report_warning(warning, "", self._terminal)
         match result.kind:
             case "ok":
                 self._say(result.message)

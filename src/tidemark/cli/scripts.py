@@ -20,11 +20,13 @@ class UsageError(TidemarkError):
     """The command was called in a way that cannot work."""
 
 
-def read_scripts(file: str | None, execute: Iterable[str]) -> list[Source]:
-    """What to run: a file or `-` for standard input, and the texts given with -e after it."""
+def read_scripts(file: str | None, execute: Iterable[str], purpose: str = "run") -> list[Source]:
+    """A file or `-` for standard input, and the texts given with -e after it."""
     texts = [Source(text, "<command line>") for text in execute]
     if file is None and not texts:
-        raise UsageError("nothing to run", hint="name a file, `-` for standard input, or use -e")
+        raise UsageError(
+            f"nothing to {purpose}", hint="name a file, `-` for standard input, or use -e"
+        )
     return [*([read_script(file)] if file is not None else []), *texts]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from tidemark.catalog.tables import Changelog
 from tidemark.cli.choices import Output
 from tidemark.cli.grid import Grid
+from tidemark.cli.status import count
 from tidemark.cli.terminal import Terminal
 from tidemark.plan.nodes import Column
 from tidemark.rows import Change, json_row, json_value
@@ -189,6 +190,8 @@ def show_table(result: Result, output: Output, terminal: Terminal) -> None:
         view = Table(columns, terminal, kinds=False)
     view.show(rows, "")
     view.close()
+    if output is Output.table:
+        terminal.say(terminal.paint_err(count(len(rows)), "dim"))
 
 
 def _positions(result: Result) -> list[int]:

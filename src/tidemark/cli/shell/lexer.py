@@ -10,19 +10,24 @@ from pygments.lexer import RegexLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
 from tidemark import functions
-from tidemark.cli.shell.words import KEYWORDS, TYPES
+from tidemark.cli.shell.words import KEYWORDS, PHRASES, TYPES
 
 
 def _word(lexer: object, match: re.Match[str]) -> Iterator[tuple[int, Any, str]]:
     yield match.start(), _kind_of(match[0].upper()), match[0]
 
 
+def _called_word(lexer: object, match: re.Match[str]) -> Iterator[tuple[int, Any, str]]:
+    """A word before a bracket: most functions, and `IN (`, `VALUES (` and their like."""
+    word = match[0].upper()
+    is_function = word in functions.BUILT_IN and word not in PHRASES
+    yield match.start(), Name.Function if is_function else _kind_of(word), match[0]
+
+
 def _kind_of(word: str) -> Any:
     if word in TYPES:
         return Keyword.Type
-    if word in KEYWORDS:
-        return Keyword
-    return Name.Function if word in functions.BUILT_IN else Name
+    return Keyword if word in KEYWORDS else Name
 
 
 class FlinkSqlLexer(RegexLexer):  # type: ignore[misc]  # Pygments is untyped
@@ -41,6 +46,7 @@ class FlinkSqlLexer(RegexLexer):  # type: ignore[misc]  # Pygments is untyped
             (r"'(?:[^']|'')*'?", String),
             (r"`(?:[^`]|``)*`?", Name.Variable),
             (r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", Number),
+            (r"[^\W\d][\w$]*(?=\s*\()", _called_word),
             (r"[^\W\d][\w$]*", _word),
             (r"[()\[\]{},.;:]", Punctuation),
             (r"[^\s\w]", Operator),

@@ -1,0 +1,139 @@
+"""`tidemark check`: all problems of a script, each at its place, and what follows from them not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.fakes import colored_terminal, plain_terminal
+from tidemark.cli.check import Findings, check, show_as_json, show_as_text
+from tidemark.errors import Source
+from tidemark.session.workspace import Workspace
+
+ORDERS = "CREATE TABLE orders (id INT, name STRING) WITH ('connector' = 'datagen');\n"
+SINK = "CREATE TABLE sink (id INT) WITH ('connector' = 'print');\n"
+
+
+def checked(text: str, init: str = "") -> Findings:
+    first = [Source(init, "init.sql")] if init else []
+    return check(first, [Source(text, "script.sql")], Workspace())
+
+
+def places(findings: Findings) -> list[str]:
+    return [error.render().split("  ")[0] for error in findings.errors]
+
+
+def test_a_good_script_counts_its_statements_and_jobs():
+    findings = checked(ORDERS + SINK + "INSERT INTO sink SELECT id FROM orders; SELECT 1;")
+    terminal = plain_terminal()
+
+    show_as_text(findings, terminal)
+
+    assert terminal.out.getvalue() == "ok: 4 statements, 1 job\n"
+
+
+def test_each_insert_of_a_statement_set_is_a_job():
+    body = "INSERT INTO sink SELECT 1; INSERT INTO sink SELECT 2;"
+
+    assert checked(f"{SINK} BEGIN STATEMENT SET; {body} END;").jobs == 2
+
+
+def test_all_errors_are_found_in_one_go():
+    findings = checked(ORDERS + "SELECT a FROM orders;\nSELECT id FROM nowhere;\nSELECT 1;")
+
+    assert places(findings) == ["script.sql:2:8", "script.sql:3:16"]
+    assert findings.statements == 4
+
+
+def test_a_syntax_error_does_not_hide_the_statements_behind_it():
+    findings = checked("SELECT FROM;\n" + ORDERS + "SELECT ';', /* ; */ a FROM orders;")
+
+    assert places(findings) == ["script.sql:1:8", "script.sql:3:21"]
+
+
+def test_the_caret_stands_under_the_guilty_word_in_the_whole_line():
+    findings = checked("SELECT 1; SELECT FROM;")
+
+    assert findings.errors[0].render().splitlines()[1:3] == [
+        "  1 | SELECT 1; SELECT FROM;",
+        "                       ^^^^",
+    ]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "CREATE TABEL t (id INT) WITH ('connector' = 'datagen');",
+        "CREATE TABLE t (id INTT) WITH ('connector' = 'datagen');",
+        "CREATE VIEW t AS SELECT nope FROM (VALUES (1)) AS v(x);",
+    ],
+)
+def test_what_follows_from_a_failed_declaration_is_not_reported_again(broken):
+    findings = checked(f"{broken}\nSELECT * FROM t;\nSELECT id FROM t;")
+
+    assert [place.split(":")[1] for place in places(findings)] == ["1"]
+    assert findings.consequences == 2
+
+
+def test_one_wrong_option_is_one_error_however_often_the_table_is_used():
+    table = "CREATE TABLE t (id INT) WITH ('connector' = 'datagen', 'no-such' = '1');\n"
+
+    findings = checked(table + "SELECT id FROM t; SELECT id FROM t;")
+
+    assert places(findings) == ["script.sql:1:56"]
+    assert findings.warnings == []
+
+
+def test_a_table_that_nothing_uses_is_only_warned_about():
+    findings = checked("CREATE TABLE t (id INT) WITH ('connector' = 'kafka');")
+    terminal = plain_terminal()
+
+    show_as_text(findings, terminal)
+
+    assert findings.ok
+    assert "script.sql:1:31  warning: connector 'kafka'" in terminal.err.getvalue()
+
+
+def test_an_unclosed_text_is_one_error():
+    assert places(checked("SELECT 1;\nSELECT 'never closed; SELECT 2;")) == ["script.sql:2:8"]
+
+
+def test_declarations_of_an_init_script_are_known():
+    assert checked("SELECT id FROM orders", init=ORDERS).ok
+
+
+def test_the_total_says_how_much_follows():
+    terminal = plain_terminal()
+
+    show_as_text(checked("CREATE TABEL t (id INT);\nSELECT * FROM t;"), terminal)
+
+    assert terminal.out.getvalue() == ""
+    assert terminal.err.getvalue().endswith("\n1 error (1 more follow from them)\n")
+
+
+def test_json_has_places_that_an_editor_can_use():
+    terminal = plain_terminal()
+
+    show_as_json(checked("SELECT 1;\nSELECT id FROM nowhere;"), terminal)
+
+    report = json.loads(terminal.out.getvalue())
+    assert report["ok"] is False
+    assert report["statements"] == 2
+    [problem] = report["problems"]
+    assert problem["severity"] == "error"
+    assert problem["file"] == "script.sql"
+    assert (problem["line"], problem["column"]) == (2, 16)
+    assert (problem["end_line"], problem["end_column"]) == (2, 23)
+
+
+def test_places_stand_out_on_a_screen_only():
+    findings = checked("SELECT id FROM nowhere")
+    screen, file = colored_terminal(), plain_terminal()
+
+    show_as_text(findings, screen)
+    show_as_text(findings, file)
+
+    assert "\x1b[1mscript.sql:1:16\x1b[0m" in screen.err.getvalue()
+    assert "\x1b[31m^^^^^^^\x1b[0m" in screen.err.getvalue()
+    assert "\x1b" not in file.err.getvalue()
