@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes import Edge
 from tidemark.rows import Change
+from tidemark.session.arrow import empty
 from tidemark.spark.frames import KIND
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def applied(tables: Iterable[pa.Table], edge: Edge) -> pa.Table:
     """What is left of all inserts after all updates and deletes, in order of arrival."""
     import pyarrow as pa
 
-    whole = pa.concat_tables(list(tables))
+    whole = pa.concat_tables(list(tables) or [empty(edge)])
     if edge.changelog is Changelog.APPEND:
         return whole
     if edge.changelog is Changelog.UPSERT and edge.keys:

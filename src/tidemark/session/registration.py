@@ -33,7 +33,7 @@ def table_of(
             hint=did_you_mean(row_kind, frame.columns),
         )
     columns = tuple(
-        s.PhysicalColumn(field.name, from_spark(field.dataType, field.nullable))
+        s.PhysicalColumn(field.name, from_spark(field.dataType, nullable=field.nullable))
         for field in frame.schema.fields
         if field.name != row_kind
     )

@@ -10,6 +10,7 @@ from tidemark import types as t
 from tidemark.connectors.base import WriteRequest
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Sink
+from tidemark.session.arrow import named
 from tidemark.spark.frames import Frame
 from tidemark.spark.launch import Consume
 
@@ -54,7 +55,7 @@ def collector(edge: Edge, put: Callable[[pa.Table], None]) -> Consume:
         table = data.toArrow()
         kinds = frame.kept[len(frame.columns) :]
         if table.num_rows or batch_id is None:
-            put(table.rename_columns([*edge.names, *kinds]))
+            put(named(table, edge, kinds))
         return int(table.num_rows)
 
     return consume

@@ -20,7 +20,7 @@ def translate(failure: BaseException) -> TidemarkError:
     if raised:
         return DataError(raised.group(1))
     python = _PYTHON.findall(text)
-    if "PythonException" in text and python:
+    if python and "Traceback (most recent call last)" in text:
         return JobError(f"a Python function failed: {python[-1]}")
     classed = _CLASSED.findall(text)
     message = classed[-1] if classed else text.strip().split("\n", 1)[0]

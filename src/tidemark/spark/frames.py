@@ -79,11 +79,17 @@ def register(spark: SparkSession, function: PythonFunction) -> None:
     """Make a Python function callable by name in Spark SQL."""
     from pyspark.sql.functions import arrow_udf, udf
 
-    from tidemark.spark.types import spark_data_type
+    from tidemark.spark.types import to_spark
 
-    returns = spark_data_type(function.returns)
-    make = arrow_udf if function.vectorized else udf
-    made = make(function.implementation, returns)
+    returns = to_spark(function.returns)
+    implementation = function.implementation
+
+    def call(*args: Any) -> Any:
+        # A plain wrapper: annotations would make Spark guess another kind of function.
+        return implementation(*args)
+
+    call.__annotations__ = {}
+    made = (arrow_udf if function.vectorized else udf)(call, returns)
     spark.udf.register(function.name, made if function.deterministic else made.asNondeterministic())
 
 

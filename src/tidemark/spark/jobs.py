@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import uuid
@@ -117,6 +118,8 @@ class StreamRun:
 
     query: StreamingQuery
     rows_out: Callable[[], int]
+    # Set when the last batch has reached its consumer, where that is later than the query's end.
+    ended: threading.Event | None = None
     _started: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _stopped: bool = False
@@ -125,7 +128,7 @@ class StreamRun:
 
     @property
     def state(self) -> State:
-        if self.query.isActive:
+        if self.query.isActive or (self.ended is not None and not self.ended.is_set()):
             return "running"
         if self._stopped:
             return "stopped"
@@ -144,12 +147,12 @@ class StreamRun:
         try:
             if timeout is None:
                 self.query.awaitTermination()
-                return True
-            # Whole seconds are all that every Spark takes; the rest is waited for here.
-            return bool(self.query.awaitTermination(max(1, round(timeout))))
+            # Whole seconds are all that every Spark takes.
+            elif not self.query.awaitTermination(max(1, round(timeout))):
+                return False
         except StreamingQueryException as problem:
             self._failure = translate(problem)
-            return True
+        return self.ended is None or self.ended.wait(timeout)
 
     def stop(self) -> None:
         if self.query.isActive:
@@ -159,7 +162,8 @@ class StreamRun:
 
     def progress(self) -> Progress:
         for report in self.query.recentProgress:
-            self._seen[report["batchId"]] = report
+            # The JSON text is the one form that is the same for all kinds of sessions.
+            self._seen.setdefault(report["batchId"], json.loads(report.json))
         rows_in = sum(report["numInputRows"] for report in self._seen.values())
         seconds = (self._ended or time.monotonic()) - self._started
         last = self._seen[max(self._seen)] if self._seen else None
@@ -167,8 +171,8 @@ class StreamRun:
             batches=len(self._seen),
             rows_in=rows_in,
             rows_out=self.rows_out(),
-            rows_per_second=float(last["processedRowsPerSecond"]) if last else 0.0,
-            watermark=last["eventTime"].get("watermark") if last else None,
+            rows_per_second=float(last.get("processedRowsPerSecond") or 0) if last else 0.0,
+            watermark=last.get("eventTime", {}).get("watermark") if last else None,
             sources=tuple(s["description"] for s in last["sources"]) if last else (),
             seconds=seconds,
         )

@@ -15,6 +15,7 @@ from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
 from tidemark.spark.frames import Builder, Frame
 from tidemark.spark.jobs import BatchRun, Run, StreamRun
+from tidemark.spark.remote import fetching_run, is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,15 +39,23 @@ class Launcher:
         builder = Builder(self.spark, streaming, self.zone, self.read, self._once)
         return builder.build(root)
 
-    def start(self, root: Node, plan: Plan, name: str, consume: Consume) -> Run:
-        """Run one root and give every batch of its rows to `consume`."""
+    def start(
+        self, root: Node, plan: Plan, name: str, consume: Consume, *, on_client: bool = True
+    ) -> Run:
+        """Run one root and give every batch of its rows to `consume`.
+
+        Over Spark Connect a stream's batches are consumed on the server, inside the query's own
+        commit, unless `consume` belongs to the client.
+        """
         self.spark.conf.set("spark.sql.session.timeZone", self.zone)
         if not self.streams(root, plan):
             frame = self.frame(root, streaming=False)
             return BatchRun(
-                self.spark, frame.data, lambda data, _: consume(_with(frame, data), None)
+                self.spark,
+                frame.data,
+                lambda data, _: consume(Frame(data, frame.columns, frame.changelog), None),
             )
-        return self._start_stream(root, plan, name, consume)
+        return self._start_stream(root, plan, name, consume, on_client)
 
     def streams(self, root: Node, plan: Plan) -> bool:
         """Whether the root runs as a streaming query.
@@ -58,14 +67,12 @@ class Launcher:
             return False
         return not root.edge.bounded or self.checkpoint is not None
 
-    def _start_stream(self, root: Node, plan: Plan, name: str, consume: Consume) -> Run:
+    def _start_stream(
+        self, root: Node, plan: Plan, name: str, consume: Consume, on_client: bool
+    ) -> Run:
         frame = self.frame(root, streaming=True)
-        counted = _Counter()
-
-        def on_batch(data: DataFrame, batch_id: int) -> None:
-            counted.add(consume(_with(frame, data), batch_id))
-
-        writer = frame.data.writeStream.foreachBatch(on_batch).queryName(name)
+        shape = (frame.columns, frame.changelog)
+        writer = frame.data.writeStream.queryName(name)
         if root.edge.bounded:
             writer = writer.trigger(availableNow=True)
         else:
@@ -74,7 +81,16 @@ class Launcher:
             folder = self.checkpoint / _folder_name(name)
             _same_query(folder, root, plan)
             writer = writer.option("checkpointLocation", str(folder / "spark"))
-        return StreamRun(writer.start(), counted.total)
+        if is_remote(self.spark) and on_client:
+            return fetching_run(
+                self.spark, writer, lambda data, batch: consume(Frame(data, *shape), batch)
+            )
+        counted = _Counter()
+
+        def on_batch(data: DataFrame, batch_id: int) -> None:
+            counted.add(consume(Frame(data, *shape), batch_id))
+
+        return StreamRun(writer.foreachBatch(on_batch).start(), counted.total)
 
     def _once(self, data: DataFrame) -> DataFrame:
         """A stream that delivers a batch frame one time, by way of a file."""
@@ -92,10 +108,6 @@ class _Counter:
 
     def total(self) -> int:
         return self.rows
-
-
-def _with(frame: Frame, data: DataFrame) -> Frame:
-    return Frame(data, frame.columns, frame.changelog)
 
 
 def _folder_name(name: str) -> str:

@@ -1,0 +1,61 @@
+"""Arrow tables as the user knows them: the names they gave, also inside rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.nodes import Edge
+from tidemark.spark.frames import KIND
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def named(table: pa.Table, edge: Edge, kinds: Sequence[str]) -> pa.Table:
+    """What Spark gave for an edge, under the user's names. Nothing is copied."""
+    import pyarrow as pa
+
+    columns = list(table.columns)
+    for index, type_ in enumerate(edge.types):
+        wanted = _named_type(columns[index].type, type_)
+        if wanted != columns[index].type:
+            chunks = [chunk.view(wanted) for chunk in columns[index].chunks]
+            columns[index] = pa.chunked_array(chunks, wanted)
+    return pa.table(columns, names=[*edge.names, *kinds])
+
+
+def _named_type(actual: pa.DataType, type_: t.DataType) -> pa.DataType:
+    """The Arrow type as it is, with the field names of the Flink type."""
+    import pyarrow as pa
+
+    match type_:
+        case t.Row(fields=fields):
+            named_fields = [
+                pa.field(field.name, _named_type(actual.field(i).type, field.type))
+                for i, field in enumerate(fields)
+            ]
+            return pa.struct(named_fields)
+        case t.Array(element=element):
+            return pa.list_(_inner(actual.value_field, element))
+        case t.Map(key=key, value=value):
+            return pa.map_(_named_type(actual.key_type, key), _inner(actual.item_field, value))
+    return actual
+
+
+def _inner(field: Any, type_: t.DataType) -> Any:
+    return field.with_type(_named_type(field.type, type_))
+
+
+def empty(edge: Edge) -> pa.Table:
+    """A table without rows, for a query that had none."""
+    import pyarrow as pa
+
+    from tidemark.spark.types import to_arrow
+
+    fields = [(column.name, to_arrow(column.type)) for column in edge.columns]
+    if edge.changelog is not Changelog.APPEND:
+        fields.append((KIND, pa.string()))
+    return pa.schema(fields).empty_table()

@@ -1,0 +1,132 @@
+"""Jobs without an end, changelogs, and DataFrames of the user's, on one shared Spark."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+import tidemark
+from tidemark import Session, TidemarkError
+
+
+@pytest.fixture
+def session(spark) -> Iterator[Session]:
+    session = tidemark.connect(spark)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def ticking(spark, session) -> Session:
+    """A session with a table `ticks` that never ends."""
+    stream = spark.readStream.format("rate").option("rowsPerSecond", 50).load()
+    session.register("ticks", stream, watermark="`timestamp` - INTERVAL '1' SECOND")
+    return session
+
+
+def test_changes_of_an_unbounded_query_come_while_it_runs(ticking):
+    result = ticking.sql("SELECT `value` AS v FROM ticks WHERE `value` % 2 = 0")
+
+    changes = result.changes()
+    first = list(itertools.islice(changes, 3))
+    assert result.job is not None
+    assert result.job.state == "running"
+    changes.close()
+
+    assert [change.row["v"] for change in first] == [0, 2, 4]
+    assert result.job.state == "stopped"
+
+
+def test_all_rows_of_a_query_without_an_end_cannot_be_had(ticking):
+    with pytest.raises(TidemarkError, match="no end"):
+        ticking.sql("SELECT * FROM ticks").rows()
+
+
+def test_batch_mode_refuses_a_table_that_never_ends(ticking):
+    ticking.sql("SET 'execution.runtime-mode' = 'batch'")
+
+    with pytest.raises(TidemarkError, match="`ticks` never ends"):
+        ticking.sql("SELECT * FROM ticks")
+
+
+def test_constants_join_a_stream_once(ticking):
+    result = ticking.sql(
+        "SELECT CAST(-1 AS BIGINT) AS v FROM (VALUES (1)) AS t(x) UNION ALL SELECT `value` FROM ticks"
+    )
+
+    changes = result.changes()
+    values = [change.row["v"] for change in itertools.islice(changes, 60)]
+    changes.close()
+
+    assert values.count(-1) == 1
+    assert sorted(values)[1:] == list(range(59))
+
+
+def test_a_job_runs_in_the_background_until_it_is_stopped(ticking):
+    ticking.sql("CREATE TABLE nowhere (v BIGINT) WITH ('connector' = 'blackhole')")
+    job = ticking.sql("INSERT INTO nowhere SELECT `value` FROM ticks").job
+    assert job is not None
+
+    while job.progress().rows_out == 0:
+        assert not job.wait(1)
+    job.stop()
+
+    assert job.state == "stopped"
+    assert job.wait(1)
+
+
+def test_a_changelog_is_applied(spark, session):
+    frame = spark.createDataFrame(
+        [(1, "a", "+I"), (2, "b", "+I"), (1, "a", "-U"), (1, "A", "+U"), (2, "b", "-D"), (3, "c", "+I")],
+        "id INT, name STRING, op STRING",
+    ).coalesce(1)
+    session.register("users", frame, row_kind="op")
+    result = session.sql("SELECT name, id + 1 AS next FROM users")
+
+    assert [change.kind for change in result.changes()] == ["+I", "+I", "-U", "+U", "-D", "+I"]
+    assert result.rows() == [{"name": "A", "next": 2}, {"name": "c", "next": 4}]
+    assert result.to_dataframe("op").columns == ["name", "next", "op"]
+
+
+def test_a_table_goes_out_as_a_dataframe(spark, session):
+    session.register("numbers", spark.range(3))
+
+    frame = session.table("numbers").to_dataframe()
+
+    assert [row.id for row in frame.collect()] == [0, 1, 2]
+
+
+def test_a_stream_resumes_from_its_checkpoint(spark, tmp_path):
+    source, sink, state = (tmp_path / name for name in ("in", "out", "checkpoint"))
+    source.mkdir()
+
+    def run_once() -> list[str]:
+        session = tidemark.connect(spark, checkpoint=state)
+        session.sql(
+            f"""
+            CREATE TABLE src (id INT) WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = 'json');
+            CREATE TABLE snk (id INT) WITH ('connector' = 'filesystem', 'path' = '{sink}', 'format' = 'json');
+            """
+        )
+        session.sql("INSERT INTO snk SELECT id FROM src").job.wait()
+        files = sorted(sink.rglob("*"))
+        return sorted(line for f in files if f.is_file() and f.name[0] not in "._" for line in f.read_text().split())
+
+    (source / "a.json").write_text('{"id": 1}\n')
+    assert run_once() == ['{"id":1}']
+    (source / "b.json").write_text('{"id": 2}\n')
+    assert run_once() == ['{"id":1}', '{"id":2}']
+
+
+def test_a_checkpoint_refuses_another_query(spark, tmp_path):
+    def run(query: str) -> None:
+        session = tidemark.connect(spark, checkpoint=tmp_path / "state")
+        session.sql("CREATE TABLE nowhere (v INT) WITH ('connector' = 'blackhole')")
+        session.sql(f"INSERT INTO nowhere {query}").job.wait()
+
+    run("SELECT x FROM (VALUES (1)) AS t(x)")
+
+    with pytest.raises(TidemarkError, match="made by another query"):
+        run("SELECT x + 1 FROM (VALUES (1)) AS t(x)")
