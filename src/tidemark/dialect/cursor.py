@@ -156,7 +156,7 @@ class Cursor:
     def span_from(self, start: int) -> Span:
         """From the token numbered `start` up to the last one taken."""
         if not self.tokens:
-            return Span(0, len(self.source.text))
+            return self.span_here()
         first = min(start, len(self.tokens) - 1)
         last = max(min(self.here, len(self.tokens)) - 1, first)
         return Span(self.tokens[first].start, self.tokens[last].end + 1)
@@ -164,8 +164,9 @@ class Cursor:
     def span_here(self) -> Span:
         if self.here < len(self.tokens):
             return Span(self.token.start, self.token.end + 1)
+        # A caret behind the end: something is missing there.
         end = self.tokens[-1].end + 1 if self.tokens else 0
-        return Span(end, end)
+        return Span(end, end + 1)
 
     def located(self, node: Node, start: int) -> Node:
         """The node, knowing that it was read from token `start` up to here."""

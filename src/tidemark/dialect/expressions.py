@@ -9,7 +9,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from tidemark.dialect import nodes
-from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
+from tidemark.dialect.cursor import DOUBLE, MAX_DEPTH, NAME, NUMBER, STRING
 from tidemark.dialect.keywords import (
     CALLED_WITHOUT_PARENTHESES,
     NEVER_CALLED,
@@ -360,8 +360,9 @@ class ExpressionParser(TypeParser):
                 "the length of the interval", hint="write for example INTERVAL '5' MINUTE"
             )
         factor = self._primary(start)
-        unit = self._interval_of("1", negative=False)
-        return exp.Paren(this=exp.Mul(this=factor, expression=unit))
+        at = self.here
+        unit = self.located(self._interval_of("1", negative=False), at)
+        return exp.Paren(this=self.located(exp.Mul(this=factor, expression=unit), start))
 
     def _interval_of(self, value: str, *, negative: bool) -> exp.Expression:
         if not self.at(*UNITS):
@@ -392,7 +393,7 @@ class ExpressionParser(TypeParser):
 
     def starts_query(self, ahead: int = 0) -> bool:
         """Does a query stand here, possibly in parentheses that only a query goes on behind?"""
-        while self.peek(ahead) == "(":
+        while self.peek(ahead) == "(" and ahead <= MAX_DEPTH:
             if self.behind_closing(self.here + ahead) not in QUERY_GOES_ON:
                 return False
             ahead += 1

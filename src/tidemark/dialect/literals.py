@@ -25,7 +25,7 @@ def text_of(cursor: Cursor, what: str = "a text in single quotes") -> str:
         if "\n" not in cursor.source.text[before.end : token.start]:
             cursor.fail(
                 "a text follows a text on the same line",
-                hint="join texts with ||; a quote inside a text is written twice: ''",
+                hint="a comma or || may be missing; a quote inside a text is written twice: ''",
             )
         parts.append(_one_text(cursor))
     return "".join(parts)

@@ -304,7 +304,8 @@ class TreePrinter:
         return table
 
     def _enclosed_unless_simple(self, items: list[exp.Expression]) -> str:
-        simple = len(items) == 1 and isinstance(items[0].unnest(), exp.Column)
+        first = items[0].this if isinstance(items[0], exp.Ordered) else items[0]
+        simple = len(items) == 1 and isinstance(first, exp.Column)
         text = self.listed(items)
         return text if simple else f"({text})"
 

@@ -1,0 +1,178 @@
+-- everything a table can have
+create table if not exists c.d.t (id int primary key not enforced, name varchar(10) comment 'n', total as id + 1,
+ts timestamp(3) metadata from 'timestamp' virtual, watermark for ts as ts - interval '5' second)
+comment 'x' partitioned by (name) with ('connector' = 'kafka', topic = 'it''s')
+--->
+CREATE TABLE IF NOT EXISTS c.d.t (
+  id INT NOT NULL,
+  name VARCHAR(10) COMMENT 'n',
+  total AS id + 1,
+  ts TIMESTAMP(3) METADATA FROM 'timestamp' VIRTUAL,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  PRIMARY KEY (id) NOT ENFORCED
+) COMMENT 'x' PARTITIONED BY (name) WITH (
+  'connector' = 'kafka',
+  'topic' = 'it''s'
+)
+
+-- older spellings
+create table t (a varchar, b timestamp, c timestamp(3) as system_metadata("k"), watermark for b as withOffset(b, 1000),)
+with (type = 'kafka', `group.id` = 'x', bootstrap.servers = 'a:1', update-mode = 'append')
+--->
+CREATE TABLE t (
+  a STRING,
+  b TIMESTAMP(6),
+  c TIMESTAMP(3) METADATA FROM 'k' VIRTUAL,
+  WATERMARK FOR b AS withOffset(b, 1000)
+) WITH (
+  'type' = 'kafka',
+  'group.id' = 'x',
+  'bootstrap.servers' = 'a:1',
+  'update-mode' = 'append'
+)
+
+-- LIKE and AS
+create temporary table a with ('k' = 'v') like b (including all overwriting options excluding watermarks);
+create or replace table a with ('k' = 'v') as select 1
+--->
+CREATE TEMPORARY TABLE a WITH (
+  'k' = 'v'
+) LIKE b (INCLUDING ALL OVERWRITING OPTIONS EXCLUDING WATERMARKS);
+
+CREATE OR REPLACE TABLE a WITH (
+  'k' = 'v'
+) AS
+SELECT 1
+
+-- views, functions, databases, catalogs
+create or replace temporary view if not exists v (x) comment 'c' as select 1;
+create temporary system function f as 'm.f' language python;
+create database if not exists d comment 'c' with ('a' = 'b');
+create catalog c with ('type' = 'generic_in_memory');
+drop temporary view if exists v; drop database d cascade
+--->
+CREATE OR REPLACE TEMPORARY VIEW IF NOT EXISTS v (x) COMMENT 'c' AS
+SELECT 1;
+
+CREATE TEMPORARY SYSTEM FUNCTION f AS 'm.f' LANGUAGE PYTHON;
+
+CREATE DATABASE IF NOT EXISTS d COMMENT 'c' WITH (
+  'a' = 'b'
+);
+
+CREATE CATALOG c WITH (
+  'type' = 'generic_in_memory'
+);
+
+DROP TEMPORARY VIEW IF EXISTS v;
+
+DROP DATABASE d CASCADE
+
+-- ALTER
+alter table t rename to u; alter table t rename a to b; alter table t set ('k'='v'); alter table t reset ('k');
+alter table t add (a int first, b as a + 1 after a, watermark for c as c, primary key (a) not enforced);
+alter table t modify a bigint; alter table t drop (a, b); alter table t drop watermark; alter table t drop primary key;
+alter view v as select 2
+--->
+ALTER TABLE t RENAME TO u;
+
+ALTER TABLE t RENAME a TO b;
+
+ALTER TABLE t SET (
+  'k' = 'v'
+);
+
+ALTER TABLE t RESET ('k');
+
+ALTER TABLE t ADD (
+  a INT FIRST,
+  b AS a + 1 AFTER a,
+  WATERMARK FOR c AS c,
+  PRIMARY KEY (a) NOT ENFORCED
+);
+
+ALTER TABLE t MODIFY (
+  a BIGINT
+);
+
+ALTER TABLE t DROP (a, b);
+
+ALTER TABLE t DROP WATERMARK;
+
+ALTER TABLE t DROP PRIMARY KEY;
+
+ALTER VIEW v AS
+SELECT 2
+
+-- INSERT and statement sets
+insert into t /*+ options('a'='b') */ partition (p = 'x', q = 1) (a, b) select 1, 2 emit with delay '1' minute before watermark, without delay after watermark;
+begin statement set; insert into a values (1); insert overwrite b (select 2); end;
+execute statement set begin insert into a values (1); end
+--->
+INSERT INTO t /*+ OPTIONS('a' = 'b') */ PARTITION (p = 'x', q = '1') (a, b)
+SELECT 1, 2
+EMIT WITH DELAY '1' MINUTE BEFORE WATERMARK, WITHOUT DELAY AFTER WATERMARK;
+
+EXECUTE STATEMENT SET
+BEGIN
+INSERT INTO a
+VALUES (1);
+INSERT OVERWRITE b
+(
+  SELECT 2
+);
+END;
+
+EXECUTE STATEMENT SET
+BEGIN
+INSERT INTO a
+VALUES (1);
+END
+
+-- the session
+set; set 'a' = 'b'; set table.exec.state.ttl = 1 h; reset; reset 'a'; use catalog c; use c.d;
+show tables; show tables from d not like 'a%'; show columns in t; show create view v; show current database;
+show user functions; desc t; describe extended t;
+explain plan for select 1; explain changelog_mode, plan_advice insert into t select 1;
+explain statement set begin insert into t select 1; end
+--->
+SET;
+
+SET 'a' = 'b';
+
+SET 'table.exec.state.ttl' = '1 h';
+
+RESET;
+
+RESET 'a';
+
+USE CATALOG c;
+
+USE c.d;
+
+SHOW TABLES;
+
+SHOW TABLES FROM d NOT LIKE 'a%';
+
+SHOW COLUMNS FROM t;
+
+SHOW CREATE VIEW v;
+
+SHOW CURRENT DATABASE;
+
+SHOW FUNCTIONS;
+
+DESCRIBE t;
+
+DESCRIBE EXTENDED t;
+
+EXPLAIN SELECT 1;
+
+EXPLAIN CHANGELOG_MODE, PLAN_ADVICE INSERT INTO t
+SELECT 1;
+
+EXPLAIN EXECUTE STATEMENT SET
+BEGIN
+INSERT INTO t
+SELECT 1;
+END

@@ -1,0 +1,185 @@
+"""Mistakes are found where they are, and said in plain words.
+
+The guilty SQL stands between « and »; the caret has to lie exactly there.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.dialect import parse_expression, parse_query, parse_script, parse_type
+from tidemark.errors import NotSupported, ParseError, SqlError
+
+MISTAKES = [
+    # not closed, wrong quotes
+    ("SELECT «'abc»", "not closed", "single quote"),
+    ("SELECT «`abc»", "not closed", "back quote"),
+    ('SELECT «"abc»', "not closed", "single quotes"),
+    ("SELECT 1 «/* abc»", "comment is not closed", "*/"),
+    ('SELECT «"abc"» FROM t', 'found the text "abc"', "'abc'"),
+    ("SELECT INTERVAL «‘»1’ HOUR", "'‘'", "write ' instead"),
+    ("SELECT a «#» b", "'#'", "--"),
+    ("SELECT 'a' «'b'»", "same line", "||"),
+    ("SELECT «1abc»", "neither a number nor a name", "`1abc`"),
+    # commas, parentheses, ends
+    ("SELECT a, «FROM» t", "expected a column", "comma"),
+    ("SELECT f(a «b»)", "expected `,` or `)`", "comma missing"),
+    ("SELECT f(a«»", "found the end of the text", None),
+    ("CREATE TABLE t (a INT «b» INT)", "expected `,` or `)`", "comma missing"),
+    ("CREATE TABLE t (a INT) WITH ('a' = 'b' «'c'» = 'd')", "same line", "comma"),
+    ("SELECT 1 «SELECT» 2", "expected `;`", "separated by `;`"),
+    ("«FOO» BAR", "expected a statement", "SELECT"),
+    # names
+    ("SELECT a AS «order» FROM t", "keyword `order`", "`order`"),
+    ("SELECT «value» FROM t", "keyword `value`", "`value`"),
+    ("CREATE TABLE «table» (a INT)", "keyword `table`", "`table`"),
+    ("SELECT a AS «'x'» FROM t", "expected an alias", "back quotes"),
+    # operators of other databases
+    ("SELECT a «!=» b", "not an operator", "<>"),
+    ("SELECT a«::»int", "not an operator", "CAST"),
+    ("SELECT a IN («)»", "at least one value", None),
+    # clauses
+    ("SELECT * FROM a JOIN b«»", "expected `ON` or `USING`", "CROSS JOIN"),
+    ("SELECT * FROM a CROSS JOIN b «ON» x", "CROSS JOIN has no ON", None),
+    ("SELECT a FROM t LIMIT 1«,» 2", "one number", "OFFSET"),
+    ("SELECT CASE WHEN a THEN b«»", "expected `END`", "ends with END"),
+    ("SELECT INTERVAL '1' «MILLISECOND»", "unit of the interval", None),
+    ("SELECT MAP[1, 2, 3]", "keys and values", None),
+    ("SELECT «U&'\\00'»", "four hexadecimal", None),
+    ("SELECT «x'abc'»", "even number", None),
+    (
+        "INSERT INTO t SELECT 1 «EMIT WITHOUT DELAY, WITHOUT DELAY BEFORE WATERMARK»",
+        "overlap",
+        None,
+    ),
+    ("EXECUTE STATEMENT SET BEGIN «SELECT» 1; END", "expected `INSERT` or `END`", "INSERTs only"),
+    # tables
+    ("CREATE TABLE t (a INT, «a STRING»)", "two columns `a`", None),
+    ("CREATE TABLE t (a INT, «PRIMARY KEY (a)»)", "NOT ENFORCED", "NOT ENFORCED"),
+    ("CREATE TABLE t (a INT) WITH ('k' = 'a', «'k' = 'b'»)", "given twice", None),
+    ("CREATE TABLE t (a INT) WITH ('k' = «1»)", "value in single quotes", None),
+    ("CREATE TABLE t («a», b INT)", "has no type", None),
+    ("CREATE TABLE t (a «INTT»)", "not a type", "INT"),
+    ("CREATE TABLE t (a DECIMAL(«39»))", "between 1 and 38", None),
+    ("CREATE TABLE t (a DECIMAL(3, «5»))", "between 0 and 3", None),
+    ("CREATE TABLE t (a TIMESTAMP(«10»))", "between 0 and 9", None),
+    ("CREATE TABLE t (a CHAR(«0»))", "between 1 and", None),
+    ("SELECT CAST(a AS INT «NOT» NULL)", "cannot be NOT NULL", "nullability"),
+]
+
+UNSUPPORTED = [
+    ("«MERGE INTO» t USING u", "MERGE INTO"),
+    ("«UPDATE» t SET a = 1", "UPDATE"),
+    ("«DELETE» FROM t", "DELETE"),
+    ("«TRUNCATE» TABLE t", "TRUNCATE"),
+    ("«CREATE MODEL» m", "CREATE MODEL"),
+    ("«CREATE MATERIALIZED TABLE» m", "CREATE MATERIALIZED TABLE"),
+    ("«ADD JAR» 'x'", "ADD JAR"),
+    ("«LOAD MODULE» hive", "LOAD MODULE"),
+    ("«ANALYZE» TABLE t", "ANALYZE"),
+    ("«CALL» p(1)", "CALL"),
+    ("SELECT a FROM t «QUALIFY» x = 1", "QUALIFY"),
+    ("SELECT * FROM t «PIVOT» (SUM(a) FOR b IN (1))", "PIVOT"),
+    ("SELECT * FROM t «TABLESAMPLE» SYSTEM (10)", "TABLESAMPLE"),
+    ("«WITH RECURSIVE» x AS (SELECT 1) SELECT 1", "WITH RECURSIVE"),
+    ("SELECT * FROM a «LEFT SEMI» JOIN b ON x", "SEMI JOIN"),
+    ("SELECT a «RLIKE» 'x'", "RLIKE"),
+    ("SELECT a «ILIKE» 'x'", "ILIKE"),
+    ("SELECT «ARRAY»(SELECT 1)", "ARRAY over a query"),
+    ("SELECT CAST(a AS «RAW»('x', 'y'))", "RAW"),
+    ("CREATE TABLE t (a «REAL»)", "REAL"),
+    ("CREATE TABLE t (a «TIMESTAMP WITH TIME ZONE»)", "WITH TIME ZONE"),
+    ("CREATE TABLE t (a INT) «DISTRIBUTED» BY (a) INTO 2 BUCKETS", "DISTRIBUTED BY"),
+    ("CREATE TABLE t (a INT, «UNIQUE» (a) NOT ENFORCED)", "UNIQUE"),
+    ("SHOW «JARS»", "SHOW JARS"),
+    (
+        "SELECT * FROM t MATCH_RECOGNIZE (MEASURES «FINAL» LAST(A.x) AS y PATTERN (A) DEFINE A AS TRUE)",
+        "FINAL",
+    ),
+]
+
+
+def check_caret(error: SqlError, marked: str) -> None:
+    assert error.at is not None and error.source is not None
+    before, _, rest = marked.partition("«")
+    guilty = rest.partition("»")[0]
+    found = error.source.text[error.at.start : error.at.end]
+    assert (error.at.start, found) == (len(before), guilty)
+
+
+@pytest.mark.parametrize(("marked", "message", "hint"), MISTAKES)
+def test_a_mistake_is_found_at_its_place_with_a_hint(marked, message, hint):
+    with pytest.raises(ParseError) as caught:
+        parse_script(marked.replace("«", "").replace("»", ""), "x.sql")
+    assert message in caught.value.message
+    assert hint is None or hint in (caught.value.hint or "")
+    if "«" in marked:
+        check_caret(caught.value, marked)
+    assert str(caught.value).startswith("x.sql:1:")
+
+
+@pytest.mark.parametrize(("marked", "feature"), UNSUPPORTED)
+def test_a_known_feature_that_is_missing_is_named_at_its_place(marked, feature):
+    with pytest.raises(NotSupported) as caught:
+        parse_script(marked.replace("«", "").replace("»", ""))
+    assert feature in caught.value.message
+    check_caret(caught.value, marked)
+
+
+def test_the_missing_parenthesis_of_a_seed_is_reported_at_the_end_of_its_list():
+    with pytest.raises(ParseError) as caught:
+        parse_query(
+            "(SELECT DATE_FORMAT(SESSION_END(ctime, INTERVAL '5' MINUTE, 'yyyy'), c FROM t)"
+        )
+    assert "found the keyword `FROM`" in caught.value.message
+
+
+def test_the_place_counts_lines_and_shows_the_text():
+    with pytest.raises(ParseError) as caught:
+        parse_script("SELECT 1;\n\nSELECT a\nFROM t WHERE\n  a ! b", "q.sql")
+    assert str(caught.value).splitlines()[:3] == [
+        "q.sql:5:5  the character '!' has no meaning here",
+        "  5 |   a ! b",
+        "          ^",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "  ", ";", "-- nothing", ";;"])
+def test_an_empty_script_has_no_statements(text):
+    assert parse_script(text).statements == ()
+
+
+@pytest.mark.parametrize("read", [parse_query, parse_expression, parse_type])
+def test_a_single_thing_takes_all_of_the_text(read):
+    for text in ("", "int int", "select 1 select 2", "1 1 1"):
+        with pytest.raises(ParseError) as caught:
+            read(text)
+        assert caught.value.at is not None and caught.value.source is not None
+
+
+@pytest.mark.parametrize(
+    "deep",
+    [
+        "(" * 5000 + "1" + ")" * 5000,
+        "(" * 5000,
+        "- " * 5000 + "1",
+        "NOT " * 5000 + "a",
+        "a" + "[1]" * 5000,
+        "a" + ".b" * 5000,
+        "a" + " + 1" * 5000,
+        "CASE WHEN " * 2000,
+        "f(" * 5000,
+        "(SELECT " * 2000,
+        "a IN (SELECT b FROM (SELECT c FROM t WHERE " * 500,
+        "CAST(a AS " + "ARRAY<" * 5000,
+    ],
+)
+def test_nesting_without_end_is_an_error_and_not_a_crash(deep):
+    with pytest.raises(ParseError) as caught:
+        parse_expression(deep)
+    assert "deep" in caught.value.message or "in a row" in caught.value.message
+
+
+def test_as_deep_as_allowed_still_prints_and_compares():
+    text = "(" * 90 + "1" + ")" * 90
+    assert parse_expression(text) == parse_expression(text).copy()
