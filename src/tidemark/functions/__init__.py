@@ -13,11 +13,18 @@ from tidemark.functions import (
     collections,
     conditional,
     constructors,
+    encodings,
+    formatting,
+    hashes,
     numeric,
     operators,
     patterns,
+    regexps,
+    splitting,
+    strings,
     time_texts,
     time_units,
+    urls,
 )
 from tidemark.functions.registry import Function
 
@@ -32,6 +39,13 @@ TABLES: tuple[tuple[Function, ...], ...] = (
     time_texts.FUNCTIONS,
     clock.FUNCTIONS,
     collections.FUNCTIONS,
+    strings.FUNCTIONS,
+    splitting.FUNCTIONS,
+    formatting.FUNCTIONS,
+    regexps.FUNCTIONS,
+    encodings.FUNCTIONS,
+    urls.FUNCTIONS,
+    hashes.FUNCTIONS,
 )
 
 BUILT_IN: dict[str, Function] = {

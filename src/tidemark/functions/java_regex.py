@@ -1,0 +1,201 @@
+"""What can be said of a Java regular expression without running it.
+
+Flink gives null for a pattern that is none and for a group that took no part in the match; Spark
+stops the query for the first and gives an empty text for the second. A look at the pattern tells
+which of the two may happen, so that ordinary patterns cost nothing extra.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tidemark.functions.spark_text import string
+
+_ESCAPES_WITHOUT_ARGUMENT = "dDwWsSbBAzZGtnrfaehHvVR"
+_QUOTED_END = r"\E\\E\Q"
+_QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})[?+]?")
+_OPENING = re.compile(r"\((?:\?(?::|=|!|<=|<!|>|<[A-Za-z][A-Za-z0-9]*>))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern known to be sound, and which of its groups are in every match."""
+
+    always_matched: tuple[bool, ...]
+
+    @property
+    def groups(self) -> int:
+        return len(self.always_matched)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A parenthesis that is still open, and where its groups begin in the list of all."""
+
+    first_inside: int
+    captures: bool = False
+    negated: bool = False
+    has_alternatives: bool = False
+
+    @property
+    def first_within(self) -> int:
+        """The first group that lies in this one, itself not counted."""
+        return self.first_inside + self.captures
+
+
+def read(pattern: str) -> Pattern | None:
+    """The pattern's groups, or None where only Java can tell whether it is a pattern at all."""
+    reader = _Reader(pattern)
+    return Pattern(tuple(reader.always)) if reader.read() else None
+
+
+class _Reader:
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.here = 0
+        self.always: list[bool] = []
+        # The outermost level counts as a parenthesis around everything.
+        self.open = [_Open(0)]
+        self.repeatable = False
+
+    def read(self) -> bool:
+        while self.here < len(self.pattern):
+            if not self._step(self.pattern[self.here]):
+                return False
+        if self.open[0].has_alternatives:
+            self._mark_optional(0)
+        return len(self.open) == 1
+
+    def _step(self, character: str) -> bool:
+        if character == "(":
+            return self._enter()
+        if character == ")":
+            return self._leave()
+        if character == "|":
+            return self._next_alternative()
+        if character in "*+?{":
+            return self._quantify()
+        if character == "[":
+            return self._character_class()
+        length = self._escape() if character == "\\" else 1
+        self.here += length
+        self.repeatable = character not in "^$"
+        return length > 0 and character not in "]}"
+
+    def _enter(self) -> bool:
+        opening = _OPENING.match(self.pattern, self.here)
+        assert opening is not None
+        text = opening.group()
+        if text == "(" and self.pattern.startswith("(?", self.here):
+            return False  # flags and what else Java has
+        captures = text == "(" or (text.endswith(">") and text != "(?>")
+        negated = text in ("(?!", "(?<!")
+        self.open.append(_Open(len(self.always), captures, negated))
+        if captures:
+            self.always.append(True)
+        self.here = opening.end()
+        self.repeatable = False
+        return True
+
+    def _leave(self) -> bool:
+        if len(self.open) == 1:
+            return False
+        closed = self.open.pop()
+        self.here += 1
+        quantifier = _QUANTIFIER.match(self.pattern, self.here)
+        repetition = quantifier.group() if quantifier else ""
+        if repetition.startswith(("*", "?", "{0")) or closed.negated:
+            self._mark_optional(closed.first_inside)
+        elif closed.has_alternatives:
+            self._mark_optional(closed.first_within)
+        self.here += len(repetition)
+        self.repeatable = not repetition
+        return True
+
+    def _mark_optional(self, first: int) -> None:
+        self.always[first:] = [False] * (len(self.always) - first)
+
+    def _next_alternative(self) -> bool:
+        self.open[-1].has_alternatives = True
+        self._mark_optional(self.open[-1].first_within)
+        self.here += 1
+        self.repeatable = False
+        return True
+
+    def _quantify(self) -> bool:
+        quantifier = _QUANTIFIER.match(self.pattern, self.here)
+        if quantifier is None or not self.repeatable:
+            return False
+        self.here = quantifier.end()
+        self.repeatable = False
+        return True
+
+    def _character_class(self) -> bool:
+        """`[...]` of single characters, ranges and simple escapes; no classes inside."""
+        start = self.here + 1 + self.pattern.startswith("^", self.here + 1)
+        place, previous = start, ""
+        while place < len(self.pattern):
+            character = self.pattern[place]
+            if character == "]" and place > start:
+                self.here = place + 1
+                self.repeatable = True
+                return True
+            if character in "[&]" or (character == "-" and not self._is_range(place, previous)):
+                return False
+            if character == "\\":
+                self.here = place
+                length = self._escape()
+                if length == 0:
+                    return False
+                previous, place = "", place + length
+            else:
+                previous, place = character, place + 1
+        return False
+
+    def _is_range(self, place: int, previous: str) -> bool:
+        """A hyphen that joins two characters in order, or stands at either end."""
+        following = self.pattern[place + 1 : place + 2]
+        if previous == "" or following == "]":
+            return following != "" and following != "["
+        return following.isalnum() and previous <= following
+
+    def _escape(self) -> int:
+        """The length of the escape here; 0 for those that take an argument."""
+        escaped = self.pattern[self.here + 1 : self.here + 2]
+        if not escaped or (escaped.isalnum() and escaped not in _ESCAPES_WITHOUT_ARGUMENT):
+            return 0
+        return 2
+
+
+# --- as Spark text -----------------------------------------------------------------------------
+
+
+def sound(text: str, value: object = None) -> str:
+    """Spark text of a pattern that is null where Java cannot read it.
+
+    `value` is the pattern if it is known. Compiling is the only test; Spark reaches it through
+    reflection, which gives the pattern back as text.
+    """
+    if isinstance(value, str) and read(value) is not None:
+        return text
+    return f"try_reflect('java.util.regex.Pattern', 'compile', {text})"
+
+
+def quoted(text: str, value: object = None) -> str:
+    """Spark text of a pattern that finds exactly what another Spark text gives."""
+    if isinstance(value, str):
+        return string(re.escape(value))
+    begin, end = string(r"\Q"), string(r"\E")
+    # An end of quotation inside the text: end, write the two characters, begin again.
+    inside = f"replace({text}, {end}, {string(_QUOTED_END)})"
+    return f"concat({begin}, {inside}, {end})"
+
+
+def quoted_replacement(text: str, value: object = None) -> str:
+    r"""Spark text of a replacement in which `$` and `\` stand for themselves."""
+    if isinstance(value, str):
+        return string(re.sub(r"([\\$])", r"\\\1", value))
+    for character in ("\\", "$"):
+        text = f"replace({text}, {string(character)}, {string(chr(92) + character)})"
+    return text

@@ -1,0 +1,170 @@
+"""Functions that search texts with Java's regular expressions, which Spark uses as well.
+
+What differs is told by `java_regex`: a pattern that is none, a group that is not there, and a group
+that took no part in the match are null here. Where the pattern is only known while the query runs,
+or a group may be left out of the match, an empty group is null too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidemark import types as t
+from tidemark.functions import java_regex
+from tidemark.functions.java_regex import quoted_replacement, sound
+from tidemark.functions.registry import Call, Function, scalar
+from tidemark.functions.spark_text import string
+
+# Finds the parentheses of a pattern that open a group: passes over escapes and classes.
+_GROUP_OPENINGS = r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(\((?!\?)|\(\?<(?![=!]))"
+
+
+def _pattern(call: Call) -> str:
+    return sound(call.args[1], call.literal(1))
+
+
+def _known(call: Call) -> java_regex.Pattern | None:
+    value = call.literal(1)
+    return java_regex.read(value) if isinstance(value, str) else None
+
+
+def _write_regexp(call: Call) -> str:
+    """Whether the pattern is found; the empty pattern and a broken one never are."""
+    text, pattern = call.args
+    found = f"({text} RLIKE {_pattern(call)})"
+    if call.literal(1) and _known(call):
+        return found
+    given = f"{text} IS NOT NULL AND {pattern} IS NOT NULL"
+    return f"CASE WHEN {given} THEN {pattern} <> '' AND coalesce({found}, FALSE) END"
+
+
+def _write_found(call: Call, group: int) -> str:
+    text, pattern = call.args[0], _pattern(call)
+    return f"CASE WHEN {text} RLIKE {pattern} THEN regexp_extract({text}, {pattern}, {group}) END"
+
+
+def _write_extract(call: Call) -> str:
+    """The first match of the whole pattern or of one of its groups."""
+    text, pattern, known = call.args[0], _pattern(call), _known(call)
+    group = call.literal(2) if len(call.args) == 3 else 0
+    if group == 0:
+        return _write_found(call, 0)
+    if known is None or not isinstance(group, int):
+        index = _index(call)
+        extracted = f"regexp_extract({text}, {pattern}, {index})"
+        return (
+            f"CASE WHEN NOT ({call.args[2]} BETWEEN 0 AND {_group_count(call)}) "
+            f"OR NOT ({text} RLIKE {pattern}) THEN NULL "
+            f"WHEN {call.args[2]} = 0 THEN {extracted} ELSE nullif({extracted}, '') END"
+        )
+    if not 0 < group <= known.groups:
+        return "CAST(NULL AS STRING)"
+    if known.always_matched[group - 1]:
+        return _write_found(call, group)
+    return f"nullif(regexp_extract({text}, {pattern}, {group}), '')"
+
+
+def _write_extract_all(call: Call) -> str:
+    """All matches of one group, of the first one unless said otherwise."""
+    text, pattern, known = call.args[0], _pattern(call), _known(call)
+    group = call.literal(2) if len(call.args) == 3 else 1
+    if known is None or not isinstance(group, int):
+        index = _index(call) if len(call.args) == 3 else "1"
+        matches = f"regexp_extract_all({text}, {pattern}, {index})"
+        each = f"CASE WHEN {index} = 0 THEN _tm_match ELSE nullif(_tm_match, '') END"
+        return (
+            f"CASE WHEN {index} BETWEEN 0 AND {_group_count(call)} "
+            f"THEN transform({matches}, _tm_match -> {each}) END"
+        )
+    if not 0 <= group <= known.groups:
+        return "CAST(NULL AS ARRAY<STRING>)"
+    matches = f"regexp_extract_all({text}, {pattern}, {group})"
+    if group == 0 or known.always_matched[group - 1]:
+        return matches
+    return f"transform({matches}, _tm_match -> nullif(_tm_match, ''))"
+
+
+def _index(call: Call) -> str:
+    index = call.args[2]
+    return f"CAST({index} AS INT)" if isinstance(call.type(2), t.BigInt) else index
+
+
+def _group_count(call: Call) -> str:
+    known = _known(call)
+    if known is not None:
+        return str(known.groups)
+    openings = f"regexp_extract_all({call.args[1]}, {string(_GROUP_OPENINGS)}, 1)"
+    return f"size(filter({openings}, _tm_opening -> _tm_opening <> ''))"
+
+
+def _write_replace(call: Call) -> str:
+    new = quoted_replacement(call.args[2], call.literal(2))
+    return f"regexp_replace({call.args[0]}, {_pattern(call)}, {new})"
+
+
+def _regexp(
+    name: str,
+    signature: str,
+    returns: t.DataType,
+    spark: Callable[[Call], str],
+    summary: str,
+    *,
+    strict: bool = False,
+) -> Function:
+    return scalar(
+        name, signature, returns, spark, category="string", summary=summary, strict=strict
+    )
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    _regexp(
+        "REGEXP",
+        "(string, string)",
+        t.Boolean(),
+        _write_regexp,
+        "Whether the pattern is found in the text.",
+        strict=True,
+    ),
+    _regexp(
+        "REGEXP_EXTRACT",
+        "(string, string, [integer])",
+        t.STRING,
+        _write_extract,
+        "The first match of the pattern, or of one of its groups.",
+    ),
+    _regexp(
+        "REGEXP_EXTRACT_ALL",
+        "(string, string, [integer])",
+        t.Array(t.STRING),
+        _write_extract_all,
+        "All matches of a group of the pattern, the first group if none is given.",
+    ),
+    _regexp(
+        "REGEXP_REPLACE",
+        "(string, string, string)",
+        t.STRING,
+        _write_replace,
+        "The text with each match of the pattern replaced.",
+    ),
+    _regexp(
+        "REGEXP_COUNT",
+        "(string, string)",
+        t.Int(),
+        lambda call: f"regexp_count({call.args[0]}, {_pattern(call)})",
+        "How often the pattern is found.",
+    ),
+    _regexp(
+        "REGEXP_INSTR",
+        "(string, string)",
+        t.Int(),
+        lambda call: f"regexp_instr({call.args[0]}, {_pattern(call)})",
+        "Where the first match of the pattern begins, counted from one; 0 if there is none.",
+    ),
+    _regexp(
+        "REGEXP_SUBSTR",
+        "(string, string)",
+        t.STRING,
+        lambda call: _write_found(call, 0),
+        "The first match of the pattern.",
+    ),
+)

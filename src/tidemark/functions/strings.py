@@ -1,0 +1,373 @@
+"""Functions over character strings.
+
+Spark and Flink count characters alike, in code points, almost everywhere. Flink's LPAD, RPAD and
+OVERLAY count UTF-16 units instead and can tear a character outside the basic plane in two; here
+they never do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tidemark import types as t
+from tidemark.functions.java_regex import quoted_replacement
+from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+
+ReturnType = Callable[[tuple[Argument, ...]], t.DataType]
+Write = Callable[[Call], str]
+
+
+# --- result types ------------------------------------------------------------------------------
+
+
+def _as_first(arguments: tuple[Argument, ...]) -> t.DataType:
+    """The type of the first argument, length included."""
+    first = arguments[0].type
+    return t.STRING if isinstance(first, t.Null) else first
+
+
+def _shortened(index: int) -> ReturnType:
+    """VARCHAR as long as an argument may be: for what only ever takes characters away."""
+
+    def returns(arguments: tuple[Argument, ...]) -> t.DataType:
+        text = arguments[index].type
+        return t.VarChar(text.length) if isinstance(text, t.Char | t.VarChar) else t.STRING
+
+    return returns
+
+
+def _overlaid(arguments: tuple[Argument, ...]) -> t.DataType:
+    lengths = [a.type.length for a in arguments[:2] if isinstance(a.type, t.Char | t.VarChar)]
+    return t.VarChar(min(sum(lengths), t.MAX_LENGTH)) if len(lengths) == 2 else t.STRING
+
+
+def _null_with_first(arguments: tuple[Argument, ...]) -> t.DataType:
+    return t.STRING.with_nullable(arguments[0].type.nullable)
+
+
+# --- parts of a text ---------------------------------------------------------------------------
+
+
+def _is_at_least(call: Call, index: int, least: int) -> bool:
+    value = call.literal(index)
+    return isinstance(value, int) and value >= least
+
+
+def _write_substring(call: Call) -> str:
+    """Counts from one, or from the end when negative; beyond the text there is nothing.
+
+    Spark agrees but for a start before the text and for a negative length.
+    """
+    text, start, *length = call.args
+    cases = ""
+    if length and not _is_at_least(call, 2, 0):
+        cases += f"WHEN {length[0]} < 0 THEN NULL "
+    if not _is_at_least(call, 1, 0):
+        # Written so that a null length still gives null.
+        nothing = f"substring('', 1, {length[0]})" if length else "''"
+        cases += f"WHEN {start} < -char_length({text}) THEN {nothing} "
+    part = f"substring({', '.join(call.args)})"
+    return f"CASE {cases}ELSE {part} END" if cases else part
+
+
+def _write_overlay(call: Call) -> str:
+    """Outside the text nothing is replaced; replacing no characters drops all that follow."""
+    text, new, start, *length = call.args
+    count = length[0] if length else f"char_length({new})"
+    if not _is_at_least(call, 3, 1):
+        to_the_end = 1_000_000_000
+        count = f"CASE WHEN {count} <= 0 THEN {to_the_end} ELSE {count} END"
+    given = " AND ".join(f"{argument} IS NOT NULL" for argument in (new, *length))
+    return (
+        f"CASE WHEN {given} AND NOT ({start} BETWEEN 1 AND char_length({text})) "
+        f"THEN {text} ELSE overlay({text}, {new}, {start}, {count}) END"
+    )
+
+
+def _write_pad(function: str) -> Write:
+    def write(call: Call) -> str:
+        padded = f"{function}({', '.join(call.args)})"
+        if _is_at_least(call, 1, 0) and call.literal(2):
+            return padded
+        return f"CASE WHEN {call.args[1]} < 0 OR {call.args[2]} = '' THEN NULL ELSE {padded} END"
+
+    return write
+
+
+def _write_trim(call: Call) -> str:
+    if len(call.args) == 1:
+        return f"trim({call.args[0]})"
+    return f"trim({call.literal(0)} {call.args[1]} FROM {call.args[2]})"
+
+
+def _write_trimmed_side(side: str) -> Write:
+    def write(call: Call) -> str:
+        characters = call.args[1] if len(call.args) == 2 else "' '"
+        return f"trim({side} {characters} FROM {call.args[0]})"
+
+    return write
+
+
+# --- searching and replacing -------------------------------------------------------------------
+
+
+def _write_position(call: Call) -> str:
+    """Where a text is found, from a start that counts as one when it is less."""
+    if len(call.args) == 2 or _is_at_least(call, 2, 1):
+        return f"locate({', '.join(call.args)})"
+    wanted, text, start = call.args
+    return f"locate({wanted}, {text}, CASE WHEN {start} < 1 THEN 1 ELSE {start} END)"
+
+
+def _write_instr(call: Call) -> str:
+    """As POSITION, but zero finds nothing and a negative start searches back from the end."""
+    text, wanted, *start = call.args
+    forwards = f"locate({', '.join((wanted, text, *start))})"
+    if not start or _is_at_least(call, 2, 0):
+        return forwards
+    backwards = f"locate(reverse({wanted}), reverse({text}), -({start[0]}))"
+    return (
+        f"CASE WHEN {start[0]} >= 0 THEN {forwards} WHEN {backwards} = 0 THEN 0 "
+        f"ELSE char_length({text}) + 2 - {backwards} - char_length({wanted}) END"
+    )
+
+
+def _write_replace(call: Call) -> str:
+    """To replace the empty text is to put the new one around every character."""
+    replaced = f"replace({', '.join(call.args)})"
+    if call.literal(1):
+        return replaced
+    text, wanted, new = call.args
+    around = f"regexp_replace({text}, '', {quoted_replacement(new, call.literal(2))})"
+    return f"CASE WHEN {wanted} = '' THEN {around} ELSE {replaced} END"
+
+
+# --- others ------------------------------------------------------------------------------------
+
+
+def _write_initcap(call: Call) -> str:
+    """Words are runs of ASCII letters and digits; all else stays as it is."""
+    words = f"regexp_extract_all({call.args[0]}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0)"
+    capitalised = "concat(upper(left(_tm_word, 1)), lower(substring(_tm_word, 2)))"
+    each = f"CASE WHEN _tm_word RLIKE '^[A-Za-z0-9]' THEN {capitalised} ELSE _tm_word END"
+    return f"array_join(transform({words}, _tm_word -> {each}), '')"
+
+
+def _elements(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+    index, *elements = arguments
+    if isinstance(index.value, int) and index.value < 0:
+        raise SignatureMismatch(f"the index of ELT counts from one, not {index.value}")
+    common = t.common_type([element.type for element in elements])
+    if common is None:
+        raise SignatureMismatch("ELT takes texts, or bytes, but not both")
+    return (index.type, *(common.with_nullable(element.type.nullable) for element in elements))
+
+
+def _write_elt(call: Call) -> str:
+    index, *elements = call.args
+    cases = " ".join(f"WHEN {n} THEN {element}" for n, element in enumerate(elements, start=1))
+    return f"CASE {index} {cases} END"
+
+
+def _write_ascii(call: Call) -> str:
+    # Flink gives the first byte of the UTF-8 text as Java sees it, with a sign.
+    first_byte = f"ascii(decode(encode(left({call.args[0]}, 1), 'UTF-8'), 'ISO-8859-1'))"
+    return f"(({first_byte} + 128) % 256 - 128)"
+
+
+def _string(
+    name: str,
+    signature: str | tuple[str, ...],
+    returns: t.DataType | ReturnType,
+    spark: str | Write,
+    summary: str,
+    **more: Any,
+) -> Function:
+    return scalar(name, signature, returns, spark, category="string", summary=summary, **more)
+
+
+_ONE_OR_TWO = ("(character)", "(character, character)")
+
+FUNCTIONS: tuple[Function, ...] = (
+    _string("UPPER", "(character)", _as_first, "upper({0})", "The text in upper case."),
+    _string("LOWER", "(character)", _as_first, "lower({0})", "The text in lower case."),
+    _string(
+        "INITCAP",
+        "(character)",
+        _as_first,
+        _write_initcap,
+        "The text with each word of ASCII letters and digits capitalised.",
+    ),
+    _string(
+        "TRIM",
+        ("(character)", "(symbol, character, character)"),
+        lambda arguments: _shortened(len(arguments) - 1)(arguments),
+        _write_trim,
+        "The text without blanks, or the given characters, at one or both ends.",
+    ),
+    _string(
+        "LTRIM",
+        _ONE_OR_TWO,
+        _shortened(0),
+        _write_trimmed_side("LEADING"),
+        "The text without blanks, or the given characters, at its beginning.",
+    ),
+    _string(
+        "RTRIM",
+        _ONE_OR_TWO,
+        _shortened(0),
+        _write_trimmed_side("TRAILING"),
+        "The text without blanks, or the given characters, at its end.",
+    ),
+    _string(
+        "BTRIM",
+        ("(string)", "(string, string)"),
+        t.STRING,
+        _write_trimmed_side("BOTH"),
+        "The text without blanks, or the given characters, at both ends.",
+    ),
+    _string(
+        "CHAR_LENGTH",
+        "(character)",
+        t.Int(),
+        "char_length({0})",
+        "How many characters the text has.",
+        aliases=("CHARACTER_LENGTH",),
+    ),
+    _string(
+        "POSITION",
+        "(string, string, [int])",
+        t.Int(),
+        _write_position,
+        "Where the first text begins in the second, counted from one; 0 if it is not there.",
+        aliases=("LOCATE",),
+    ),
+    _string(
+        "INSTR",
+        "(string, string, [int])",
+        t.Int(),
+        _write_instr,
+        "Where the second text begins in the first; a negative start searches from the end.",
+    ),
+    _string(
+        "SUBSTRING",
+        "(character, int, [int])",
+        _shortened(0),
+        _write_substring,
+        "The part from a position, counted from one or from the end when negative.",
+        aliases=("SUBSTR",),
+        strict=False,
+    ),
+    _string(
+        "LEFT",
+        "(character, int)",
+        _shortened(0),
+        "left({0}, {1})",
+        "The first characters.",
+        strict=False,
+    ),
+    _string(
+        "RIGHT",
+        "(character, int)",
+        _shortened(0),
+        "right({0}, {1})",
+        "The last characters.",
+        strict=False,
+    ),
+    _string(
+        "REPLACE",
+        "(string, string, string)",
+        t.STRING,
+        _write_replace,
+        "The text with each occurrence of the second text replaced by the third.",
+    ),
+    _string(
+        "TRANSLATE",
+        "(string, string, string)",
+        _null_with_first,
+        "translate({0}, coalesce({1}, ''), coalesce({2}, ''))",
+        "The text with each character of the second text replaced by its partner in the third.",
+        aliases=("TRANSLATE3",),
+        strict=False,
+    ),
+    _string(
+        "OVERLAY",
+        "(character, character, int, [int])",
+        _overlaid,
+        _write_overlay,
+        "The text with characters from a position on replaced by another text.",
+    ),
+    _string("REPEAT", "(string, int)", t.STRING, "repeat({0}, {1})", "The text many times over."),
+    _string(
+        "REVERSE",
+        "(string)",
+        t.STRING,
+        "reverse({0})",
+        "The text from end to beginning.",
+        strict=False,
+    ),
+    _string(
+        "LPAD",
+        "(string, int, string)",
+        t.STRING,
+        _write_pad("lpad"),
+        "The text brought to a length, filled up at its beginning.",
+        strict=False,
+    ),
+    _string(
+        "RPAD",
+        "(string, int, string)",
+        t.STRING,
+        _write_pad("rpad"),
+        "The text brought to a length, filled up at its end.",
+        strict=False,
+    ),
+    _string(
+        "CONCAT",
+        "(string, string...)",
+        t.STRING,
+        "concat({*})",
+        "The texts one after the other; null if one of them is.",
+    ),
+    _string(
+        "CONCAT_WS",
+        "(string, string...)",
+        _null_with_first,
+        "concat_ws({*})",
+        "The texts that are not null, with the first one between them.",
+        strict=False,
+    ),
+    _string(
+        "ELT",
+        ("(int, character, character...)", "(int, bytes, bytes...)"),
+        lambda arguments: arguments[1].type.with_nullable(True),
+        _write_elt,
+        "The text at a position among the arguments, counted from one.",
+        strict=False,
+        converts=_elements,
+    ),
+    _string(
+        "STARTSWITH",
+        ("(string, string)", "(bytes, bytes)"),
+        t.Boolean(),
+        "startswith({0}, {1})",
+        "Whether the text begins with another.",
+    ),
+    _string(
+        "ENDSWITH",
+        ("(string, string)", "(bytes, bytes)"),
+        t.Boolean(),
+        "endswith({0}, {1})",
+        "Whether the text ends with another.",
+    ),
+    _string("ASCII", "(string)", t.Int(), _write_ascii, "The first byte of the text, 0 for none."),
+    _string(
+        "CHR",
+        "(bigint)",
+        t.STRING,
+        "chr({0})",
+        "The character of a code up to 255, taken modulo 256.",
+        strict=False,
+    ),
+)
