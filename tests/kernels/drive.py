@@ -28,7 +28,7 @@ class Arrived:
     stamp: int = NONE_YET
 
 
-def frame(side: int, rows: Sequence[tuple[int, Arrived]], stamped: bool) -> pl.DataFrame:
+def frame(side: int, rows: Sequence[tuple[int, Arrived]]) -> pl.DataFrame:
     """Rows of one side as a kernel gets them; each comes with its place in the step."""
     name = "lr"[side]
     mine = [(place, arrived) for place, arrived in rows if arrived.side == side]
@@ -39,6 +39,8 @@ def frame(side: int, rows: Sequence[tuple[int, Arrived]], stamped: bool) -> pl.D
         # Three hash values only: different keys must be told apart by more than their hash.
         HASH: [-1 if a.row.key is None else sum(map(ord, a.row.key)) % 3 for _, a in mine],
         TIME: [a.row.time for _, a in mine],
+        ARRIVAL: [place for place, _ in mine],
+        STAMP: [a.stamp for _, a in mine],
     }
     types: dict[str, Any] = {
         f"{name}_key": pl.String,
@@ -46,10 +48,9 @@ def frame(side: int, rows: Sequence[tuple[int, Arrived]], stamped: bool) -> pl.D
         (KIND if side == LEFT else "r_kind"): pl.String,
         HASH: pl.Int64,
         TIME: pl.Int64,
+        ARRIVAL: pl.Int64,
+        STAMP: pl.Int64,
     }
-    if stamped:
-        columns |= {ARRIVAL: [place for place, _ in mine], STAMP: [a.stamp for _, a in mine]}
-        types |= {ARRIVAL: pl.Int64, STAMP: pl.Int64}
     made = pl.DataFrame(columns, schema=types)
     return made if side == LEFT else made.rename({"r_kind": KIND})
 
@@ -59,7 +60,6 @@ class Driver:
     """A kernel with its state, fed step by step."""
 
     kernel: Kernel
-    stamped: bool = False
     state: State = field(default_factory=State)
     metrics: Metrics | None = None
     next_event_time: int | None = None
@@ -69,7 +69,7 @@ class Driver:
         self, rows: Sequence[Arrived], watermark: int, processing_time: int = 0
     ) -> list[Emitted]:
         placed = list(enumerate(rows))
-        inputs = [frame(side, placed, self.stamped) for side in (LEFT, RIGHT)]
+        inputs = [frame(side, placed) for side in (LEFT, RIGHT)]
         step = self.kernel.step(self.state, inputs, watermark, processing_time)
         self.state, self.metrics = step.state, step.metrics
         self.next_event_time = step.next_event_time
@@ -79,9 +79,11 @@ class Driver:
     def feed(
         self, left: str = "", right: str = "", watermark: int = NONE_YET, at: int = 0
     ) -> list[str]:
-        """Step with rows written as "key time payload [kind]", several separated by commas."""
-        rows = [Arrived(RIGHT, row) for row in _rows(right)]
-        rows += [Arrived(LEFT, row) for row in _rows(left)]
+        """A micro-batch: the watermark, then versions, then left rows. Rows are written as
+        "key time payload [kind]", several separated by commas; `at` is the clock."""
+        stamp = max(watermark, self.state.watermark)
+        rows = [Arrived(RIGHT, row, stamp) for row in _rows(right)]
+        rows += [Arrived(LEFT, row, stamp) for row in _rows(left)]
         emitted = self.step(rows, watermark, at)
         return [f"{a} {'-' if b is None else b} {kind}" for a, b, kind in emitted]
 

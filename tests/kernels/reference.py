@@ -1,7 +1,7 @@
 """The temporal joins row by row, as the rules read: slow, and plain enough to trust.
 
-`advance` moves the watermark, `left` and `right` take one row. Rows are (key, time, payload,
-kind); what comes out is (left payload, right payload or None, left kind).
+`advance` moves the watermark, `tick` the clock, `left` and `right` take one row. What comes out
+is (left payload, right payload or None, left kind).
 """
 
 from __future__ import annotations
@@ -24,6 +24,33 @@ Emitted = tuple[int, int | None, str]
 
 
 @dataclass
+class CleanUpTimers:
+    """Section 5. `retention` is (min, max) or None for off."""
+
+    retention: tuple[int, int] | None = None
+    clock: int = 0
+    timers: dict[str | None, int] = field(default_factory=dict)
+
+    def access(self, key: str | None) -> None:
+        if self.retention is None:
+            return
+        shortest, longest = self.retention
+        if key not in self.timers or self.clock + shortest > self.timers[key]:
+            self.timers[key] = self.clock + longest
+
+    def remove(self, key: str | None) -> None:
+        self.timers.pop(key, None)
+
+    def tick(self, clock: int) -> list[str | None]:
+        """The keys to forget, now that the clock has moved."""
+        self.clock = clock
+        expired = [key for key, timer in self.timers.items() if timer <= clock]
+        for key in expired:
+            self.remove(key)
+        return expired
+
+
+@dataclass
 class KeyState:
     left: dict[int, Row] = field(default_factory=dict)  # by arrival number
     next_number: int = 1
@@ -38,12 +65,18 @@ class EventTimeReference:
     update_before: str = "ignored"
     watermark: int = NONE_YET
     keys: dict[str | None, KeyState] = field(default_factory=dict)
+    clean_up: CleanUpTimers = field(default_factory=CleanUpTimers)
+
+    def tick(self, clock: int) -> None:
+        for key in self.clean_up.tick(clock):
+            del self.keys[key]
 
     def left(self, row: Row) -> list[Emitted]:
         state = self.keys.setdefault(row.key, KeyState())
         state.left[state.next_number] = row
         state.next_number += 1
         self.lower_timer(state, row.time)
+        self.clean_up.access(row.key)
         return []
 
     def right(self, row: Row) -> list[Emitted]:
@@ -54,6 +87,7 @@ class EventTimeReference:
         state = self.keys.setdefault(row.key, KeyState())
         state.versions[row.time] = row
         self.lower_timer(state, row.time)
+        self.clean_up.access(row.key)
         return []
 
     @staticmethod
@@ -64,9 +98,9 @@ class EventTimeReference:
         if watermark <= self.watermark:
             return []
         self.watermark = watermark
-        return [emitted for state in self.keys.values() for emitted in self.fire(state)]
+        return [emitted for key in self.keys for emitted in self.fire(key, self.keys[key])]
 
-    def fire(self, state: KeyState) -> Iterator[Emitted]:
+    def fire(self, key: str | None, state: KeyState) -> Iterator[Emitted]:
         if state.timer is None or state.timer > self.watermark:
             return
         ready = {n: row for n, row in state.left.items() if row.time <= self.watermark}
@@ -78,6 +112,10 @@ class EventTimeReference:
             if time != max(past):
                 del state.versions[time]
         state.timer = min((row.time for row in state.left.values()), default=None)
+        if state.left or state.versions:
+            self.clean_up.access(key)
+        else:
+            self.clean_up.remove(key)
 
     def join(self, row: Row, versions: dict[int, Row]) -> Iterator[Emitted]:
         before = [time for time in versions if time <= row.time]
@@ -97,10 +135,17 @@ class EventTimeReference:
 class ProcessingTimeReference:
     how: str = "inner"
     condition: Callable[[Row, Row], bool] = lambda left, version: True
-    latest: dict[str, Row] = field(default_factory=dict)
+    latest: dict[str | None, Row] = field(default_factory=dict)
+    clean_up: CleanUpTimers = field(default_factory=CleanUpTimers)
+
+    def tick(self, clock: int) -> None:
+        for key in self.clean_up.tick(clock):
+            self.latest.pop(key, None)
 
     def left(self, row: Row) -> list[Emitted]:
         version = self.latest.get(row.key) if row.key is not None else None
+        if version is not None:
+            self.clean_up.access(row.key)
         if version is not None and self.condition(row, version):
             return [(row.payload, version.payload, row.kind)]
         return [(row.payload, None, row.kind)] if self.how == "left" else []
@@ -110,8 +155,10 @@ class ProcessingTimeReference:
             return []
         if row.kind in ("+I", "+U"):
             self.latest[row.key] = row
+            self.clean_up.access(row.key)
         else:
             self.latest.pop(row.key, None)
+            self.clean_up.remove(row.key)
         return []
 
     def advance(self, watermark: int) -> list[Emitted]:

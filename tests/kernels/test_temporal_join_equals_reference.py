@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
 
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.temporal_join import TemporalJoin
@@ -71,8 +74,12 @@ def _pair(
 
 
 def row_by_row(reference: EventTimeReference, history: Sequence[Arrived | int]) -> list[Emitted]:
+    return feed(reference, [*history, AFTER_ALL])
+
+
+def feed(reference: EventTimeReference, events: Sequence[Arrived | int]) -> list[Emitted]:
     out = []
-    for event in [*history, AFTER_ALL]:
+    for event in events:
         if isinstance(event, int):
             out += reference.advance(event)
         elif event.side == LEFT:
@@ -99,7 +106,7 @@ def test_stamped_rows_join_as_if_each_came_alone(
     join: tuple[TemporalJoin, EventTimeReference], history: list[Arrived | int], cuts: list[str]
 ) -> None:
     kernel, reference = join
-    driver = Driver(kernel, stamped=True)
+    driver = Driver(kernel)
     emitted: list[Emitted] = []
     rows: list[Arrived] = []
     watermark = NONE_YET
@@ -122,40 +129,13 @@ def test_stamped_rows_join_as_if_each_came_alone(
     assert driver.state.queue("waiting").height == 0
 
 
-@given(joins(), histories(), CUTS)
-@MANY
-def test_unstamped_rows_come_after_the_watermark_of_their_batch(
-    join: tuple[TemporalJoin, EventTimeReference], history: list[Arrived | int], cuts: list[str]
-) -> None:
-    kernel, reference = join
-    driver = Driver(kernel)
-    batches: list[list[Arrived | int]] = [[]]
-    for event, cut in zip(history, cuts, strict=False):
-        batches[-1].append(event)
-        if cut != "no cut":
-            batches.append([])
-    emitted: list[Emitted] = []
-    expected: list[Arrived | int] = []
-    for batch, cut in zip([*batches, [AFTER_ALL]], cuts, strict=False):
-        watermark = max([e for e in batch if isinstance(e, int)], default=NONE_YET)
-        rows = [e for e in batch if isinstance(e, Arrived)]
-        emitted += driver.step(rows, watermark)
-        expected.append(watermark)
-        expected += [row for row in rows if row.side == RIGHT]
-        expected += [row for row in rows if row.side == LEFT]
-        if cut == "restart":
-            driver.restart()
-
-    assert by_key(history, emitted) == by_key(history, row_by_row(reference, expected))
-
-
 @given(joins(), histories())
 @MANY
 def test_a_kernel_called_only_when_it_asks_to_misses_nothing(
     join: tuple[TemporalJoin, EventTimeReference], history: list[Arrived | int]
 ) -> None:
     kernel, reference = join
-    driver = Driver(kernel, stamped=True)
+    driver = Driver(kernel)
     emitted: list[Emitted] = []
     for event in history:
         if isinstance(event, Arrived):
@@ -166,3 +146,43 @@ def test_a_kernel_called_only_when_it_asks_to_misses_nothing(
         emitted += driver.step([], AFTER_ALL)
 
     assert by_key(history, emitted) == by_key(history, row_by_row(reference, history))
+
+
+@st.composite
+def clocks(draw: st.DrawFn) -> list[int]:
+    """The time of day after each event of a history."""
+    return list(accumulate(draw(st.lists(st.integers(0, 4), min_size=28, max_size=28))))
+
+
+@given(joins(), histories(), CUTS, clocks(), st.sampled_from([(2, 3), (4, 6), (0, 5)]))
+@MANY
+def test_idle_keys_are_forgotten_at_the_same_moment(
+    join: tuple[TemporalJoin, EventTimeReference],
+    history: list[Arrived | int],
+    cuts: list[str],
+    clock: list[int],
+    retention: tuple[int, int],
+) -> None:
+    kernel = replace(join[0], retention=Retention(*retention))
+    reference = join[1]
+    reference.clean_up.retention = retention
+    driver = Driver(kernel)
+    emitted: list[Emitted] = []
+    expected: list[Emitted] = []
+    rows: list[Arrived | int] = []
+    # All rows of a step come at one time of the day.
+    for event, cut, now in zip([*history, AFTER_ALL], [*cuts, "cut"], clock, strict=False):
+        rows.append(event)
+        if cut == "no cut" and event != AFTER_ALL:
+            continue
+        watermark = max([e for e in rows if isinstance(e, int)], default=NONE_YET)
+        emitted += driver.step([e for e in rows if isinstance(e, Arrived)], watermark, now)
+        reference.tick(now)
+        expected += feed(reference, rows)
+        rows = []
+        if cut == "restart":
+            driver.restart()
+
+    assert by_key(history, emitted) == by_key(history, expected)
+    timers = list(reference.clean_up.timers.values())
+    assert (driver.next_processing_time is not None) >= bool(timers)

@@ -52,58 +52,36 @@ class Arrivals:
 
 
 def arrange(state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arrivals:
-    """Number the rows of a step and find out what each sees of the watermark."""
-    final = max(state.watermark, watermark)
-    if all(STAMP in frame.columns for frame in inputs):
-        return _row_by_row(state, inputs, final)
-    return _as_one_batch(state, inputs, final)
-
-
-def _as_one_batch(state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arrivals:
-    """The watermark first, then the inputs, the last one before the first one."""
-    frames: list[pl.DataFrame] = []
-    number = state.sequence
-    for frame in reversed(inputs):
-        numbers = np.arange(number, number + frame.height)
-        frames.insert(0, frame.with_columns(pl.Series(SEQUENCE, numbers, pl.Int64)))
-        number += frame.height
-    moved = watermark > state.watermark
-    return Arrivals(
-        frames=tuple(frames),
-        late=tuple(int((frame[TIME] <= watermark).sum()) for frame in inputs),
-        advances=Advances(
-            np.array([state.sequence] if moved else [], dtype=np.int64),
-            np.array([watermark] if moved else [], dtype=np.int64),
-        ),
-        end=number,
-        watermark=watermark,
-    )
-
-
-def _row_by_row(state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arrivals:
-    """Every row where its ARRIVAL says, after the watermark of its STAMP."""
-    numbered = [
-        frame.with_columns((pl.col(ARRIVAL) + state.sequence).alias(SEQUENCE)) for frame in inputs
-    ]
+    """Number the rows of a step, and find the moments at which the watermark moves."""
+    numbered = number(state, inputs)
     sequence = np.concatenate([longs(frame, SEQUENCE) for frame in numbered])
-    stamps = np.concatenate([longs(frame, STAMP) for frame in numbered])
+    stamps = np.concatenate([longs(frame, STAMP) for frame in inputs])
     order = np.argsort(sequence, kind="stable")
-    end = int(sequence[order[-1]]) + 1 if order.size else state.sequence
+    end = end_of(state, numbered)
 
-    seen = np.maximum.accumulate(
-        np.concatenate([[state.watermark], stamps[order], [watermark]]).astype(np.int64)
-    )
+    final = max(state.watermark, watermark)
+    seen = np.concatenate([[state.watermark], stamps[order], [final]]).astype(np.int64)
+    seen = np.maximum.accumulate(seen)
     moves = np.flatnonzero(seen[1:] > seen[:-1])
-    first_after = np.append(sequence[order], end)
-    stamp_of = np.empty_like(stamps)
-    stamp_of[order] = seen[1:-1]
+    stamps[order] = seen[1:-1]
     return Arrivals(
-        frames=tuple(frame.drop(STAMP, ARRIVAL) for frame in numbered),
-        late=_late(numbered, stamp_of),
-        advances=Advances(first_after[moves], seen[1:][moves]),
+        frames=tuple(numbered),
+        late=_late(numbered, stamps),
+        advances=Advances(np.append(sequence[order], end)[moves], seen[1:][moves]),
         end=end,
         watermark=int(seen[-1]),
     )
+
+
+def number(state: State, inputs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The rows with their place in the sequence of all rows, instead of in the step."""
+    sequence = (pl.col(ARRIVAL) + state.sequence).alias(SEQUENCE)
+    return [frame.with_columns(sequence).drop(ARRIVAL, STAMP) for frame in inputs]
+
+
+def end_of(state: State, numbered: Sequence[pl.DataFrame]) -> int:
+    """The place in the sequence after the last row of a step."""
+    return max([state.sequence, *(int(longs(f, SEQUENCE)[-1]) + 1 for f in numbered if f.height)])
 
 
 def _late(frames: Sequence[pl.DataFrame], stamps: Longs) -> tuple[int, ...]:

@@ -27,6 +27,26 @@ class Metrics:
     segments: int
     watermark: int
 
+    @classmethod
+    def of(
+        cls,
+        state: State,
+        rows_in: tuple[int, ...],
+        late: tuple[int, ...],
+        rows_out: int,
+        waiting: int,
+    ) -> Metrics:
+        return cls(
+            rows_in=rows_in,
+            late=late,
+            rows_out=rows_out,
+            waiting=waiting,
+            state_rows=state.height,
+            state_bytes=state.size,
+            segments=sum(1 for _ in state.segments()),
+            watermark=state.watermark,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -47,15 +67,14 @@ class Kernel(Protocol):
     """One stateful operator over one bucket of keys.
 
     `inputs` holds a frame per input, also when it is empty, with the user's columns and
-    those of `columns`: HASH and TIME always, KIND where an input does more than insert.
-    Rows of a frame are in arrival order.
+    those of `columns`: HASH, TIME, ARRIVAL and STAMP always, KIND where an input does more
+    than insert. Rows of a frame are in arrival order, and ARRIVAL says how those of several
+    inputs interleave.
 
-    How rows and watermarks interleave is said by two more columns, which all inputs have or
-    none has. STAMP is the operator's watermark just before the row and ARRIVAL the row's
-    place among all rows of the step: then the step answers as if every row had come alone,
-    however rows are cut into steps. Without them the watermark advances first and all rows
-    come after it, the inputs' from the last to the first (a join's right side before its
-    left): what a micro-batch knows. In both cases the step ends at `watermark`.
+    STAMP is the operator's watermark just before the row; it never falls along ARRIVAL. After
+    the last row the watermark moves to `watermark`. The answer is that of rows and watermarks
+    coming one by one in this order, however they are cut into steps. Where rows of a
+    micro-batch know no more than the batch's watermark, all have the same stamp.
 
     Names of columns differ between the inputs.
     """
@@ -67,20 +86,3 @@ class Kernel(Protocol):
         watermark: int,
         processing_time: int,
     ) -> Step: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How long the state of a key that nobody asks for is kept, in milliseconds.
-
-    A key has at most one clean-up timer, so a busy key moves it at most once per
-    `longest - shortest`.
-    """
-
-    shortest: int
-    longest: int
-
-    @classmethod
-    def of(cls, ttl: int) -> Retention:
-        """The two bounds `table.exec.state.ttl` stands for."""
-        return cls(ttl, ttl * 3 // 2)

@@ -6,37 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import Advances, Arrivals, arrange
-from tidemark.kernels.columns import (
-    ACCUMULATE,
-    AFTER_ALL,
-    BEFORE_ALL,
-    HASH,
-    KIND,
-    SEQUENCE,
-    TIME,
-)
-from tidemark.kernels.firings import Firings, Requests, fire
-from tidemark.kernels.history import (
-    FLOOR,
-    PURGED,
-    Past,
-    living_versions,
-    newest_records,
-    recall,
-)
-from tidemark.kernels.joined import JoinType, join_rows, of_the_user
+from tidemark.kernels.clean_up import CleanUp, Retention
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH, SEQUENCE, TIME
+from tidemark.kernels.due import Due
+from tidemark.kernels.history import FLOOR, PURGED, living_versions, newest_records, recall
+from tidemark.kernels.joined import JoinType
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, TimeQueue, earliest, longs
-from tidemark.kernels.versions import VersionIndex
-
-_ENDS = "_tm_ends"  # a version that says: from here on nothing is valid
+from tidemark.kernels.tables import KeyedTable, TimeQueue, earliest, longs
+from tidemark.kernels.versions import as_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +41,8 @@ class TemporalJoin:
     how: JoinType = "inner"
     condition: pl.Expr | None = field(default=None, compare=False)
     update_before: Literal["ignored", "ends version"] = "ignored"
-    compaction: Compaction = Compaction()
+    retention: Retention | None = None
+    compaction: Compaction = field(default_factory=Compaction)
 
     def step(
         self,
@@ -68,47 +52,43 @@ class TemporalJoin:
         processing_time: int,
     ) -> Step:
         arrivals = arrange(state, inputs, watermark)
-        left, right = arrivals.frames[0], self._versions(arrivals.frames[1])
-        due, state = self._take_due(state, arrivals.advances, arrivals.watermark, left, right)
-        output = due.joined(self)
+        left = arrivals.frames[0]
+        ignored = ("-U",) if self.update_before == "ignored" else ()
+        right = as_versions(arrivals.frames[1], self.right_keys, ignored)
+        clean_up = self.retention and CleanUp(self.retention, self.right_keys, self.compaction)
+        if clean_up:
+            state = self._purged(state, clean_up, right, processing_time)
+        due, state = self._take_due(state, arrivals, left, right)
+        output = due.joined(self.how, self.condition)
         state = self._remember(state, due, right)
+        if clean_up:
+            state = due.note_accesses(state, clean_up, left, self.left_keys, right, processing_time)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
-        return Step(state, output, _metrics(state, arrivals, output), _next_firing(state))
-
-    def _versions(self, right: pl.DataFrame) -> pl.DataFrame:
-        """Right rows as versions. Null keys never match, so they need not be kept."""
-        kind = pl.col(KIND) if KIND in right.columns else pl.lit("+I")
-        if self.update_before == "ignored":
-            right = right.filter(kind != "-U")
-        return (
-            right.drop_nulls(self.right_keys)
-            .with_columns((~kind.is_in(ACCUMULATE)).alias(_ENDS))
-            .drop(KIND, strict=False)
-        )
+        waiting = state.queue("waiting").height
+        metrics = Metrics.of(state, arrivals.rows_in, arrivals.late, output.height, waiting)
+        return Step(state, output, metrics, _next_firing(state), state.queue("clean_ups").next)
 
     def _take_due(
-        self,
-        state: State,
-        advances: Advances,
-        watermark: int,
-        left: pl.DataFrame,
-        right: pl.DataFrame,
-    ) -> tuple[_Due, State]:
+        self, state: State, arrivals: Arrivals, left: pl.DataFrame, right: pl.DataFrame
+    ) -> tuple[Due, State]:
         """All rows that are handled in this step; the rest of the new ones starts to wait."""
-        until = watermark if len(advances) else BEFORE_ALL
+        advances = arrivals.advances
+        until = arrivals.watermark if len(advances) else BEFORE_ALL
         requests = right.select(HASH, *self.right_keys, TIME, SEQUENCE)
         due_left, waiting = self._exchange(state.queue("waiting"), left, advances, until)
         due_requests, pending = self._exchange(state.queue("requests"), requests, advances, until)
-        keys = Keys.of(
-            self.right_keys,
-            due_left.rename(dict(zip(self.left_keys, self.right_keys, strict=True))),
-            due_requests,
-        )
+        # Whoever must know which keys were accessed must know the keys of all rows.
+        accessed = [self._right_named(left), right] if self.retention else []
+        keys = Keys.of(self.right_keys, self._right_named(due_left), due_requests, *accessed)
         # What arrived after the last firing of this step matters to the next step only.
         visible = advances.sequence[-1] if len(advances) else 0
         past = recall(state, keys, right.filter(pl.col(SEQUENCE) < visible))
-        due = _Due.of(advances, keys, past, due_left, due_requests, self.left_keys)
+        due = Due.of(advances, keys, past, due_left, due_requests, self.left_keys)
         return due, state.with_tables(waiting=waiting, requests=pending)
+
+    def _right_named(self, left: pl.DataFrame) -> pl.DataFrame:
+        keys = zip(self.left_keys, self.right_keys, strict=True)
+        return left.select(HASH, *(pl.col(mine).alias(theirs) for mine, theirs in keys))
 
     def _exchange(
         self, queue: TimeQueue, rows: pl.DataFrame, advances: Advances, until: int
@@ -121,12 +101,25 @@ class TemporalJoin:
             rest.push(rows.filter(~due), TIME, self.compaction),
         )
 
-    def _remember(self, state: State, due: _Due, right: pl.DataFrame) -> State:
-        firings = state.keyed("firings").append(
-            due.records(),
+    def _purged(self, state: State, clean_up: CleanUp, right: pl.DataFrame, now: int) -> State:
+        """The state after the clean-up timers that have come: all before them is forgotten."""
+        gone, state = clean_up.expired(state, right, now)
+        records = gone.with_columns(
+            pl.lit(state.sequence, pl.Int64).alias(SEQUENCE),
+            pl.lit(BEFORE_ALL, pl.Int64).alias(FLOOR),
+            pl.lit(state.sequence, pl.Int64).alias(PURGED),
+        )
+        return state.with_tables(firings=self._with_records(state, records))
+
+    def _with_records(self, state: State, records: pl.DataFrame) -> KeyedTable:
+        return state.keyed("firings").append(
+            records,
             self.compaction,
             lambda rows, _: newest_records(rows, self.right_keys),
         )
+
+    def _remember(self, state: State, due: Due, right: pl.DataFrame) -> State:
+        firings = self._with_records(state, due.records())
         versions = state.keyed("versions").append(
             right,
             self.compaction,
@@ -135,130 +128,8 @@ class TemporalJoin:
         return state.with_tables(firings=firings, versions=versions)
 
 
-@dataclass(frozen=True, slots=True)
-class _Due:
-    """The rows that are due in one step, their keys, and what is known of these."""
-
-    advances: Advances
-    keys: Keys
-    past: Past
-    left: pl.DataFrame
-    left_key: Longs
-    left_firing: Longs
-    firings: Firings
-    index: VersionIndex
-    floors: Longs  # per firing: the time of the newest version it left behind the watermark
-
-    @classmethod
-    def of(
-        cls,
-        advances: Advances,
-        keys: Keys,
-        past: Past,
-        left: pl.DataFrame,
-        requests: pl.DataFrame,
-        left_keys: tuple[str, ...],
-    ) -> _Due:
-        waiting = _requests(advances, left, keys.number(left, left_keys))
-        asked = _requests(advances, requests, keys.number(requests, keys.names))
-        # A firing since a version's arrival has answered its request already.
-        pending = asked.sequence >= past.fired[asked.key]
-        firings = fire(waiting, asked.where(pending), advances)
-        index = VersionIndex(past.key, longs(past.versions, TIME))
-        floors = _floors(firings, index, past, advances)
-        return cls(advances, keys, past, left, waiting.key, waiting.firing, firings, index, floors)
-
-    def joined(self, join: TemporalJoin) -> pl.DataFrame:
-        """The output, firing by firing and within each in arrival order."""
-        order = np.lexsort((longs(self.left, SEQUENCE), self.left_firing))
-        match = self._match()[order]
-        ends = self.past.versions[_ENDS].to_numpy()
-        if match.size and ends.size:
-            match = np.where((match >= 0) & ~ends[match], match, -1)
-        left = of_the_user(self.left)[order]
-        right = of_the_user(self.past.versions).drop(_ENDS)
-        return join_rows(left, right, match, join.how, join.condition)
-
-    def _match(self) -> Longs:
-        """Per left row the position of the version that is valid at its time, as the state
-        stands when the row is handled."""
-        time = longs(self.left, TIME)
-        if len(self.advances) <= 1:
-            return self.index.find(self.left_key, time)
-        arrived_before = self.advances.sequence[self.left_firing]
-        previous = self.firings.before(self.left_key, self.left_firing)
-        since, floor = self._cleaned(previous)
-        sequence, version_time = (
-            longs(self.past.versions, SEQUENCE),
-            longs(self.past.versions, TIME),
-        )
-
-        def usable(version: Longs, row: Longs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-            survived = version_time[version] >= floor[row]
-            came_later = sequence[version] >= since[row]
-            return (sequence[version] < arrived_before[row]) & (survived | came_later)
-
-        return self.index.find(self.left_key, time, usable)
-
-    def _cleaned(self, firing: Longs) -> tuple[Longs, Longs]:
-        """Where in the sequence a firing stands, and its floor; -1 cleaned nothing up."""
-        if not self.firings.pairs.size:
-            return np.zeros_like(firing), np.full_like(firing, BEFORE_ALL)
-        since = np.where(firing >= 0, self.advances.sequence[self.firings.moment[firing]], 0)
-        return since, np.where(firing >= 0, self.floors[firing], BEFORE_ALL)
-
-    def records(self) -> pl.DataFrame:
-        """A record of each key's last firing, where it changed what is known of the key."""
-        last = self.firings.last()
-        key = self.firings.key[last]
-        fired = self.advances.sequence[self.firings.moment[last]]
-        floor = np.maximum(self.floors[last], self.past.floor[key])
-        # Versions that came since the record before: their requests are answered now.
-        arrivals = np.zeros(len(self.keys) + 1, dtype=bool)
-        fresh = longs(self.past.versions, SEQUENCE) >= self.past.fired[self.past.key]
-        arrivals[self.past.key[fresh]] = True
-        changed = arrivals[key] | (floor > self.past.floor[key])
-        return self.keys.only(key[changed]).with_columns(
-            pl.Series(SEQUENCE, fired[changed], pl.Int64),
-            pl.Series(FLOOR, floor[changed], pl.Int64),
-            pl.Series(PURGED, self.past.purged[key[changed]], pl.Int64),
-        )
-
-
-def _requests(advances: Advances, rows: pl.DataFrame, key: Longs) -> Requests:
-    sequence = longs(rows, SEQUENCE)
-    return Requests(key, sequence, advances.firing(sequence, longs(rows, TIME)))
-
-
-def _floors(firings: Firings, index: VersionIndex, past: Past, advances: Advances) -> Longs:
-    """Per firing the time of the newest version at or before its watermark."""
-    moment = firings.moment
-    sequence = longs(past.versions, SEQUENCE)
-    before = advances.sequence[moment]
-    found = index.find(
-        firings.key,
-        advances.watermark[moment],
-        lambda version, firing: sequence[version] < before[firing],
-    )
-    times = np.append(longs(past.versions, TIME), BEFORE_ALL)
-    return times[found]
-
-
 def _next_firing(state: State) -> int | None:
     time = earliest(state.queue("waiting").next, state.queue("requests").next)
     if time is None or state.watermark == AFTER_ALL:
         return None
     return max(time, state.watermark + 1)
-
-
-def _metrics(state: State, arrivals: Arrivals, output: pl.DataFrame) -> Metrics:
-    return Metrics(
-        rows_in=arrivals.rows_in,
-        late=arrivals.late,
-        rows_out=output.height,
-        waiting=state.queue("waiting").height,
-        state_rows=state.height,
-        state_bytes=state.size,
-        segments=sum(1 for _ in state.segments()),
-        watermark=state.watermark,
-    )

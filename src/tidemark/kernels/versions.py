@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
+from tidemark.kernels.columns import ACCUMULATE, KIND
 from tidemark.kernels.tables import Longs
+
+ENDS = "_tm_ends"  # marks a version that says: from here on nothing is valid
 
 # Which of these (version, query) pairs may be used.
 Usable = Callable[[Longs, Longs], npt.NDArray[np.bool_]]
@@ -50,3 +54,16 @@ class VersionIndex:
         positions = found[queries]
         same = (positions >= 0) & (self._key[positions] == key[queries])
         found[queries] = np.where(same, positions, -1)
+
+
+def as_versions(
+    rows: pl.DataFrame, keys: Sequence[str], ignored: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Rows of a changelog as versions. Null keys never match, so they need not be kept."""
+    kind = pl.col(KIND) if KIND in rows.columns else pl.lit("+I")
+    return (
+        rows.filter(~kind.is_in(ignored))
+        .drop_nulls(keys)
+        .with_columns((~kind.is_in(ACCUMULATE)).alias(ENDS))
+        .drop(KIND, strict=False)
+    )

@@ -1,0 +1,187 @@
+"""The rows of a temporal join that one step has to answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tidemark.kernels.arrivals import Advances
+from tidemark.kernels.clean_up import NO_TIMER, CleanUp, any_of, largest
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, SEQUENCE, TIME
+from tidemark.kernels.firings import Firings, Requests, fire
+from tidemark.kernels.history import FLOOR, PURGED, Past
+from tidemark.kernels.joined import JoinType, join_rows, of_the_user
+from tidemark.kernels.keys import Keys
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.versions import ENDS, VersionIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The rows that are due in one step, their keys, and what is known of these."""
+
+    advances: Advances
+    keys: Keys
+    past: Past
+    left: pl.DataFrame
+    left_key: Longs
+    left_firing: Longs
+    firings: Firings
+    index: VersionIndex
+    floors: Longs  # per firing: the time of the newest version it left behind the watermark
+
+    @classmethod
+    def of(
+        cls,
+        advances: Advances,
+        keys: Keys,
+        past: Past,
+        left: pl.DataFrame,
+        requests: pl.DataFrame,
+        left_keys: tuple[str, ...],
+    ) -> Due:
+        left_key = keys.number(left, left_keys)
+        if past.purged.any():
+            kept = longs(left, SEQUENCE) >= past.purged[left_key]
+            left, left_key = left.filter(kept), left_key[kept]
+        waiting = _requests(advances, left, left_key)
+        asked = _requests(advances, requests, keys.number(requests, keys.names))
+        # A firing since a version's arrival has answered its request already.
+        pending = asked.sequence >= past.fired[asked.key]
+        firings = fire(waiting, asked.where(pending), advances)
+        index = VersionIndex(past.key, longs(past.versions, TIME))
+        floors = _floors(firings, index, past, advances)
+        return cls(advances, keys, past, left, waiting.key, waiting.firing, firings, index, floors)
+
+    def joined(self, how: JoinType, condition: pl.Expr | None) -> pl.DataFrame:
+        """The output, firing by firing and within each in arrival order."""
+        order = np.lexsort((longs(self.left, SEQUENCE), self.left_firing))
+        match = self._match()[order]
+        ends = self.past.versions[ENDS].to_numpy()
+        if match.size and ends.size:
+            match = np.where((match >= 0) & ~ends[match], match, -1)
+        left = of_the_user(self.left)[order]
+        right = of_the_user(self.past.versions).drop(ENDS)
+        return join_rows(left, right, match, how, condition)
+
+    def _match(self) -> Longs:
+        """Per left row the position of the version that is valid at its time, as the state
+        stands when the row is handled."""
+        time = longs(self.left, TIME)
+        if len(self.advances) <= 1:
+            return self.index.find(self.left_key, time)
+        arrived_before = self.advances.sequence[self.left_firing]
+        previous = self.firings.before(self.left_key, self.left_firing)
+        since, floor = self._cleaned(previous)
+        sequence, version_time = (
+            longs(self.past.versions, SEQUENCE),
+            longs(self.past.versions, TIME),
+        )
+
+        def usable(version: Longs, row: Longs) -> npt.NDArray[np.bool_]:
+            survived = version_time[version] >= floor[row]
+            came_later = sequence[version] >= since[row]
+            return (sequence[version] < arrived_before[row]) & (survived | came_later)
+
+        return self.index.find(self.left_key, time, usable)
+
+    def _cleaned(self, firing: Longs) -> tuple[Longs, Longs]:
+        """Where in the sequence a firing stands, and its floor; -1 cleaned nothing up."""
+        if not self.firings.pairs.size:
+            return np.zeros_like(firing), np.full_like(firing, BEFORE_ALL)
+        since = np.where(firing >= 0, self.advances.sequence[self.firings.moment[firing]], 0)
+        return since, np.where(firing >= 0, self.floors[firing], BEFORE_ALL)
+
+    def records(self) -> pl.DataFrame:
+        """A record of each key's last firing, where it changed what is known of the key."""
+        last = self.firings.last()
+        key = self.firings.key[last]
+        fired = self.advances.sequence[self.firings.moment[last]]
+        floor = np.maximum(self.floors[last], self.past.floor[key])
+        # Versions that came since the record before: their requests are answered now.
+        arrivals = np.zeros(len(self.keys) + 1, dtype=bool)
+        fresh = longs(self.past.versions, SEQUENCE) >= self.past.fired[self.past.key]
+        arrivals[self.past.key[fresh]] = True
+        changed = arrivals[key] | (floor > self.past.floor[key])
+        return self.keys.only(key[changed]).with_columns(
+            pl.Series(SEQUENCE, fired[changed], pl.Int64),
+            pl.Series(FLOOR, floor[changed], pl.Int64),
+            pl.Series(PURGED, self.past.purged[key[changed]], pl.Int64),
+        )
+
+    def note_accesses(
+        self,
+        state: State,
+        clean_up: CleanUp,
+        left: pl.DataFrame,
+        left_keys: tuple[str, ...],
+        right: pl.DataFrame,
+        now: int,
+    ) -> State:
+        """Renew the clean-up timers of all keys with new rows or with something left to keep.
+
+        A firing that leaves nothing takes the timer away; a row after it sets a new one.
+        """
+        keys, fired = self.keys, self.firings
+        left_key, right_key = keys.number(left, left_keys), keys.number(right, keys.names)
+        timer, waiting = clean_up.timers(state, keys)
+        emptying = self._leaves_nothing(waiting, left_key, longs(left, SEQUENCE))
+        emptied = largest(len(keys), fired.key[emptying], fired.moment[emptying])
+        last_row = largest(
+            len(keys),
+            np.concatenate([left_key, right_key]),
+            np.concatenate([longs(left, SEQUENCE), longs(right, SEQUENCE)]),
+        )
+        set_again = last_row >= np.append(self.advances.sequence, 0)[emptied]
+        fresh = np.where(set_again, now + clean_up.retention.longest, NO_TIMER)
+        renewed = np.where(emptied >= 0, fresh, clean_up.retention.renewed(timer, now))
+        accessed = any_of(len(keys), left_key, right_key, fired.key)
+        still_waiting = waiting.copy()
+        np.add.at(still_waiting, left_key, 1)
+        np.subtract.at(still_waiting, self.left_key, 1)
+        after = np.where(accessed, renewed, timer)
+        return clean_up.note(state, keys, (timer, waiting), (after, still_waiting))
+
+    def _leaves_nothing(
+        self, waiting: Longs, left_key: Longs, left_sequence: Longs
+    ) -> npt.NDArray[np.bool_]:
+        """Per firing whether neither left rows nor versions of its key remain after it."""
+        key, moment, width = self.firings.key, self.firings.moment, self.firings.width
+        before = np.searchsorted(self.advances.sequence, left_sequence, side="right")
+        arrived = np.sort(left_key * width + before)
+        handled = np.sort(self.left_key * width + self.left_firing)
+        remaining = waiting[key] + _up_to(arrived, key, moment, width)
+        remaining -= _up_to(handled, key, moment, width)
+        first_version = np.full(len(self.keys) + 1, AFTER_ALL, dtype=np.int64)
+        np.minimum.at(first_version, self.past.key, longs(self.past.versions, SEQUENCE))
+        no_version = first_version[key] >= self.advances.sequence[moment]
+        return np.asarray((remaining == 0) & no_version, dtype=np.bool_)
+
+
+def _up_to(pairs: Longs, key: Longs, moment: Longs, width: int) -> Longs:
+    """How many of the sorted (key, moment) pairs are of this key and not after this moment."""
+    first = np.searchsorted(pairs, key * width, side="left")
+    return np.asarray(np.searchsorted(pairs, key * width + moment, side="right") - first)
+
+
+def _requests(advances: Advances, rows: pl.DataFrame, key: Longs) -> Requests:
+    sequence = longs(rows, SEQUENCE)
+    return Requests(key, sequence, advances.firing(sequence, longs(rows, TIME)))
+
+
+def _floors(firings: Firings, index: VersionIndex, past: Past, advances: Advances) -> Longs:
+    """Per firing the time of the newest version at or before its watermark."""
+    moment = firings.moment
+    sequence = longs(past.versions, SEQUENCE)
+    before = advances.sequence[moment]
+    found = index.find(
+        firings.key,
+        advances.watermark[moment],
+        lambda version, firing: sequence[version] < before[firing],
+    )
+    times = np.append(longs(past.versions, TIME), BEFORE_ALL)
+    return times[found]

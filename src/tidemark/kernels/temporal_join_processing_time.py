@@ -1,0 +1,134 @@
+"""The processing-time temporal join: each left row with the version that is there right now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.arrivals import end_of, number
+from tidemark.kernels.clean_up import NO_TIMER, CleanUp, Retention, any_of, largest
+from tidemark.kernels.columns import HASH, SEQUENCE
+from tidemark.kernels.joined import JoinType, join_rows, of_the_user
+from tidemark.kernels.keys import Keys
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.versions import ENDS, VersionIndex, as_versions
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessingTimeTemporalJoin:
+    """Give each left row the latest right version that arrived before it.
+
+    Left rows are answered at once and never kept. An insert or update of the right side
+    replaces the key's version, a delete removes it. `condition` is tested on the joined
+    columns, null counting as false.
+    """
+
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    how: JoinType = "inner"
+    condition: pl.Expr | None = field(default=None, compare=False)
+    retention: Retention | None = None
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        clean_up = self.retention and CleanUp(self.retention, self.right_keys, self.compaction)
+        if clean_up:
+            state = self._purged(state, inputs[1], clean_up, processing_time)
+        numbered = number(state, inputs)
+        left, right = numbered[0], as_versions(numbered[1], self.right_keys)
+        keys = Keys.of(
+            self.right_keys,
+            left.rename(dict(zip(self.left_keys, self.right_keys, strict=True))),
+            right,
+        )
+        left_key = keys.number(left, self.left_keys)
+        versions = self._known(state, keys, right)
+        match = self._match(versions, keys, left, left_key)
+        output = join_rows(
+            of_the_user(left),
+            of_the_user(versions).drop(ENDS),
+            match,
+            self.how,
+            self.condition,
+        )
+        if clean_up:
+            matched = left_key[match >= 0]
+            state = self._accessed(state, clean_up, keys, matched, right, processing_time)
+        latest = state.keyed("latest").append(
+            right.unique([HASH, *self.right_keys], keep="last", maintain_order=True),
+            self.compaction,
+            self._worth_keeping,
+        )
+        state = replace(
+            state.with_tables(latest=latest),
+            watermark=max(state.watermark, watermark),
+            sequence=end_of(state, numbered),
+        )
+        metrics = Metrics.of(state, tuple(f.height for f in inputs), (0, 0), output.height, 0)
+        return Step(state, output, metrics, None, state.queue("clean_ups").next)
+
+    def _known(self, state: State, keys: Keys, right: pl.DataFrame) -> pl.DataFrame:
+        """All versions that a left row of this step may find, by key and arrival."""
+        stored = state.keyed("latest").probe(keys.hashes, right.clear())
+        versions = pl.concat([stored, right])
+        key = keys.number(versions, keys.names)
+        known = np.flatnonzero(key >= 0)
+        return versions[known[np.lexsort((longs(versions, SEQUENCE)[known], key[known]))]]
+
+    def _match(
+        self, versions: pl.DataFrame, keys: Keys, left: pl.DataFrame, left_key: Longs
+    ) -> Longs:
+        """Per left row the position of the version that is there when it arrives, or -1."""
+        key = keys.number(versions, keys.names)
+        index = VersionIndex(key, longs(versions, SEQUENCE))
+        found = index.find(left_key, longs(left, SEQUENCE))
+        ended = np.append(versions[ENDS].to_numpy(), True)
+        return np.where(ended[found], -1, found)
+
+    def _worth_keeping(self, rows: pl.DataFrame, oldest: bool) -> pl.DataFrame:
+        newest = rows.unique([HASH, *self.right_keys], keep="last", maintain_order=True)
+        return newest.filter(~pl.col(ENDS)) if oldest else newest
+
+    def _purged(self, state: State, right: pl.DataFrame, clean_up: CleanUp, now: int) -> State:
+        """The state without the versions of keys whose clean-up timer has come."""
+        shape = as_versions(number(state, [right])[0], self.right_keys).clear()
+        gone, state = clean_up.expired(state, shape, now)
+        ends = pl.concat([shape, gone], how="diagonal").with_columns(
+            pl.lit(state.sequence, pl.Int64).alias(SEQUENCE), pl.lit(True).alias(ENDS)
+        )
+        latest = state.keyed("latest").append(ends, self.compaction, self._worth_keeping)
+        return replace(state.with_tables(latest=latest), sequence=state.sequence + 1)
+
+    def _accessed(
+        self,
+        state: State,
+        clean_up: CleanUp,
+        keys: Keys,
+        matched: Longs,
+        right: pl.DataFrame,
+        now: int,
+    ) -> State:
+        """Matches and upserts renew a key's timer; a delete takes it away."""
+        key, sequence = keys.number(right, keys.names), longs(right, SEQUENCE)
+        ends = right[ENDS].to_numpy()
+        deleted = largest(len(keys), key[ends], sequence[ends])
+        upserted = largest(len(keys), key[~ends], sequence[~ends])
+        timer, waiting = clean_up.timers(state, keys)
+        accessed = any_of(len(keys), matched, key)
+        new = np.full_like(timer, now + clean_up.retention.longest)
+        after_delete = np.where(upserted > deleted, new, NO_TIMER)
+        renewed = np.where(deleted >= 0, after_delete, clean_up.retention.renewed(timer, now))
+        after = np.where(accessed, renewed, timer)
+        return clean_up.note(state, keys, (timer, waiting), (after, waiting))

@@ -1,0 +1,114 @@
+"""One step of a kernel over one bucket, whoever calls for it: Spark's stream or Spark's batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from tidemark.kernels.columns import (
+    AFTER_ALL,
+    ARRIVAL,
+    BEFORE_ALL,
+    HASH,
+    STAMP,
+    TIME,
+)
+from tidemark.kernels.protocol import Kernel, Step
+from tidemark.kernels.state import State
+from tidemark.spark.stateful.end_of_input import END_MS
+from tidemark.spark.stateful.packing import decode
+
+# A packed row: the input it belongs to, where it comes from, and its rows.
+Packed = tuple[int, int, int, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class InputShape:
+    """What a bucket must know of an input that has no rows right now.
+
+    The rows of a `chained` input come out of another stateful operator, which emits them
+    before its watermark moves on: they are in time although they lie behind it.
+    """
+
+    schema: pa.Schema  # of the user's columns
+    chained: bool = False
+    stamped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A kernel with its inputs."""
+
+    kernel: Kernel
+    shapes: tuple[InputShape, ...]
+
+    def step(
+        self,
+        state: State,
+        packed: Iterable[Packed],
+        before: int,
+        after: int,
+        processing_time: int,
+    ) -> Step:
+        """Rows of sources come after the watermark `before`, and then it moves to `after`.
+
+        A micro-batch knows one watermark, which is both; a table has none before its rows and
+        the last of all after them.
+        """
+        frames = self._opened(packed)
+        arriving = self._in_order(frames, state.watermark, max(state.watermark, before))
+        return self.kernel.step(state, arriving, after, processing_time)
+
+    def _opened(self, packed: Iterable[Packed]) -> list[pl.DataFrame]:
+        """A frame per input, its rows in the order of their source."""
+        parts: list[list[Packed]] = [[] for _ in self.shapes]
+        for row in packed:
+            if row[0] >= 0:
+                parts[row[0]].append(row)
+        return [
+            pl.concat(
+                [_empty(shape), *(decode(p[3]) for p in sorted(of_input, key=lambda p: p[1:3]))]
+            ).rechunk()
+            for shape, of_input in zip(self.shapes, parts, strict=True)
+        ]
+
+    def _in_order(
+        self, frames: Sequence[pl.DataFrame], so_far: int, now: int
+    ) -> list[pl.DataFrame]:
+        """Rows of other operators, then the watermark's advance, then rows of sources.
+
+        Between two inputs of a kind there is no order to be known; the later input goes first,
+        so that a join's left rows find what came in the same batch.
+        """
+        result = list(frames)
+        place = 0
+        for chained in (True, False):
+            for index in reversed(range(len(frames))):
+                shape, frame = self.shapes[index], frames[index]
+                if shape.chained == chained:
+                    own = pl.col(STAMP) if shape.stamped else pl.lit(now, pl.Int64)
+                    stamp = pl.lit(so_far, pl.Int64) if chained else own.clip(now)
+                    places = np.arange(place, place + frame.height)
+                    result[index] = frame.with_columns(
+                        stamp.alias(STAMP), pl.Series(ARRIVAL, places, pl.Int64)
+                    )
+                    place += frame.height
+        return result
+
+
+def _empty(shape: InputShape) -> pl.DataFrame:
+    frame = pl.from_arrow(shape.schema.empty_table())
+    assert isinstance(frame, pl.DataFrame)
+    system = [HASH, TIME, *([STAMP] if shape.stamped else [])]
+    return frame.with_columns(pl.lit(0, pl.Int64).alias(name) for name in system)
+
+
+def as_kernel_watermark(spark_watermark: int) -> int:
+    """Spark says 0 while there is none yet, and the end marker's time when all has come."""
+    if spark_watermark <= 0:
+        return BEFORE_ALL
+    return AFTER_ALL if spark_watermark >= END_MS else spark_watermark

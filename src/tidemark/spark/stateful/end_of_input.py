@@ -1,0 +1,51 @@
+"""How a stream learns that a bounded input has ended.
+
+Spark's watermark follows the rows it sees, so the last rows of a bounded input would wait for
+ever. A bounded source is therefore read together with a folder that is empty until somebody
+says that the source has been read to its end: then one marker row in it, with the largest
+time there is, moves the watermark there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# 9999-12-31 23:59:59.999, the last moment that SQL timestamps are made for.
+END_MS: Final = 253_402_300_799_999
+
+
+def end_folder_ready(spark: SparkSession, folder: str) -> None:
+    """Create the folder of an input's end marker, wherever Spark's files are."""
+    spark.createDataFrame([], "ended BOOLEAN").write.mode("ignore").json(folder)
+
+
+def say_ended(spark: SparkSession, folder: str) -> None:
+    """Mark the input as read to its end; saying it again changes nothing."""
+    spark.sql("SELECT true AS ended").coalesce(1).write.mode("append").json(folder)
+
+
+def with_watermark(frame: DataFrame, column: str, end_folder: str | None = None) -> DataFrame:
+    """The frame with `column` (a TIMESTAMP) as its watermark; with the input's end, if bounded.
+
+    Only rows of the frame come out, the marker row does not.
+    """
+    if end_folder is None:
+        return frame.withWatermark(column, "0 seconds")
+    from pyspark.sql import functions as f
+
+    spark = frame.sparkSession
+    markers = spark.readStream.schema("ended BOOLEAN").json(end_folder)
+    end = f.timestamp_millis(f.lit(END_MS))
+    marker_rows = markers.select(
+        *(
+            (end if field.name == column else f.lit(None).cast(field.dataType)).alias(field.name)
+            for field in frame.schema.fields
+        )
+    )
+    marked = frame.unionByName(marker_rows).withWatermark(column, "0 seconds")
+    # The filter asks the watermark column: Spark moves any other one below the watermark,
+    # which then would never see the marker.
+    return marked.where(f.col(column).isNull() | (f.col(column) < end))

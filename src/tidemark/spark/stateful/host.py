@@ -1,0 +1,80 @@
+"""The one stateful processor of all kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+from tidemark.spark.stateful.bucket import Bucket, Packed, as_kernel_watermark
+from tidemark.spark.stateful.metrics import packed_output
+from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.store import StateStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+
+
+class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
+    """Runs a kernel over whole buckets.
+
+    Spark calls it once per bucket that has rows, and then for each bucket whose timer the
+    watermark has reached. A bucket has one timer, at the smallest time it waits for.
+    """
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle = handle
+        self._store = StateStore(handle)
+
+    def handleInputRows(  # noqa: N802  (Spark's name)
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        packed = [
+            row
+            for frame in rows
+            for row in zip(
+                frame[INPUT], frame[PARTITION], frame[POSITION], frame[PAYLOAD], strict=True
+            )
+        ]
+        yield from self._step(key, packed, timerValues)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        yield from self._step(key, [], timerValues)
+
+    def _step(self, key: Any, packed: Iterable[Packed], values: Any) -> Iterator[pd.DataFrame]:
+        started = time.perf_counter()
+        before, notes = self._store.open()
+        watermark = as_kernel_watermark(values.getCurrentWatermarkInMs())
+        now = values.getCurrentProcessingTimeInMs()
+        step = self._bucket.step(before, packed, watermark, watermark, now)
+        timer = self._move_timer(notes.get("timer"), step.next_event_time)
+        self._store.save(before, step.state, {"timer": timer})
+        busy = time.perf_counter() - started
+        yield from packed_output(int(key[0]), step, self._store.round_trips, busy)
+
+    def _move_timer(self, now: int | None, wanted: int | None) -> int | None:
+        """Spark keeps no negative times, and its watermark starts at 0."""
+        timer = None if wanted is None else max(wanted, 1)
+        if timer != now:
+            if now is not None:
+                self._handle.deleteTimer(now)
+            if timer is not None:
+                self._handle.registerTimer(timer)
+        return timer
+
+    def close(self) -> None:
+        pass

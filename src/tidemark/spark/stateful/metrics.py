@@ -1,0 +1,125 @@
+"""What operators say about themselves: a line beside the packed output, read from progress.
+
+Each bucket reports after each step. Spark gathers the reports of a micro-batch as an observed
+metric, which a query's progress carries, over Spark Connect too. Numbers that describe state
+are of the buckets that had something to do; `Totals` remembers the others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.kernels.protocol import Step
+from tidemark.spark.stateful.packing import PAYLOAD, encode
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+REPORT = "report"
+OUTPUT_DDL = f"{PAYLOAD} BINARY, {REPORT} STRING"
+_PREFIX = "tidemark:"
+# Rows of one packed value: few enough that wide rows stay far below two gigabytes.
+_ROWS_PER_PAYLOAD = 100_000
+
+
+def packed_output(
+    bucket: int, step: Step, round_trips: int = 0, busy_seconds: float = 0.0
+) -> Iterator[pd.DataFrame]:
+    """A step's output rows, packed, and its report beside the first of them."""
+    import pandas as pd
+
+    report = {
+        "bucket": bucket,
+        **asdict(step.metrics),
+        "round_trips": round_trips,
+        "busy_ms": round(busy_seconds * 1000, 1),
+    }
+    slices = list(step.output.iter_slices(_ROWS_PER_PAYLOAD)) if step.output.height else []
+    payloads: list[bytes | None] = [encode(part) for part in slices] or [None]
+    reports = [json.dumps(report)] + [None] * (len(payloads) - 1)
+    yield pd.DataFrame({PAYLOAD: payloads, REPORT: reports})
+
+
+def observed(packed: DataFrame, operator: str) -> DataFrame:
+    """The packed output, with its reports gathered under the operator's name."""
+    from pyspark.sql import functions as f
+
+    return packed.observe(_PREFIX + operator, f.collect_list(REPORT).alias("reports"))
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorMetrics:
+    """An operator's numbers over all its buckets.
+
+    Rows, round trips and time are of one micro-batch, or summed up in totals; the rest
+    describes the state as it is. `watermark` is None before the first one.
+    """
+
+    rows_in: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
+    rows_out: int = 0
+    waiting: int = 0
+    state_rows: int = 0
+    state_bytes: int = 0
+    segments: int = 0
+    watermark: int | None = None
+    round_trips: int = 0
+    busy_ms: float = 0.0
+
+
+def reports_of(progress: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Per operator the reports in a query's progress (as JSON): one per bucket that worked."""
+    found = {}
+    for name, row in (progress.get("observedMetrics") or {}).items():
+        if name.startswith(_PREFIX):
+            found[name.removeprefix(_PREFIX)] = [json.loads(r) for r in row["reports"] or ()]
+    return found
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums up reports of one operator, batch after batch."""
+
+    _latest: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _rows_in: list[int] = field(default_factory=list)
+    _late: list[int] = field(default_factory=list)
+    _rows_out: int = 0
+    _round_trips: int = 0
+    _busy_ms: float = 0.0
+
+    def add(self, reports: list[dict[str, Any]]) -> None:
+        for report in reports:
+            self._latest[report["bucket"]] = report
+            self._rows_in = _plus(self._rows_in, report["rows_in"])
+            self._late = _plus(self._late, report["late"])
+            self._rows_out += report["rows_out"]
+            self._round_trips += report["round_trips"]
+            self._busy_ms += report["busy_ms"]
+
+    def read(self) -> OperatorMetrics:
+        latest = self._latest.values()
+        watermark = max((report["watermark"] for report in latest), default=BEFORE_ALL)
+        state = {
+            name: sum(report[name] for report in latest)
+            for name in ("waiting", "state_rows", "state_bytes", "segments")
+        }
+        return OperatorMetrics(
+            rows_in=tuple(self._rows_in),
+            late=tuple(self._late),
+            rows_out=self._rows_out,
+            watermark=None if watermark == BEFORE_ALL else watermark,
+            round_trips=self._round_trips,
+            busy_ms=round(self._busy_ms, 1),
+            **state,
+        )
+
+
+def _plus(sums: list[int], more: list[int]) -> list[int]:
+    if len(sums) < len(more):
+        sums = sums + [0] * (len(more) - len(sums))
+    return [a + b for a, b in zip(sums, more, strict=True)]

@@ -1,0 +1,170 @@
+"""Running a kernel as part of a Spark query, over a stream or over a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tidemark.errors import NotSupported, PlanError
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH
+from tidemark.kernels.protocol import Kernel
+from tidemark.kernels.state import State
+from tidemark.spark.stateful.bucket import Bucket, InputShape
+from tidemark.spark.stateful.buckets import labels
+from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed, packed_output
+from tidemark.spark.stateful.packing import (
+    BUCKET,
+    INPUT,
+    PACKED_DDL,
+    PARTITION,
+    PAYLOAD,
+    POSITION,
+    TICK,
+    Pack,
+    Unpack,
+)
+from tidemark.spark.types import from_spark, to_arrow
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+@dataclass(frozen=True, slots=True)
+class StatefulInput:
+    """One input of a stateful operator.
+
+    The frame has Spark-safe column names, no two inputs the same ones but for `_tm_kind`,
+    which carries row kinds where there are any. `time_column` is the event time, a TIMESTAMP
+    or TIMESTAMP_NTZ. A streaming frame fed by sources has its watermark declared
+    (`end_of_input.with_watermark`); one that comes out of another stateful operator is
+    `chained`. `stamp_column` holds the watermark each row makes: rows then see the watermark
+    as if each came alone. It is for operators with one input whose source is read in one
+    partition.
+    """
+
+    frame: DataFrame
+    keys: tuple[str, ...]
+    time_column: str | None
+    stamp_column: str | None = None
+    chained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StatefulOptions:
+    """How an operator runs. `buckets` may not change while a checkpoint lives; a multiple of
+    Spark's shuffle partitions gives each the same share. With `ticker_ms` every bucket is
+    called at least that often, for kernels that ask for processing time."""
+
+    name: str = "operator"
+    buckets: int = 8
+    ticker_ms: int | None = None
+
+
+def run_stateful(
+    spark: SparkSession,
+    kernel: Kernel,
+    inputs: Sequence[StatefulInput],
+    output_schema: StructType,
+    options: StatefulOptions,
+) -> DataFrame:
+    """The operator's output as a DataFrame; a stream exactly if an input is one."""
+    _check_keys(inputs)
+    numbers = labels(options.buckets)
+    streaming = any(i.frame.isStreaming for i in inputs)
+    bucket = Bucket(kernel, tuple(_shape(i) for i in inputs))
+    packed = _union([_packed(n, i, bucket.shapes[n].schema, numbers) for n, i in enumerate(inputs)])
+    if streaming and options.ticker_ms is not None:
+        packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
+    output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
+    rows = Unpack(_arrow_schema(output_schema))
+    return observed(output, options.name).mapInArrow(rows, output_schema)
+
+
+def _packed(
+    number: int, input_: StatefulInput, schema: pa.Schema, numbers: tuple[int, ...]
+) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    frame = input_.frame
+    if input_.stamp_column is not None:
+        frame = frame.coalesce(1)
+    hashed = frame.withColumn(HASH, f.xxhash64(*input_.keys))
+    pack = Pack(number, numbers, schema, input_.time_column, input_.stamp_column)
+    return hashed.mapInArrow(pack, PACKED_DDL)
+
+
+def _union(frames: Sequence[DataFrame]) -> DataFrame:
+    first, *others = frames
+    for other in others:
+        first = first.unionByName(other)
+    return first
+
+
+def _ticks(spark: SparkSession, every_ms: int, numbers: tuple[int, ...]) -> DataFrame:
+    """A row without content for each bucket, now and then."""
+    from pyspark.sql import functions as f
+
+    source = spark.readStream.format("rate-micro-batch")
+    ticks = source.option("rowsPerBatch", 1).option("numPartitions", 1).load()
+    return ticks.select(
+        f.explode(f.array(*(f.lit(number) for number in numbers))).alias(BUCKET),
+        f.lit(TICK).alias(INPUT),
+        f.lit(0).alias(PARTITION),
+        f.lit(0).cast("bigint").alias(POSITION),
+        f.lit(None).cast("binary").alias(PAYLOAD),
+    )
+
+
+def _streamed(packed: DataFrame, bucket: Bucket) -> DataFrame:
+    from tidemark.spark.stateful.host import Host
+
+    return packed.groupBy(BUCKET).transformWithStateInPandas(
+        statefulProcessor=Host(bucket),
+        outputStructType=OUTPUT_DDL,
+        outputMode="Append",
+        timeMode="EventTime",
+    )
+
+
+def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
+    """All rows of a bucket in one step, after which no more are expected."""
+
+    def all_rows(key: Any, rows: Any) -> Any:
+        import pandas as pd
+
+        columns = zip(rows[INPUT], rows[PARTITION], rows[POSITION], rows[PAYLOAD], strict=True)
+        step = bucket.step(State(), columns, BEFORE_ALL, AFTER_ALL, 0)
+        return pd.concat(packed_output(int(key[0]), step))
+
+    return packed.groupBy(BUCKET).applyInPandas(all_rows, OUTPUT_DDL)
+
+
+def _shape(input_: StatefulInput) -> InputShape:
+    schema = _arrow_schema(input_.frame.schema)
+    return InputShape(schema, input_.chained, input_.stamp_column is not None)
+
+
+def _arrow_schema(schema: StructType) -> pa.Schema:
+    for field in schema.fields:
+        if "YearMonthIntervalType" in str(field.dataType):
+            raise NotSupported(
+                f"an INTERVAL YEAR TO MONTH in a stateful operator: {field.name}",
+                notes={"reason": "the libraries that keep its state do not know the type"},
+                hint="cast the column to a number of months, or leave it out",
+            )
+    return pa.schema([(f.name, to_arrow(from_spark(f.dataType))) for f in schema.fields])
+
+
+def _check_keys(inputs: Sequence[StatefulInput]) -> None:
+    """Equal keys must have equal hashes, which depend on the type too."""
+    types = [[i.frame.schema[key].dataType for key in i.keys] for i in inputs]
+    if any(these != types[0] for these in types):
+        raise PlanError(
+            "the keys of a stateful operator must have the same types on all inputs",
+            notes={"inputs": "; ".join(str(these) for these in types)},
+            hint="cast them to a common type",
+        )

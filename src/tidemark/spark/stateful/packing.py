@@ -1,0 +1,150 @@
+"""Rows to few large binary values and back: what the workers do around the shuffle.
+
+Spark moves a row at a time and Python pays for each. A packed row carries some ten thousand
+rows of one bucket as an Arrow stream, so both pay once per bucket.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from tidemark.errors import DataError
+from tidemark.kernels.columns import BEFORE_ALL, HASH, STAMP, TIME
+
+BUCKET = "bucket"
+INPUT = "input"
+PARTITION = "partition"
+POSITION = "position"
+PAYLOAD = "payload"
+
+PACKED_DDL = f"{BUCKET} INT, {INPUT} INT, {PARTITION} INT, {POSITION} BIGINT, {PAYLOAD} BINARY"
+_PACKED = pa.schema(
+    [
+        (BUCKET, pa.int32()),
+        (INPUT, pa.int32()),
+        (PARTITION, pa.int32()),
+        (POSITION, pa.int64()),
+        (PAYLOAD, pa.binary()),
+    ]
+)
+TICK = -1  # the `input` of rows that only say that time has passed
+
+
+def encode(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_ipc_stream(buffer)
+    return buffer.getvalue()
+
+
+def decode(payload: bytes) -> pl.DataFrame:
+    return pl.read_ipc_stream(io.BytesIO(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Packs the rows of a partition, for `DataFrame.mapInArrow`.
+
+    The time column becomes whole milliseconds. Each packed row says which partition it is
+    from and where in it it stands, so that arrival order survives the shuffle. With
+    `stamp_column`, the watermark that each row makes, every row is stamped with the largest
+    one before it in the partition.
+    """
+
+    input: int
+    labels: tuple[int, ...]
+    schema: pa.Schema  # of the user's columns
+    time_column: str | None
+    stamp_column: str | None = None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        partition = context.partitionId() if context else 0
+        position, watermark = 0, BEFORE_ALL
+        # State outlives a session's time zone, which Spark puts into the types of timestamps.
+        schema = self.schema.append(pa.field(HASH, pa.int64()))
+        for batch in batches:
+            rows = _from_arrow(pa.Table.from_batches([batch]).cast(schema))
+            rows = rows.with_columns(self._time(rows))
+            if self.stamp_column is not None:
+                stamps, watermark = _stamps(rows[self.stamp_column], watermark)
+                rows = rows.with_columns(stamps)
+            yield self._packed(rows, partition, position)
+            position += rows.height
+
+    def _time(self, rows: pl.DataFrame) -> pl.Series:
+        if self.time_column is None:
+            return pl.Series(TIME, np.zeros(rows.height, dtype=np.int64))
+        times = milliseconds(rows[self.time_column]).alias(TIME)
+        if times.null_count():
+            row = rows.filter(times.is_null()).drop(HASH).row(0, named=True)
+            raise DataError(
+                "the time attribute of a row is null",
+                notes={"column": self.time_column, "row": row},
+                hint="filter such rows, or give the column a value where it has none",
+            )
+        return times
+
+    def _packed(self, rows: pl.DataFrame, partition: int, position: int) -> pa.RecordBatch:
+        bucket = rows[HASH].to_numpy() % len(self.labels)
+        order = np.argsort(bucket, kind="stable")
+        bounds = np.searchsorted(bucket[order], np.arange(len(self.labels) + 1))
+        grouped = rows[order]
+        there = [b for b in range(len(self.labels)) if bounds[b] < bounds[b + 1]]
+        payloads = [encode(grouped[int(bounds[b]) : int(bounds[b + 1])]) for b in there]
+        columns = [
+            [self.labels[b] for b in there],
+            [self.input] * len(there),
+            [partition] * len(there),
+            [position] * len(there),
+            payloads,
+        ]
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, _PACKED, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=_PACKED)
+
+
+def _from_arrow(table: pa.Table) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def milliseconds(times: pl.Series) -> pl.Series:
+    """Timestamps as milliseconds since 1970, rounded down also before it."""
+    assert isinstance(times.dtype, pl.Datetime)
+    per_millisecond = {"ms": 1, "us": 1_000, "ns": 1_000_000}[times.dtype.time_unit]
+    return times.cast(pl.Int64) // per_millisecond
+
+
+def _stamps(watermarks: pl.Series, before: int) -> tuple[pl.Series, int]:
+    """Per row the largest watermark of the rows before it, and the largest of all."""
+    own = milliseconds(watermarks).fill_null(BEFORE_ALL).to_numpy()
+    running = np.maximum.accumulate(np.concatenate([[before], own]))
+    return pl.Series(STAMP, running[:-1], pl.Int64), int(running[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """Gives back the rows of packed output, for `DataFrame.mapInArrow`."""
+
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for payload in batch.column(PAYLOAD):
+                if payload.is_valid:
+                    yield from in_schema(decode(payload.as_py()), self.schema)
+
+
+def in_schema(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
+    """The frame's rows with exactly the types Spark expects."""
+    table = frame.select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
+    batches: list[pa.RecordBatch] = table.cast(schema).to_batches()
+    return batches

@@ -1,0 +1,115 @@
+"""State of a bucket in Spark's state store: a small manifest, and segments by their id.
+
+Spark's store is the truth. Decoded segments are also kept in the worker's memory: an id is
+never used twice, so what is found there under an id of the manifest is right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tidemark.kernels.state import State
+from tidemark.spark.stateful.packing import decode, encode
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+
+# A larger segment is stored in several pieces, so that no single value gets huge.
+_PIECE = 16 << 20
+
+
+@dataclass(slots=True)
+class SegmentCache:
+    """Decoded segments of this worker process, the least recently used thrown out first."""
+
+    capacity: int = 512 << 20
+    held: int = 0
+    frames: OrderedDict[str, tuple[pl.DataFrame, int]] = field(default_factory=OrderedDict)
+
+    def get(self, id_: str) -> pl.DataFrame | None:
+        if id_ not in self.frames:
+            return None
+        self.frames.move_to_end(id_)
+        return self.frames[id_][0]
+
+    def put(self, id_: str, frame: pl.DataFrame) -> None:
+        size = int(frame.estimated_size())
+        self.frames[id_] = (frame, size)
+        self.held += size
+        while self.held > self.capacity and len(self.frames) > 1:
+            _, (_, freed) = self.frames.popitem(last=False)
+            self.held -= freed
+
+    def forget(self, id_: str) -> None:
+        _, size = self.frames.pop(id_, (None, 0))
+        self.held -= size
+
+
+CACHE = SegmentCache()
+
+
+class StateStore:
+    """Opens and saves the state of the bucket that Spark is handling at the moment.
+
+    Each call to Spark is a round trip: one to read the manifest, one to write it, and one per
+    piece of a segment that is new, gone, or not in the worker's memory.
+    """
+
+    def __init__(self, handle: StatefulProcessorHandle, cache: SegmentCache = CACHE) -> None:
+        self._manifest = handle.getValueState("manifest", "manifest STRING")
+        self._segments = handle.getMapState("segments", "id STRING, piece INT", "rows BINARY")
+        self._cache = cache
+        self._pieces: dict[str, int] = {}  # of the open bucket: in how many pieces a segment is
+        self.round_trips = 0
+
+    def open(self) -> tuple[State, dict[str, Any]]:
+        """The state, and what the host noted beside it."""
+        self.round_trips = 1
+        self._pieces = {}
+        found = self._manifest.get()
+        if found is None:
+            return State(), {}
+        manifest = json.loads(found[0])
+        self._pieces = manifest["pieces"]
+        return State.open(manifest["state"], self._load), manifest["notes"]
+
+    def save(self, before: State, after: State, notes: dict[str, Any]) -> None:
+        """Write what is new, remove what is gone."""
+        old = {segment.id for segment in before.segments()}
+        new = {segment.id: segment for segment in after.segments()}
+        for id_ in old - new.keys():
+            self._remove(id_)
+        for id_ in new.keys() - old:
+            self._write(id_, new[id_].rows())
+        manifest = {"state": after.manifest(), "notes": notes, "pieces": self._pieces}
+        self._manifest.update((json.dumps(manifest),))
+        self.round_trips += 1
+
+    def _write(self, id_: str, rows: pl.DataFrame) -> None:
+        content = encode(rows)
+        starts = range(0, len(content), _PIECE)
+        for piece, start in enumerate(starts):
+            self._segments.updateValue((id_, piece), (content[start : start + _PIECE],))
+        self._pieces[id_] = len(starts)
+        self.round_trips += len(starts)
+        self._cache.put(id_, rows)
+
+    def _load(self, id_: str) -> pl.DataFrame:
+        rows = self._cache.get(id_)
+        if rows is None:
+            pieces = [self._segments.getValue((id_, n)) for n in range(self._pieces[id_])]
+            self.round_trips += len(pieces)
+            rows = decode(b"".join(bytes(piece[0]) for piece in pieces))
+            self._cache.put(id_, rows)
+        return rows
+
+    def _remove(self, id_: str) -> None:
+        self._cache.forget(id_)
+        for piece in range(self._pieces.pop(id_)):
+            self._segments.removeKey((id_, piece))
+            self.round_trips += 1

@@ -1,0 +1,72 @@
+"""The processing-time join against its row-at-a-time reference."""
+
+from __future__ import annotations
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidemark.kernels.clean_up import Retention
+from tidemark.kernels.columns import AFTER_ALL
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
+
+from .drive import LEFT, RIGHT, Arrived, Driver
+from .reference import NONE_YET, Emitted, ProcessingTimeReference, Row
+
+ROWS = st.tuples(
+    st.sampled_from([LEFT, RIGHT]),
+    st.sampled_from(["a", "b", "c", "d", None]),
+    st.sampled_from(["+I", "+I", "+U", "-U", "-D"]),
+)
+# Rows that arrive together, how far the clock has moved before them, and a restart after.
+BATCHES = st.lists(
+    st.tuples(st.lists(ROWS, max_size=6), st.integers(0, 4), st.booleans()), max_size=8
+)
+
+
+@given(
+    BATCHES,
+    st.sampled_from(["inner", "left"]),
+    st.booleans(),
+    st.sampled_from([None, (2, 3), (4, 6), (0, 5)]),
+    st.integers(2, 4),
+)
+@settings(max_examples=150, deadline=None)
+def test_every_left_row_sees_what_arrived_before_it(
+    batches: list[tuple[list[tuple[int, str | None, str]], int, bool]],
+    how: str,
+    conditional: bool,
+    retention: tuple[int, int] | None,
+    fanout: int,
+) -> None:
+    condition = (pl.col("l_payload") + pl.col("r_payload")) % 3 != 0
+    kernel = ProcessingTimeTemporalJoin(
+        left_keys=("l_key",),
+        right_keys=("r_key",),
+        how=how,  # type: ignore[arg-type]
+        condition=condition if conditional else None,
+        retention=Retention(*retention) if retention else None,
+        compaction=Compaction(fanout=fanout, smallest=1),
+    )
+    reference = ProcessingTimeReference(how=how)
+    reference.clean_up.retention = retention
+    if conditional:
+        reference.condition = lambda left, version: (left.payload + version.payload) % 3 != 0
+    driver = Driver(kernel)
+    clock = payload = 0
+    for rows, pause, restart in batches:
+        clock += pause
+        arrived = []
+        for side, key, kind in rows:
+            payload += 1
+            arrived.append(Arrived(side, Row(key, 0, payload, kind)))
+        reference.tick(clock)
+        expected: list[Emitted] = []
+        for one in arrived:
+            expected += reference.left(one.row) if one.side == LEFT else reference.right(one.row)
+
+        assert driver.step(arrived, NONE_YET, clock) == expected
+        if restart:
+            driver.restart()
+    assert driver.step([], AFTER_ALL, clock) == []
