@@ -147,10 +147,7 @@ def _cast_plain(sql: str, source: t.DataType, target: t.DataType) -> str:
 
 
 def _cast_to_decimal(sql: str, source: t.DataType, target: t.Decimal) -> str:
-    if isinstance(source, t.Float):
-        # A FLOAT counts as the digits it prints, not as the DOUBLE nearest to it.
-        sql = f"CAST({sql} AS STRING)"
-    elif isinstance(source, t.Boolean):
+    if isinstance(source, t.Boolean):
         sql = f"CAST({sql} AS INT)"
     # A number that does not fit is NULL, also where Spark would rather fail.
     return f"try_cast({sql} AS {spark_type(target)})"

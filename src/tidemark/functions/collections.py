@@ -30,7 +30,9 @@ def _with_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
         return t.Array(value.with_nullable(True)), value
     element = _element_of(array)
     common = t.common_type((element, value))
-    if common is None or not common.same_as(element):
+    # A longer string is cut to the length of the elements.
+    texts = isinstance(element, t.CHARACTERS) and isinstance(value, t.CHARACTERS)
+    if not texts and (common is None or not common.same_as(element)):
         raise SignatureMismatch(f"{value.text()} cannot be an element of {array.text()}")
     return array, element.with_nullable(value.nullable)
 

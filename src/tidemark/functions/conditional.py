@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark import types as t
 from tidemark.functions import operators
 from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
-from tidemark.functions.spark_text import bound, string
+from tidemark.functions.spark_text import string
 
 _LETTERS = r"\A\p{L}+\z"
 _DIGITS = r"\A\p{Nd}+\z"
@@ -61,24 +61,30 @@ def _branch_type(arguments: tuple[Argument, ...]) -> t.DataType:
 
 def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     first, second = operators.comparable(arguments)
-    if not first.same_as(arguments[0].type):
-        raise SignatureMismatch(
-            f"{arguments[0].type.text()} cannot be compared with {arguments[1].type.text()}"
-        )
-    return first, second
+    return first.with_nullable(arguments[0].type.nullable), second
+
+
+def _write_nullif(call: Call) -> str:
+    equal = operators.equal(call)
+    return f"if({equal}, NULL, {call.args[0]})"
 
 
 def _test(name: str, regex: str, numbers: tuple[type[t.DataType], ...]) -> Function:
-    """A test of a text; of numbers, those given pass it."""
+    """A test of a text, false of NULL. Numbers of the given types pass it, even NULL."""
 
     def write(call: Call) -> str:
         value, type_ = call.args[0], call.type(0)
         if isinstance(type_, t.CHARACTERS):
             return f"coalesce({value} RLIKE {string(regex)}, FALSE)"
-        return f"({value} IS NOT NULL)" if isinstance(type_, numbers) else "FALSE"
+        return "TRUE" if isinstance(type_, numbers) else "FALSE"
 
     return scalar(
-        name, "(any)", t.Boolean(nullable=False), write, strict=False, category="conditional"
+        name,
+        ("(character)", "(numeric)"),
+        t.Boolean(nullable=False),
+        write,
+        strict=False,
+        category="conditional",
     )
 
 
@@ -114,7 +120,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "NULLIF",
         "(any, any)",
         lambda arguments: arguments[0].type.with_nullable(True),
-        lambda call: bound(call.args[0], lambda x: f"if({x} = {call.args[1]}, NULL, {x})"),
+        _write_nullif,
         strict=False,
         converts=_compared,
         category="conditional",

@@ -32,8 +32,10 @@ _TIME_FIELDS = {
 _OWN_FIELDS = {
     "e": "dayofweek({0})",
     "c": "dayofweek({0})",
-    # Weeks of the United States: they begin on Sunday, and the first one holds 1 January.
-    "w": "(dayofyear({0}) + dayofweek(trunc({0}, 'YEAR')) - 2) div 7 + 1",
+    # Weeks of the United States: they begin on Sunday, and the first one holds 1 January. A week
+    # is counted by its Saturday, which lies in the year that it belongs to.
+    "w": "(dayofyear(date_add({0}, 7 - dayofweek({0}))) - 1) div 7 + 1",
+    "Y": "year(date_add({0}, 7 - dayofweek({0})))",
     "A": "time_to_millis(CAST({0} AS TIME(6)))",
     "n": "time_to_micros(CAST({0} AS TIME(6))) % 1000000 * 1000",
     "N": "time_to_micros(CAST({0} AS TIME(6))) * 1000",

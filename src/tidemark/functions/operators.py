@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from tidemark import types as t
 from tidemark.functions import arithmetic
+from tidemark.functions.casts import write_cast
 from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.spark_text import bound, name, safe_names
 
-_READ_FROM_TEXT = (t.Date, t.Time, *t.TIMESTAMPS)
+_TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
 _NESTED = (t.Array, t.Map, t.Multiset, t.Row)
 
 
@@ -14,16 +16,30 @@ _NESTED = (t.Array, t.Map, t.Multiset, t.Row)
 
 
 def comparable(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """What two compared values are converted to; Spark itself brings numbers together."""
+    """What two values compared by `=` are converted to."""
     left, right = (argument.type for argument in arguments)
+    for number, text in ((left, right), (right, left)):
+        if isinstance(number, t.NUMERICS) and isinstance(text, t.CHARACTERS):
+            raise SignatureMismatch(
+                f"{left.text()} is not compared with {right.text()} for equality; cast one of them"
+            )
+    if isinstance(left, _TIMES) != isinstance(right, _TIMES):
+        _side_by_side(left, right)
+        # Text that is no time equals none: `equal` reads it itself, without failing.
+        return left, right
+    return _side_by_side(left, right)
+
+
+def _side_by_side(left: t.DataType, right: t.DataType) -> tuple[t.DataType, t.DataType]:
+    """Text is read as what it stands beside; Spark itself brings numbers together."""
     if isinstance(left, t.Null) or isinstance(right, t.Null):
         return left, right
     for family in (t.NUMERICS, t.CHARACTERS, t.BINARIES, (t.Boolean,)):
         if isinstance(left, family) and isinstance(right, family):
             return left, right
-    if isinstance(left, _READ_FROM_TEXT) and isinstance(right, t.CHARACTERS):
+    if isinstance(left, (*t.NUMERICS, *_TIMES)) and isinstance(right, t.CHARACTERS):
         return left, left.with_nullable(right.nullable)
-    if isinstance(right, _READ_FROM_TEXT) and isinstance(left, t.CHARACTERS):
+    if isinstance(right, (*t.NUMERICS, *_TIMES)) and isinstance(left, t.CHARACTERS):
         return right.with_nullable(left.nullable), right
     common = t.common_type((left, right))
     if common is None or isinstance(left, t.Date) != isinstance(right, t.Date):
@@ -37,17 +53,27 @@ def _ordered(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     for argument in arguments:
         if isinstance(argument.type, _NESTED):
             raise SignatureMismatch(f"{argument.type.text()} has no order")
-    return comparable(arguments)
+    left, right = (argument.type for argument in arguments)
+    return _side_by_side(left, right)
 
 
-def _write_equal(call: Call) -> str:
+def equal(call: Call) -> str:
+    """Spark text for whether the two arguments are equal."""
     left, right = _as_equatable(call)
+    type_ = call.type(0)
+    if isinstance(type_, t.Row):
+        return bound(left, lambda a: bound(right, lambda b: _equal_rows(a, b, type_)))
     return f"({left} = {right})"
 
 
 def _write_not_equal(call: Call) -> str:
-    left, right = _as_equatable(call)
-    return f"({left} <> {right})"
+    return f"(NOT {equal(call)})"
+
+
+def _equal_rows(left: str, right: str, type_: t.Row) -> str:
+    """Rows are equal if all their fields are; a field that is NULL leaves it open."""
+    names = [name(each) for each in safe_names([field.name for field in type_.fields])]
+    return "(" + " AND ".join(f"{left}.{each} = {right}.{each}" for each in names) + ")"
 
 
 def _write_same(call: Call) -> str:
@@ -65,7 +91,21 @@ def _as_equatable(call: Call) -> tuple[str, str]:
     if isinstance(call.type(0), t.Map | t.Multiset):
         # Spark does not compare maps; their sorted entries say the same.
         return f"array_sort(map_entries({left}))", f"array_sort(map_entries({right}))"
+    kinds = call.type(0), call.type(1)
+    if isinstance(kinds[0], _TIMES) and isinstance(kinds[1], t.CHARACTERS):
+        return left, write_cast(right, kinds[1], kinds[0], safe=True, zone=call.zone)
+    if isinstance(kinds[1], _TIMES) and isinstance(kinds[0], t.CHARACTERS):
+        return write_cast(left, kinds[0], kinds[1], safe=True, zone=call.zone), right
     return left, right
+
+
+def _equality(arguments: tuple[Argument, ...]) -> t.DataType:
+    return t.Boolean(nullable=any(_may_be_unknown(argument.type) for argument in arguments))
+
+
+def _may_be_unknown(type_: t.DataType) -> bool:
+    fields = type_.fields if isinstance(type_, t.Row) else ()
+    return type_.nullable or any(_may_be_unknown(field.type) for field in fields)
 
 
 def _comparison(symbol: str) -> Function:
@@ -94,7 +134,7 @@ def _members(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     value, *members = arguments
     types = []
     for member in members:
-        value_type, member_type = comparable((value, member))
+        value_type, member_type = _side_by_side(value.type, member.type)
         value = Argument(value_type, value.value)
         types.append(member_type)
     return value.type, *types
@@ -163,8 +203,8 @@ _ADDED = next(function for function in arithmetic.FUNCTIONS if function.name == 
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    scalar("=", "(any, any)", t.Boolean(), _write_equal, converts=comparable),
-    scalar("<>", "(any, any)", t.Boolean(), _write_not_equal, converts=comparable),
+    scalar("=", "(any, any)", _equality, equal, strict=False, converts=comparable),
+    scalar("<>", "(any, any)", _equality, _write_not_equal, strict=False, converts=comparable),
     *(_comparison(symbol) for symbol in ("<", "<=", ">", ">=")),
     scalar(
         "IS NOT DISTINCT FROM",

@@ -90,7 +90,8 @@ class Function:
     returns: Returns
     spark: SparkText
     aliases: tuple[str, ...] = ()
-    # Null in, null out: the result is nullable if an argument is. False: `returns` alone decides.
+    # Null in, null out: the result is nullable if an argument is, unless `returns` is a type that
+    # is NOT NULL. False: `returns` alone decides.
     strict: bool = True
     deterministic: bool = True
     # The types the arguments are converted to where these depend on one another, as in

@@ -135,13 +135,12 @@ def _convert(parameter: Parameter, type_: t.DataType, number: int) -> t.DataType
 
 
 def _result(function: Function, arguments: tuple[Argument, ...]) -> t.DataType:
+    computed = callable(function.returns)
     result = function.returns(arguments) if callable(function.returns) else function.returns
     if not function.strict:
         return result
-    return result.with_nullable(result.nullable and _nullable(result, arguments))
+    return result.with_nullable((computed or result.nullable) and _nullable(arguments))
 
 
-def _nullable(result: t.DataType, arguments: tuple[Argument, ...]) -> bool:
-    # A strict function over non-null arguments may still give null (a failed lookup, say);
-    # it says so by declaring a nullable result and `strict=False`.
-    return any(a.type.nullable for a in arguments) or not arguments
+def _nullable(arguments: tuple[Argument, ...]) -> bool:
+    return any(argument.type.nullable for argument in arguments) or not arguments

@@ -38,7 +38,8 @@ def to_text(sql: str, source: t.DataType) -> str:
             return f"upper(CAST({sql} AS STRING))"
         case t.Decimal(precision=precision, scale=scale) if scale > _PLAINLY_PRINTED_SCALE:
             digits = "9" * max(0, precision - scale - 1) + "0." + "0" * scale
-            return f"replace(to_char({sql}, 'MI{digits}'), ' ', '')"
+            # Spark leaves out the zero before the point of a negative number.
+            return f"replace(replace(to_char({sql}, 'MI{digits}'), ' ', ''), '-.', '-0.')"
         case t.Binary() | t.VarBinary():
             return f"make_valid_utf8(CAST({sql} AS STRING))"
         case t.Timestamp(precision=precision) | t.TimestampLtz(precision=precision):

@@ -45,7 +45,7 @@ _FIELDS = {
     "MILLENNIUM": "(year({0}) + 999) div 1000",
 }
 _INTERVAL_FIELDS = {
-    t.DayTimeInterval: ("DAY", "HOUR", "MINUTE", "SECOND"),
+    t.DayTimeInterval: ("DAY", *_CLOCK_UNITS),
     t.YearMonthInterval: ("YEAR", "MONTH"),
 }
 
@@ -67,7 +67,8 @@ def _write_extract(call: Call) -> str:
 
 def _field(unit: str, sql: str, type_: t.DataType) -> str:
     if isinstance(type_, t.INTERVALS):
-        return f"CAST(extract({unit} FROM {sql}) AS BIGINT)"
+        text = _FIELDS["MILLISECOND"] if unit == "MILLISECOND" else f"extract({unit} FROM {{0}})"
+        return f"CAST({text.format(sql)} AS BIGINT)"
     clock = sql if isinstance(type_, t.TIMESTAMPS) else moments.session_clock(sql, type_)
     if unit == "EPOCH":
         # Seconds of the clock on the wall: Flink reads a TIMESTAMP_LTZ in the session's zone.
@@ -197,7 +198,9 @@ def _write_add(call: Call) -> str:
 
 # --- TIMESTAMPDIFF -----------------------------------------------------------------------------
 
-_DIFFERENCE_UNITS = ("WEEK", "DAY", *_MONTHS, *_CLOCK_UNITS)
+# Flink counts whole seconds before it turns them into smaller units.
+_PER_SECOND = {"MILLISECOND": 1000, "MICROSECOND": 1_000_000}
+_DIFFERENCE_UNITS = ("WEEK", "DAY", *_MONTHS, "HOUR", "MINUTE", "SECOND", *_PER_SECOND)
 
 
 def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
@@ -217,6 +220,8 @@ def _write_difference(call: Call) -> str:
     if unit in _MONTHS:
         whole = bound(start, lambda a: bound(end, lambda b: _months_between(a, b)))
         return f"CAST({whole} div {_MONTHS[unit]} AS INT)"
+    if unit in _PER_SECOND:
+        return f"CAST(timestampdiff(SECOND, {start}, {end}) * {_PER_SECOND[unit]} AS INT)"
     return f"CAST(timestampdiff({unit}, {start}, {end}) AS INT)"
 
 
