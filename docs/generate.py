@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tidemark import functions
+from tidemark import connectors, functions
 from tidemark.catalog.options import OPTIONS
+from tidemark.connectors import OptionSpec
+from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.formats import NOT_YET as FORMATS_NOT_YET
 from tidemark.dialect import parse_type
 from tidemark.functions.registry import Function
 from tidemark.functions.signatures import describe
@@ -135,7 +138,57 @@ def options_page() -> str:
     return "\n".join([_OPTIONS_OPENING, *rows])
 
 
+# --- connectors --------------------------------------------------------------------------------
+
+_CONNECTORS_OPENING = """\
+# Connectors and formats
+
+Made from the code by `make docs`. A table's `WITH` clause names a connector and its options. They
+are checked when the table is declared: a wrong value says what was expected, an unknown name
+suggests the nearest one known. `connector.type` and the other old spellings are read too.
+
+```sql
+CREATE TABLE orders (id INT, item STRING, file STRING METADATA FROM 'file.name') WITH (
+  'connector' = 'filesystem', 'path' = 'data/orders', 'format' = 'json',
+  'json.ignore-parse-errors' = 'true'
+);
+```
+
+A table with an end ends the queries over it; one without runs until it is stopped. A record that
+does not fit its table is an error that names the file, the record and the reason, unless the format
+is told to ignore it.
+"""
+
+
+def connectors_page() -> str:
+    """Every connector and format with its options, and what is not there yet."""
+    parts = [_CONNECTORS_OPENING]
+    for name, connector in connectors.REGISTRY.items():
+        parts += [f"## {name}\n", f"{connector.summary}\n", *_options(connector.options)]
+    for name, format_ in FORMATS.items():
+        parts += [f"## Format {name}\n", *_options(format_.options)]
+    parts += ["## Not yet\n", "| name | why |\n| --- | --- |"]
+    later: Mapping[str, str] = connectors.NOT_YET | FORMATS_NOT_YET
+    parts += [f"| `{name}` | {_cell(why)} |" for name, why in later.items()]
+    return "\n".join(parts)
+
+
+def _options(specs: Sequence[OptionSpec]) -> Iterator[str]:
+    if not specs:
+        yield "It has no options.\n"
+        return
+    yield "| option | type | default | what it does |\n| --- | --- | --- | --- |"
+    yield "\n".join(_option(spec) for spec in specs) + "\n"
+
+
+def _option(spec: OptionSpec) -> str:
+    type_ = ", ".join(f"`{choice}`" for choice in spec.choices) or spec.type
+    default = "required" if spec.required else "" if spec.default is None else f"`{spec.default}`"
+    return f"| `{spec.name}` | {type_} | {default} | {_cell(spec.summary)} |"
+
+
 PAGES = {
+    DOCS / "connectors.md": connectors_page,
     DOCS / "functions.md": functions_page,
     DOCS / "options.md": options_page,
     DOCS / "types.md": types_page,
