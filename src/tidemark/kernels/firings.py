@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tidemark.kernels.arrivals import Advances
-from tidemark.kernels.tables import Longs
+from tidemark.kernels.tables import Longs, distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,22 @@ def fire(waiting: Requests, once: Requests, advances: Advances) -> Firings:
     """The firings of all keys. `waiting` rows keep their timer until they are handled;
     those of `once` lose it with the first firing after their arrival."""
     width = len(advances) + 1
-    lasting = np.unique(waiting.key * width + waiting.firing)
-    candidates = np.union1d(lasting, once.key * width + once.firing)
-    if len(advances) <= 1:
-        return Firings(candidates, width)
+    if len(advances) == 1:
+        return Firings(_keys_of(waiting, once) * width, width)
+    lasting = distinct(waiting.key * width + waiting.firing)
+    candidates = distinct(np.concatenate([lasting, once.key * width + once.firing]))
     following = _following(candidates, lasting, once, advances, width)
     keys = candidates // width
     roots = np.append(True, keys[1:] != keys[:-1]) if keys.size else np.zeros(0, dtype=bool)
     return Firings(candidates[_reachable(roots, following)], width)
+
+
+def _keys_of(*requests: Requests) -> Longs:
+    """The keys that ask for anything, ascending."""
+    asks = np.zeros(max(int(r.key.max(initial=-1)) for r in requests) + 1, dtype=bool)
+    for several in requests:
+        asks[several.key] = True
+    return np.flatnonzero(asks)
 
 
 def _following(

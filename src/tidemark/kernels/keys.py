@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH
-from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.tables import Longs, distinct, longs
 
 KEY_NUMBER = "_tm_key"
 
@@ -33,7 +33,7 @@ class Keys:
     @property
     def hashes(self) -> Longs:
         """Ascending and distinct, as a probe wants them."""
-        return np.unique(longs(self.frame, HASH))
+        return distinct(longs(self.frame, HASH))
 
     def number(self, rows: pl.DataFrame, names: Sequence[str]) -> Longs:
         """Per row the number of its key; -1 where the key is not among these."""

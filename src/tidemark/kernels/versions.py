@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tidemark.kernels.columns import ACCUMULATE, KIND
-from tidemark.kernels.tables import Longs
+from tidemark.kernels.tables import Longs, distinct
 
 ENDS = "_tm_ends"  # marks a version that says: from here on nothing is valid
 
@@ -22,7 +22,7 @@ class VersionIndex:
 
     def __init__(self, key: Longs, time: Longs) -> None:
         # Times become ranks, so that key and time fit into one number whatever their size.
-        self._times = np.unique(time)
+        self._times = distinct(time)
         self._width = len(self._times) + 1
         self._key = key
         self._pair = key * self._width + np.searchsorted(self._times, time) + 1
