@@ -78,6 +78,8 @@ class Connector:
     traits: Callable[[Table, Mapping[str, Any]], TableTraits]
     read: Callable[[ReadRequest], DataFrame] | None = None
     write: Callable[[WriteRequest], None] | None = None
+    # Whether it writes where the client is (a terminal), not where the data is.
+    on_client: bool = False
     # The formats whose options (`json.*`) are taken too.
     formats: tuple[str, ...] = ()
     # Finds what is wrong with options that are right one by one. Raises OptionError.

@@ -30,8 +30,9 @@ def write(request: WriteRequest) -> None:
     rows: pa.Table = request.frame.selectExpr(*_columns(request)).toArrow()
     out = sys.stderr if request.options["standard-error"] else sys.stdout
     lines = _lines(rows, request.types)
-    out.writelines(
-        f"{_prefix(request.options, number)}{line}\n" for number, line in enumerate(lines)
+    # One write, which is also all that stand-ins for a stream have to know.
+    out.write(
+        "".join(f"{_prefix(request.options, number)}{line}\n" for number, line in enumerate(lines))
     )
     out.flush()
 
@@ -72,4 +73,5 @@ PRINT = Connector(
     summary="shows each change on standard output",
     traits=traits,
     write=write,
+    on_client=True,
 )

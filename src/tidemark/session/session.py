@@ -14,6 +14,7 @@ from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, TidemarkError
 from tidemark.plan.nodes import Node, Sink
 from tidemark.session import sinks, sources
+from tidemark.session.failures import diagnose
 from tidemark.session.changes import ChangeStream
 from tidemark.session.registration import table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
@@ -133,7 +134,7 @@ class Session:
         zone = options.get(LOCAL_TIME_ZONE) or self._zone
         assert zone is not None
         interval = options.milliseconds(CHECKPOINT_INTERVAL) or 0
-        return Launcher(spark, zone, sources.read, self._checkpoint, interval)
+        return Launcher(spark, zone, sources.read, diagnose, self._checkpoint, interval)
 
     def _query(self, statement: s.Query, plan: Plan) -> Result:
         [root] = plan.roots
@@ -161,7 +162,9 @@ class Session:
         for number, root in enumerate(plan.roots):
             assert isinstance(root, Sink)
             name = self._job_name(f"insert-into-{root.table.name}", number)
-            runs.append(launcher.start(root, plan, name, sinks.writer(root, launcher.zone)))
+            consume = sinks.writer(root, launcher.zone)
+            here = sinks.on_client(root)
+            runs.append(launcher.start(root, plan, name, consume, on_client=here))
         job = Job(self._job_name(_insert_name(plan.roots), 0), runs)
         self.jobs.append(job)
         if (self.workspace.options.get("table.dml-sync") or "").lower() == "true":

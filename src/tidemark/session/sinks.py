@@ -47,6 +47,11 @@ def writer(sink: Sink, zone: str) -> Consume:
     return consume
 
 
+def on_client(sink: Sink) -> bool:
+    """Whether the sink belongs to the client's own machine, as a terminal does."""
+    return connectors.lookup(sink.table).on_client
+
+
 def collector(edge: Edge, put: Callable[[pa.Table], None]) -> Consume:
     """Gives batches to a reader as Arrow tables whose columns have the user's names."""
 

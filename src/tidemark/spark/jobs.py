@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tidemark.errors import TidemarkError
-from tidemark.spark.failures import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -59,13 +58,18 @@ class Run(Protocol):
 # Takes a batch of rows out of the run: its frame, its number (None in batch mode), and returns
 # how many rows it had if it knows.
 Deliver = Callable[["DataFrame", int | None], int | None]
+# Says what an exception of Spark's means.
+Diagnose = Callable[[BaseException], TidemarkError]
 
 
 class BatchRun:
     """A bounded plan as one Spark batch on a thread of its own."""
 
-    def __init__(self, spark: SparkSession, frame: DataFrame, deliver: Deliver) -> None:
+    def __init__(
+        self, spark: SparkSession, frame: DataFrame, deliver: Deliver, diagnose: Diagnose
+    ) -> None:
         self._spark = spark
+        self._diagnose = diagnose
         self._tag = f"tidemark-{uuid.uuid4().hex}"
         self._started = time.monotonic()
         self._ended: float | None = None
@@ -83,7 +87,7 @@ class BatchRun:
             self._rows = deliver(frame, None) or 0
         except Exception as failure:
             if not self._stopped:
-                self.failure = translate(failure)
+                self.failure = self._diagnose(failure)
         finally:
             self._ended = time.monotonic()
 
@@ -118,6 +122,7 @@ class StreamRun:
 
     query: StreamingQuery
     rows_out: Callable[[], int]
+    diagnose: Diagnose
     # Set when the last batch has reached its consumer, where that is later than the query's end.
     ended: threading.Event | None = None
     _started: float = field(default_factory=time.monotonic)
@@ -138,7 +143,7 @@ class StreamRun:
     def failure(self) -> TidemarkError | None:
         if self._failure is None and not self.query.isActive and not self._stopped:
             problem = self.query.exception()
-            self._failure = translate(problem) if problem is not None else None
+            self._failure = self.diagnose(problem) if problem is not None else None
         return self._failure
 
     def wait(self, timeout: float | None) -> bool:
@@ -151,7 +156,7 @@ class StreamRun:
             elif not self.query.awaitTermination(max(1, round(timeout))):
                 return False
         except StreamingQueryException as problem:
-            self._failure = translate(problem)
+            self._failure = self.diagnose(problem)
         return self.ended is None or self.ended.wait(timeout)
 
     def stop(self) -> None:

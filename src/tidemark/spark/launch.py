@@ -14,7 +14,7 @@ from tidemark.plan.explain import explain
 from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
 from tidemark.spark.frames import Builder, Frame
-from tidemark.spark.jobs import BatchRun, Run, StreamRun
+from tidemark.spark.jobs import BatchRun, Diagnose, Run, StreamRun
 from tidemark.spark.remote import fetching_run, is_remote
 
 if TYPE_CHECKING:
@@ -31,12 +31,14 @@ class Launcher:
     spark: SparkSession
     zone: str
     read: Callable[[Scan, Builder], DataFrame]
+    diagnose: Diagnose
     checkpoint: Path | None = None
     interval_ms: int = 0  # the shortest time between two micro-batches
 
-    def frame(self, root: Node, streaming: bool) -> Frame:
-        """The DataFrame of a plan, not started."""
-        builder = Builder(self.spark, streaming, self.zone, self.read, self._once)
+    def frame(self, root: Node, streaming: bool, folder: Path | None = None) -> Frame:
+        """The DataFrame of a plan, not started. `folder` is the job's own, if it has one."""
+        constants = _Constants(self.spark, folder)
+        builder = Builder(self.spark, streaming, self.zone, self.read, constants.once)
         return builder.build(root)
 
     def start(
@@ -54,6 +56,7 @@ class Launcher:
                 self.spark,
                 frame.data,
                 lambda data, _: consume(Frame(data, frame.columns, frame.changelog), None),
+                self.diagnose,
             )
         return self._start_stream(root, plan, name, consume, on_client)
 
@@ -70,33 +73,53 @@ class Launcher:
     def _start_stream(
         self, root: Node, plan: Plan, name: str, consume: Consume, on_client: bool
     ) -> Run:
-        frame = self.frame(root, streaming=True)
+        folder = None
+        if self.checkpoint is not None:
+            folder = self.checkpoint / _folder_name(name)
+            _same_query(folder, root, plan)
+        frame = self.frame(root, True, folder)
         shape = (frame.columns, frame.changelog)
         writer = frame.data.writeStream.queryName(name)
         if root.edge.bounded:
             writer = writer.trigger(availableNow=True)
         else:
             writer = writer.trigger(processingTime=f"{self.interval_ms} milliseconds")
-        if self.checkpoint is not None:
-            folder = self.checkpoint / _folder_name(name)
-            _same_query(folder, root, plan)
+        if folder is not None:
             writer = writer.option("checkpointLocation", str(folder / "spark"))
         if is_remote(self.spark) and on_client:
             return fetching_run(
-                self.spark, writer, lambda data, batch: consume(Frame(data, *shape), batch)
+                self.spark,
+                writer,
+                lambda data, batch: consume(Frame(data, *shape), batch),
+                self.diagnose,
             )
         counted = _Counter()
 
         def on_batch(data: DataFrame, batch_id: int) -> None:
             counted.add(consume(Frame(data, *shape), batch_id))
 
-        return StreamRun(writer.foreachBatch(on_batch).start(), counted.total)
+        query = writer.foreachBatch(on_batch).start()
+        return StreamRun(query, counted.total, self.diagnose)
 
-    def _once(self, data: DataFrame) -> DataFrame:
-        """A stream that delivers a batch frame one time, by way of a file."""
-        folder = tempfile.mkdtemp(prefix="tidemark-constants-", dir=self.checkpoint)
-        data.write.mode("overwrite").parquet(folder)
-        return self.spark.readStream.schema(data.schema).parquet(folder)
+
+class _Constants:
+    """Batch frames inside a stream, each delivered one time, by way of a file.
+
+    The files are the job's: a job that resumes finds the ones it has read already.
+    """
+
+    def __init__(self, spark: SparkSession, folder: Path | None) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._count = 0
+
+    def once(self, data: DataFrame) -> DataFrame:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="tidemark-constants-"))
+        place = str(self._folder / f"constants-{self._count}")
+        self._count += 1
+        data.write.mode("ignore").parquet(place)
+        return self._spark.readStream.schema(data.schema).parquet(place)
 
 
 class _Counter:

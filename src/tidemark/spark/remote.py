@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tidemark.spark.jobs import StreamRun
+from tidemark.spark.jobs import Diagnose, StreamRun
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +30,7 @@ def fetching_run(
     spark: SparkSession,
     writer: DataStreamWriter,
     consume: Callable[[DataFrame, int], int],
+    diagnose: Diagnose,
 ) -> StreamRun:
     """Start the stream; `consume` is called on the client for every batch."""
     prefix = f"tidemark_{uuid.uuid4().hex}"
@@ -40,7 +41,7 @@ def fetching_run(
     fetcher = _Fetcher(spark, prefix, consume)
     query = writer.foreachBatch(leave).start()
     fetcher.start(query)
-    return StreamRun(query, lambda: fetcher.rows, ended=fetcher.ended)
+    return StreamRun(query, lambda: fetcher.rows, diagnose, ended=fetcher.ended)
 
 
 class _Fetcher:
