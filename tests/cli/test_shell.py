@@ -251,7 +251,7 @@ def test_a_job_without_an_end_goes_on_in_the_background():
 
     talk.say("INSERT INTO sink SELECT * FROM endless;", "SHOW JOBS;", f"STOP JOB '{job.id}';")
 
-    assert f"insert-into-sink runs in the background; STOP JOB '{job.id}'; ends it" in talk.err
+    assert f"it goes on in the background; STOP JOB '{job.id}'; ends it" in talk.err
     assert [cell.strip() for cell in talk.out.splitlines()[2].split("│")][:4] == [
         "id-of-insert-into-sink",
         "insert-into-sink",

@@ -85,7 +85,7 @@ class Live:
             self._content.apply(change.kind, tuple(grid.cells(change)))
         self._screen.update(self._drawn(grid, status), refresh=True)
 
-    def close(self) -> None:
+    def close(self, *, failed: bool = False) -> None:
         grid = Grid(self._columns, self._terminal, kinds=False)
         self._screen.update(self._drawn(grid, None), refresh=True)
         self._screen.stop()

@@ -50,11 +50,12 @@ def run_scripts(
     with Interrupts() as interrupts:
         runner = Runner(session, terminal, display, interrupts)
         try:
-            for source in init:
-                runner.declare(source)
-            for source in scripts:
-                runner.run(source)
-            runner.jobs.wait()
+            with runner.status.below_what_is_printed():
+                for source in init:
+                    runner.declare(source)
+                for source in scripts:
+                    runner.run(source)
+                runner.jobs.wait()
         except Interrupted as interrupted:
             terminal.say(f"{interrupted}: stopping")
             raise

@@ -49,8 +49,9 @@ class Runner:
         self._display = display
         self._interrupts = interrupts
         self._worker = Worker()
-        self._status = StatusLine(terminal, shown=display.progress)
-        self.jobs = RunningJobs(terminal, self._status, interrupts, quiet=display.quiet)
+        self.status = StatusLine(terminal, shown=display.progress)
+        self.jobs = RunningJobs(terminal, self.status, interrupts, quiet=display.quiet)
+        self._spark_was_used = False
 
     def run(self, source: Source) -> None:
         """Execute every statement of a script and show its result. Jobs are left running."""
@@ -80,12 +81,13 @@ class Runner:
             self._interrupts.check()
             seconds = time.monotonic() - started
             if seconds > 0.5:
-                self._status.show(f"working · {duration(seconds)}")
+                doing = "working" if self._spark_was_used else "starting Spark"
+                self.status.show(f"{doing} · {duration(seconds)} · Ctrl-C stops")
 
         try:
             return self._worker.call(function, tick)
         finally:
-            self._status.clear()
+            self.status.clear()
 
     def _next(self, results: Iterator[Result]) -> Result | None:
         abandoned = threading.Event()
@@ -103,6 +105,7 @@ class Runner:
             raise
 
     def _show(self, result: Result) -> None:
+        self._spark_was_used |= result.kind in ("query", "job")
         for warning in result.warnings:
             report_warning(warning, "", self._terminal)
         match result.kind:
@@ -122,9 +125,7 @@ class Runner:
 
     def _show_query(self, result: Result) -> None:
         view = choose_view(self._display.output, result, self._terminal)
-        QueryWatch(
-            result, view, self._terminal, self._display, self._interrupts, self._status
-        ).run()
+        QueryWatch(result, view, self._terminal, self._display, self._interrupts, self.status).run()
         self.jobs.settle()
 
 
@@ -188,7 +189,7 @@ class QueryWatch:
         self._status.clear()
         if not feed.join(0) and self._result.job is not None:
             stop_within(self._result.job, seconds=20)
-        self._view.close()
+        self._view.close(failed=word is None)
         if word is not None and self._says_totals():
             seconds = time.monotonic() - self._started
             totals = f"{word} {count(self._shown, self._noun)}".strip()
@@ -209,5 +210,5 @@ class QueryWatch:
         if now - self._asked >= self.ASK_EVERY_SECONDS:
             self._asked = now
             job = self._result.job
-            self._progress = describe_progress(job.progress()) if job is not None else "starting"
+            self._progress = "starting Spark" if job is None else describe_progress(job.progress())
         return " · ".join([self._progress, duration(now - self._started), "Ctrl-C stops"])

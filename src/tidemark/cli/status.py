@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from tidemark.cli.terminal import Terminal
 
@@ -22,6 +26,8 @@ class StatusLine:
         self._terminal = terminal
         self._shown = shown and terminal.err_is_screen
         self._visible = False
+        self._lock = threading.RLock()
+        self._line_is_open = False
         self._frames = _FRAMES if _takes_braille(terminal) else _PLAIN_FRAMES
 
     def show(self, text: str) -> None:
@@ -31,15 +37,56 @@ class StatusLine:
         room = max(10, self._terminal.width - 3)
         line = text if len(text) <= room else f"{text[: room - 1]}…"
         painted = self._terminal.paint_err(frame, "cyan")
-        self._terminal.err.write(f"{_ERASE}{painted} {self._terminal.paint_err(line, 'dim')}")
-        self._terminal.err.flush()
-        self._visible = True
+        with self._lock:
+            if self._line_is_open:
+                return
+            self._terminal.err.write(f"{_ERASE}{painted} {self._terminal.paint_err(line, 'dim')}")
+            self._terminal.err.flush()
+            self._visible = True
 
     def clear(self) -> None:
-        if self._visible:
-            self._terminal.err.write(_ERASE)
-            self._terminal.err.flush()
-            self._visible = False
+        with self._lock:
+            if self._visible:
+                self._terminal.err.write(_ERASE)
+                self._terminal.err.flush()
+                self._visible = False
+
+    @contextmanager
+    def below_what_is_printed(self) -> Iterator[None]:
+        """While entered, what other threads print on the screen stands above the line."""
+        before = sys.stdout, sys.stderr
+        if self._shown:
+            streams = self._terminal.out, self._terminal.err
+            sys.stdout, sys.stderr = (cast(TextIO, _Above(self, stream)) for stream in streams)
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
+
+    def write_above(self, stream: TextIO, text: str) -> int:
+        with self._lock:
+            self.clear()
+            written = stream.write(text)
+            stream.flush()
+            self._line_is_open = stream.isatty() and bool(text) and not text.endswith("\n")
+        return written
+
+
+class _Above:
+    """A stream whose every write erases the status line first; it comes back by itself."""
+
+    def __init__(self, status: StatusLine, stream: TextIO) -> None:
+        self._status = status
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._status.write_above(self._stream, text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self.write("".join(lines))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def describe_progress(progress: Progress) -> str:

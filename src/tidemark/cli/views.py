@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tidemark.catalog.tables import Changelog
@@ -28,8 +28,8 @@ class View(Protocol):
 
     def show(self, changes: Sequence[Change], status: str) -> None: ...
 
-    def close(self) -> None:
-        """All changes have come, or no more are wanted."""
+    def close(self, *, failed: bool = False) -> None:
+        """All changes have come, or no more are wanted, or the query has failed."""
 
 
 class JsonLines:
@@ -44,7 +44,7 @@ class JsonLines:
         if changes:
             self._terminal.write("".join(map(self._line, changes)))
 
-    def close(self) -> None:
+    def close(self, *, failed: bool = False) -> None:
         """Every line is complete."""
 
     def _line(self, change: Change) -> str:
@@ -67,7 +67,7 @@ class Csv:
         if changes:
             self._write(map(self._cells, changes))
 
-    def close(self) -> None:
+    def close(self, *, failed: bool = False) -> None:
         """Every line is complete."""
 
     def _cells(self, change: Change) -> list[str]:
@@ -109,8 +109,9 @@ class Table:
         if len(self._held) >= self.LOOKS_AT:
             self._begin()
 
-    def close(self) -> None:
-        if self._held is not None:
+    def close(self, *, failed: bool = False) -> None:
+        nothing_to_show = failed and not self._held
+        if self._held is not None and not nothing_to_show:
             self._begin()
 
     def _begin(self) -> None:
@@ -125,12 +126,11 @@ class Table:
         self._write(rows)
 
     def _write(self, rows: Sequence[Sequence[str]]) -> None:
-        for row in rows:
-            self._written += 1
-            if self._as_records:
-                self._write_lines(list(self._grid.record(self._written, row)))
-            else:
-                self._write_lines([self._grid.line(row)])
+        self._write_lines([line for row in rows for line in self._lines_of(row)])
+
+    def _lines_of(self, row: Sequence[str]) -> Iterable[str]:
+        self._written += 1
+        return self._grid.record(self._written, row) if self._as_records else [self._grid.line(row)]
 
     def _write_lines(self, lines: Sequence[str]) -> None:
         self._terminal.write("".join(f"{line}\n" for line in lines))
@@ -150,7 +150,7 @@ class Stream:
         if changes:
             self._lines([self._grid.line(self._grid.cells(change)) for change in changes])
 
-    def close(self) -> None:
+    def close(self, *, failed: bool = False) -> None:
         """Every line is complete."""
 
     def _lines(self, lines: Sequence[str]) -> None:

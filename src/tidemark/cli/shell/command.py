@@ -39,6 +39,7 @@ def _converse(
     *,
     debug: bool,
 ) -> None:
+    from prompt_toolkit.patch_stdout import patch_stdout
     from prompt_toolkit.shortcuts import clear
 
     from tidemark import __version__
@@ -54,7 +55,9 @@ def _converse(
         for source in [*personal_init_script(), *init_scripts(init)]:
             shell.declare(source)
         editor = line_editor(session.workspace, colors=terminal.out_color)
-        shell.converse(editor.prompt)
+        # A background job that prints must not write into the line being typed.
+        with patch_stdout(raw=True):
+            shell.converse(editor.prompt)
     finally:
         runner.jobs.stop()
         runner.leave()

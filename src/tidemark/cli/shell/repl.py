@@ -18,6 +18,7 @@ from tidemark.errors import Source, TidemarkError, did_you_mean
 from tidemark.plan.nodes import Column
 from tidemark.rows import Change
 from tidemark.session.session import Session
+from tidemark.spark.jobs import Job
 
 _JOB_COLUMNS = (
     Column("id", t.STRING),
@@ -85,11 +86,12 @@ class Shell:
         self._runner.jobs.wait(bounded)
         for running in self._runner.jobs.unannounced():
             job = running.job
-            self._terminal.say(f"{job.name} runs in the background; STOP JOB '{job.id}'; ends it")
+            line = f"it goes on in the background; STOP JOB '{job.id}'; ends it"
+            self._terminal.say(self._terminal.paint_err(line, "dim"))
 
     def _survive(self, action: Callable[[], None]) -> None:
         """Do something that may fail or be interrupted, and be there afterwards."""
-        with self._interrupts:
+        with self._interrupts, self._runner.status.below_what_is_printed():
             try:
                 action()
             except Interrupted:
@@ -132,11 +134,16 @@ class Shell:
         table.show(rows, "")
         table.close()
 
+    def _stop(self, job: Job) -> None:
+        if job.state != "running":
+            self._terminal.say(f"job {job.name} is {job.state} already")
+        elif not stop_within(job, _STOP_SECONDS):
+            raise TidemarkError(f"job {job.name} does not stop")
+
     def _stop_job(self, wanted: str) -> None:
         for job in self._session.jobs:
             if job.id == wanted:
-                if not stop_within(job, _STOP_SECONDS):
-                    raise TidemarkError(f"job {job.name} does not stop")
+                self._stop(job)
                 return
         running = [job.id for job in self._session.jobs if job.state == "running"]
         raise TidemarkError(
