@@ -18,6 +18,8 @@ RUNTIME: Mapping[str, str] = {
     # Integers wrap around and a failed function gives null, as in Flink. Where Flink fails
     # (CAST, division by zero), the text written for Spark raises by itself.
     "spark.sql.ansi.enabled": "false",
+    # TIME is a type that Spark has and does not offer unless asked.
+    "spark.sql.timeType.enabled": "true",
     # A size computation for every row otherwise; batches are bounded by their rows.
     "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
