@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,10 +61,13 @@ def _refuse_what_files_cannot_do(request: WriteRequest) -> None:
 
 
 def _name_of(request: WriteRequest) -> str:
-    """Names this write: the same for a micro-batch that comes again, else never twice."""
+    """Names this write: the same for a micro-batch that comes again, else never twice.
+
+    The names of files grow as they are written, because a reader takes them in that order.
+    """
     if request.job is None or request.batch_id is None:
-        return uuid.uuid4().hex
-    return f"{request.job}-{request.batch_id}"
+        return f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}"
+    return f"{request.job}-{request.batch_id:010d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,7 @@ class _Delivery:
         return os.path.join(self.folder, partition_folder(named, default))
 
     def _file_name(self, number: int) -> str:
-        return f"part-{self.name}-{number}"
+        return f"part-{self.name}-{number:05d}"
 
     # --- batches that come again, and overwriting --------------------------------------------
 

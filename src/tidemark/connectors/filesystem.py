@@ -25,7 +25,7 @@ from tidemark.connectors.formats.base import (
 )
 from tidemark.connectors.formats.conversions import Spelling, from_text
 from tidemark.connectors.options import option_error
-from tidemark.connectors.places import Place, as_hadoop_glob
+from tidemark.connectors.places import Place, as_hadoop_glob, escaped
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import NotSupported, PlanError, did_you_mean
 from tidemark.functions import spark_text
@@ -187,7 +187,7 @@ def _metadata(request: ReadRequest) -> list[str]:
 
 
 def _partition_value(field: Field, request: ReadRequest) -> str:
-    pattern = rf".*/{re.escape(field.name)}=([^/]*)/[^/]*$"
+    pattern = rf".*/{re.escape(escaped(field.name))}=([^/]*)/"
     text = f"nullif(regexp_extract({FILE}, {string(pattern)}, 1), '')"
     default = string(request.options["partition.default-name"])
     plain = f"url_decode(replace(nullif({text}, {default}), '+', '%2B'))"

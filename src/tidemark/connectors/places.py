@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _GLOB = re.compile(r"[*?\[]")
@@ -70,14 +70,9 @@ def as_hadoop_glob(path: str) -> str:
 
 def partition_folder(values: Mapping[str, str | None], default: str) -> str:
     """`year=2024/month=1`; NULL and empty values have the default name."""
-    return "/".join(f"{_escape(k)}={_escape(v) if v else default}" for k, v in values.items())
+    return "/".join(f"{escaped(k)}={escaped(v) if v else default}" for k, v in values.items())
 
 
-def _escape(text: str) -> str:
+def escaped(text: str) -> str:
+    """A column's name or value as it stands in a folder's name."""
     return _UNSAFE.sub(lambda match: quote(match[0], safe=""), text)
-
-
-def partition_values(folder: str, default: str) -> dict[str, str | None]:
-    """What `partition_folder` was made of."""
-    pairs = (part.split("=", 1) for part in folder.split("/") if "=" in part)
-    return {unquote(k): None if v == default else unquote(v) for k, v in pairs}

@@ -144,9 +144,14 @@ def _lines(decode: Decode) -> DataFrame:
     good = f"{corrupt} IS NULL AND {absent} IS NULL"
     if decode.options[IGNORE]:
         # An object with a value of the wrong shape is kept: that field is NULL.
-        usable = f"ltrim({corrupt}) LIKE '{{%' AND get_json_object({corrupt}, '$') IS NOT NULL"
+        usable = f"from_json({corrupt}, 'map<string, string>', {_strictly()}) IS NOT NULL"
         return frame.where(f"({good}) OR ({usable})")
     return frame.where(f"CASE WHEN {good} THEN TRUE ELSE {_malformed(corrupt)} END")
+
+
+def _strictly() -> str:
+    pairs = (f"'{k}', '{v}'" for k, v in _SPARK_OPTIONS.items() if k.startswith("allow"))
+    return f"map({', '.join(pairs)})"
 
 
 def _documents(decode: Decode) -> DataFrame:

@@ -1,0 +1,107 @@
+"""Tables for tests: from DDL to what the connectors are given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tidemark import connectors
+from tidemark.catalog.tables import Changelog, Identifier, Table
+from tidemark.connectors.base import ReadRequest, WriteRequest
+from tidemark.connectors.records import data_error_from
+from tidemark.dialect import parse_script
+from tidemark.dialect.statements import CreateTable, MetadataColumn, PhysicalColumn
+from tidemark.functions.spark_text import safe_names
+
+
+def declared(ddl: str) -> Table:
+    """The table that a CREATE TABLE declares; nobody has asked its connector yet."""
+    script = parse_script(ddl, "t.sql")
+    (statement,) = script.statements
+    assert isinstance(statement, CreateTable)
+    return Table(
+        identifier=Identifier("default_catalog", "default_database", "t"),
+        columns=statement.columns,
+        options=statement.options,
+        partitioned_by=statement.partitioned_by,
+        source=script.source,
+    )
+
+
+def files(
+    columns: str, path: Path | str, format_: str = "json", tail: str = "", **options: str
+) -> Table:
+    """A filesystem table `t`; options are named like `json.x` with `__` for `.` and `_` for `-`."""
+    more = "".join(f", '{k}' = '{v}'" for k, v in spelled(options).items())
+    return declared(
+        f"CREATE TABLE t ({columns}) {tail} "
+        f"WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = '{format_}'{more})"
+    )
+
+
+def datagen(columns: str, **options: str) -> Table:
+    more = "".join(f", '{k}' = '{v}'" for k, v in spelled(options).items())
+    return declared(f"CREATE TABLE t ({columns}) WITH ('connector' = 'datagen'{more})")
+
+
+def spelled(options: dict[str, str]) -> dict[str, str]:
+    return {
+        k.replace("__", ".").replace("_", "-"): v.replace("'", "''") for k, v in options.items()
+    }
+
+
+def read(spark: Any, table: Table, *, streaming: bool = False, zone: str = "UTC") -> Any:
+    physical = [c for c in table.columns if isinstance(c, PhysicalColumn)]
+    metadata = [c for c in table.columns if isinstance(c, MetadataColumn)]
+    request = ReadRequest(
+        spark=spark,
+        table=table,
+        options=connectors.options_of(table),
+        columns=safe_names([c.name for c in (*physical, *metadata)]),
+        types=tuple(c.type for c in (*physical, *metadata)),
+        metadata=tuple(c.key or c.name for c in metadata),
+        streaming=streaming,
+        zone=zone,
+    )
+    reader = connectors.lookup(table).read
+    assert reader is not None
+    return reader(request)
+
+
+def rows(frame: Any) -> list[tuple[Any, ...]]:
+    """The rows, or the bad record that kept them from being read."""
+    try:
+        return [tuple(row) for row in frame.collect()]
+    except Exception as failure:
+        found = data_error_from(failure)
+        if found is None:
+            raise
+        raise found from None
+
+
+def write(
+    table: Table,
+    frame: Any,
+    *,
+    batch_id: int | None = None,
+    job: str | None = None,
+    overwrite: bool = False,
+    changelog: Changelog = Changelog.APPEND,
+) -> None:
+    physical = [c for c in table.columns if isinstance(c, PhysicalColumn)]
+    writer = connectors.lookup(table).write
+    assert writer is not None
+    writer(
+        WriteRequest(
+            frame=frame,
+            table=table,
+            options=connectors.options_of(table),
+            columns=safe_names([c.name for c in physical]),
+            types=tuple(c.type for c in physical),
+            changelog=changelog,
+            batch_id=batch_id,
+            overwrite=overwrite,
+            zone="UTC",
+            job=job,
+        )
+    )

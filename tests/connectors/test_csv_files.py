@@ -1,0 +1,193 @@
+"""The csv format on Spark. Expected values were confirmed on Flink 2.3 unless a test says else."""
+
+import datetime as dt
+
+import pytest
+
+from tests.connectors.tables import files, read, rows, write
+from tidemark.errors import DataError
+
+
+@pytest.fixture
+def written(tmp_path):
+    def put(text):
+        path = tmp_path / "rows.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return put
+
+
+PLAIN = {
+    "1,a\n2,b": [(1, "a"), (2, "b")],
+    "1,a\r\n2,b\r\n": [(1, "a"), (2, "b")],
+    '1,\n2,""\n': [(1, ""), (2, "")],
+    '1,"a,b"\n': [(1, "a,b")],
+    '1,"a""b"\n': [(1, 'a"b')],
+    '1,"a\nb"\n2,c\n': [(1, "a\nb"), (2, "c")],
+    '1,a"b\n': [(1, 'a"b')],
+    '1,"a" \n': [(1, "a")],
+    '1, "a"\n': [(1, ' "a"')],
+    " 1 , a \n": [(1, " a ")],
+    "1,a,\n": [(1, "a")],
+    "1,null\n": [(1, "null")],
+}
+
+
+def test_records_are_taken_apart(spark, tmp_path):
+    for number, text in enumerate(PLAIN):
+        (tmp_path / f"{number:02}").write_bytes(text.encode())
+    expected = [row for found in PLAIN.values() for row in found]
+
+    assert rows(read(spark, files("id INT, s STRING", tmp_path, "csv"))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ('1,null\n2,"null"\n3,\n', {"csv__null_literal": "null"}, [(1, None), (2, None), (3, "")]),
+        ("1,\n,x\n", {"csv__null_literal": ""}, [(1, None), (None, "x")]),
+        ("1;a,b\n", {"csv__field_delimiter": ";"}, [(1, "a,b")]),
+        ("1\ta,b\n", {"csv__field_delimiter": "\\t"}, [(1, "a,b")]),
+        ("1,|a,b|\n", {"csv__quote_character": "|"}, [(1, "a,b")]),
+        ('1,"a"\n', {"csv__disable_quote_character": "true"}, [(1, '"a"')]),
+        (
+            '1,a\\,b\n2,"a\\"b"\n3,\\n\n4,a\\\\b\n',
+            {"csv__escape_character": "\\"},
+            [(1, "a,b"), (2, 'a"b'), (3, "\n"), (4, "a\\b")],
+        ),
+        ("#1,a\n2,b\n # x\n", {"csv__allow_comments": "true"}, [(2, "b")]),
+        ("1§a\n", {"csv__field_delimiter": "§"}, [(1, "a")]),
+    ],
+)
+def test_options_change_how_records_are_taken_apart(spark, written, text, options, expected):
+    assert rows(read(spark, files("id INT, s STRING", written(text), "csv", **options))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "ignoring", "reason"),
+    [
+        ("1\n2,b\n", [(1, None), (2, "b")], "2 fields expected, 1 found"),
+        ("1,a,zz\n2,b\n", [(2, "b")], "2 fields expected, 3 found"),
+        ("1,a,,\n2,b\n", [(2, "b")], "2 fields expected, 4 found"),
+        ('1,"a"x\n2,b\n', [(2, "b")], "quotes are not closed"),
+        ('1,"a\n2,c\n', [], "quotes are not closed"),
+        ('1, "a,b"\n', [], "2 fields expected, 3 found"),
+    ],
+)
+def test_bad_records_are_errors_or_skipped(spark, written, text, ignoring, reason):
+    path = written(text)
+
+    assert (
+        rows(read(spark, files("id INT, s STRING", path, "csv", csv__ignore_parse_errors="true")))
+        == ignoring
+    )
+    with pytest.raises(DataError) as caught:
+        rows(read(spark, files("id INT, s STRING", path, "csv")))
+    assert caught.value.message == f"{path}:1  cannot read the record as CSV"
+    assert reason in caught.value.notes["reason"]
+
+
+def test_a_bad_value_names_file_line_value_and_record(spark, written):
+    path = written("1,a\nx,b\n")
+
+    with pytest.raises(DataError) as caught:
+        rows(read(spark, files("id INT, s STRING", path, "csv")))
+
+    assert caught.value.message == f"{path}:2  cannot read `id` as INT"
+    assert caught.value.notes["record"] == "x,b"
+
+
+def test_an_empty_field_is_no_number(spark, written):
+    path = written("1,\n")
+
+    with pytest.raises(DataError):
+        rows(read(spark, files("id INT, n INT", path, "csv")))
+    assert rows(
+        read(spark, files("id INT, n INT", path, "csv", csv__ignore_parse_errors="true"))
+    ) == [(1, None)]
+
+
+def test_bad_records_are_seen_also_when_no_column_is_asked_for(spark, written):
+    with pytest.raises(DataError):
+        rows(read(spark, files("id INT, s STRING", written("1,a,b\n"), "csv")).groupBy().count())
+
+
+def test_a_single_column_has_a_record_on_each_line(spark, written):
+    assert rows(read(spark, files("s STRING", written('a\n\n"b ""x"""\n'), "csv"))) == [
+        ("a",),
+        ("",),
+        ('b "x"',),
+    ]
+
+
+def test_values_are_converted_as_csv_does(spark, written):
+    columns = "d DATE, o TIME(3), p TIMESTAMP(3), b BOOLEAN, y BYTES, l ARRAY<INT>, r ROW<a INT, b STRING>"
+    path = written("2024-1-1,10:00,2024-01-01 10:00:00.1239,TRUE,aGVsbG8=,1;2;;3,1;x\n")
+
+    assert rows(read(spark, files(columns, path, "csv"))) == [
+        (
+            dt.date(2024, 1, 1),
+            dt.time(10, 0),
+            dt.datetime(2024, 1, 1, 10, 0, 0, 123000),
+            True,
+            b"hello",
+            [1, 2, None, 3],
+            (1, "x"),
+        )
+    ]
+
+
+def content(folder):
+    return "".join(p.read_text() for p in sorted(folder.rglob("part-*")))
+
+
+def test_strings_are_quoted_where_flink_quotes_them(spark, tmp_path):
+    values = [
+        "plain",
+        "a b",
+        'q"q',
+        "a,b",
+        "a\\b",
+        "it's",
+        "x;y",
+        "#c",
+        "-",
+        "+",
+        "",
+        "null",
+        "a-b_c.d:e/f",
+        "é",
+    ]
+    frame = (
+        spark.createDataFrame([(v,) for v in values], "s string")
+        .coalesce(1)
+        .selectExpr("1 AS a", "s")
+    )
+    table = files("a INT, s STRING", tmp_path / "out", "csv")
+
+    write(table, frame)
+
+    assert content(tmp_path / "out") == (
+        '1,plain\n1,"a b"\n1,"q""q"\n1,"a,b"\n1,"a\\b"\n1,"it\'s"\n1,x;y\n1,"#c"\n1,-\n1,"+"\n1,\n1,null\n'
+        "1,a-b_c.d:e/f\n1,é\n"
+    )
+    assert [row[1] for row in rows(read(spark, table))] == values
+
+
+def test_null_is_written_as_the_null_literal(spark, tmp_path):
+    table = files("a INT, s STRING", tmp_path / "out", "csv", csv__null_literal="NULL")
+
+    write(table, spark.sql("SELECT INT(NULL) AS a, STRING(NULL) AS s"))
+
+    assert content(tmp_path / "out") == "NULL,NULL\n"
+    assert rows(read(spark, table)) == [(None, None)]
+
+
+def test_arrays_and_rows_are_written_with_their_delimiter(spark, tmp_path):
+    table = files("l ARRAY<INT>, r ROW<x INT, y STRING>", tmp_path / "out", "csv")
+
+    write(table, spark.sql("SELECT array(1, NULL, 3) AS l, named_struct('x', 1, 'y', 'p') AS r"))
+
+    assert content(tmp_path / "out") == "1;;3,1;p\n"
+    assert rows(read(spark, table)) == [([1, None, 3], (1, "p"))]

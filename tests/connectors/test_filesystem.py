@@ -1,0 +1,311 @@
+"""Files, folders, globs, partitions and sinks on Spark."""
+
+import datetime as dt
+import gzip
+
+import pytest
+
+from tests.connectors.tables import datagen, files, read, rows, write
+from tidemark.catalog.tables import Changelog
+from tidemark.errors import DataError, OptionError, PlanError
+
+
+def lines(path, *values):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f'{{"v": {value}}}\n' for value in values))
+
+
+def streamed(spark, frame):
+    """The rows of a stream over what is there now."""
+    name = f"stream_{abs(hash(object()))}"
+    query = frame.writeStream.format("memory").queryName(name).trigger(availableNow=True).start()
+    query.awaitTermination()
+    return spark.table(name)
+
+
+def values(frame):
+    return [row[0] for row in rows(frame)]
+
+
+def test_files_come_by_name_and_keep_their_rows_in_order(spark, tmp_path):
+    lines(tmp_path / "b", 4, 5)
+    lines(tmp_path / "a", 3, 1, 2)
+    lines(tmp_path / "sub" / "c", 6)
+    lines(tmp_path / "_hidden", 7)
+    frame = read(spark, files("v INT", tmp_path))
+
+    assert values(frame) == [3, 1, 2, 4, 5, 6]
+    assert frame.rdd.getNumPartitions() == 1
+
+
+ODD_NAMES = ["a b", "é%20+", "x*", "q[1]", "b{1}", "back\\slash", "semi;colon", "a=b"]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_names_mean_themselves_whatever_they_hold(spark, tmp_path, streaming):
+    folder = tmp_path / "odd [x] folder%41"
+    for number, name in enumerate(ODD_NAMES):
+        lines(folder / name, number)
+    table = files("v INT, `file.name` STRING METADATA", folder)
+    frame = read(spark, table, streaming=streaming)
+    found = rows(streamed(spark, frame) if streaming else frame)
+
+    assert sorted(found) == list(enumerate(ODD_NAMES))
+    one = read(spark, files("v INT", folder / "x*"), streaming=streaming)
+    assert values(streamed(spark, one) if streaming else one) == [2]
+
+
+def test_a_glob_is_expanded(spark, tmp_path):
+    lines(tmp_path / "a.json", 1)
+    lines(tmp_path / "b.json", 2)
+    lines(tmp_path / "c.txt", 3)
+
+    assert values(read(spark, files("v INT", tmp_path / "*.json"))) == [1, 2]
+    assert sorted(
+        values(streamed(spark, read(spark, files("v INT", tmp_path / "*.json"), streaming=True)))
+    ) == [1, 2]
+
+
+def test_a_pattern_chooses_among_whole_paths(spark, tmp_path):
+    lines(tmp_path / "a.json", 1)
+    lines(tmp_path / "b.json", 2)
+    table = files("v INT", tmp_path, source__path__regex_pattern=".*/a[.]json")
+
+    assert values(read(spark, table)) == [1]
+    assert values(streamed(spark, read(spark, table, streaming=True))) == [1]
+
+
+def test_packed_files_are_unpacked(spark, tmp_path):
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"v": 1}\n'))
+
+    assert values(read(spark, files("v INT", tmp_path))) == [1]
+
+
+def test_a_path_that_is_not_there_is_named(spark, tmp_path):
+    with pytest.raises(OptionError, match="no file or folder .*/nope") as caught:
+        read(spark, files("v INT", tmp_path / "nope"))
+    assert caught.value.at is not None
+
+
+def test_an_empty_folder_has_no_rows(spark, tmp_path):
+    assert values(read(spark, files("v INT", tmp_path))) == []
+    assert values(streamed(spark, read(spark, files("v INT", tmp_path), streaming=True))) == []
+
+
+def test_metadata_tells_of_the_file(spark, tmp_path):
+    lines(tmp_path / "a b.json", 1)
+    columns = (
+        "v INT, p STRING METADATA FROM 'file.path', n STRING METADATA FROM 'file.name',"
+        " s BIGINT METADATA FROM 'file.size', m TIMESTAMP_LTZ(3) METADATA FROM 'file.modification-time'"
+    )
+    ((v, path, name, size, modified),) = rows(read(spark, files(columns, tmp_path)))
+
+    assert (v, path, name, size) == (1, str(tmp_path / "a b.json"), "a b.json", 9)
+    assert isinstance(modified, dt.datetime)
+
+
+def test_a_bad_record_of_a_stream_is_told_too(spark, tmp_path):
+    lines(tmp_path / "a.json", 1, '"x"')
+
+    with pytest.raises(DataError, match="a.json:2  cannot read `v` as INT"):
+        try:
+            streamed(spark, read(spark, files("v INT", tmp_path), streaming=True))
+        except Exception as failure:
+            from tidemark.connectors.records import data_error_from
+
+            raise data_error_from(failure) from None
+
+
+# --- sinks ------------------------------------------------------------------------------------
+
+
+def test_partition_values_stand_in_folder_names(spark, tmp_path):
+    table = files(
+        "v INT, k INT, l STRING, d DATE", tmp_path / "out", tail="PARTITIONED BY (k, l, d)"
+    )
+    frame = spark.sql(
+        "SELECT * FROM VALUES (1, 1, 'x y', DATE'2024-01-01'), (2, 1, 'a/b=c', DATE'2024-01-02'),"
+        " (3, NULL, 'é%+', NULL), (4, 2, '', DATE'2024-01-01') AS t(v, k, l, d)"
+    )
+
+    write(table, frame)
+
+    folders = sorted(
+        str(p.parent.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("part-*")
+    )
+    assert folders == [
+        "k=1/l=a%2Fb%3Dc/d=2024-01-02",
+        "k=1/l=x y/d=2024-01-01",
+        "k=2/l=__DEFAULT_PARTITION__/d=2024-01-01",
+        "k=__DEFAULT_PARTITION__/l=é%25+/d=__DEFAULT_PARTITION__",
+    ]
+    assert sorted(rows(read(spark, table))) == [
+        (1, 1, "x y", dt.date(2024, 1, 1)),
+        (2, 1, "a/b=c", dt.date(2024, 1, 2)),
+        (3, None, "é%+", None),
+        (4, 2, None, dt.date(2024, 1, 1)),
+    ]
+
+
+def one(spark, value):
+    return spark.sql(f"SELECT {value} AS v")
+
+
+def test_inserts_append_and_overwrites_replace(spark, tmp_path):
+    table = files("v INT", tmp_path / "out")
+
+    write(table, one(spark, 1))
+    write(table, one(spark, 2))
+    assert values(read(spark, table)) == [1, 2]
+
+    write(table, one(spark, 3), overwrite=True)
+    assert values(read(spark, table)) == [3]
+
+
+def test_overwriting_a_partition_leaves_the_others(spark, tmp_path):
+    table = files("v INT, k INT", tmp_path / "out", tail="PARTITIONED BY (k)")
+
+    write(table, spark.sql("SELECT * FROM VALUES (1, 1), (2, 2) AS t(v, k)"))
+    write(table, spark.sql("SELECT 3 AS v, 2 AS k"), overwrite=True)
+
+    assert sorted(rows(read(spark, table))) == [(1, 1), (3, 2)]
+
+
+def test_a_batch_that_comes_again_replaces_its_first_attempt(spark, tmp_path):
+    table = files("v INT", tmp_path / "out")
+
+    write(table, one(spark, 1), batch_id=0, job="j")
+    write(table, one(spark, 2), batch_id=1, job="j")
+    write(table, one(spark, 20), batch_id=1, job="j")
+    write(table, one(spark, 9), batch_id=1, job="another")
+
+    assert sorted(values(read(spark, table))) == [1, 9, 20]
+
+
+def test_a_failed_write_leaves_nothing_behind(spark, tmp_path):
+    table = files("v STRING", tmp_path / "out", "raw")
+
+    with pytest.raises(Exception, match="TIDEMARK_RECORD"):
+        write(table, spark.sql("SELECT STRING(NULL) AS v"))
+
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_no_rows_make_no_files(spark, tmp_path):
+    for format_ in ("json", "csv", "parquet", "orc"):
+        write(files("v INT", tmp_path / format_, format_), one(spark, 1).where("false"))
+        assert list((tmp_path / format_).iterdir()) == []
+
+
+def test_updates_cannot_be_written_to_files(spark, tmp_path):
+    with pytest.raises(PlanError, match="takes inserts only") as caught:
+        write(files("v INT", tmp_path / "out"), one(spark, 1), changelog=Changelog.RETRACT)
+    assert "print" in caught.value.hint
+
+
+def test_a_success_file_marks_a_written_partition(spark, tmp_path):
+    table = files(
+        "v INT, k INT",
+        tmp_path / "out",
+        tail="PARTITIONED BY (k)",
+        sink__partition_commit__policy__kind="success-file",
+    )
+
+    write(table, spark.sql("SELECT 1 AS v, 2 AS k"))
+
+    assert (tmp_path / "out" / "k=2" / "_SUCCESS").exists()
+    assert rows(read(spark, table)) == [(1, 2)]
+
+
+ALL_TYPES = (
+    "a BOOLEAN, b TINYINT, c SMALLINT, d INT, e BIGINT, f FLOAT, g DOUBLE, h DECIMAL(38, 9), i CHAR(3), j VARCHAR(5),"
+    " k STRING, l BINARY(2), m BYTES, n DATE, o TIME(3), p TIMESTAMP(3), q TIMESTAMP_LTZ(3), r TIMESTAMP(6)"
+)
+NESTED = "s ARRAY<INT>, t MAP<STRING, DECIMAL(5, 2)>, u MULTISET<STRING>, v ROW<x DOUBLE, y ARRAY<ROW<z TIMESTAMP(3)>>>"
+NULLS = {f"fields__{c}__null_rate": "0.2" for c in "abcdefghijklmnopqr"}
+SOME_NESTED = {
+    "fields__s__length": "2",
+    "fields__v__x__null_rate": "0.5",
+    "fields__s__element__null_rate": "0.3",
+}
+
+
+def as_text(frame):
+    """Rows as one comparable text each; Spark's own types compare poorly when nested."""
+    return [
+        row[0]
+        for row in frame.selectExpr(
+            "to_json(struct(*), map('ignoreNullFields', 'false'))"
+        ).collect()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("format_", "columns", "options"),
+    [
+        ("json", f"{ALL_TYPES}, {NESTED}", {}),
+        ("json", f"{ALL_TYPES}, {NESTED}", {"json__timestamp_format__standard": "ISO-8601", "json__encode__ignore_null_fields": "true"}),
+        ("csv", ALL_TYPES, {"csv__null_literal": "NULL"}),
+        ("csv", ALL_TYPES, {"csv__null_literal": "NULL", "csv__field_delimiter": "|", "csv__quote_character": "~"}),
+        ("parquet", f"{ALL_TYPES}, {NESTED}", {}),
+        ("orc", f"{ALL_TYPES}, {NESTED}", {}),
+    ],
+)  # fmt: skip
+def test_random_rows_of_all_types_come_back_as_they_went(
+    spark, tmp_path, format_, columns, options
+):
+    nested = SOME_NESTED if NESTED in columns else {}
+    source = read(spark, datagen(columns, number_of_rows="200", **NULLS, **nested)).persist()
+    table = files(columns, tmp_path / "out", format_, **options)
+
+    write(table, source)
+
+    assert as_text(read(spark, table)) == as_text(source)
+    source.unpersist()
+
+
+def test_missing_columns_of_typed_files_are_null(spark, tmp_path):
+    spark.sql("SELECT 1 AS a").write.parquet(str(tmp_path / "data"))
+
+    assert rows(read(spark, files("a INT, b STRING", tmp_path / "data", "parquet"))) == [(1, None)]
+
+
+# --- raw --------------------------------------------------------------------------------------
+
+
+def test_raw_lines_are_values(spark, tmp_path):
+    (tmp_path / "s").write_bytes(b"a b\n\nc\r\n")
+    (tmp_path / "i").write_bytes(bytes([0, 0, 0, 1, 10, 255, 255, 255, 254, 10]))
+    (tmp_path / "l").write_bytes(b"\xe9\n")
+
+    assert values(read(spark, files("v STRING", tmp_path / "s", "raw"))) == ["a b", "", "c"]
+    assert values(read(spark, files("v INT", tmp_path / "i", "raw"))) == [1, -2]
+    assert values(
+        read(spark, files("v INT", tmp_path / "i", "raw", raw__endianness="little-endian"))
+    ) == [16777216, -16777217]
+    assert values(
+        read(spark, files("v STRING", tmp_path / "l", "raw", raw__charset="ISO-8859-1"))
+    ) == ["é"]
+
+
+def test_a_raw_number_of_the_wrong_size_is_an_error(spark, tmp_path):
+    (tmp_path / "i").write_bytes(b"abc\n")
+
+    with pytest.raises(DataError, match="cannot read `v` as INT"):
+        rows(read(spark, files("v INT", tmp_path / "i", "raw")))
+
+
+@pytest.mark.parametrize(
+    ("type_", "expression", "expected"),
+    [
+        ("STRING", "explode(array('a', 'é', ''))", b"a\n\xc3\xa9\n\n"),
+        ("INT", "explode(array(1, 258))", b"\x00\x00\x00\x01\n\x00\x00\x01\x02\n"),
+        ("BYTES", "X'00ff'", b"\x00\xff\n"),
+        ("BOOLEAN", "true", b"\x01\n"),
+    ],
+)
+def test_raw_values_are_written_as_lines(spark, tmp_path, type_, expression, expected):
+    write(files(f"v {type_}", tmp_path / "out", "raw"), spark.sql(f"SELECT {expression} AS v"))
+
+    (file,) = (tmp_path / "out").iterdir()
+    assert file.read_bytes() == expected
