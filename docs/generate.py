@@ -144,8 +144,9 @@ _CONNECTORS_OPENING = """\
 # Connectors and formats
 
 Made from the code by `make docs`. A table's `WITH` clause names a connector and its options. They
-are checked when the table is declared: a wrong value says what was expected, an unknown name
-suggests the nearest one known. `connector.type` and the other old spellings are read too.
+are checked when a statement uses the table (`tidemark check` looks at unused tables too): a wrong
+value says what was expected, an unknown name suggests the nearest one known. `connector.type` and
+the other old spellings are read too.
 
 ```sql
 CREATE TABLE orders (id INT, item STRING, file STRING METADATA FROM 'file.name') WITH (

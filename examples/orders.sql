@@ -13,9 +13,8 @@ CREATE TABLE orders (
 ) WITH (
   'connector' = 'datagen',
   'rows-per-second' = '20',
-  'fields.id.kind' = 'sequence',
-  'fields.id.start' = '1',
-  'fields.id.end' = '1000000',
+  'fields.id.min' = '100000',
+  'fields.id.max' = '999999',
   'fields.customer.min' = '1',
   'fields.customer.max' = '400',
   'fields.product.min' = '1',

@@ -4,6 +4,7 @@ What a fenced block is for stands in a comment before it, or follows from its la
 
 - `<!-- file: orders.sql -->` before any block: the block is that file's content;
 - `python`: run, all blocks of a page in one namespace, unless `<!-- not run -->` stands before;
+- `sql`: planned, without running it;
 - `console`: lines that begin with `$ tidemark` are commands, what follows is what they print.
 """
 

@@ -63,6 +63,14 @@ def test_python_examples_run(
 
 
 @pytest.mark.parametrize("path", ALL_PAGES, ids=page_name)
+def test_sql_examples_mean_something(path: Path):
+    workspace = tidemark.Workspace()
+    for block in blocks_of(path):
+        if block.language == "sql" and block.runs:
+            workspace.plan_script(block.text, name=f"{path.name}:{block.line}")
+
+
+@pytest.mark.parametrize("path", ALL_PAGES, ids=page_name)
 def test_commands_print_what_the_page_says(
     path: Path, spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
 ):
