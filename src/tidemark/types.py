@@ -292,8 +292,8 @@ def _common_numeric(a: DataType, b: DataType) -> DataType:
     if isinstance(a, INTEGERS) and isinstance(b, INTEGERS):
         return max(a, b, key=lambda t: INTEGERS.index(type(t)))
     if isinstance(a, Float | Double) or isinstance(b, Float | Double):
-        both_float = isinstance(a, Float) and isinstance(b, Float)
-        return Float() if both_float else Double()
+        single = isinstance(a, (Float, *INTEGERS)) and isinstance(b, (Float, *INTEGERS))
+        return Float() if single else Double()
     x, y = as_decimal(a), as_decimal(b)
     scale = max(x.scale, y.scale)
     precision = max(x.precision - x.scale, y.precision - y.scale) + scale

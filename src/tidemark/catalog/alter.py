@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlglot import exp
+
 from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.checks import check_columns
+from tidemark.catalog.create import Check
+from tidemark.catalog.definitions import restated
 from tidemark.catalog.tables import Identifier, Relation, Table, View
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, Source, did_you_mean
+from tidemark.errors import CatalogError, OptionError, Source, did_you_mean
 
 
-def alter(statement: s.Alter, catalogs: Catalogs, source: Source) -> str:
-    """Apply the actions in order. Returns one line that says what happened."""
+def alter(statement: s.Alter, catalogs: Catalogs, source: Source, check: Check) -> str:
+    """Apply the actions in order, all or none. Returns one line that says what happened."""
     match statement.kind:
         case "DATABASE":
             return _alter_database(statement, catalogs)
@@ -21,79 +26,104 @@ def alter(statement: s.Alter, catalogs: Catalogs, source: Source) -> str:
             raise CatalogError(
                 "functions cannot be altered", at=statement.span, hint="DROP and CREATE it"
             )
-    wanted = Table if statement.kind == "TABLE" else View
     found = catalogs.find(statement.name)
+    wanted = Table if statement.kind == "TABLE" else View
     if not isinstance(found, wanted):
-        if statement.if_exists:
-            return f"{statement.kind.lower()} `{statement.name}` does not exist"
-        raise CatalogError(
-            f"{statement.kind.lower()} `{statement.name}` does not exist",
-            at=statement.name.span,
-            hint=did_you_mean(statement.name.parts[-1], catalogs.relation_names()),
-        )
-    changed: Relation = found
-    for action in statement.actions:
-        changed = (
-            _alter_table(changed, action, statement, source)
-            if isinstance(changed, Table)
-            else _alter_view(changed, action, statement, source)
-        )
+        return _missing(found, statement, catalogs)
+    changed = _altered(found, statement, source, catalogs)
+    check(changed)
     _replace(found, changed, statement, catalogs)
     return f"{statement.kind.lower()} `{statement.name}` altered"
 
 
+def _missing(found: Relation | None, statement: s.Alter, catalogs: Catalogs) -> str:
+    what = f"{statement.kind.lower()} `{statement.name}` does not exist"
+    if statement.if_exists:
+        return what
+    hint = did_you_mean(statement.name.parts[-1], catalogs.relation_names())
+    if found is not None:
+        hint = f"it is a {'table' if isinstance(found, Table) else 'view'}"
+    raise CatalogError(what, at=statement.name.span, hint=hint)
+
+
+def _altered(found: Relation, statement: s.Alter, source: Source, catalogs: Catalogs) -> Relation:
+    if isinstance(found, View):
+        for action in statement.actions:
+            found = _alter_view(found, action, statement, source, catalogs)
+        return found
+    table = found
+    for action in statement.actions:
+        table = _alter_table(table, action, statement)
+    if table.source is not source and table.dataframe is None:
+        table = restated(table)
+    check_columns(table)
+    return table
+
+
 def _replace(old: Relation, new: Relation, statement: s.Alter, catalogs: Catalogs) -> None:
     if new.identifier != old.identifier:
-        if catalogs.find(s.Name((*_path(new.identifier),))) is not None:
+        if catalogs.find(s.Name((*new.identifier.path, new.name))) is not None:
             raise CatalogError(f"`{new.name}` exists already", at=statement.span)
         catalogs.remove(old)
     catalogs.put(new)
 
 
-def _path(identifier: Identifier) -> tuple[str, str, str]:
-    return identifier.catalog, identifier.database, identifier.name
-
-
 def _renamed(identifier: Identifier, name: s.Name) -> Identifier:
-    return Identifier(*_path(identifier)[: 3 - len(name.parts)], *name.parts)
+    path = (*identifier.path[: 3 - len(name.parts)], *name.parts[:-1])
+    if path != identifier.path:
+        raise CatalogError(
+            "RENAME cannot move a table or view to another database",
+            at=name.span,
+            hint=f"RENAME TO {name.parts[-1]}",
+        )
+    return replace(identifier, name=name.parts[-1])
 
 
-def _alter_view(view: View, action: s.AlterAction, statement: s.Alter, source: Source) -> View:
+def _alter_view(
+    view: View, action: s.AlterAction, statement: s.Alter, source: Source, catalogs: Catalogs
+) -> View:
     match action:
         case s.RenameTo(name=name):
             return replace(view, identifier=_renamed(view.identifier, name))
         case s.SetQuery(query=query):
-            return replace(view, query=query, columns=(), source=source)
+            return replace(view, query=query, columns=(), source=source, path=catalogs.path)
     raise CatalogError("a view can be renamed or given another query", at=statement.span)
 
 
-def _alter_table(table: Table, action: s.AlterAction, statement: s.Alter, source: Source) -> Table:
+# --- tables ------------------------------------------------------------------------------------
+
+
+def _alter_table(table: Table, action: s.AlterAction, statement: s.Alter) -> Table:
     match action:
         case s.RenameTo(name=name):
             return replace(table, identifier=_renamed(table.identifier, name))
         case s.SetOptions(options=options):
             changed = {option.key for option in options}
             kept = tuple(o for o in table.options if o.key not in changed)
-            return replace(table, options=(*kept, *options), source=_shared(table, source))
+            return replace(table, options=(*kept, *options))
         case s.ResetOptions(keys=keys):
+            if "connector" in keys:
+                raise OptionError("'connector' cannot be reset", at=statement.span)
             return replace(table, options=tuple(o for o in table.options if o.key not in keys))
         case s.SetWatermark(watermark=watermark, add=add):
-            if add and table.watermark is not None:
-                raise CatalogError("the table has a watermark already", at=statement.span)
-            return replace(table, watermark=watermark, source=_shared(table, source))
+            _check_presence("watermark", table.watermark is not None, add, statement)
+            return replace(table, watermark=watermark)
         case s.SetPrimaryKey(primary_key=key, add=add):
-            if add and table.primary_key is not None:
-                raise CatalogError("the table has a primary key already", at=statement.span)
+            _check_presence("primary key", table.primary_key is not None, add, statement)
             return replace(table, primary_key=key)
         case s.SetQuery():
             raise CatalogError("a table has no query", at=statement.span)
-    columns = _alter_columns(table, action, statement)
-    return replace(table, columns=columns, source=_shared(table, source))
+    return replace(table, columns=_alter_columns(table, action, statement))
 
 
-def _shared(table: Table, source: Source) -> Source | None:
-    """The text that old and new spans point into, if it is one text."""
-    return source if table.source is source else None
+def _check_presence(what: str, present: bool, add: bool, statement: s.Alter) -> None:
+    """ADD needs the table to be without it, MODIFY and DROP need it there."""
+    if present and add:
+        raise CatalogError(
+            f"the table has a {what} already", at=statement.span, hint="MODIFY it, or DROP it first"
+        )
+    if not present and not add:
+        raise CatalogError(f"the table has no {what}", at=statement.span)
 
 
 def _alter_columns(
@@ -104,8 +134,7 @@ def _alter_columns(
     columns = list(table.columns)
     match action:
         case s.AddColumn(column=column):
-            if any(c.name == column.name for c in columns):
-                raise CatalogError(f"column `{column.name}` exists already", at=statement.span)
+            _refuse_if_there(columns, column.name, statement)
             columns.insert(_place(columns, action, statement, len(columns)), column)
         case s.ModifyColumn(column=column):
             position = _position(columns, column.name, statement)
@@ -114,10 +143,11 @@ def _alter_columns(
         case s.RenameColumn(old=old, new=new):
             position = _position(columns, old, statement)
             _refuse_if_used(table, old, statement)
+            _refuse_if_there(columns, new, statement)
             columns[position] = replace(columns[position], name=new)
         case s.DropColumns(names=names):
             for name in names:
-                _refuse_if_used(table, name, statement)
+                _refuse_if_used(table, name, statement, going=names)
                 del columns[_position(columns, name, statement)]
     return tuple(columns)
 
@@ -141,11 +171,28 @@ def _position(columns: list[s.Column], name: str, statement: s.Alter) -> int:
     )
 
 
-def _refuse_if_used(table: Table, name: str, statement: s.Alter) -> None:
-    uses = []
+def _refuse_if_there(columns: list[s.Column], name: str, statement: s.Alter) -> None:
+    if any(column.name == name for column in columns):
+        raise CatalogError(f"column `{name}` exists already", at=statement.span)
+
+
+def _refuse_if_used(
+    table: Table, name: str, statement: s.Alter, going: tuple[str, ...] = ()
+) -> None:
+    """A column that others are made of has to stay; those in `going` leave with it."""
+    uses = [
+        f"computed column `{column.name}`"
+        for column in table.columns
+        if isinstance(column, s.ComputedColumn)
+        and column.name not in going
+        and name in _columns_in(column.expression)
+    ]
     if table.primary_key is not None and name in table.primary_key.columns:
         uses.append("the primary key")
-    if table.watermark is not None and name == table.watermark.column[0]:
+    if table.watermark is not None and name in (
+        table.watermark.column[0],
+        *_columns_in(table.watermark.expression),
+    ):
         uses.append("the watermark")
     if name in table.partitioned_by:
         uses.append("PARTITIONED BY")
@@ -153,12 +200,19 @@ def _refuse_if_used(table: Table, name: str, statement: s.Alter) -> None:
         raise CatalogError(f"column `{name}` is used by {' and '.join(uses)}", at=statement.span)
 
 
+def _columns_in(expression: exp.Expression) -> set[str]:
+    """Every part of every name: `a.b` may be field `b` of column `a`, or column `b` of `a`."""
+    return {part.name for column in expression.find_all(exp.Column) for part in column.parts}
+
+
+# --- databases and catalogs --------------------------------------------------------------------
+
+
 def _alter_database(statement: s.Alter, catalogs: Catalogs) -> str:
-    parts = statement.name.parts
-    catalog = parts[0] if len(parts) > 1 else catalogs.current_catalog
-    database = catalogs.database(catalog, parts[-1], statement.name.span)
+    catalog, name = catalogs.identify_database(statement.name)
+    database = catalogs.database(catalog, name, statement.name.span)
     _set_options(database.options, statement)
-    return f"database `{parts[-1]}` altered"
+    return f"database `{name}` altered"
 
 
 def _alter_catalog(statement: s.Alter, catalogs: Catalogs) -> str:

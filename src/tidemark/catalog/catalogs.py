@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import copy
+from dataclasses import dataclass, field, replace
 
 from tidemark.catalog.tables import Identifier, Relation, UserFunction
 from tidemark.dialect.statements import Name
@@ -18,7 +18,6 @@ class Database:
     comment: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     relations: dict[str, Relation] = field(default_factory=dict)
-    functions: dict[str, UserFunction] = field(default_factory=dict)
 
 
 @dataclass
@@ -26,6 +25,7 @@ class Catalog:
     comment: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     databases: dict[str, Database] = field(default_factory=dict)
+    default_database: str = DEFAULT_DATABASE
 
 
 class Catalogs:
@@ -37,9 +37,22 @@ class Catalogs:
         self.current_catalog = DEFAULT_CATALOG
         self.current_database = DEFAULT_DATABASE
         self.temporary: dict[Identifier, Relation] = {}
-        self.temporary_functions: dict[str, UserFunction] = {}
+        self.temporary_functions: dict[Identifier, UserFunction] = {}
+        self.system_functions: dict[Identifier, UserFunction] = {}
+        self.functions: dict[Identifier, UserFunction] = {}
 
     # --- names ---------------------------------------------------------------------------------
+
+    @property
+    def path(self) -> tuple[str, str]:
+        """The current catalog and database, which short names are completed with."""
+        return self.current_catalog, self.current_database
+
+    def seen_from(self, path: tuple[str, str]) -> Catalogs:
+        """The same catalogs, with short names completed as if `path` were current."""
+        other = copy.copy(self)
+        other.current_catalog, other.current_database = path
+        return other
 
     def identify(self, name: Name) -> Identifier:
         """The full name of a table, view or function, by the current catalog and database."""
@@ -47,8 +60,15 @@ class Catalogs:
             raise CatalogError(
                 f"`{name}` has too many parts", at=name.span, hint="write catalog.database.name"
             )
-        missing = (self.current_catalog, self.current_database)[: 3 - len(name.parts)]
-        return Identifier(*missing, *name.parts)
+        return Identifier(*self.path[: 3 - len(name.parts)], *name.parts)
+
+    def identify_database(self, name: Name) -> tuple[str, str]:
+        """The catalog and name of a database."""
+        if len(name.parts) > 2:
+            raise CatalogError(
+                f"`{name}` has too many parts", at=name.span, hint="write catalog.database"
+            )
+        return (name.parts[0] if len(name.parts) > 1 else self.current_catalog), name.parts[-1]
 
     def catalog(self, name: str, at: Span | None = None) -> Catalog:
         try:
@@ -72,37 +92,49 @@ class Catalogs:
     # --- tables and views ----------------------------------------------------------------------
 
     def find(self, name: Name) -> Relation | None:
-        """A table or view, or None. The catalog and database must exist."""
+        """A table or view, or None."""
         identifier = self.identify(name)
-        if identifier in self.temporary:
-            return self.temporary[identifier]
-        database = self.database(identifier.catalog, identifier.database, name.span)
-        return database.relations.get(identifier.name)
+        return self.temporary.get(identifier) or self.permanent(identifier)
+
+    def permanent(self, identifier: Identifier) -> Relation | None:
+        """What a temporary table or view of that name would hide."""
+        catalog = self.catalogs.get(identifier.catalog)
+        database = catalog.databases.get(identifier.database) if catalog else None
+        return database.relations.get(identifier.name) if database else None
 
     def relation(self, name: Name) -> Relation:
         """A table or view; a CatalogError that suggests the nearest name if there is none."""
         found = self.find(name)
-        if found is None:
-            raise CatalogError(
-                f"table or view `{name}` does not exist",
-                at=name.span,
-                hint=did_you_mean(name.parts[-1], self.relation_names()),
-            )
-        return found
-
-    def relation_names(self) -> list[str]:
-        """Names that need no qualification now, temporary ones included, sorted."""
-        here = self.database(self.current_catalog, self.current_database)
-        temporary = (
-            i.name
-            for i in self.temporary
-            if (i.catalog, i.database) == (self.current_catalog, self.current_database)
+        if found is not None:
+            return found
+        identifier = self.identify(name)
+        self.database(identifier.catalog, identifier.database, name.span)
+        known = self.relation_names(identifier.catalog, identifier.database)
+        raise CatalogError(
+            f"table or view `{name}` does not exist",
+            at=name.span,
+            hint=did_you_mean(identifier.name, known) or self._elsewhere(identifier.name),
         )
-        return sorted({*here.relations, *temporary})
 
-    def relations(self) -> Iterable[Relation]:
+    def _elsewhere(self, name: str) -> str | None:
+        """Where else a table of that name is."""
+        for catalog, held in self.catalogs.items():
+            for database, objects in held.databases.items():
+                if name in objects.relations:
+                    return f"there is `{catalog}.{database}.{name}`"
+        return None
+
+    def relation_names(self, catalog: str | None = None, database: str | None = None) -> list[str]:
+        """The tables and views of a database, the current one if none is named; sorted."""
+        path = (catalog or self.current_catalog, database or self.current_database)
+        permanent = self.database(*path).relations
+        temporary = (i.name for i in self.temporary if (i.catalog, i.database) == path)
+        return sorted({*permanent, *temporary})
+
+    def relations(self, catalog: str | None = None, database: str | None = None) -> list[Relation]:
         """The relations that `relation_names` names."""
-        return [self.relation(Name((name,))) for name in self.relation_names()]
+        path = (catalog or self.current_catalog, database or self.current_database)
+        return [self.relation(Name((*path, name))) for name in self.relation_names(*path)]
 
     def put(self, relation: Relation) -> None:
         """Add a table or view, in place of one of the same name."""
@@ -124,28 +156,65 @@ class Catalogs:
     # --- functions (names fold case) -----------------------------------------------------------
 
     def function(self, name: Name) -> UserFunction | None:
-        folded = name.parts[-1].lower()
-        if len(name.parts) == 1 and folded in self.temporary_functions:
-            return self.temporary_functions[folded]
-        identifier = self.identify(name)
-        if identifier.catalog not in self.catalogs:
-            return None
-        databases = self.catalogs[identifier.catalog].databases
-        database = databases.get(identifier.database)
-        return database.functions.get(folded) if database else None
+        """The function that a call of that name means: a system one, a temporary, a permanent."""
+        kinds = [(True, False), (False, False)]
+        if len(name.parts) == 1:
+            kinds.insert(0, (True, True))
+        slots = (self._slot(name, temporary, system) for temporary, system in kinds)
+        return next((held[key] for held, key in slots if key in held), None)
+
+    def has_function(self, name: Name, like: UserFunction) -> bool:
+        """Whether the place is taken where a function of this name and kind would go."""
+        held, key = self._slot(name, like.temporary, like.system)
+        return key in held
 
     def put_function(self, name: Name, function: UserFunction) -> None:
-        self._functions_of(name, function.temporary)[name.parts[-1].lower()] = function
+        """Add a function, in place of one of the same name and kind."""
+        held, key = self._slot(name, function.temporary, function.system)
+        if not function.temporary:
+            self.database(key.catalog, key.database, name.span)
+        held[key] = function
 
-    def remove_function(self, name: Name, temporary: bool) -> None:
-        del self._functions_of(name, temporary)[name.parts[-1].lower()]
-
-    def function_names(self) -> list[str]:
-        here = self.database(self.current_catalog, self.current_database)
-        return sorted({*here.functions, *self.temporary_functions})
-
-    def _functions_of(self, name: Name, temporary: bool) -> dict[str, UserFunction]:
+    def function_to_drop(self, name: Name, temporary: bool) -> UserFunction | None:
+        """The function that DROP [TEMPORARY] FUNCTION means."""
         if temporary:
-            return self.temporary_functions
-        identifier = self.identify(name)
-        return self.database(identifier.catalog, identifier.database, name.span).functions
+            found = self.function(name)
+            return found if found is not None and found.temporary else None
+        held, key = self._slot(name, False, False)
+        return held.get(key)
+
+    def remove_function(self, name: Name, function: UserFunction) -> None:
+        held, key = self._slot(name, function.temporary, function.system)
+        del held[key]
+
+    def function_names(self, catalog: str | None = None, database: str | None = None) -> list[str]:
+        """The user's functions that need no qualification in a database, as they were written."""
+        path = (catalog or self.current_catalog, database or self.current_database)
+        here = [
+            function.name
+            for held in (self.functions, self.temporary_functions)
+            for key, function in held.items()
+            if (key.catalog, key.database) == path
+        ]
+        return sorted({*here, *(f.name for f in self.system_functions.values())})
+
+    def drop_database(self, catalog: str, name: str) -> None:
+        """Remove a database with all that is in it; temporary objects stay, as in Flink."""
+        del self.catalogs[catalog].databases[name]
+        for key in [k for k in self.functions if (k.catalog, k.database) == (catalog, name)]:
+            del self.functions[key]
+
+    def drop_catalog(self, name: str) -> None:
+        for database in list(self.catalogs[name].databases):
+            self.drop_database(name, database)
+        del self.catalogs[name]
+
+    def _slot(
+        self, name: Name, temporary: bool, system: bool
+    ) -> tuple[dict[Identifier, UserFunction], Identifier]:
+        """Where a function of that kind lives, and under what key."""
+        folded = name.parts[-1].lower()
+        if system:
+            return self.system_functions, Identifier("", "", folded)
+        key = replace(self.identify(name), name=folded)
+        return (self.temporary_functions if temporary else self.functions), key

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tidemark.catalog.definitions import restated
 from tidemark.catalog.tables import Table
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError
@@ -23,16 +24,16 @@ DEFAULTS = {
 def derive(table: Table, base: Table, like: s.Like) -> Table:
     """`table` completed with the parts of `base` that `like` includes."""
     choices = _choices(like)
-    return replace(
+    derived = replace(
         table,
-        # Spans of both tables can only be shown when they point into one text.
-        source=table.source if table.source is base.source else None,
         columns=_columns(table, base, choices),
         watermark=_watermark(table, base, choices["WATERMARKS"]),
         primary_key=_primary_key(table, base, choices["CONSTRAINTS"]),
         partitioned_by=_partitions(table, base, choices["PARTITIONS"]),
         options=_options(table, base, choices["OPTIONS"]),
     )
+    # Places in errors can only be shown when they all lie in one text.
+    return derived if table.source is base.source else restated(derived)
 
 
 def _choices(like: s.Like) -> dict[str, str]:
@@ -45,24 +46,32 @@ def _choices(like: s.Like) -> dict[str, str]:
 
 
 def _columns(table: Table, base: Table, choices: dict[str, str]) -> tuple[s.Column, ...]:
-    feature_of = {s.ComputedColumn: "GENERATED", s.MetadataColumn: "METADATA"}
+    """The base's columns, overwritten ones in their place, then those that are new."""
     own = {column.name: column for column in table.columns}
     taken = []
     for column in base.columns:
-        feature = feature_of.get(type(column))
+        feature = _FEATURE_OF.get(type(column))
         choice = choices[feature] if feature else "INCLUDING"
         if choice == "EXCLUDING":
             continue
         mine = own.get(column.name)
         if mine is None:
             taken.append(column)
-        elif choice != "OVERWRITING" or type(mine) is not type(column):
+        elif choice == "OVERWRITING" and type(mine) is type(column):
+            taken.append(own.pop(column.name))
+        else:
             raise CatalogError(
                 f"column `{column.name}` is in `{base.name}` already",
                 at=mine.span,
                 hint=f"leave it out, or add OVERWRITING {feature}" if feature else "leave it out",
             )
-    return (*taken, *table.columns)
+    return (*taken, *own.values())
+
+
+_FEATURE_OF: dict[type[s.Column], str] = {
+    s.ComputedColumn: "GENERATED",
+    s.MetadataColumn: "METADATA",
+}
 
 
 def _watermark(table: Table, base: Table, choice: str) -> s.Watermark | None:
@@ -92,7 +101,14 @@ def _primary_key(table: Table, base: Table, choice: str) -> s.PrimaryKey | None:
 
 
 def _partitions(table: Table, base: Table, choice: str) -> tuple[str, ...]:
-    return table.partitioned_by or (() if choice == "EXCLUDING" else base.partitioned_by)
+    if choice == "EXCLUDING" or not base.partitioned_by:
+        return table.partitioned_by
+    if not table.partitioned_by:
+        return base.partitioned_by
+    raise CatalogError(
+        f"`{base.name}` is partitioned already, by {', '.join(base.partitioned_by)}",
+        hint="add EXCLUDING PARTITIONS",
+    )
 
 
 def _options(table: Table, base: Table, choice: str) -> tuple[s.Option, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import available_timezones
 
 from tidemark.durations import parse_duration
 from tidemark.errors import OptionError, Span, did_you_mean
@@ -31,22 +32,19 @@ def _boolean(value: str) -> bool:
 
 
 def _positive(value: str) -> int:
-    number = int(value)
-    if number < 1:
-        raise ValueError("expected a number above zero")
-    return number
+    if not value.isdecimal() or int(value) < 1:
+        raise ValueError("expected a whole number above zero")
+    return int(value)
+
+
+_OFFSET = re.compile(r"(GMT|UTC|UT)?[+-](0?\d|1[0-8])(:[0-5]\d)?")
 
 
 def _zone(value: str) -> str:
-    if value in available_timezones():
-        return value
-    if value.upper().startswith(("GMT", "UTC")) or value.startswith(("+", "-")):
-        return value
-    try:
-        ZoneInfo(value)
-    except (ValueError, OSError, KeyError):
-        hint = did_you_mean(value, available_timezones())
-        raise ValueError(f"not a time zone{'; ' + hint if hint else ''}") from None
+    known = available_timezones()
+    if value not in known and _OFFSET.fullmatch(value) is None:
+        hint = did_you_mean(value, known) or "write 'Europe/Berlin' or 'GMT+02:00'"
+        raise ValueError(f"not a time zone; {hint}")
     return value
 
 
@@ -64,6 +62,7 @@ LOCAL_TIME_ZONE = "table.local-time-zone"
 STATE_TTL = "table.exec.state.ttl"
 CHECKPOINT_INTERVAL = "execution.checkpointing.interval"
 JOB_NAME = "pipeline.name"
+NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
 OPTIONS = (
     SessionOption(
@@ -91,6 +90,12 @@ OPTIONS = (
         parse_duration,
         "accepted; watermarks move with every row or micro-batch here",
     ),
+    SessionOption(
+        NOT_NULL_ENFORCER,
+        _one_of("error", "drop"),
+        "whether a null for a NOT NULL column fails the job or drops the row",
+        default="error",
+    ),
     SessionOption("table.dml-sync", _boolean, "INSERT waits until its job has ended"),
     SessionOption(
         "table.exec.source.idle-timeout", parse_duration, "when a silent source counts as idle"
@@ -103,36 +108,38 @@ OPTIONS = (
 
 # Settings of Flink's own runtime and of its SQL client: a script that sets them runs
 # unchanged, and they have nothing to change on Spark.
+# fmt: off
 WITHOUT_EFFECT = (
-    "cluster.",
-    "execution.attached",
-    "execution.buffer-timeout",
-    "execution.checkpointing.",
-    "execution.shutdown-on-attached-exit",
-    "execution.target",
-    "high-availability.",
-    "jobmanager.",
-    "kubernetes.",
-    "metrics.",
-    "pipeline.",
-    "python.",
-    "rest.",
-    "restart-strategy",
-    "security.",
-    "sql-client.",
-    "state.",
-    "table.exec.resource.",
-    "table.exec.sink.",
-    "table.exec.async-",
-    "table.optimizer.",
-    "table.plan.",
-    "taskmanager.",
-    "yarn.",
+    "akka.", "blob.", "classloader.", "client.", "cluster.", "env.", "execution.", "fs.",
+    "heartbeat.", "high-availability", "historyserver.", "io.", "jmx.", "job.", "jobmanager.",
+    "jobstore.", "kubernetes.", "metrics.", "parallelism.", "pekko.", "pipeline.", "process.",
+    "python.", "queryable-state.", "resourcemanager.", "rest.", "restart-strategy", "s3.",
+    "security.", "slot.", "slotmanager.", "sql-client.", "sql-gateway.", "state.", "task.",
+    "table.builtin-", "table.catalog-modification.", "table.display.", "table.exec.async-",
+    "table.exec.delta-join.", "table.exec.local-hash-agg.", "table.exec.operator-fusion-",
+    "table.exec.resource.", "table.exec.sink.", "table.exec.sort.", "table.exec.spill-",
+    "table.exec.uid.", "table.generated-code.", "table.optimizer.", "table.plan.",
+    "table.rtas-ctas.", "taskmanager.", "web.", "yarn.", "zookeeper.",
 )
+# The same, key by key, where names beside them mean something.
+KEYS_WITHOUT_EFFECT = frozenset({
+    "table.column-expansion-strategy", "table.dynamic-table-options.enabled",
+    "table.exec.deduplicate.insert-update-after-sensitive-enabled",
+    "table.exec.deduplicate.mini-batch.compact-changes-enabled",
+    "table.exec.disabled-operators", "table.exec.legacy-cast-behaviour",
+    "table.exec.rank.topn-cache-size", "table.exec.simplify-operator-name-enabled",
+    "table.exec.source.cdc-events-duplicate", "table.exec.unbounded-over.version",
+    "table.exec.window-agg.buffer-size-limit", "table.legacy-nested-row-nullability",
+})
+# fmt: on
 
 SPARK_PREFIX = "spark."
 
 _BY_KEY = {option.key: option for option in OPTIONS}
+
+
+def _has_no_effect(key: str) -> bool:
+    return key.startswith(WITHOUT_EFFECT) or key in KEYS_WITHOUT_EFFECT
 
 
 class SessionOptions:
@@ -157,16 +164,25 @@ class SessionOptions:
                     at=at,
                     notes={key: option.summary},
                 ) from None
-        elif not key.startswith((SPARK_PREFIX, *WITHOUT_EFFECT)):
-            raise OptionError(f"unknown option '{key}'", at=at, hint=did_you_mean(key, _BY_KEY))
+        elif not key.startswith(SPARK_PREFIX) and not _has_no_effect(key):
+            raise self._unknown(key, at)
         self._values[key] = value
         ignored = option is None and not key.startswith(SPARK_PREFIX)
         return f"'{key}' configures Flink's runtime and has no effect here" if ignored else None
 
-    def reset(self, key: str | None = None) -> None:
+    def _unknown(self, key: str, at: Span | None) -> OptionError:
+        known = {*_BY_KEY, *KEYS_WITHOUT_EFFECT, *self._values}
+        return OptionError(f"unknown option '{key}'", at=at, hint=did_you_mean(key, known))
+
+    def reset(self, key: str | None = None, at: Span | None = None) -> None:
+        """Take back what SET said of a key, or of all."""
         if key is None:
             self._values = dict(self._initial)
-        elif key in self._initial:
+            return
+        known = key in _BY_KEY or key.startswith(SPARK_PREFIX) or _has_no_effect(key)
+        if not known:
+            raise self._unknown(key, at)
+        if key in self._initial:
             self._values[key] = self._initial[key]
         else:
             self._values.pop(key, None)
@@ -182,7 +198,15 @@ class SessionOptions:
 
     @property
     def batch(self) -> bool:
-        return (self.get(RUNTIME_MODE) or "").lower() == "batch"
+        return self._is(RUNTIME_MODE, "batch")
+
+    @property
+    def drops_nulls(self) -> bool:
+        """Whether rows with a null for a NOT NULL column are left out instead of failing."""
+        return self._is(NOT_NULL_ENFORCER, "drop")
+
+    def _is(self, key: str, choice: str) -> bool:
+        return (self.get(key) or "").lower() == choice
 
     def items(self) -> list[tuple[str, str]]:
         return sorted(self._values.items())

@@ -33,6 +33,10 @@ class Identifier:
     def __str__(self) -> str:
         return f"{self.catalog}.{self.database}.{self.name}"
 
+    @property
+    def path(self) -> tuple[str, str]:
+        return self.catalog, self.database
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -84,6 +88,8 @@ class View:
     comment: str | None = None
     temporary: bool = False
     source: Source | None = field(default=None, compare=False)
+    # The catalog and database that were current: short names in the query mean theirs.
+    path: tuple[str, str] | None = None
 
     @property
     def name(self) -> str:
@@ -107,3 +113,4 @@ class UserFunction:
     vectorized: bool = False
     deterministic: bool = True
     temporary: bool = False
+    system: bool = False  # temporary, and known everywhere by its bare name

@@ -75,7 +75,7 @@ def declare(
 ) -> UserFunction:
     """A function with its types: those given, else those of `udf`, else the annotations."""
     marked: UserFunction | None = getattr(implementation, _DECLARATION, None)
-    declared = marked or UserFunction(name, temporary=True)
+    declared = marked or UserFunction(name, temporary=True, system=True)
     hints = _annotations(implementation)
     names = _positional(implementation)
     found_parameters = declared.parameters
@@ -103,7 +103,12 @@ def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
     """The function with its code and result type; imports it if it is known by name only."""
     if function.implementation is None:
         loaded = declare(function.name, _load(function, at))
-        function = replace(loaded, identifier=function.identifier, temporary=function.temporary)
+        function = replace(
+            loaded,
+            identifier=function.identifier,
+            temporary=function.temporary,
+            system=function.system,
+        )
     if function.returns is None:
         raise PlanError(
             f"the result type of function `{function.name}` is not known",

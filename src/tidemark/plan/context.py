@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlglot import exp
-
 from tidemark.catalog.catalogs import Catalogs
-from tidemark.catalog.tables import Table, TableTraits
+from tidemark.catalog.tables import Identifier, Table, TableTraits, View
+from tidemark.plan.nodes import Node
 from tidemark.plan.scalars import Binder
 from tidemark.plan.scope import Scope
-
-
-@dataclass(frozen=True, slots=True)
-class CommonTable:
-    """A query named in WITH, and what could be seen where it was named."""
-
-    query: exp.Expression
-    columns: tuple[str, ...]
-    seen: Mapping[str, CommonTable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +18,22 @@ class Context:
 
     catalogs: Catalogs
     traits: Callable[[Table], TableTraits]
-    common: Mapping[str, CommonTable] = field(default_factory=dict)
-    views: tuple[str, ...] = ()  # being expanded, outermost first
+    common: Mapping[str, Node] = field(default_factory=dict)
+    views: tuple[Identifier, ...] = ()  # being expanded, outermost first
+    drops_nulls: bool = False  # what happens to a null for a NOT NULL column
     warnings: list[str] = field(default_factory=list)
 
     def binder(self, scope: Scope) -> Binder:
         return Binder(scope, self.catalogs)
 
-    def naming(self, common: Mapping[str, CommonTable]) -> Context:
-        return replace(self, common={**self.common, **common})
+    def naming(self, name: str, query: Node) -> Context:
+        """What can be seen behind `WITH name AS (query)`; an earlier such name is hidden."""
+        return replace(self, common={**self.common, name: query})
 
-    def inside_view(self, name: str) -> Context:
-        """A view sees none of the WITH names around the place where it is used."""
-        return replace(self, common={}, views=(*self.views, name))
+    def inside(self, view: View) -> Context:
+        """A view sees what it saw where it was made, and no WITH names around its use."""
+        catalogs = self.catalogs.seen_from(view.path) if view.path else self.catalogs
+        return replace(self, catalogs=catalogs, common={}, views=(*self.views, view.identifier))
 
     def warn(self, text: str) -> None:
         if text not in self.warnings:

@@ -25,43 +25,15 @@ class Feature:
     find: Recogniser
 
 
-AGGREGATES = frozenset(
-    [
-        "APPROX_COUNT_DISTINCT",
-        "ARRAY_AGG",
-        "AVG",
-        "COLLECT",
-        "COUNT",
-        "CUME_DIST",
-        "DENSE_RANK",
-        "FIRST_VALUE",
-        "GROUPING",
-        "GROUPING_ID",
-        "GROUP_ID",
-        "JSON_ARRAYAGG",
-        "JSON_OBJECTAGG",
-        "LAG",
-        "LAST_VALUE",
-        "LEAD",
-        "LISTAGG",
-        "MAX",
-        "MIN",
-        "NTH_VALUE",
-        "NTILE",
-        "PERCENTILE",
-        "PERCENT_RANK",
-        "RANK",
-        "ROW_NUMBER",
-        "STDDEV",
-        "STDDEV_POP",
-        "STDDEV_SAMP",
-        "SUM",
-        "SUM0",
-        "VARIANCE",
-        "VAR_POP",
-        "VAR_SAMP",
-    ]
-)
+# fmt: off
+AGGREGATES = frozenset({
+    "APPROX_COUNT_DISTINCT", "ARRAY_AGG", "AVG", "COLLECT", "COUNT", "CUME_DIST", "DENSE_RANK",
+    "FIRST_VALUE", "GROUPING", "GROUPING_ID", "GROUP_ID", "JSON_ARRAYAGG", "JSON_OBJECTAGG",
+    "LAG", "LAST_VALUE", "LEAD", "LISTAGG", "MAX", "MIN", "NTH_VALUE", "NTILE", "PERCENTILE",
+    "PERCENT_RANK", "RANK", "ROW_NUMBER", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUM", "SUM0",
+    "VARIANCE", "VAR_POP", "VAR_SAMP",
+})
+# fmt: on
 GROUP_WINDOWS = frozenset({"TUMBLE", "HOP", "SESSION"})
 WINDOW_TABLE_FUNCTIONS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
 
@@ -174,10 +146,13 @@ def _group_window(select: exp.Select) -> exp.Expression | None:
 
 
 def _join(select: exp.Select) -> exp.Expression | None:
-    for join in select.args.get("joins") or ():
-        relation = join.this
-        if not isinstance(relation, exp.Unnest):
-            return relation if join.args.get("on") is None else join
+    start = select.args.get("from_")
+    if start is not None and isinstance(start.this, nodes.JoinGroup):
+        return start.this
+    joins: list[exp.Join] = select.args.get("joins") or []
+    for join in joins:
+        if not isinstance(join.this, exp.Unnest):
+            return join.this if join.args.get("on") is None else join
     return None
 
 

@@ -14,10 +14,12 @@ from tidemark.errors import PlanError
 from tidemark.plan.context import Context
 from tidemark.plan.inserts import bind_insert, refuse_emit
 from tidemark.plan.nodes import Edge, Node, Scan, walk
-from tidemark.plan.queries import bind_query
+from tidemark.plan.queries import bind_result
+from tidemark.plan.relations import bind_view
 from tidemark.plan.tables import bind_table
 
 Mode = Literal["streaming", "batch"]
+Traits = Callable[[Table], TableTraits]
 Runnable = s.Query | s.Insert | s.StatementSet
 
 
@@ -40,11 +42,11 @@ class Planner:
 
     catalogs: Catalogs
     options: SessionOptions
-    traits: Callable[[Table], TableTraits]
+    traits: Traits
 
     def plan(self, statement: Runnable) -> Plan:
         """What a query or INSERT means. Raises PlanError, NotSupported, OptionError."""
-        context = Context(self.catalogs, self.traits)
+        context = Context(self.catalogs, self.traits, drops_nulls=self.options.drops_nulls)
         roots = tuple(self._root(part, context) for part in _parts(statement))
         mode: Mode = "batch" if self.options.batch else "streaming"
         if mode == "batch":
@@ -56,7 +58,7 @@ class Planner:
             return bind_insert(statement, context)
         if statement.emit is not None:
             refuse_emit(statement.emit)
-        return bind_query(statement.query, context)
+        return bind_result(statement.query, context)
 
     def relation(self, relation: Relation) -> Edge:
         """The columns of a table or view, with what is known of them.
@@ -64,10 +66,8 @@ class Planner:
         A table that has no connector yet, or one that is not there, still has columns.
         """
         if isinstance(relation, View):
-            context = Context(self.catalogs, self.traits)
-            return bind_query(relation.query, context.inside_view(str(relation.identifier))).edge
-        context = Context(self.catalogs, _any_traits)
-        return bind_table(relation, context).edge
+            return bind_view(relation, Context(self.catalogs, self.traits)).edge
+        return bind_table(relation, Context(self.catalogs, _any_traits)).edge
 
 
 def _parts(statement: Runnable) -> tuple[s.Query | s.Insert, ...]:

@@ -9,13 +9,15 @@ from sqlglot import exp
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
+from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
 from tidemark.plan import relations
-from tidemark.plan.context import CommonTable, Context
+from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.expressions import Call, Expression, Ref
 from tidemark.plan.features import refuse, refuse_what_cannot_run
 from tidemark.plan.nodes import Column, Edge, Filter, Node, Project, TimeAttribute, UnionAll, Values
+from tidemark.plan.scalars import Binder
 from tidemark.plan.scope import Scope, access
 
 
@@ -37,6 +39,16 @@ def bind_query(node: exp.Expression, context: Context) -> Node:
             return refuse(type(node).__name__.upper(), "it compares rows, which needs state", node)
 
 
+def bind_result(node: exp.Expression, context: Context) -> Node:
+    """The plan of a query that others will see: its columns have distinct names.
+
+    A name that comes again gets a number, as in Flink: `a`, `a0`, `a1`.
+    """
+    bound = bind_query(node, context)
+    refs = [Scope.of(bound.edge).ref(index) for index in range(len(bound.edge.columns))]
+    return project(bound, refs, _distinct_names(bound.edge.names))
+
+
 def _with_names(node: exp.Expression, context: Context) -> Context:
     with_ = node.args.get("with_")
     if with_ is None:
@@ -45,9 +57,9 @@ def _with_names(node: exp.Expression, context: Context) -> Context:
         refuse("WITH RECURSIVE", "a stream has no fixed point to wait for", with_)
     for cte in with_.expressions:
         alias = cte.args["alias"]
-        columns = tuple(column.name for column in alias.args.get("columns") or ())
-        named = CommonTable(cte.this, columns, context.common)
-        context = context.naming({alias.name: named})
+        columns = alias.args.get("columns") or ()
+        bound = relations.renamed(bind_query(cte.this, context), columns, cte)
+        context = context.naming(alias.name, bound)
     return context
 
 
@@ -62,63 +74,81 @@ def _refuse_ordering(node: exp.Expression) -> None:
 
 def _bind_select(select: exp.Select, context: Context) -> Node:
     refuse_what_cannot_run(select)
+    relations.check_hints(select.args.get("hints") or ())
     relation = relations.bind_from(select, context)
     binder = context.binder(relation.scope)
     node = relation.node
     where = select.args.get("where")
     if where is not None:
         node = Filter(node, binder.condition(where.this, "WHERE"), node.edge)
-    expressions: list[Expression] = []
-    names: list[str] = []
+    items: list[tuple[Expression, str]] = []
     for item in select.expressions:
-        for expression, name in _select_item(item, relation.scope, context, len(names)):
-            expressions.append(expression)
-            names.append(name)
-    return project(node, expressions, names)
+        items += _select_item(item, relation.scope, binder, len(items))
+    return project(node, [value for value, _ in items], [name for _, name in items])
 
 
 def _select_item(
-    item: exp.Expression, scope: Scope, context: Context, position: int
+    item: exp.Expression, scope: Scope, binder: Binder, position: int
 ) -> list[tuple[Expression, str]]:
     if isinstance(item, exp.Star):
-        return [(ref, ref.name) for ref in scope.star(None, span_of(item))]
+        return [(ref, ref.name) for ref in scope.star((), span_of(item))]
     if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-        return [(ref, ref.name) for ref in scope.star(item.table, span_of(item))]
-    if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
-        return _row_star(item, scope, context)
+        return _qualified_star(item, scope)
     if isinstance(item, exp.Alias):
-        return [(context.binder(scope).bind(item.this), item.alias)]
-    path = nodes.name_path(item)
-    name = path[-1].name if path else f"EXPR${position}"
-    return [(context.binder(scope).bind(item), name)]
+        return [(binder.bind(item.this), item.alias)]
+    return [(binder.bind(item), _name_of(item, position))]
 
 
-def _row_star(item: exp.Dot, scope: Scope, context: Context) -> list[tuple[Expression, str]]:
-    row = context.binder(scope).bind(item.this)
+def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, str]]:
+    """`table.*`, or `row.*` for all fields of a ROW."""
+    path, at = tuple(part.name for part in item.parts[:-1]), span_of(item)
+    if scope.has_table(path):
+        return [(ref, ref.name) for ref in scope.star(path, at)]
+    row = scope.resolve(path, at)
     if not isinstance(row.type, t.Row):
-        raise PlanError(f"`.*` takes a ROW, not {row.type.text()}", at=span_of(item))
-    return [(access(row, f.name, span_of(item)), f.name) for f in row.type.fields]
+        raise PlanError(f"`.*` takes a ROW, not {row.type.text()}", at=at)
+    return [(access(row, field.name, at), field.name) for field in row.type.fields]
+
+
+def _name_of(item: exp.Expression, position: int) -> str:
+    """The column's own name, also that of `CURRENT_DATE`; anything else is numbered by place."""
+    path = nodes.name_path(item)
+    if path:
+        return path[-1].name
+    if isinstance(item, exp.Anonymous) and item.name.upper() in CALLED_WITHOUT_PARENTHESES:
+        return item.name
+    return f"EXPR${position}"
 
 
 def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:
     """The expressions over `node` as columns; nothing is added where nothing changes."""
     below = node.edge
-    distinct = _distinct_names(names)
     same = all(isinstance(e, Ref) and e.index == i for i, e in enumerate(expressions))
-    if same and distinct == below.names:
+    if same and tuple(names) == below.names:
         return node
     columns = tuple(
         Column(name, expression.type, _time_attribute(expression, below))
-        for name, expression in zip(distinct, expressions, strict=True)
+        for name, expression in zip(names, expressions, strict=True)
     )
-    kept = {e.name: n for e, n in zip(expressions, distinct, strict=True) if isinstance(e, Ref)}
-    keys = tuple(
-        tuple(kept[column] for column in key)
-        for key in below.keys
-        if all(column in kept for column in key)
-    )
+    keys = _kept_keys(expressions, names, below)
     edge = Edge(columns, below.changelog, keys, below.bounded)
     return Project(node, tuple(expressions), edge)
+
+
+def _kept_keys(
+    expressions: Sequence[Expression], names: Sequence[str], below: Edge
+) -> tuple[tuple[str, ...], ...]:
+    """The keys whose columns are all still there, under names that mean nothing else."""
+    renamed = {
+        below.columns[value.index].name: name
+        for value, name in zip(expressions, names, strict=True)
+        if isinstance(value, Ref) and names.count(name) == 1
+    }
+    return tuple(
+        tuple(renamed[column] for column in key)
+        for key in below.keys
+        if all(column in renamed for column in key)
+    )
 
 
 def _time_attribute(expression: Expression, below: Edge) -> TimeAttribute | None:
@@ -131,7 +161,6 @@ def _time_attribute(expression: Expression, below: Edge) -> TimeAttribute | None
 
 
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """A name that comes again gets a number, as in Flink: `a`, `a0`, `a1`."""
     taken = set(names)
     seen: set[str] = set()
     result = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -10,7 +11,7 @@ from tidemark import types as t
 from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
-from tidemark.errors import NotSupported, PlanError, SqlError
+from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
 from tidemark.plan import queries
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
@@ -47,7 +48,7 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             bound, name = _bind_name(node, context)
             return _aliased(bound, node, name)
         case exp.Subquery():
-            return _aliased(queries.bind_query(node.this, context), node, None)
+            return _aliased(queries.bind_query(node.this, context), node, ())
         case exp.Unnest():
             return _unnest(ONE_EMPTY_ROW, node, False, context)
     raise NotSupported("this cannot stand in FROM yet", at=span_of(node))
@@ -56,44 +57,82 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
 # --- names -------------------------------------------------------------------------------------
 
 
-def _bind_name(node: exp.Table, context: Context) -> tuple[Node, str]:
-    parts = tuple(p.name for p in (node.args.get("catalog"), node.args.get("db"), node.this) if p)
+def _bind_name(node: exp.Table, context: Context) -> tuple[Node, tuple[str, ...]]:
+    """The plan of a name, and what its columns may be qualified with."""
+    written = [p for p in (node.args.get("catalog"), node.args.get("db"), node.this) if p]
+    parts, at = tuple(part.name for part in written), _together(written)
+    hints = node.args.get("hints") or ()
+    check_hints(hints)
     if len(parts) == 1 and parts[0] in context.common:
-        return _bind_common(parts[0], context), parts[0]
-    relation = context.catalogs.relation(Name(parts, span_of(node) or NOWHERE))
+        _refuse_options(hints, "a query named by WITH")
+        return context.common[parts[0]], parts
+    relation = context.catalogs.relation(Name(parts, at or NOWHERE))
+    path = (*relation.identifier.path, relation.name)
     if isinstance(relation, View):
-        return _bind_view(relation, context, node), relation.name
-    return bind_table(_with_hints(relation, node), context), relation.name
+        _refuse_options(hints, "a view")
+        return bind_view(relation, context, at), path
+    return bind_table(with_options(relation, _options(hints)), context), path
 
 
-def _bind_common(name: str, context: Context) -> Node:
-    common = context.common[name]
-    bound = queries.bind_query(common.query, replace(context, common=common.seen))
-    return _renamed(bound, common.columns, common.query)
+def _together(parts: Sequence[exp.Expression]) -> Span | None:
+    """From the first part to the last."""
+    spans = [span for part in parts if (span := span_of(part)) is not None]
+    return spans[0] | spans[-1] if spans else None
 
 
-def _bind_view(view: View, context: Context, node: exp.Table) -> Node:
-    name = str(view.identifier)
-    if name in context.views:
-        raise PlanError(f"view `{view.name}` uses itself", at=span_of(node))
+def bind_view(view: View, context: Context, at: Span | None = None) -> Node:
+    """The rows of a view. Errors point into the text that declared it."""
+    if view.identifier in context.views:
+        raise PlanError(f"view `{view.name}` uses itself", at=at)
     try:
-        bound = queries.bind_query(view.query, context.inside_view(name))
-        return _renamed(bound, view.columns, view.query)
+        bound = queries.bind_query(view.query, context.inside(view))
+        if view.columns:
+            return _renamed(bound, view.columns, span_of(view.query))
+        _check_distinct(bound.edge.names, span_of(view.query))
+        return bound
     except SqlError as error:
         raise (error.located_in(view.source) if view.source else error) from None
 
 
-def _with_hints(table: Table, node: exp.Table) -> Table:
+# --- hints -------------------------------------------------------------------------------------
+
+# Hints of Flink: the ones beside OPTIONS speak of joins and of state.
+_HINTS = (
+    "OPTIONS",
+    "BROADCAST",
+    "EARLY_FIRE",
+    "LOOKUP",
+    "NEST_LOOP",
+    "SHUFFLE_HASH",
+    "SHUFFLE_MERGE",
+    "STATE_TTL",
+)
+
+
+def check_hints(hints: Iterable[exp.Expression]) -> None:
+    """A misspelt hint would be a silent one."""
+    for hint in hints:
+        if hint.name not in _HINTS:
+            raise PlanError(
+                f"unknown hint {hint.name}", at=span_of(hint), hint=did_you_mean(hint.name, _HINTS)
+            )
+
+
+def _refuse_options(hints: Iterable[exp.Expression], what: str) -> None:
+    for hint in hints:
+        if hint.name == "OPTIONS":
+            raise PlanError(f"{what} has no options; only tables have", at=span_of(hint))
+
+
+def _options(hints: Iterable[exp.Expression]) -> tuple[Option, ...]:
     """`/*+ OPTIONS('k' = 'v') */` behind the name goes before the table's own options."""
     given: list[Option] = []
-    for hint in node.args.get("hints") or ():
-        if hint.name != "OPTIONS":
-            continue
-        for option in hint.expressions:
+    for hint in hints:
+        for option in hint.expressions if hint.name == "OPTIONS" else ():
             if not isinstance(option, nodes.HintOption):
                 raise PlanError("OPTIONS takes 'key' = 'value' pairs", at=span_of(hint))
             given.append(Option(option.name, option.args["value"], NOWHERE))
-    return with_options(table, tuple(given))
+    return tuple(given)
 
 
 def with_options(table: Table, given: tuple[Option, ...]) -> Table:
@@ -105,29 +144,44 @@ def with_options(table: Table, given: tuple[Option, ...]) -> Table:
 # --- aliases -----------------------------------------------------------------------------------
 
 
-def _aliased(bound: Node, node: exp.Expression, name: str | None) -> Relation:
+def _aliased(bound: Node, node: exp.Expression, table: tuple[str, ...]) -> Relation:
     alias = node.args.get("alias")
     if alias is None:
-        return Relation(bound, Scope.of(bound.edge, name))
-    columns = tuple(column.name for column in alias.args.get("columns") or ())
-    renamed = _renamed(bound, columns, node)
-    return Relation(renamed, Scope.of(renamed.edge, alias.name or name))
+        return Relation(bound, Scope.of(bound.edge, *table))
+    bound = renamed(bound, alias.args.get("columns") or (), alias)
+    return Relation(bound, Scope.of(bound.edge, *((alias.name,) if alias.name else table)))
 
 
-def _renamed(bound: Node, names: tuple[str, ...], node: exp.Expression) -> Node:
+def renamed(bound: Node, names: Sequence[exp.Expression], at: exp.Expression) -> Node:
     """The same rows under other column names, if any are given."""
-    if not names:
-        return bound
+    return _renamed(bound, [name.name for name in names], span_of(at)) if names else bound
+
+
+def _renamed(bound: Node, names: Sequence[str], at: Span | None) -> Node:
     columns = bound.edge.columns
+    _check_number(names, columns, at)
+    _check_distinct(names, at)
+    scope = Scope.of(bound.edge)
+    return queries.project(bound, [scope.ref(index) for index in range(len(columns))], names)
+
+
+def _check_number(names: Sequence[str], columns: Sequence[Column], at: Span | None) -> None:
     if len(names) != len(columns):
         raise PlanError(
             f"{len(names)} column names are given for {len(columns)} columns",
-            at=span_of(node),
-            notes={"columns": ", ".join(bound.edge.names)},
+            at=at,
+            notes={"columns": ", ".join(column.name for column in columns)},
         )
-    scope = Scope.of(bound.edge)
-    expressions = tuple(scope.ref(index) for index in range(len(columns)))
-    return queries.project(bound, expressions, names)
+
+
+def _check_distinct(names: Sequence[str], at: Span | None) -> None:
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise PlanError(
+            f"two columns have the column name `{repeated[0]}`",
+            at=at,
+            hint="give each column a name of its own, with AS or in a list of names",
+        )
 
 
 # --- UNNEST ------------------------------------------------------------------------------------
@@ -152,23 +206,36 @@ def _unnest(left: Relation, node: exp.Unnest, outer: bool, context: Context) -> 
     elements = _element_columns(collection, node, ordinality)
     if outer:
         elements = [replace(c, type=c.type.with_nullable(True)) for c in elements]
-    alias = node.args.get("alias")
-    named = [c.name for c in (alias.args.get("columns") or ())] if alias is not None else []
-    if named and len(named) != len(elements):
-        raise PlanError(
-            f"{len(named)} column names are given for {len(elements)} columns", at=span_of(node)
-        )
-    added = tuple(
-        replace(c, name=n) for c, n in zip(elements, named or _names(elements), strict=True)
-    )
+    table, added = _named_elements(elements, node)
+    if table and left.scope.has_table(table):
+        raise PlanError(f"there are two tables `{table[0]}` in FROM", at=span_of(node))
     below = left.node.edge
     edge = Edge((*below.columns, *added), below.changelog, (), below.bounded)
-    scope = left.scope + Scope.of(Edge(added), alias.name if alias is not None else None)
+    scope = left.scope + Scope.of(Edge(added), *table)
     return Relation(Unnest(left.node, collection, edge, outer, ordinality), scope)
 
 
-def _names(columns: list[Column]) -> list[str]:
-    return [column.name for column in columns]
+def _named_elements(
+    elements: list[Column], node: exp.Unnest
+) -> tuple[tuple[str, ...], tuple[Column, ...]]:
+    """The alias and the columns under the names it gives them.
+
+    The alias alone names the element itself where that is no row: `UNNEST(tags) AS tag`.
+    """
+    alias = node.args.get("alias")
+    if alias is None:
+        return (), tuple(elements)
+    names = [column.name for column in alias.args.get("columns") or ()]
+    if names:
+        _check_number(names, elements, span_of(alias))
+        _check_distinct(names, span_of(alias))
+    else:
+        names = [alias.name if c.name == _ELEMENT else c.name for c in elements]
+    named = tuple(replace(c, name=n) for c, n in zip(elements, names, strict=True))
+    return (alias.name,), named
+
+
+_ELEMENT = "EXPR$0"
 
 
 def _element_columns(collection: Expression, node: exp.Unnest, ordinality: bool) -> list[Column]:
@@ -180,7 +247,7 @@ def _element_columns(collection: Expression, node: exp.Unnest, ordinality: bool)
                 for f in row.fields
             ]
         case t.Array(element=element) | t.Multiset(element=element):
-            columns = [Column("EXPR$0", element)]
+            columns = [Column(_ELEMENT, element)]
         case t.Map(key=key, value=value):
             columns = [Column("KEY", key), Column("VALUE", value)]
         case other:

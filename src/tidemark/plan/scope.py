@@ -10,13 +10,22 @@ from tidemark.plan.expressions import Expression, FieldAccess, Ref
 from tidemark.plan.nodes import Column, Edge
 from tidemark.types import Row
 
+Path = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """A column of the row at hand, and the table alias it may be qualified with."""
+    """A column of the row at hand, and the table it may be qualified with.
 
-    qualifier: str | None
+    `table` is an alias or the full path of a table, of which the last parts are enough; it is
+    empty where there is no name.
+    """
+
+    table: Path
     column: Column
+
+    def is_of(self, table: Path) -> bool:
+        return not table or self.table[-len(table) :] == table
 
 
 class Scope:
@@ -26,8 +35,8 @@ class Scope:
         self.visible = tuple(visible)
 
     @classmethod
-    def of(cls, edge: Edge, qualifier: str | None = None) -> Scope:
-        return cls(Visible(qualifier, column) for column in edge.columns)
+    def of(cls, edge: Edge, *table: str) -> Scope:
+        return cls(Visible(table, column) for column in edge.columns)
 
     def __add__(self, other: Scope) -> Scope:
         return Scope((*self.visible, *other.visible))
@@ -36,52 +45,62 @@ class Scope:
         column = self.visible[index].column
         return Ref(index, column.name, column.type)
 
-    def star(self, qualifier: str | None, at: Span | None) -> list[Ref]:
-        """`*`, or `qualifier.*`."""
-        found = [
-            self.ref(index)
-            for index, visible in enumerate(self.visible)
-            if qualifier is None or visible.qualifier == qualifier
-        ]
+    def has_table(self, table: Path) -> bool:
+        return any(visible.is_of(table) for visible in self.visible)
+
+    def star(self, table: Path, at: Span | None) -> list[Ref]:
+        """`*`, or `table.*`."""
+        found = [self.ref(i) for i, visible in enumerate(self.visible) if visible.is_of(table)]
+        if not found and not table:
+            raise PlanError("`*` needs a FROM clause", at=at)
         if not found:
-            raise self._unknown_table(qualifier or "*", at)
+            raise self._unknown_table(".".join(table), at)
         return found
 
-    def resolve(self, parts: tuple[str, ...], at: Span | None) -> Expression:
-        """`column`, `table.column`, and fields of rows behind either."""
-        if len(parts) > 1 and any(v.qualifier == parts[0] for v in self.visible):
-            return self._fields(self._column(parts[1], parts[0], at), parts[2:], at)
+    def resolve(self, parts: Path, at: Span | None) -> Expression:
+        """`column`, `table.column`, `database.table.column`, and fields of rows behind them."""
+        for length in range(1, len(parts)):
+            table, column, fields = parts[:length], parts[length], parts[length + 1 :]
+            if self.has_table(table):
+                return _fields(self._column(column, table, at), fields, at)
         if len(parts) > 1 and not any(v.column.name == parts[0] for v in self.visible):
             raise self._unknown_table(parts[0], at)
-        return self._fields(self._column(parts[0], None, at), parts[1:], at)
+        return _fields(self._column(parts[0], (), at), parts[1:], at)
 
-    def _column(self, name: str, qualifier: str | None, at: Span | None) -> Ref:
-        matches = [
-            index
-            for index, visible in enumerate(self.visible)
-            if visible.column.name == name and qualifier in (None, visible.qualifier)
-        ]
+    def _column(self, name: str, table: Path, at: Span | None) -> Ref:
+        seen = [(i, v) for i, v in enumerate(self.visible) if v.is_of(table)]
+        matches = [index for index, visible in seen if visible.column.name == name]
         if len(matches) == 1:
             return self.ref(matches[0])
         if matches:
-            tables = sorted({self.visible[i].qualifier or "?" for i in matches})
-            raise PlanError(
-                f"column `{name}` is ambiguous",
-                at=at,
-                notes={"found in": ", ".join(tables)},
-                hint=f"write `{tables[0]}.{name}`",
-            )
-        known = [v.column.name for v in self.visible if qualifier in (None, v.qualifier)]
-        where = f"table `{qualifier}`" if qualifier else "any table"
+            raise self._ambiguous(name, matches, at)
+        known = list(dict.fromkeys(visible.column.name for _, visible in seen))
+        where = f"table `{'.'.join(table)}`" if table else "any table"
         raise PlanError(
-            f"column `{name}` not found in {where}",
+            f"column `{name}` not found in {where}" if known else "there are no columns here",
             at=at,
             notes={"columns": ", ".join(known)} if known else None,
             hint=did_you_mean(name, known),
         )
 
+    def _ambiguous(self, name: str, matches: list[int], at: Span | None) -> PlanError:
+        tables = sorted({self.visible[i].table[-1] for i in matches if self.visible[i].table})
+        if len(tables) < len(matches):
+            return PlanError(
+                f"column `{name}` is ambiguous",
+                at=at,
+                notes={"found": f"{len(matches)} times in the sub-query or collection"},
+                hint="give the columns different names with AS",
+            )
+        return PlanError(
+            f"column `{name}` is ambiguous",
+            at=at,
+            notes={"found in": ", ".join(tables)},
+            hint=f"write `{tables[0]}.{name}`",
+        )
+
     def _unknown_table(self, name: str, at: Span | None) -> PlanError:
-        known = sorted({v.qualifier for v in self.visible if v.qualifier})
+        known = sorted({visible.table[-1] for visible in self.visible if visible.table})
         return PlanError(
             f"table `{name}` not found in the FROM clause",
             at=at,
@@ -89,10 +108,11 @@ class Scope:
             hint=did_you_mean(name, known),
         )
 
-    def _fields(self, value: Expression, names: tuple[str, ...], at: Span | None) -> Expression:
-        for name in names:
-            value = access(value, name, at)
-        return value
+
+def _fields(value: Expression, names: Path, at: Span | None) -> Expression:
+    for name in names:
+        value = access(value, name, at)
+    return value
 
 
 def access(value: Expression, name: str, at: Span | None) -> FieldAccess:

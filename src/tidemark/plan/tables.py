@@ -73,12 +73,13 @@ def _declared_columns(table: Table, scan: Scan, context: Context) -> Node:
     """The columns in declared order, computed ones filled in."""
     if all(isinstance(column, s.PhysicalColumn) for column in table.columns):
         return scan
-    scope = Scope.of(scan.edge, table.name)
+    scope = Scope.of(scan.edge, *table.identifier.path, table.name)
     binder = context.binder(scope)
     position = {column.name: index for index, column in enumerate(scan.edge.columns)}
     expressions: list[Expression] = []
     for column in table.columns:
         if isinstance(column, s.ComputedColumn):
+            _refuse_computed(column, table)
             expressions.append(binder.bind(column.expression))
         elif isinstance(column, s.MetadataColumn):
             expressions.append(_metadata_value(column, scope.ref(position[column.name])))
@@ -90,6 +91,18 @@ def _declared_columns(table: Table, scan: Scan, context: Context) -> Node:
     )
     edge = Edge(columns, scan.edge.changelog, scan.edge.keys, scan.edge.bounded)
     return Project(scan, tuple(expressions), edge)
+
+
+def _refuse_computed(column: s.ComputedColumn, table: Table) -> None:
+    computed = {c.name for c in table.columns if isinstance(c, s.ComputedColumn)}
+    for used in column.expression.find_all(exp.Column):
+        if used.parts[0].name in computed:
+            raise PlanError(
+                f"computed column `{column.name}` cannot be made of another one, "
+                f"`{used.parts[0].name}`",
+                at=span_of(used),
+                hint="write that one's expression in its place",
+            )
 
 
 def _metadata_value(column: s.MetadataColumn, value: Ref) -> Expression:
@@ -124,11 +137,11 @@ def _watermark(table: Table, node: Node, context: Context) -> Node:
     index = node.edge.names.index(name)
     time = node.edge.columns[index]
     _check_time_type(time, declared, context)
-    binder = context.binder(Scope.of(node.edge, table.name))
+    binder = context.binder(Scope.of(node.edge, *table.identifier.path, table.name))
     expression = binder.bind(_modern(declared.expression))
-    if not isinstance(expression.type, t.TIMESTAMPS):
+    if type(expression.type) is not type(time.type):
         raise PlanError(
-            f"the watermark of `{name}` must be a TIMESTAMP or TIMESTAMP_LTZ, "
+            f"the watermark of `{name}` must be a {time.type.text()}, as the column is, "
             f"not {expression.type.text()}",
             at=span_of(declared.expression),
         )
@@ -142,6 +155,11 @@ def _watermark(table: Table, node: Node, context: Context) -> Node:
 
 
 def _check_time_type(time: Column, declared: s.Watermark, context: Context) -> None:
+    if time.time == "processing":
+        raise PlanError(
+            f"a watermark is about event time; `{time.name}` is processing time, which needs none",
+            at=declared.span,
+        )
     if not isinstance(time.type, t.TIMESTAMPS):
         raise PlanError(
             f"a time attribute must be a TIMESTAMP or TIMESTAMP_LTZ; `{time.name}` is "
@@ -159,13 +177,14 @@ def _check_time_type(time: Column, declared: s.Watermark, context: Context) -> N
 def _modern(expression: exp.Expression) -> exp.Expression:
     """`withOffset(ts, 1000)`, an older spelling, is `ts - INTERVAL '1' SECOND`."""
     if isinstance(expression, exp.Anonymous) and expression.name.upper() == "WITHOFFSET":
-        return exp.Sub(this=expression.expressions[0], expression=_milliseconds(expression))
+        column, milliseconds = _offset(expression)
+        return exp.Sub(this=column, expression=milliseconds)
     return expression
 
 
-def _milliseconds(call: exp.Anonymous) -> exp.Expression:
-    if len(call.expressions) != 2 or not isinstance(call.expressions[1], exp.Literal):
-        raise PlanError("withOffset takes a column and a number of milliseconds", at=span_of(call))
-    offset = int(call.expressions[1].this)
-    text = f"{offset // 1000}.{offset % 1000:03d}"
-    return nodes.IntervalLiteral(this=text, first="SECOND")
+def _offset(call: exp.Anonymous) -> tuple[exp.Expression, exp.Expression]:
+    match call.expressions:
+        case [column, exp.Literal(is_string=False, this=digits)] if digits.isdecimal():
+            text = f"{int(digits) // 1000}.{int(digits) % 1000:03d}"
+            return column, nodes.IntervalLiteral(this=text, first="SECOND")
+    raise PlanError("withOffset takes a column and a number of milliseconds", at=span_of(call))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from tidemark.catalog.ddl import check_columns
+from tidemark.catalog.checks import check_columns
 from tidemark.catalog.tables import Identifier, Table
 from tidemark.dialect import parse_expression
 from tidemark.dialect import statements as s

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidemark import functions
 from tidemark import types as t
 from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.definitions import create_table, create_view, shown, without_secrets
 from tidemark.catalog.options import SessionOptions
-from tidemark.catalog.tables import Table, View
+from tidemark.catalog.tables import Relation, Table, View
 from tidemark.dialect import statements as s
 from tidemark.dialect import to_sql
-from tidemark.errors import CatalogError, NotSupported
+from tidemark.errors import CatalogError, NotSupported, Span
 from tidemark.plan.nodes import Column
 from tidemark.plan.planner import Planner
 
@@ -36,7 +37,7 @@ def text(name: str, content: str) -> TableResult:
 
 
 def options(values: SessionOptions) -> TableResult:
-    return _table(["key", "value"], values.items())
+    return _table(["key", "value"], [(key, shown(key, value)) for key, value in values.items()])
 
 
 def show(statement: s.Show, catalogs: Catalogs, planner: Planner) -> TableResult:
@@ -45,32 +46,51 @@ def show(statement: s.Show, catalogs: Catalogs, planner: Planner) -> TableResult
             assert statement.name is not None
             return _filtered(describe(statement.name, catalogs, planner), statement)
         case "CREATE TABLE" | "CREATE VIEW":
-            assert statement.name is not None
             return text("result", _create_statement(statement, catalogs))
         case "CURRENT CATALOG":
             return text("current catalog name", catalogs.current_catalog)
         case "CURRENT DATABASE":
             return text("current database name", catalogs.current_database)
+        case "MODULES":
+            return text("module name", "core")
         case "TABLES" | "VIEWS" | "FUNCTIONS" | "CATALOGS" | "DATABASES":
             column = statement.what.lower().removesuffix("s") + " name"
             names = sorted(_names(statement, catalogs))
             return _filtered(_table([column], [(name,) for name in names]), statement)
-    raise NotSupported(f"SHOW {statement.what} cannot be run yet", at=statement.span)
+    raise NotSupported(f"SHOW {statement.what} cannot be run", at=statement.span)
 
 
 def _names(statement: s.Show, catalogs: Catalogs) -> list[str]:
     match statement.what:
-        case "TABLES":
-            return catalogs.relation_names()
-        case "VIEWS":
-            return [r.name for r in catalogs.relations() if isinstance(r, View)]
-        case "FUNCTIONS":
-            built_in = [name.lower() for name in functions.BUILT_IN if name[0].isalpha()]
-            return [*built_in, *catalogs.function_names()]
-        case "DATABASES":
-            return list(catalogs.catalog(catalogs.current_catalog).databases)
-        case _:
+        case "CATALOGS":
             return list(catalogs.catalogs)
+        case "DATABASES":
+            return list(catalogs.catalog(*_catalog(statement, catalogs)).databases)
+    path = _database(statement, catalogs)
+    match statement.what:
+        case "TABLES":
+            return catalogs.relation_names(*path)
+        case "VIEWS":
+            return [r.name for r in catalogs.relations(*path) if isinstance(r, View)]
+        case _:
+            built_in = [name.lower() for name in functions.BUILT_IN if name[0].isalpha()]
+            return [*built_in, *catalogs.function_names(*path)]
+
+
+def _catalog(statement: s.Show, catalogs: Catalogs) -> tuple[str, Span | None]:
+    """What FROM names in SHOW DATABASES."""
+    if statement.name is None:
+        return catalogs.current_catalog, None
+    return statement.name.parts[-1], statement.name.span
+
+
+def _database(statement: s.Show, catalogs: Catalogs) -> tuple[str, str]:
+    """What FROM names in SHOW TABLES; it must be there."""
+    if statement.name is None:
+        return catalogs.path
+    path = catalogs.identify_database(statement.name)
+    catalogs.database(*path, statement.name.span)
+    return path
 
 
 def _filtered(table: TableResult, statement: s.Show) -> TableResult:
@@ -86,31 +106,37 @@ def _filtered(table: TableResult, statement: s.Show) -> TableResult:
 
 
 def describe(name: s.Name, catalogs: Catalogs, planner: Planner) -> TableResult:
-    """A row for each column, as Flink's DESCRIBE gives it."""
+    """A row for each column, as Flink's DESCRIBE gives it; comments only where there are some."""
     relation = catalogs.relation(name)
-    edge = planner.relation(relation)
-    declared = {c.name: c for c in relation.columns} if isinstance(relation, Table) else {}
-    key = relation.primary_key if isinstance(relation, Table) else None
-    watermark = relation.watermark if isinstance(relation, Table) else None
-    rows = []
-    for column in edge.columns:
-        time = {"event": " *ROWTIME*", "processing": " *PROCTIME*", None: ""}[column.time]
-        in_key = key is not None and column.name in key.columns
-        marked = watermark is not None and watermark.column == (column.name,)
-        rows.append(
-            (
-                column.name,
-                column.type.text() + time,
-                "TRUE" if column.type.nullable else "FALSE",
-                f"PRI({', '.join(key.columns)})" if in_key and key else None,
-                _extras(declared.get(column.name)),
-                to_sql(watermark.expression) if marked and watermark else None,
-            )
-        )
-    return _table(["name", "type", "null", "key", "extras", "watermark"], rows)
+    rows = [_described(column, relation) for column in planner.relation(relation).columns]
+    if any(row[-1] for row in rows):
+        return _table(_DESCRIBED, rows)
+    return _table(_DESCRIBED[:-1], [row[:-1] for row in rows])
 
 
-def _extras(column: s.Column | None) -> str | None:
+_DESCRIBED = ("name", "type", "null", "key", "extras", "watermark", "comment")
+
+
+def _described(column: Column, relation: Relation) -> tuple[object, ...]:
+    time = {"event": " *ROWTIME*", "processing": " *PROCTIME*", None: ""}[column.time]
+    null = "TRUE" if column.type.nullable else "FALSE"
+    base = (column.name, column.type.text() + time, null)
+    if isinstance(relation, View):
+        return (*base, None, None, None, None)
+    key, watermark = relation.primary_key, relation.watermark
+    in_key = key is not None and column.name in key.columns
+    marked = watermark is not None and watermark.column == (column.name,)
+    declared = next(c for c in relation.columns if c.name == column.name)
+    return (
+        *base,
+        f"PRI({', '.join(key.columns)})" if in_key and key else None,
+        _extras(declared),
+        to_sql(watermark.expression) if marked and watermark else None,
+        declared.comment,
+    )
+
+
+def _extras(column: s.Column) -> str | None:
     match column:
         case s.ComputedColumn(expression=expression):
             return f"AS {to_sql(expression)}"
@@ -131,32 +157,6 @@ def _create_statement(statement: s.Show, catalogs: Catalogs) -> str:
             at=statement.name.span,
             hint=f"SHOW CREATE {other} {relation.name}",
         )
-    identifier = relation.identifier
-    name = s.Name((identifier.catalog, identifier.database, identifier.name))
     if isinstance(relation, View):
-        return to_sql(
-            s.CreateView(
-                name,
-                relation.query,
-                relation.columns,
-                relation.comment,
-                temporary=relation.temporary,
-            )
-        )
-    return to_sql(
-        s.CreateTable(
-            name,
-            relation.columns,
-            relation.watermark,
-            relation.primary_key,
-            relation.comment,
-            relation.partitioned_by,
-            tuple(_without_secret(option) for option in relation.options),
-            temporary=relation.temporary,
-        )
-    )
-
-
-def _without_secret(option: s.Option) -> s.Option:
-    hidden = any(word in option.key.lower() for word in ("password", "secret", "token"))
-    return s.Option(option.key, "******") if hidden else option
+        return to_sql(create_view(relation))
+    return to_sql(create_table(replace(relation, options=without_secrets(relation.options))))

@@ -9,11 +9,12 @@ from tidemark import connectors
 from tidemark.catalog import ddl
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import SessionOptions
+from tidemark.catalog.tables import Relation
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import Source, SqlError
 from tidemark.plan.explain import explain
-from tidemark.plan.planner import Plan, Planner
+from tidemark.plan.planner import Plan, Planner, Traits
 from tidemark.session import show
 from tidemark.session.show import TableResult
 
@@ -38,10 +39,12 @@ class Workspace:
     ('one',)
     """
 
-    def __init__(self, options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, options: Mapping[str, str] | None = None, traits: Traits = connectors.traits
+    ) -> None:
         self.catalogs = Catalogs()
         self.options = SessionOptions(options)
-        self.planner = Planner(self.catalogs, self.options, connectors.traits)
+        self.planner = Planner(self.catalogs, self.options, traits)
 
     def plan_script(self, text: str, name: str = "<sql>") -> list[Planned]:
         """Apply and plan every statement. Raises at the first that cannot be."""
@@ -69,7 +72,7 @@ class Workspace:
             case s.Set():
                 return Planned(statement, source, result=show.options(self.options))
             case s.Reset(key=key):
-                self.options.reset(key)
+                self.options.reset(key, statement.span)
                 return Planned(statement, source, message=f"'{key}' reset" if key else "reset")
             case s.Show():
                 shown = show.show(statement, self.catalogs, self.planner)
@@ -77,20 +80,9 @@ class Workspace:
             case s.Describe(name=name):
                 described = show.describe(name, self.catalogs, self.planner)
                 return Planned(statement, source, result=described)
-            case s.CreateTable() | s.CreateView():
-                return Planned(statement, source, message=self._declare(statement, source))
-        return Planned(statement, source, message=ddl.apply(statement, self.catalogs, source))
+        message = ddl.apply(statement, self.catalogs, source, self._check)
+        return Planned(statement, source, message=message)
 
-    def _declare(self, statement: s.CreateTable | s.CreateView, source: Source) -> str:
-        """Declare a table or view. If it makes no sense, all is as it was before."""
-        before = self.catalogs.find(statement.name)
-        message = ddl.apply(statement, self.catalogs, source)
-        declared = self.catalogs.relation(statement.name)
-        try:
-            self.planner.relation(declared)
-        except SqlError:
-            self.catalogs.remove(declared)
-            if before is not None:
-                self.catalogs.put(before)
-            raise
-        return message
+    def _check(self, declared: Relation) -> None:
+        """A declaration that makes no sense is refused when it is made, not when it is used."""
+        self.planner.relation(declared)

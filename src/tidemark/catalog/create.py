@@ -1,0 +1,175 @@
+"""CREATE: tables, views, functions, databases and catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidemark import functions
+from tidemark.catalog.catalogs import Catalog, Catalogs, Database
+from tidemark.catalog.checks import check_columns
+from tidemark.catalog.like import derive
+from tidemark.catalog.tables import Relation, Table, UserFunction, View
+from tidemark.dialect import statements as s
+from tidemark.errors import CatalogError, NotSupported, OptionError, Source, did_you_mean
+
+# Asked before a table or view is kept: raises if it makes no sense.
+Check = Callable[[Relation], None]
+
+
+def create_table(statement: s.CreateTable, catalogs: Catalogs, source: Source, check: Check) -> str:
+    if statement.query is not None:
+        raise NotSupported(
+            "CREATE TABLE ... AS SELECT cannot be run yet",
+            at=statement.span,
+            notes={"why": "a statement either declares or starts a job here"},
+            hint="CREATE the table with its columns, then INSERT INTO it",
+        )
+    if not _may_create(statement, catalogs):
+        return f"table `{statement.name}` exists already"
+    table = Table(
+        identifier=catalogs.identify(statement.name),
+        columns=statement.columns,
+        watermark=statement.watermark,
+        primary_key=statement.primary_key,
+        options=statement.options,
+        partitioned_by=statement.partitioned_by,
+        comment=statement.comment,
+        temporary=statement.temporary,
+        source=source,
+    )
+    if statement.like is not None:
+        table = derive(table, _base(statement.like, catalogs), statement.like)
+    check_columns(table)
+    check(table)
+    catalogs.put(table)
+    return f"table `{table.name}` created"
+
+
+def _base(like: s.Like, catalogs: Catalogs) -> Table:
+    base = catalogs.relation(like.table)
+    if not isinstance(base, Table):
+        raise CatalogError(f"`{base.name}` is a view; LIKE takes a table", at=like.table.span)
+    return base
+
+
+def create_view(statement: s.CreateView, catalogs: Catalogs, source: Source, check: Check) -> str:
+    if not _may_create(statement, catalogs):
+        return f"view `{statement.name}` exists already"
+    view = View(
+        identifier=catalogs.identify(statement.name),
+        query=statement.query,
+        columns=statement.columns,
+        comment=statement.comment,
+        temporary=statement.temporary,
+        source=source,
+        path=catalogs.path,
+    )
+    check(view)
+    catalogs.put(view)
+    return f"view `{view.name}` created"
+
+
+def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> bool:
+    """Whether to go on; False where IF NOT EXISTS found the name taken."""
+    identifier = catalogs.identify(statement.name)
+    taken: Relation | None
+    if statement.temporary:
+        # As in Flink, a temporary object may even live in a database that is not there.
+        taken = catalogs.temporary.get(identifier)
+    else:
+        database = catalogs.database(identifier.catalog, identifier.database, statement.name.span)
+        taken = database.relations.get(identifier.name)
+    if taken is None or statement.or_replace:
+        return True
+    if statement.if_not_exists:
+        return False
+    kind = "table" if isinstance(taken, Table) else "view"
+    raise CatalogError(
+        f"{kind} `{statement.name}` exists already",
+        at=statement.name.span,
+        hint="DROP it first, or write CREATE OR REPLACE, or IF NOT EXISTS",
+    )
+
+
+# --- functions ---------------------------------------------------------------------------------
+
+
+def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
+    name = statement.name.parts[-1]
+    if statement.language.upper() != "PYTHON":
+        raise NotSupported(
+            f"functions in {statement.language.upper()} cannot be run; only LANGUAGE PYTHON",
+            at=statement.span,
+            hint="CREATE FUNCTION f AS 'module.function' LANGUAGE PYTHON",
+        )
+    if functions.lookup(name) is not None or name.upper() in functions.NOT_YET:
+        raise CatalogError(
+            f"`{name}` is a built-in function and cannot be hidden",
+            at=statement.name.span,
+            hint="choose another name",
+        )
+    function = UserFunction(
+        name=name,
+        identifier=statement.identifier,
+        temporary=statement.temporary or statement.system,
+        system=statement.system,
+    )
+    if catalogs.has_function(statement.name, function):
+        if statement.if_not_exists:
+            return f"function `{statement.name}` exists already"
+        raise CatalogError(f"function `{statement.name}` exists already", at=statement.name.span)
+    catalogs.put_function(statement.name, function)
+    return f"function `{name}` created"
+
+
+# --- databases and catalogs --------------------------------------------------------------------
+
+
+def create_database(statement: s.CreateDatabase, catalogs: Catalogs) -> str:
+    catalog, name = catalogs.identify_database(statement.name)
+    databases = catalogs.catalog(catalog, statement.name.span).databases
+    if name in databases:
+        if statement.if_not_exists:
+            return f"database `{name}` exists already"
+        raise CatalogError(f"database `{name}` exists already", at=statement.name.span)
+    options = {option.key: option.value for option in statement.options}
+    databases[name] = Database(statement.comment, options)
+    return f"database `{name}` created"
+
+
+CATALOG_TYPE = "generic_in_memory"
+_DEFAULT_DATABASE = "default-database"
+
+
+def create_catalog(statement: s.CreateCatalog, catalogs: Catalogs) -> str:
+    name = statement.name.parts[-1]
+    if name in catalogs.catalogs:
+        if statement.if_not_exists:
+            return f"catalog `{name}` exists already"
+        raise CatalogError(f"catalog `{name}` exists already", at=statement.name.span)
+    options = _catalog_options(statement)
+    first = options.get(_DEFAULT_DATABASE, "default")
+    catalogs.catalogs[name] = Catalog(statement.comment, options, {first: Database()}, first)
+    return f"catalog `{name}` created"
+
+
+def _catalog_options(statement: s.CreateCatalog) -> dict[str, str]:
+    options = {option.key: option for option in statement.options}
+    kind = options.get("type")
+    hint = f"use 'type' = '{CATALOG_TYPE}'"
+    if kind is None:
+        raise OptionError("a catalog needs a 'type'", at=statement.span, hint=hint)
+    if kind.value != CATALOG_TYPE:
+        raise NotSupported(
+            f"a catalog of type '{kind.value}' cannot be created", at=kind.span, hint=hint
+        )
+    known = ("type", _DEFAULT_DATABASE)
+    for option in statement.options:
+        if option.key not in known:
+            raise OptionError(
+                f"unknown option '{option.key}' of a catalog",
+                at=option.span,
+                notes={"options": ", ".join(known)},
+                hint=did_you_mean(option.key, known),
+            )
+    return {key: option.value for key, option in options.items()}

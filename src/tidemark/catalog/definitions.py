@@ -1,0 +1,86 @@
+"""Tables and views as the statements that would create them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tidemark.catalog.tables import Identifier, Table, View
+from tidemark.dialect import parse_script, to_sql
+from tidemark.dialect import statements as s
+from tidemark.errors import Source
+
+# The words that mark an option as secret wherever it stands: those that Flink hides in its logs,
+# and two more spellings.
+_SECRET_WORDS = (
+    "password",
+    "secret",
+    "token",
+    "apikey",
+    "api-key",
+    "access-key",
+    "access.key",
+    "account.key",
+    "auth-params",
+    "service-key",
+    "basic-auth",
+    "jaas.config",
+    "http-headers",
+)
+_HIDDEN = "******"
+
+
+def create_table(table: Table) -> s.CreateTable:
+    """The CREATE TABLE that makes this table."""
+    return s.CreateTable(
+        name=_full_name(table.identifier),
+        columns=table.columns,
+        watermark=table.watermark,
+        primary_key=table.primary_key,
+        comment=table.comment,
+        partitioned_by=table.partitioned_by,
+        options=table.options,
+        temporary=table.temporary,
+    )
+
+
+def create_view(view: View) -> s.CreateView:
+    """The CREATE VIEW that makes this view."""
+    return s.CreateView(
+        name=_full_name(view.identifier),
+        query=view.query,
+        columns=view.columns,
+        comment=view.comment,
+        temporary=view.temporary,
+    )
+
+
+def _full_name(identifier: Identifier) -> s.Name:
+    return s.Name((identifier.catalog, identifier.database, identifier.name))
+
+
+def restated(table: Table) -> Table:
+    """The same table with one text of its own for errors to point into.
+
+    For tables whose parts were written in several texts: by LIKE, or by a later ALTER.
+    """
+    source = Source(to_sql(create_table(table)), f"definition of {table.name}")
+    [written] = parse_script(source.text, source.name).statements
+    assert isinstance(written, s.CreateTable)
+    return replace(
+        table,
+        columns=written.columns,
+        watermark=written.watermark,
+        primary_key=written.primary_key,
+        options=written.options,
+        source=source,
+    )
+
+
+def without_secrets(options: tuple[s.Option, ...]) -> tuple[s.Option, ...]:
+    """The options with the values of passwords and keys hidden, for showing."""
+    return tuple(s.Option(option.key, shown(option.key, option.value)) for option in options)
+
+
+def shown(key: str, value: str) -> str:
+    """The value of an option, unless its name says that it is a secret."""
+    return _HIDDEN if any(word in key.lower() for word in _SECRET_WORDS) else value
