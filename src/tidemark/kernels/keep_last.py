@@ -1,0 +1,87 @@
+"""Keep-last deduplication: of each key the newest row, as a changelog."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.arrivals import end_of, number
+from tidemark.kernels.columns import HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.keys import Keys
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Longs, longs
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLast:
+    """Emit a key's row when it arrives, unless a newer one of the key came before it.
+
+    Of rows with one time the last to arrive wins. The first row of a key is an insert, each
+    later one an update with the row it replaces. No row is too late: there is nothing to wait
+    for. With `by_arrival` every row replaces the one before it, whatever its time.
+    """
+
+    keys: tuple[str, ...]
+    by_arrival: bool = False
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        [rows] = number(state, inputs)
+        keys = Keys.of(self.keys, rows)
+        stored = state.keyed("latest").probe(keys.hashes, rows.clear())
+        history, kept, previous = self._newest_so_far(pl.concat([stored, rows]), keys)
+        fresh = kept[longs(history, SEQUENCE)[kept] >= state.sequence]
+        output = _updates(history, fresh, previous[fresh])
+        latest = state.keyed("latest").append(
+            self._last(history[fresh]), self.compaction, lambda found, _: self._last(found)
+        )
+        state = replace(
+            state.with_tables(latest=latest),
+            watermark=max(state.watermark, watermark),
+            sequence=end_of(state, [rows]),
+        )
+        metrics = Metrics.of(state, (rows.height,), (0,), output.height, 0)
+        return Step(state, output, metrics)
+
+    def _newest_so_far(self, rows: pl.DataFrame, keys: Keys) -> tuple[pl.DataFrame, Longs, Longs]:
+        """The rows by key and arrival; positions of those that are the newest of their key when
+        they arrive; and per row the position of the newest one before it, or -1."""
+        key, sequence = keys.number(rows, keys.names), longs(rows, SEQUENCE)
+        known = np.flatnonzero(key >= 0)
+        order = known[np.lexsort((sequence[known], key[known]))]
+        history = rows[order].with_columns(pl.Series("_tm_key", key[order]))
+        time = pl.col(SEQUENCE if self.by_arrival else TIME)
+        newest = (time >= time.cum_max()).over("_tm_key")
+        marks = history.with_columns(at=pl.when(newest).then(pl.int_range(pl.len())))
+        before = pl.col("at").forward_fill().shift(1).over("_tm_key").fill_null(-1)
+        kept = np.flatnonzero(marks["at"].is_not_null().to_numpy())
+        return history.drop("_tm_key"), kept, longs(marks.select(before), "at")
+
+    def _last(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows come in arrival order of each key."""
+        return rows.sort(SEQUENCE).unique([HASH, *self.keys], keep="last", maintain_order=True)
+
+
+def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> pl.DataFrame:
+    """In arrival order an insert per new key, and an update pair where a row was there."""
+    sequence = longs(history, SEQUENCE)[fresh]
+    replaced = previous >= 0
+    position = np.concatenate([previous[replaced], fresh])
+    kinds = np.concatenate([np.full(int(replaced.sum()), "-U"), np.where(replaced, "+U", "+I")])
+    # The old row goes out just before the one that replaces it.
+    order = np.argsort(np.concatenate([sequence[replaced], sequence]), kind="stable")
+    return of_the_user(history[position[order]]).with_columns(
+        pl.Series(KIND, kinds[order], pl.String)
+    )

@@ -1,0 +1,87 @@
+"""Keep-last deduplication: stories, and the kernel against a row-at-a-time reference."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.kernels.columns import ARRIVAL, HASH, KIND, STAMP, TIME
+from tidemark.kernels.keep_last import KeepLast
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+
+Row = tuple[str | None, int, int]  # key, time, payload
+
+
+def frame(rows: list[Row]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "k": [key for key, _, _ in rows],
+            "v": [payload for _, _, payload in rows],
+            # Two hash values only: different keys must be told apart by more than their hash.
+            HASH: [len(key or "") % 2 for key, _, _ in rows],
+            TIME: [time for _, time, _ in rows],
+            ARRIVAL: list(range(len(rows))),
+            STAMP: [0] * len(rows),
+        },
+        schema={"k": pl.String, "v": pl.Int64, HASH: pl.Int64, TIME: pl.Int64, ARRIVAL: pl.Int64, STAMP: pl.Int64},
+    )
+
+
+def run(kernel: KeepLast, steps: list[list[Row]]) -> list[tuple[str, str | None, int]]:
+    """What comes out of the steps; the state is written down and read back after each."""
+    state, emitted = State(), []
+    for rows in steps:
+        step = kernel.step(state, [frame(rows)], 0, 0)
+        emitted += step.output.select(KIND, "k", "v").rows()
+        stored = {segment.id: segment.rows() for segment in step.state.segments()}
+        state = State.open(json.loads(json.dumps(step.state.manifest())), stored.__getitem__)
+    return emitted
+
+
+def reference(rows: list[Row], by_arrival: bool = False) -> list[tuple[str, str | None, int]]:
+    newest: dict[str | None, tuple[int, int]] = {}
+    emitted = []
+    for key, time, payload in rows:
+        if key not in newest:
+            emitted.append(("+I", key, payload))
+        elif by_arrival or time >= newest[key][0]:
+            emitted += [("-U", key, newest[key][1]), ("+U", key, payload)]
+        else:
+            continue
+        newest[key] = (time, payload)
+    return emitted
+
+
+def test_a_newer_row_replaces_the_one_before_it_and_an_older_one_does_not():
+    assert run(KeepLast(("k",)), [[("EUR", 5, 1)], [("EUR", 3, 2)], [("EUR", 7, 3)]]) == [
+        ("+I", "EUR", 1),
+        ("-U", "EUR", 1),
+        ("+U", "EUR", 3),
+    ]
+
+
+def test_of_two_rows_with_one_time_the_last_to_arrive_wins():
+    assert run(KeepLast(("k",)), [[("EUR", 5, 1), ("EUR", 5, 2)]])[-1] == ("+U", "EUR", 2)
+
+
+def test_an_empty_step_changes_nothing():
+    assert run(KeepLast(("k",)), [[], [("EUR", 5, 1)], []]) == [("+I", "EUR", 1)]
+
+
+rows_of_few_keys = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "cc", None]), st.integers(-3, 6), st.integers(0, 99)),
+    max_size=30,
+)
+
+
+@given(rows_of_few_keys, st.lists(st.integers(0, 30), max_size=4), st.booleans())
+def test_however_rows_are_cut_into_steps_the_answer_is_the_references(rows, cuts, by_arrival):
+    ends = sorted({*cuts, 0, len(rows)})
+    steps = [rows[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    kernel = KeepLast(("k",), by_arrival, Compaction(fanout=2, smallest=2))
+
+    assert run(kernel, steps) == reference(rows, by_arrival)
