@@ -81,7 +81,7 @@ def run_stateful(
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
     rows = Unpack(_arrow_schema(output_schema))
-    return observed(output, options.name).mapInArrow(rows, output_schema)
+    return observed(output, options.name).mapInArrow(rows, _nullable(output_schema))
 
 
 def _packed(
@@ -108,8 +108,10 @@ def _ticks(spark: SparkSession, every_ms: int, numbers: tuple[int, ...]) -> Data
     """A row without content for each bucket, now and then."""
     from pyspark.sql import functions as f
 
-    source = spark.readStream.format("rate-micro-batch")
-    ticks = source.option("rowsPerBatch", 1).option("numPartitions", 1).load()
+    per_second = max(1, 1000 // every_ms)
+    source = spark.readStream.format("rate").option("rowsPerSecond", per_second)
+    ticks = source.option("numPartitions", 1).load()
+    ticks = ticks.where(f.col("value") % max(1, every_ms * per_second // 1000) == 0)
     return ticks.select(
         f.explode(f.array(*(f.lit(number) for number in numbers))).alias(BUCKET),
         f.lit(TICK).alias(INPUT),
@@ -146,6 +148,13 @@ def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
 def _shape(input_: StatefulInput) -> InputShape:
     schema = _arrow_schema(input_.frame.schema)
     return InputShape(schema, input_.chained, input_.stamp_column is not None)
+
+
+def _nullable(schema: StructType) -> StructType:
+    """Padded rows hold nulls in columns that never do at the input."""
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType([StructField(f.name, f.dataType) for f in schema.fields])
 
 
 def _arrow_schema(schema: StructType) -> pa.Schema:

@@ -1,0 +1,130 @@
+"""What happens to rows around the shuffle, without a shuffle."""
+
+from __future__ import annotations
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from tidemark.errors import DataError
+from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.state import State
+from tidemark.spark.stateful.bucket import Bucket, InputShape
+from tidemark.spark.stateful.buckets import labels
+from tidemark.spark.stateful.packing import PAYLOAD, Pack, Unpack, decode, encode
+
+SCHEMA = pa.schema([("k", pa.string()), ("ts", pa.timestamp("us", "UTC"))])
+
+
+def batch(*rows: tuple[str, int], zone: str = "UTC") -> pa.RecordBatch:
+    """Rows of a key and a time in microseconds, as Spark hands them to a worker."""
+    keys, times = [row[0] for row in rows], [row[1] for row in rows]
+    return pa.record_batch(
+        {
+            "k": keys,
+            "ts": pa.array(times, pa.timestamp("us", zone)),
+            HASH: pa.array([ord(k) for k in keys], pa.int64()),
+        }
+    )
+
+
+def test_rows_keep_their_order_within_their_bucket() -> None:
+    pack = Pack(0, (10, 20), SCHEMA, "ts")
+
+    packed = [
+        p
+        for b in pack(iter([batch(("a", 1), ("b", 2), ("c", 3)), batch(("a", 4))]))
+        for p in b.to_pylist()
+    ]
+
+    assert [(p["bucket"], p["position"], decode(p[PAYLOAD])["k"].to_list()) for p in packed] == [
+        (10, 0, ["b"]),
+        (20, 0, ["a", "c"]),
+        (20, 3, ["a"]),
+    ]
+
+
+def test_times_are_rounded_down_to_milliseconds_before_1970_too() -> None:
+    packed = next(Pack(0, (0,), SCHEMA, "ts")(iter([batch(("a", 1999), ("a", -1), ("a", -2001))])))
+
+    assert decode(packed[PAYLOAD][0].as_py())[TIME].to_list() == [1, -1, -3]
+
+
+def test_the_session_time_zone_does_not_get_into_state() -> None:
+    packed = next(Pack(0, (0,), SCHEMA, "ts")(iter([batch(("a", 0), zone="Europe/Oslo")])))
+
+    assert decode(packed[PAYLOAD][0].as_py())["ts"].dtype == pl.Datetime("us", "UTC")
+
+
+def test_a_row_is_stamped_with_the_largest_watermark_before_it() -> None:
+    pack = Pack(0, (0,), SCHEMA, "ts", stamp_column="ts")
+    batches = [batch(("a", 5000), ("a", 3000)), batch(("a", 9000), ("a", 7000))]
+
+    stamps = [s for b in pack(iter(batches)) for s in decode(b[PAYLOAD][0].as_py())[STAMP]]
+
+    assert stamps == [BEFORE_ALL, 5, 5, 9]
+
+
+def test_a_null_time_names_the_row() -> None:
+    rows = pa.record_batch(
+        {"k": ["a"], "ts": pa.array([None], SCHEMA.field("ts").type), HASH: pa.array([1])}
+    )
+
+    with pytest.raises(DataError, match="time attribute of a row is null") as failure:
+        next(Pack(0, (0,), SCHEMA, "ts")(iter([rows])))
+    assert failure.value.notes["row"] == {"k": "a", "ts": None}
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 4, 6, 12])
+def test_every_partition_gets_the_same_number_of_buckets(buckets: int) -> None:
+    assert len(set(labels(buckets))) == buckets
+
+
+def test_unpacked_rows_have_the_types_that_spark_expects() -> None:
+    schema = pa.schema([("m", pa.map_(pa.string(), pa.int32())), ("s", pa.string())])
+    rows = pa.table({"m": [[("x", 1)], None], "s": ["a", None]}, schema=schema)
+    frame = pl.from_arrow(rows)
+    assert isinstance(frame, pl.DataFrame)
+    packed = pa.record_batch({PAYLOAD: [encode(frame), None]})
+
+    assert pa.Table.from_batches(Unpack(schema)(iter([packed]))).equals(rows)
+
+
+class Recorder:
+    """A kernel that only looks at what it is given."""
+
+    def __init__(self) -> None:
+        self.seen: list[list[tuple[int, int]]] = []
+        self.watermark = 0
+
+    def step(
+        self, state: State, inputs: list[pl.DataFrame], watermark: int, processing_time: int
+    ) -> Step:
+        self.seen = [list(frame.select(ARRIVAL, STAMP).iter_rows()) for frame in inputs]
+        self.watermark = watermark
+        return Step(state, pl.DataFrame(), Metrics.of(state, (), (), 0, 0))
+
+
+def test_rows_of_another_operator_come_before_the_watermark_that_it_lets_through() -> None:
+    recorder = Recorder()
+    bucket = Bucket(recorder, (InputShape(SCHEMA, chained=True), InputShape(SCHEMA)))
+    payload = next(Pack(0, (0,), SCHEMA, "ts")(iter([batch(("a", 1), ("b", 2))])))[PAYLOAD][0]
+    packed = [(side, 0, 0, payload.as_py()) for side in (0, 1)]
+
+    bucket.step(State(watermark=5), packed, before=8, after=8, processing_time=0)
+
+    assert recorder.seen == [[(0, 5), (1, 5)], [(2, 8), (3, 8)]]
+    assert recorder.watermark == 8
+
+
+def test_partitions_of_a_source_follow_each_other_in_order() -> None:
+    bucket = Bucket(recorder := Recorder(), (InputShape(SCHEMA, stamped=True),))
+    pack = Pack(0, (0,), SCHEMA, "ts", stamp_column="ts")
+    parts = [
+        next(pack(iter([batch(("a", t * 1000), ("a", 0))])))[PAYLOAD][0].as_py() for t in (3, 7)
+    ]
+
+    bucket.step(State(), [(0, 0, 9, parts[1]), (0, 0, 0, parts[0])], BEFORE_ALL, 20, 0)
+
+    assert recorder.seen == [[(0, BEFORE_ALL), (1, 3), (2, BEFORE_ALL), (3, 7)]]
