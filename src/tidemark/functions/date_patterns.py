@@ -89,6 +89,53 @@ def _piece(match: re.Match[str], pattern: str) -> Piece:
     return Piece(letter, letter * len(match.group()))
 
 
+# --- reading -----------------------------------------------------------------------------------
+
+# The places of `2024-01-31 12:30:00.5` by the letter that fills them, and what stands there if
+# the pattern has none.
+_PLACES = {"y": "1970", "M": "01", "d": "01", "H": "00", "m": "00", "s": "00", "S": "0"}
+_THIS_CENTURY = "20"
+
+
+def is_numeric(pattern: str) -> bool:
+    """Whether a pattern has numbers only, each once, on a clock of 24 hours."""
+    letters = [piece.letter for piece in pieces(pattern) if piece.letter]
+    return 0 < len(letters) == len(set(letters)) and set(letters) <= _PLACES.keys()
+
+
+def read_clock(text: str, pattern: str) -> str:
+    """The TIMESTAMP_NTZ that a text spells by a numeric pattern, NULL if it spells none.
+
+    As in Flink a number may have fewer digits than its place, unless the next one follows at
+    once, and what comes after the last is not looked at.
+    """
+    regex, places, count = "", dict(_PLACES), 0
+    found = pieces(pattern)
+    for piece, following in zip(found, (*found[1:], Piece("", "")), strict=True):
+        if not piece.letter:
+            regex += re.escape(piece.text)
+            continue
+        count += 1
+        regex += _number(piece, together=bool(following.letter))
+        century = _THIS_CENTURY if piece.text == "yy" else ""
+        places[piece.letter] = f"{century}${count}"
+    shape = string(f"(?s)^{regex}.*$")
+    moment = string("{y}-{M}-{d} {H}:{m}:{s}.{S}".format(**places))
+    spelled = f"try_cast(regexp_replace({text}, {shape}, {moment}) AS TIMESTAMP_NTZ)"
+    return f"if({text} RLIKE {shape}, {spelled}, NULL)"
+
+
+def _number(piece: Piece, *, together: bool) -> str:
+    width = len(piece.text)
+    if together or piece.text == "yy":
+        return f"([0-9]{{{width}}})"
+    most = max(width, {"y": 4, "S": 9}.get(piece.letter, 2))
+    return f"([0-9]{{1,{most}}})"
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
 def format_clock(clock: str, pattern: str, *, shifts: bool) -> str:
     """A TIMESTAMP_NTZ formatted by a pattern; `shifts` says whether the session's zone does."""
     parts = []

@@ -234,7 +234,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "({0} BETWEEN {1} AND {2})",
         converts=_between_operands,
     ),
-    scalar("IN", "(any, any...)", t.Boolean(), _write_in, converts=_members),
+    scalar("IN", "(any, any...)", _equality, _write_in, strict=False, converts=_members),
     scalar("||", "(character, character)", _concatenated, "concat({0}, {1})"),
     scalar(
         "OVERLAPS",

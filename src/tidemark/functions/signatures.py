@@ -65,21 +65,19 @@ def resolve(function: Function, arguments: tuple[Argument, ...]) -> Resolution:
     failures = []
     for signature in function.signatures:
         try:
-            parameters = _parameters(function, signature, arguments)
+            matched = _match(signature, arguments)
         except SignatureMismatch as mismatch:
             failures.append(str(mismatch))
             continue
+        parameters = _converted(function, _retyped(arguments, matched))
         return Resolution(parameters, _result(function, _retyped(arguments, parameters)))
     raise SignatureMismatch(failures[0] if len(failures) == 1 else "no signature fits")
 
 
-def _parameters(
-    function: Function, signature: tuple[Parameter, ...], arguments: tuple[Argument, ...]
-) -> tuple[t.DataType, ...]:
-    matched = _match(signature, arguments)
+def _converted(function: Function, arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     if function.converts is None:
-        return matched
-    return function.converts(_retyped(arguments, matched))
+        return tuple(argument.type for argument in arguments)
+    return function.converts(arguments)
 
 
 def _retyped(

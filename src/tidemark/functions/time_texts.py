@@ -10,7 +10,7 @@ from tidemark.functions.spark_text import bound, string
 
 _SECONDS_PATTERN = "yyyy-MM-dd HH:mm:ss"
 # A date and a time of day; what follows is not looked at.
-_LEADING_MOMENT = r"\A([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})"
+_LEADING_MOMENT = r"\A *([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})"
 _LONG_MIN = "-9223372036854775808"
 # The first and the last second of the years 0001 to 9999.
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
@@ -22,18 +22,22 @@ _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 def _write_to_date(call: Call) -> str:
     if len(call.args) == 1:
         return write_cast(call.args[0], t.STRING, t.Date(), safe=True, zone=call.zone)
-    return f"try_to_date({call.args[0]}, {call.args[1]})"
+    return f"CAST({_parsed_clock(call)} AS DATE)"
 
 
 def _write_to_timestamp(call: Call) -> str:
     if len(call.args) == 1:
         return write_cast(call.args[0], t.STRING, t.Timestamp(3), safe=True, zone=call.zone)
-    clock = _parsed_clock(call.args[0], call.args[1])
-    return write_cast(clock, t.Timestamp(6), t.Timestamp(3), zone=call.zone)
+    return write_cast(_parsed_clock(call), t.Timestamp(6), t.Timestamp(3), zone=call.zone)
 
 
-def _parsed_clock(text: str, pattern: str) -> str:
-    # Read as a clock in UTC, where every hour is there; NULL if it does not fit the pattern.
+def _parsed_clock(call: Call) -> str:
+    """The clock time that the first argument spells by the pattern of the second, or NULL."""
+    text, pattern = call.args[:2]
+    known = call.literal(1)
+    if isinstance(known, str) and date_patterns.is_numeric(known):
+        return bound(text, lambda x: date_patterns.read_clock(x, known))
+    # Read as a clock in UTC, where no hour is ever missing.
     instant = f"try_to_timestamp(concat({text}, ' +0000'), concat({pattern}, ' xx'))"
     return moments.utc_clock(instant)
 
@@ -63,7 +67,7 @@ def _write_to_ltz(call: Call) -> str:
         return _instant_of_number(call)
     if len(call.args) == 1:
         return write_cast(call.args[0], t.STRING, call.result, zone=call.zone)
-    clock = _parsed_clock(call.args[0], call.args[1])
+    clock = _parsed_clock(call)
     if len(call.args) == 3:
         in_utc = f"convert_timezone({call.args[2]}, 'UTC', {clock})"
         instant = moments.instant_of_utc_clock(in_utc)
@@ -125,7 +129,7 @@ def _clock_of(sql: str, type_: t.DataType, zone: str) -> str:
     if not isinstance(type_, t.CHARACTERS):
         return moments.session_clock(sql, type_)
     # A date alone does not count here, as it does in a cast.
-    whole = f"regexp_extract({sql}, {string(_LEADING_MOMENT + '([.][0-9]{1,9})?')}, 0)"
+    whole = f"regexp_extract({sql}, {string(_LEADING_MOMENT)}, 1)"
     return write_cast(whole, t.STRING, t.Timestamp(6), safe=True, zone=zone)
 
 
@@ -235,8 +239,9 @@ FUNCTIONS: tuple[Function, ...] = (
     scalar(
         "UNIX_TIMESTAMP",
         "([string], [string])",
-        t.BigInt(),
+        lambda arguments: t.BigInt(nullable=any(a.type.nullable for a in arguments)),
         _write_unix_timestamp,
+        strict=False,
         deterministic=False,
         category="temporal",
         summary="Seconds since 1970, now or of a text in the session's time zone.",
