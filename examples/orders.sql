@@ -44,5 +44,5 @@ SELECT
   product,
   quantity AS n,
   total,
-  RPAD('', CAST(total / 10 AS INT), '#') AS bar
+  RPAD('', CAST(total / 20 AS INT), '#') AS bar
 FROM large_orders;
