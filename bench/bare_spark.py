@@ -1,7 +1,7 @@
 """What a person would write by hand for the one-row scripts of `startup.py`; the rival there.
 
-    python -m bench.bare_spark values
-    python -m bench.bare_spark file FOLDER
+python -m bench.bare_spark values
+python -m bench.bare_spark file FOLDER
 """
 
 import sys

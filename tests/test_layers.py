@@ -30,7 +30,7 @@ ORDER = (
 # Deliberate exceptions: kernels are below everything, but know nothing of SQL's types either.
 KNOWS_ONLY = {"kernels": {"errors"}, "durations": set(), "errors": set()}
 
-# Third-party libraries by layer; without an entry, none. Everyone may import typing_extensions.
+# Third-party libraries by layer; without an entry, none.
 LIBRARIES = {
     "kernels": {"polars", "pyarrow", "numpy"},
     "functions": {"pyarrow"},
@@ -134,7 +134,7 @@ def test_layer_imports_downwards_only(layer: str):
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_layer_imports_only_its_own_libraries(layer: str):
-    allowed = LIBRARIES.get(layer, set()) | {"typing_extensions", "tidemark"}
+    allowed = LIBRARIES.get(layer, set()) | {"tidemark"}
     foreign = [
         str(found)
         for found in imports_in(layer)

@@ -11,7 +11,7 @@ import json
 import math
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -142,7 +142,7 @@ def _iso_time(value: time) -> str:
 
 
 def _iso_instant(value: datetime) -> str:
-    utc = value.astimezone(timezone.utc)
+    utc = value.astimezone(UTC)
     clock = f"{utc:%H:%M:%S}{_fraction_in_groups(utc.microsecond)}"
     return f"{utc.date().isoformat()}T{clock}Z"
 

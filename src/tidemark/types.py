@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
-
-from typing_extensions import Self
+from typing import ClassVar, Self
 
 MAX_LENGTH = 2_147_483_647
 MAX_DECIMAL_PRECISION = 38
