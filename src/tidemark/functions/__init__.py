@@ -1,7 +1,7 @@
 """The built-in scalar functions and operators of the language, by name.
 
 Each module beside this one declares a theme as a flat table `FUNCTIONS`; names that Flink has
-and Tidemark does not are in its table `NOT_YET`, with the reason.
+and Tidemark does not are in `NOT_YET`, with the reason.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tidemark.functions import (
     encodings,
     formatting,
     hashes,
+    not_yet,
     numeric,
     operators,
     patterns,
@@ -55,7 +56,7 @@ BUILT_IN: dict[str, Function] = {
     for name in (function.name, *function.aliases)
 }
 
-NOT_YET: dict[str, str] = {**clock.NOT_YET}
+NOT_YET: dict[str, str] = dict(not_yet.NOT_YET)
 
 
 def lookup(name: str) -> Function | None:

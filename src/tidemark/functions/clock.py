@@ -32,12 +32,8 @@ FUNCTIONS: tuple[Function, ...] = (
         _NOW,
         "NOW",
         "CURRENT_ROW_TIMESTAMP",
-        "PROCTIME",
     ),
+    # A function of its own: the planner takes its value for a time attribute.
+    _clock("PROCTIME", t.TimestampLtz(3), _NOW),
     _clock("LOCALTIMESTAMP", t.Timestamp(3), f"CAST({_NOW} AS TIMESTAMP_NTZ)"),
 )
-
-NOT_YET = {
-    "CURRENT_WATERMARK": "it needs the watermark of each row, which only stateful operators know",
-    "SOURCE_WATERMARK": "sources do not tell their own watermarks",
-}
