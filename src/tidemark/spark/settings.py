@@ -20,6 +20,8 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.ansi.enabled": "false",
     # TIME is a type that Spark has and does not offer unless asked.
     "spark.sql.timeType.enabled": "true",
+    # Of two equal keys of a map the last one counts.
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     # A size computation for every row otherwise; batches are bounded by their rows.
     "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
