@@ -15,6 +15,7 @@ from tidemark.errors import NotSupported, PlanError, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
 from tidemark.plan.conversions import apply, convert
 from tidemark.plan.expressions import Expression, UserCall
+from tidemark.plan.features import refuse_call_that_cannot_run
 
 if TYPE_CHECKING:
     from tidemark.plan.scalars import Binder
@@ -41,6 +42,7 @@ def function_call(binder: Binder, node: exp.Anonymous) -> Expression:
         raise NotSupported(
             f"function {name.upper()} cannot be run yet", at=span_of(node), notes={"why": reason}
         )
+    refuse_call_that_cannot_run(node)
     known = [*functions.BUILT_IN, *binder.catalogs.function_names()]
     hint = did_you_mean(name, (k for k in known if k[0].isalpha()))
     raise PlanError(f"function `{name}` is not known", at=span_of(node), hint=hint)
@@ -60,24 +62,29 @@ def json_call(binder: Binder, node: nodes.JsonCall) -> Expression:
 
 def _user_call(declared: UserFunction, binder: Binder, node: exp.Anonymous) -> Expression:
     function = resolved(declared, at=span_of(node))
-    args = binder.bind_all(node.expressions)
     assert function.returns is not None
-    if function.parameters is not None:
-        if len(args) != len(function.parameters):
+    args = binder.bind_all(node.expressions)
+    return UserCall(function, _as_parameters(args, function, node), function.returns)
+
+
+def _as_parameters(
+    args: tuple[Expression, ...], function: UserFunction, node: exp.Anonymous
+) -> tuple[Expression, ...]:
+    """The arguments converted to what the function says it takes; as they are if it does not."""
+    parameters = function.parameters
+    if parameters is None:
+        return args
+    if len(args) != len(parameters):
+        raise PlanError(
+            f"function `{function.name}` takes {len(parameters)} arguments, not {len(args)}",
+            at=span_of(node),
+            notes={"parameters": ", ".join(p.text() for p in parameters) or "none"},
+        )
+    for arg, parameter, written in zip(args, parameters, node.expressions, strict=True):
+        if not can_cast_implicitly(arg.type, parameter):
             raise PlanError(
-                f"function `{function.name}` takes {len(function.parameters)} arguments, "
-                f"not {len(args)}",
-                at=span_of(node),
+                f"function `{function.name}` takes {parameter.text()} here, not {arg.type.text()}",
+                at=span_of(written),
+                hint=f"CAST(... AS {parameter.text()})",
             )
-        for arg, parameter, written in zip(
-            args, function.parameters, node.expressions, strict=True
-        ):
-            if not can_cast_implicitly(arg.type, parameter):
-                raise PlanError(
-                    f"function `{function.name}` takes {parameter.text()} here, "
-                    f"not {arg.type.text()}",
-                    at=span_of(written),
-                    hint=f"CAST(... AS {parameter.text()})",
-                )
-        args = tuple(convert(a, p) for a, p in zip(args, function.parameters, strict=True))
-    return UserCall(function, args, function.returns)
+    return tuple(convert(a, p) for a, p in zip(args, parameters, strict=True))

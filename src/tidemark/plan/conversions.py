@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from sqlglot import exp
 
 from tidemark import types as t
 from tidemark.dialect import span_of
-from tidemark.errors import PlanError
+from tidemark.errors import NotSupported, PlanError, Span
+from tidemark.functions import spark_text
 from tidemark.functions.registry import UNKNOWN, Argument, Function, SignatureMismatch
 from tidemark.functions.signatures import describe
 from tidemark.plan import literals
@@ -45,7 +47,29 @@ def convert(expression: Expression, type_: t.DataType) -> Expression:
         return expression
     if isinstance(expression, Literal) and expression.value is None:
         return literals.null(type_)
+    if _is_text_of(expression, type_):
+        # Still a literal, so that a function can read a pattern or a format while planning.
+        return Literal(expression.value, type_.with_nullable(False))
     return Cast(expression, type_.with_nullable(expression.type.nullable), implicit=True)
+
+
+def _is_text_of(expression: Expression, type_: t.DataType) -> TypeGuard[Literal]:
+    """Whether it is a text literal that a VARCHAR type holds as it is."""
+    return (
+        isinstance(expression, Literal)
+        and isinstance(expression.value, str)
+        and isinstance(expression.type, t.CHARACTERS)
+        and isinstance(type_, t.VarChar)
+        and len(expression.value) <= type_.length
+    )
+
+
+def check_can_be_held(type_: t.DataType, at: Span | None) -> None:
+    """Refuse, at its place, a type whose values Spark cannot hold."""
+    try:
+        spark_text.spark_type(type_)
+    except NotSupported as refusal:
+        raise NotSupported(refusal.message, at=at, hint=refusal.hint) from None
 
 
 def common_type(values: Sequence[Expression], what: str, node: exp.Expression) -> t.DataType:

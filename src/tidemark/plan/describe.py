@@ -155,6 +155,8 @@ _POSTFIX = {"IS NULL", "IS TRUE", "IS FALSE", "IS UNKNOWN"}
 def _call(name: str, args: list[str]) -> str:
     if name == "ITEM":
         return f"{args[0]}[{args[1]}]"
+    if name == "REQUIRED":
+        return f"REQUIRED({args[0]})"
     if name == "NEG":
         return f"-{args[0]}"
     if name == "NOT":

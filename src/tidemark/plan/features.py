@@ -35,6 +35,11 @@ AGGREGATES = frozenset({
 })
 # fmt: on
 GROUP_WINDOWS = frozenset({"TUMBLE", "HOP", "SESSION"})
+WINDOW_PROPERTIES = frozenset(
+    f"{window}_{part}"
+    for window in GROUP_WINDOWS
+    for part in ("START", "END", "ROWTIME", "PROCTIME")
+)
 WINDOW_TABLE_FUNCTIONS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
 
 _STATE = "it keeps state between rows, and the stateful runtime is not there yet"
@@ -51,6 +56,15 @@ def refuse_what_cannot_run(select: exp.Select) -> None:
         found = feature.find(select)
         if found is not None:
             refuse(feature.name, feature.reason, found)
+
+
+def refuse_call_that_cannot_run(call: exp.Expression) -> None:
+    """Raise NotSupported for a function of the table, also outside a SELECT."""
+    name = call.name.upper()
+    if name in AGGREGATES:
+        refuse(f"the aggregate function {name}", _STATE, call)
+    if name in GROUP_WINDOWS | WINDOW_PROPERTIES:
+        refuse(f"the group window function {name}", _STATE, call)
 
 
 # --- recognisers -------------------------------------------------------------------------------

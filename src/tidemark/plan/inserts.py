@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
-from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, View
 from tidemark.dialect import span_of
 from tidemark.dialect import statements as s
@@ -16,19 +16,19 @@ from tidemark.plan.context import Context
 from tidemark.plan.conversions import convert
 from tidemark.plan.expressions import Cast, Expression
 from tidemark.plan.nodes import Column, Node, Sink
+from tidemark.plan.not_null import left_out, required
 from tidemark.plan.queries import bind_query, project
 from tidemark.plan.relations import with_options
 from tidemark.plan.scope import Scope
+from tidemark.plan.tables import type_of
+from tidemark.types import DataType
+
+WritableColumn = s.PhysicalColumn | s.MetadataColumn
 
 
 def bind_insert(statement: s.Insert, context: Context) -> Sink:
     """The plan of one INSERT, down from its sink."""
-    target = context.catalogs.relation(statement.target)
-    if isinstance(target, View):
-        raise PlanError(
-            f"`{target.name}` is a view; only tables take rows", at=statement.target.span
-        )
-    table = with_options(target, statement.options)
+    table = _target(statement, context)
     traits = context.traits(table)
     if not traits.writable:
         raise PlanError(
@@ -39,9 +39,17 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
         refuse_emit(statement.emit)
     query = bind_query(statement.query, context)
     _check_changelog(query.edge.changelog, traits.accepts_updates, table, statement)
-    columns = writable_columns(table)
-    rows = _as_columns(query, columns, statement, table)
+    rows = _Assignment(statement, table, query, context.drops_nulls).rows()
     return Sink(rows, table, statement.overwrite, rows.edge)
+
+
+def _target(statement: s.Insert, context: Context) -> Table:
+    target = context.catalogs.relation(statement.target)
+    if isinstance(target, View):
+        raise PlanError(
+            f"`{target.name}` is a view; only tables take rows", at=statement.target.span
+        )
+    return with_options(target, statement.options)
 
 
 def refuse_emit(emit: s.Emit) -> NoReturn:
@@ -50,7 +58,7 @@ def refuse_emit(emit: s.Emit) -> NoReturn:
     )
 
 
-def writable_columns(table: Table) -> list[s.PhysicalColumn | s.MetadataColumn]:
+def writable_columns(table: Table) -> list[WritableColumn]:
     """The columns that an INSERT fills: not the computed ones, nor virtual metadata."""
     return [
         column
@@ -72,75 +80,89 @@ def _check_changelog(
         )
 
 
-def _as_columns(
-    query: Node,
-    columns: Sequence[s.PhysicalColumn | s.MetadataColumn],
-    statement: s.Insert,
-    table: Table,
-) -> Node:
-    """The query's rows with the columns of the target, in its order and types."""
-    fixed = {option.key: option.value for option in statement.partition}
-    names = [column.name for column in columns]
-    for name in (*fixed, *statement.columns):
-        if name not in names:
-            raise PlanError(
-                f"table `{table.name}` has no column `{name}` to write to",
-                at=statement.target.span,
-                hint=did_you_mean(name, names),
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    """Gives the columns of a table the values of a query."""
+
+    statement: s.Insert
+    table: Table
+    query: Node
+    drops_nulls: bool
+
+    def rows(self) -> Node:
+        """The query's rows with the columns of the target, in its order and types."""
+        columns = writable_columns(self.table)
+        names = [column.name for column in columns]
+        fixed = {option.key: option.value for option in self.statement.partition}
+        self._check_names([*fixed, *self.statement.columns], names)
+        filled = list(self.statement.columns) or [name for name in names if name not in fixed]
+        if len(filled) != len(self.query.edge.columns):
+            raise self._mismatch(
+                f"{len(filled)} columns are filled, the query gives {len(self.query.edge.columns)}"
             )
-    filled = list(statement.columns) or [name for name in names if name not in fixed]
-    if len(filled) != len(query.edge.columns):
-        raise _mismatch(query, columns, statement, table, "different numbers of columns")
-    scope = Scope.of(query.edge)
-    source: dict[str, Expression] = {name: scope.ref(i) for i, name in enumerate(filled)}
-    source.update({key: literals.text(value) for key, value in fixed.items()})
-    values = []
-    for column in columns:
-        value = source.get(column.name, literals.null(column.type))
-        values.append(
-            _assign(value, column, column.name in fixed, query, columns, statement, table)
+        scope = Scope.of(self.query.edge)
+        given: dict[str, Expression] = {name: scope.ref(i) for i, name in enumerate(filled)}
+        values = [
+            # PARTITION (dt = '2024-01-01') is text, whatever the column is.
+            Cast(literals.text(fixed[column.name]), column.type, implicit=True)
+            if column.name in fixed
+            else self._value(given.get(column.name), column)
+            for column in columns
+        ]
+        rows = project(self.query, values, names)
+        wanted = [type_of(column, self.table) for column in columns]
+        return left_out(rows, self._nulls(rows.edge.types, wanted))
+
+    def _nulls(self, given: Sequence[DataType], wanted: Sequence[DataType]) -> list[int]:
+        """The columns that may bring a null to where there must be none."""
+        pairs = enumerate(zip(given, wanted, strict=True))
+        return [index for index, (has, takes) in pairs if has.nullable and not takes.nullable]
+
+    def _check_names(self, given: Sequence[str], names: Sequence[str]) -> None:
+        """The columns of the statement must be there to be written to, and named once."""
+        for name in given:
+            if name not in names:
+                there = any(column.name == name for column in self.table.columns)
+                raise PlanError(
+                    f"column `{name}` of `{self.table.name}` cannot be written to"
+                    if there
+                    else f"table `{self.table.name}` has no column `{name}`",
+                    at=self.statement.target.span,
+                    hint="it is computed or read-only metadata"
+                    if there
+                    else did_you_mean(name, names),
+                )
+            if given.count(name) > 1:
+                raise PlanError(f"column `{name}` is given twice", at=self.statement.target.span)
+
+    def _value(self, value: Expression | None, column: WritableColumn) -> Expression:
+        type_ = type_of(column, self.table)
+        if value is None and not type_.nullable:
+            raise PlanError(
+                f"column `{column.name}` of `{self.table.name}` is NOT NULL and gets no value",
+                at=self.statement.target.span,
+            )
+        if value is None:
+            return literals.null(type_)
+        if not can_cast_implicitly(value.type, type_):
+            raise self._mismatch(
+                f"`{column.name}` takes {type_.text()}, the query gives {value.type.text()}"
+            )
+        converted = convert(value, type_)
+        if type_.nullable or not converted.type.nullable or self.drops_nulls:
+            return converted
+        return required(converted, column.name, self.table.name)
+
+    def _mismatch(self, why: str) -> PlanError:
+        return PlanError(
+            f"the query does not fit table `{self.table.name}`: {why}",
+            at=span_of(self.statement.query),
+            notes={
+                "query": _schema(self.query.edge.columns),
+                "table": _schema(writable_columns(self.table)),
+            },
         )
-    return project(query, values, names)
 
 
-def _assign(
-    value: Expression,
-    column: s.PhysicalColumn | s.MetadataColumn,
-    fixed: bool,
-    query: Node,
-    columns: Sequence[s.PhysicalColumn | s.MetadataColumn],
-    statement: s.Insert,
-    table: Table,
-) -> Expression:
-    if fixed:  # PARTITION (dt = '2024-01-01') is text, whatever the column is
-        return Cast(value, column.type, implicit=True)
-    if not isinstance(value.type, t.Null) and not can_cast_implicitly(value.type, column.type):
-        why = f"`{column.name}` takes {column.type.text()}, the query gives {value.type.text()}"
-        raise _mismatch(query, columns, statement, table, why)
-    if isinstance(value.type, t.Null) and not column.type.nullable:
-        raise PlanError(
-            f"column `{column.name}` of `{table.name}` is NOT NULL and gets no value",
-            at=statement.target.span,
-        )
-    return convert(value, column.type)
-
-
-def _mismatch(
-    query: Node,
-    columns: Sequence[Column | s.PhysicalColumn | s.MetadataColumn],
-    statement: s.Insert,
-    table: Table,
-    why: str,
-) -> PlanError:
-    return PlanError(
-        f"the query does not fit table `{table.name}`: {why}",
-        at=span_of(statement.query),
-        notes={
-            "query": _schema(query.edge.columns),
-            "table": _schema(columns),
-        },
-    )
-
-
-def _schema(columns: Sequence[Column | s.PhysicalColumn | s.MetadataColumn]) -> str:
-    return "(" + ", ".join(f"{c.name} {c.type.text()}" for c in columns) + ")"
+def _schema(columns: Sequence[Column | WritableColumn]) -> str:
+    return "(" + ", ".join(f"{c.name} {c.type}" for c in columns) + ")"

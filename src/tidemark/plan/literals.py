@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from decimal import Decimal as Number
 
@@ -39,20 +40,21 @@ def symbol(value: str) -> Literal:
 
 
 def number(node: exp.Literal, negative: bool = False) -> Literal:
-    """A number is the narrowest of INT, BIGINT, DECIMAL; with an exponent it is a DOUBLE."""
-    digits = node.this
+    """A number is the narrowest of INT, BIGINT, DECIMAL; with an exponent it is a DOUBLE.
+
+    A DECIMAL is as precise as it is written, zeros included: `0.50` is DECIMAL(3, 2).
+    """
+    sign = "-" if negative else ""
+    digits = node.this.removesuffix(".")
     if "e" in digits.lower():
-        value = float(digits)
-        return Literal(-value if negative else value, t.Double(nullable=False))
-    exact = -Number(digits) if negative else Number(digits)
+        return _double(float(sign + digits), node)
+    exact = Number(sign + digits)
     if "." not in digits:
-        integer = int(exact)
-        if integer in _INT:
-            return Literal(integer, t.Int(nullable=False))
-        if integer in _BIGINT:
-            return Literal(integer, t.BigInt(nullable=False))
-    scale = len(digits.partition(".")[2])
-    precision = max(len(digits.replace(".", "").lstrip("0")), scale, 1)
+        for type_, range_ in ((t.Int, _INT), (t.BigInt, _BIGINT)):
+            if int(exact) in range_:
+                return Literal(int(exact), type_(nullable=False))
+        digits = digits.lstrip("0")
+    precision, scale = len(digits.replace(".", "")), len(digits.partition(".")[2])
     if precision > t.MAX_DECIMAL_PRECISION:
         raise PlanError(
             f"a number cannot have more than {t.MAX_DECIMAL_PRECISION} digits",
@@ -60,6 +62,12 @@ def number(node: exp.Literal, negative: bool = False) -> Literal:
             hint=f"write it with an exponent, {float(digits):e}, to get a DOUBLE",
         )
     return Literal(exact, t.Decimal(precision, scale, nullable=False))
+
+
+def _double(value: float, node: exp.Literal) -> Literal:
+    if math.isinf(value):
+        raise PlanError(f"{node.this} is too large for a DOUBLE", at=span_of(node))
+    return Literal(value, t.Double(nullable=False))
 
 
 def hexadecimal(node: exp.HexString) -> Literal:
@@ -148,16 +156,14 @@ def interval(node: nodes.IntervalLiteral) -> Literal:
     first, last = node.args["first"], node.args.get("last") or node.args["first"]
     written = node.this.strip()
     sign = -1 if bool(node.args.get("negative")) != written.startswith("-") else 1
-    digits = written.lstrip("+-")
     try:
         units = _units(first, last)
-        total = sum(
-            _amount(part, unit) for part, unit in zip(_parts(digits, units), units, strict=True)
-        )
-    except ValueError:
+        parts = _parts(written.lstrip("+-"), units)
+        total = sum(map(_amount, parts, units))
+    except ValueError as problem:
+        units_text = first + (f" TO {last}" if last != first else "")
         raise PlanError(
-            f"'{node.this}' is not an interval of {first}"
-            + (f" TO {last}" if last != first else ""),
+            f"'{node.this}' is not an interval of {units_text}: {problem}",
             at=span_of(node),
             hint="write INTERVAL '5' SECOND or INTERVAL '1:30' MINUTE TO SECOND",
         ) from None
@@ -174,20 +180,28 @@ def _units(first: str, last: str) -> tuple[str, ...]:
         return (first,)
     start, end = _UNITS.index(first), _UNITS.index(last)
     if start > end or (first in _MONTHS) != (last in _MONTHS):
-        raise ValueError
+        raise ValueError(f"{last} does not divide {first}")
     return _UNITS[start : end + 1]
 
 
 def _parts(digits: str, units: tuple[str, ...]) -> list[str]:
-    pattern = r"(\d+)"
+    """The number written for each unit; only the first may exceed what makes one of the next."""
+    pattern = r"(\d{1,9})"
     for unit in units[1:]:
-        pattern += re.escape(_SEPARATORS[unit]) + r"(\d+)"
+        pattern += re.escape(_SEPARATORS[unit]) + r"(\d{1,2})"
     if units[-1] == "SECOND":
-        pattern = pattern[: -len(r"(\d+)")] + r"(\d+(?:\.\d{1,9})?)"
+        pattern = pattern[:-1] + r"(?:\.\d{1,9})?)"
     match = re.fullmatch(pattern, digits)
     if match is None:
-        raise ValueError
-    return list(match.groups())
+        raise ValueError("it has another form")
+    parts = list(match.groups())
+    for part, unit in zip(parts[1:], units[1:], strict=True):
+        if Number(part) >= _FULL[unit]:
+            raise ValueError(f"{unit} goes up to {_FULL[unit] - 1}")
+    return parts
+
+
+_FULL = {"MONTH": 12, "HOUR": 24, "MINUTE": 60, "SECOND": 60}
 
 
 def _amount(digits: str, unit: str) -> int:

@@ -102,7 +102,7 @@ def _select_item(
 def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, str]]:
     """`table.*`, or `row.*` for all fields of a ROW."""
     path, at = tuple(part.name for part in item.parts[:-1]), span_of(item)
-    if scope.has_table(path):
+    if scope.has_table(path) or not scope.has_column(path[0]):
         return [(ref, ref.name) for ref in scope.star(path, at)]
     row = scope.resolve(path, at)
     if not isinstance(row.type, t.Row):

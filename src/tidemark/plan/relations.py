@@ -168,7 +168,7 @@ def _renamed(bound: Node, names: Sequence[str], at: Span | None) -> Node:
 def _check_number(names: Sequence[str], columns: Sequence[Column], at: Span | None) -> None:
     if len(names) != len(columns):
         raise PlanError(
-            f"{len(names)} column names are given for {len(columns)} columns",
+            f"the number of column names is {len(names)}, of columns {len(columns)}",
             at=at,
             notes={"columns": ", ".join(column.name for column in columns)},
         )

@@ -13,10 +13,11 @@ from tidemark import types as t
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import NotSupported, PlanError
-from tidemark.functions.casts import can_cast
+from tidemark.functions.casts import can_cast, refusal_hint
 from tidemark.plan import calls, literals
-from tidemark.plan.conversions import apply, common_type, convert
+from tidemark.plan.conversions import apply, check_can_be_held, common_type, convert
 from tidemark.plan.expressions import Call, Case, Cast, Expression
+from tidemark.plan.features import refuse
 from tidemark.plan.scope import Scope, access
 
 
@@ -92,6 +93,8 @@ def _between(binder: Binder, node: exp.Expression) -> Expression:
 
 
 def _in(binder: Binder, node: exp.Expression) -> Expression:
+    if node.args.get("query") is not None:
+        refuse("IN with a sub-query", "a column is made of its own row only", node)
     return binder.operator("IN", binder.bind_all([node.this, *node.expressions]), node)
 
 
@@ -130,11 +133,14 @@ def _case(binder: Binder, node: exp.Expression) -> Expression:
 def _cast(binder: Binder, node: exp.Expression) -> Expression:
     operand, safe = binder.bind(node.this), isinstance(node, exp.TryCast)
     target = node.args["to"].data_type
+    check_can_be_held(target, span_of(node.args["to"]))
     if isinstance(operand.type, t.Null):
         return literals.null(target)
     if not can_cast(operand.type, target):
         raise PlanError(
-            f"{operand.type.text()} cannot be cast to {target.text()}", at=span_of(node)
+            f"{operand.type.text()} cannot be cast to {target.text()}",
+            at=span_of(node),
+            hint=refusal_hint(operand.type, target),
         )
     nullable = operand.type.nullable or safe
     return Cast(operand, target.with_nullable(nullable), safe=safe)

@@ -48,6 +48,9 @@ class Scope:
     def has_table(self, table: Path) -> bool:
         return any(visible.is_of(table) for visible in self.visible)
 
+    def has_column(self, name: str) -> bool:
+        return any(visible.column.name == name for visible in self.visible)
+
     def star(self, table: Path, at: Span | None) -> list[Ref]:
         """`*`, or `table.*`."""
         found = [self.ref(i) for i, visible in enumerate(self.visible) if visible.is_of(table)]
@@ -63,7 +66,7 @@ class Scope:
             table, column, fields = parts[:length], parts[length], parts[length + 1 :]
             if self.has_table(table):
                 return _fields(self._column(column, table, at), fields, at)
-        if len(parts) > 1 and not any(v.column.name == parts[0] for v in self.visible):
+        if len(parts) > 1 and not self.has_column(parts[0]):
             raise self._unknown_table(parts[0], at)
         return _fields(self._column(parts[0], (), at), parts[1:], at)
 

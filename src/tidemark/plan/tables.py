@@ -11,7 +11,7 @@ from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, Span, SqlError, did_you_mean
 from tidemark.functions.casts import can_cast
 from tidemark.plan.context import Context
-from tidemark.plan.conversions import convert
+from tidemark.plan.conversions import check_can_be_held, convert
 from tidemark.plan.expressions import Call, Expression, Ref
 from tidemark.plan.nodes import AssignWatermark, Column, Edge, Node, Project, Scan, TimeAttribute
 from tidemark.plan.scope import Scope
@@ -30,7 +30,8 @@ def primary_key(table: Table) -> tuple[tuple[str, ...], ...]:
     return (table.primary_key.columns,) if table.primary_key else ()
 
 
-def _nullable(column: s.PhysicalColumn, table: Table) -> t.DataType:
+def type_of(column: s.PhysicalColumn | s.MetadataColumn, table: Table) -> t.DataType:
+    """The type of a column; those of the primary key are NOT NULL."""
     in_key = table.primary_key is not None and column.name in table.primary_key.columns
     return column.type.with_nullable(False) if in_key else column.type
 
@@ -42,8 +43,11 @@ def _scan(table: Table, context: Context) -> Scan:
             f"table `{table.name}` cannot be read from; its connector is a sink only",
             at=_connector_option(table),
         )
+    for column in table.columns:
+        if not isinstance(column, s.ComputedColumn):
+            check_can_be_held(column.type, column.span)
     columns = [
-        Column(column.name, _nullable(column, table))
+        Column(column.name, type_of(column, table))
         for column in table.columns
         if isinstance(column, s.PhysicalColumn)
     ]
