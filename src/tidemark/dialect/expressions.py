@@ -247,6 +247,8 @@ class ExpressionParser(TypeParser):
 
     def _fields(self, operand: exp.Expression, start: int) -> exp.Expression:
         """Fields and elements of an operand: `.name` and `[index]`."""
+        if self.at(".") and isinstance(operand, exp.Literal) and operand.is_number:
+            self.fail("a number has no fields")
         count = 0
         while (mark := self.take_any("[", ".")) is not None:
             if mark == "[":
