@@ -118,7 +118,8 @@ def to_text(sql: str, type_: t.DataType, *, iso_times: bool = False) -> str:
     """A string expression for the value, where the format has no better word for it."""
     match type_:
         case t.Binary() | t.VarBinary():
-            return f"base64({sql})"
+            # Spark breaks the text into lines, as mail does.
+            return f"replace(base64({sql}), {spark_text.string(chr(13) + chr(10))}, '')"
         case t.Timestamp():
             text = f"CAST({sql} AS STRING)"
             return f"replace({text}, ' ', 'T')" if iso_times else text

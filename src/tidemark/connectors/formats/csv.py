@@ -146,11 +146,13 @@ def _records(decode: Decode, style: Style) -> DataFrame:
 
     if style.quote is None or len(decode.fields) == 1:
         frame = decode.open("text", columns("value"), {"lineSep": "\n"})
-        return frame.withColumn(_RAW, _expression(f"regexp_replace({_RAW}, '\\\\r$', '')"))
+        return frame.selectExpr(f"{_without_return(_RAW)} AS {_RAW}", *ABOUT_FILES)
     options = {
         "mode": "PERMISSIVE",
         "columnNameOfCorruptRecord": "record",
         "multiLine": "true",
+        # Else the first line break decides for the file, though it may stand inside a field.
+        "lineSep": "\n",
         "sep": style.delimiter,
         "quote": style.quote,
         "escape": style.escape or style.quote,
@@ -163,19 +165,19 @@ def _records(decode: Decode, style: Style) -> DataFrame:
     quoted = f"concat({quote}, replace({field}, {quote}, {string(style.quote * 2)}), {quote})"
     again = f"IF({matches(field, _class(style, chr(10)))}, {quoted}, {field})"
     whole = f"coalesce({record}, {again}, '')"
-    return frame.selectExpr(f"{whole} AS {_RAW}", *ABOUT_FILES)
+    return frame.selectExpr(f"{_without_return(whole)} AS {_RAW}", *ABOUT_FILES)
+
+
+def _without_return(line: str) -> str:
+    """A line that ended in CR LF, without the CR."""
+    end = string("\r")
+    return f"IF(endswith({line}, {end}), substring({line}, 1, length({line}) - 1), {line})"
 
 
 def _class(style: Style, *more: str) -> str:
     """A pattern for one character that means something in a record."""
     special = (style.delimiter, style.quote, style.escape, *more)
     return "[" + "".join(re.escape(c) for c in special if c is not None) + "]"
-
-
-def _expression(sql: str) -> Any:
-    from pyspark.sql import functions as f
-
-    return f.expr(sql)
 
 
 def _split(style: Style) -> str:
