@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -10,13 +11,30 @@ from conformance.case import load_cases
 from conformance.script import write_script
 from tests.dialect.samples import round_trip, seeds
 from tidemark.dialect import parse_script
+from tidemark.errors import SqlError
 
 CASES = load_cases()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))
+READ = [case for case in CASES if case.compare != "error"]
+REFUSED_BY_FLINK = [case for case in CASES if case.compare == "error"]
+
+
+@pytest.mark.parametrize("case", READ, ids=lambda case: str(case.name))
 def test_the_script_of_a_case_is_read_and_prints_back(case, tmp_path):
     round_trip(write_script(case, tmp_path).read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", REFUSED_BY_FLINK, ids=lambda case: str(case.name))
+def test_what_flink_refuses_is_read_or_refused_for_the_same_reason(case, tmp_path):
+    text = write_script(case, tmp_path).read_text("utf-8")
+    reason = ""
+    try:
+        round_trip(text)
+    except SqlError as error:
+        reason = error.render()
+    for mention in case.error_mentions if reason else []:
+        assert re.search(mention, reason, re.IGNORECASE), reason
 
 
 def test_two_hundred_lines_take_well_under_half_a_second():

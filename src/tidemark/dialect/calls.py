@@ -1,4 +1,4 @@
-"""Function calls, those with keywords among their arguments, and what may follow a call."""
+"""Function calls, also those with keywords among their arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from sqlglot import exp
 
 from tidemark.dialect import nodes
 from tidemark.dialect.cursor import NAME
-from tidemark.dialect.expressions import QUERY_STARTS, RANGE, ExpressionParser, identifier
+from tidemark.dialect.expressions import identifier
+from tidemark.dialect.json_calls import JsonParser
+from tidemark.dialect.operators import QUERY_STARTS, RANGE
 from tidemark.dialect.types import UNITS
 
 _UNIT_WORDS = (
@@ -20,7 +22,7 @@ _UNIT_WORDS = (
 )
 
 
-class CallParser(ExpressionParser):
+class CallParser(JsonParser):
     """Adds calls to expressions."""
 
     def call(self, start: int, names: list[str]) -> exp.Expression:
@@ -87,100 +89,6 @@ class CallParser(ExpressionParser):
                 hint="a scalar sub-query stands in parentheses of its own",
             )
         return self.expression()
-
-    def _identifier(self) -> exp.Expression:
-        start = self.here
-        return self.located(identifier(self.name("the name of a column")), start)
-
-    # --- what follows a call -------------------------------------------------------------------
-
-    def _followed(self, call: exp.Expression, start: int) -> exp.Expression:
-        """IGNORE NULLS, WITHIN GROUP, FILTER and OVER behind a call."""
-        for word, node in (("IGNORE", exp.IgnoreNulls), ("RESPECT", exp.RespectNulls)):
-            if self.take(word, "NULLS"):
-                call = self.located(node(this=call), start)
-        if self.take("WITHIN", "GROUP"):
-            self.expect("(")
-            order = self.order_by()
-            self.expect(")")
-            call = self.located(exp.WithinGroup(this=call, expression=order), start)
-        if self.sees("FILTER", "("):
-            call = self.located(self._filter(call), start)
-        if self.at("OVER"):
-            call = self.located(self._over(call), start)
-        return call
-
-    def _filter(self, call: exp.Expression) -> exp.Expression:
-        self.expect("FILTER", "(")
-        start = self.here
-        self.expect("WHERE")
-        where = self.located(exp.Where(this=self.expression()), start)
-        self.expect(")")
-        return exp.Filter(this=call, expression=where)
-
-    def _over(self, call: exp.Expression) -> exp.Expression:
-        self.expect("OVER")
-        if not self.at("("):
-            return exp.Window(this=call, alias=self._identifier())
-        return self.window_definition(call)
-
-    def window_definition(self, this: exp.Expression) -> exp.Expression:
-        """`([name] [PARTITION BY ...] [ORDER BY ...] [ROWS|RANGE ...])`"""
-        self.expect("(")
-        window = exp.Window(this=this)
-        if self.at_name():
-            window.set("alias", self._identifier())
-        window.set("partition_by", self.partition_by())
-        if self.at("ORDER"):
-            window.set("order", self.order_by())
-        if self.at("ROWS", "RANGE"):
-            window.set("spec", self._frame())
-        elif self.at("GROUPS"):
-            self.refuse("a frame of GROUPS")
-        if not self.take(")"):
-            self.fail_expecting("`PARTITION BY`, `ORDER BY`, `ROWS`, `RANGE` or `)`")
-        return window
-
-    def partition_by(self) -> list[exp.Expression]:
-        if not self.take("PARTITION"):
-            return []
-        self.expect("BY")
-        return self.listed(self.expression)
-
-    def order_by(self) -> exp.Expression:
-        start = self.here
-        self.expect("ORDER", "BY")
-        return self.located(exp.Order(expressions=self.listed(self._ordered)), start)
-
-    def _ordered(self) -> exp.Expression:
-        start = self.here
-        this = self.expression()
-        descending = self.take_any("ASC", "DESC") == "DESC"
-        nulls = self.expect_any("FIRST", "LAST") if self.take("NULLS") else None
-        first = None if nulls is None else nulls == "FIRST"
-        return self.located(exp.Ordered(this=this, desc=descending, nulls_first=first), start)
-
-    def _frame(self) -> exp.Expression:
-        start, kind = self.here, self.next().text.upper()
-        if self.take("BETWEEN"):
-            first, first_side = self._bound()
-            self.expect("AND")
-            last, last_side = self._bound()
-        else:
-            first, first_side = self._bound()
-            last, last_side = "CURRENT ROW", None
-        frame = exp.WindowSpec(
-            kind=kind, start=first, start_side=first_side, end=last, end_side=last_side
-        )
-        if self.at("EXCLUDE"):
-            self.refuse("EXCLUDE in a frame")
-        return self.located(frame, start)
-
-    def _bound(self) -> tuple[str | exp.Expression, str | None]:
-        if self.take("CURRENT", "ROW"):
-            return "CURRENT ROW", None
-        bound = "UNBOUNDED" if self.take("UNBOUNDED") else self.expression()
-        return bound, self.expect_any("PRECEDING", "FOLLOWING")
 
     # --- calls with keywords -------------------------------------------------------------------
 
@@ -251,86 +159,6 @@ class CallParser(ExpressionParser):
         self.expect(",")
         return self._anonymous(name, unit, *self.listed(self.expression))
 
-    # --- JSON ----------------------------------------------------------------------------------
-
-    def _json_path(self, name: str) -> exp.Expression:
-        """JSON_VALUE, JSON_QUERY and JSON_EXISTS: input, path and clauses."""
-        call = nodes.JsonCall(this=name.upper())
-        call.set("expressions", [self.expression()])
-        self.expect(",")
-        call.append("expressions", self.expression())
-        self._returning(call)
-        if name.upper() == "JSON_QUERY":
-            self._wrapper(call)
-        while self.at("NULL", "ERROR", "TRUE", "FALSE", "UNKNOWN", "EMPTY", "DEFAULT"):
-            self._behavior(call)
-        return call
-
-    def _returning(self, call: exp.Expression) -> None:
-        if self.take("RETURNING"):
-            start = self.here
-            call.set("returning", self.located(nodes.TypeNode.of(self.cast_type()), start))
-
-    def _wrapper(self, call: exp.Expression) -> None:
-        if self.take("WITHOUT"):
-            self.take("ARRAY")
-            self.expect("WRAPPER")
-            call.set("wrapper", "WITHOUT ARRAY")
-        elif self.take("WITH"):
-            kind = self.take_any("CONDITIONAL", "UNCONDITIONAL") or "UNCONDITIONAL"
-            self.take("ARRAY")
-            self.expect("WRAPPER")
-            call.set("wrapper", f"WITH {kind} ARRAY")
-
-    def _behavior(self, call: exp.Expression) -> None:
-        """`NULL ON EMPTY`, `DEFAULT x ON ERROR`, ..."""
-        start, value = self.here, None
-        kind = self.next().text.upper()
-        if kind == "EMPTY":
-            kind = f"EMPTY {self.expect_any('ARRAY', 'OBJECT')}"
-        elif kind == "DEFAULT":
-            value = self.expression()
-        behavior = self.located(nodes.JsonBehavior(this=value, kind=kind), start)
-        self.expect("ON")
-        case = "on_" + self.expect_any("EMPTY", "ERROR").lower()
-        if call.args.get(case) is not None:
-            self.fail(
-                f"there are two clauses {case.replace('_', ' ').upper()}", at=self.span_from(start)
-            )
-        call.set(case, behavior)
-
-    def _json_object(self, name: str) -> exp.Expression:
-        pairs: list[exp.Expression] = []
-        if not self.at(")", "NULL", "ABSENT"):
-            for pair in self.listed(self._json_pair):
-                pairs += pair
-        call = nodes.JsonCall(this=name.upper(), expressions=pairs)
-        self._on_null(call)
-        return call
-
-    def _json_pair(self) -> list[exp.Expression]:
-        """`[KEY] name VALUE value` or `name : value`"""
-        if self.at("KEY") and self.peek() not in ("VALUE", ":", "."):
-            self.here += 1
-        key = self.expression()
-        self.expect_any("VALUE", ":")
-        return [key, self.expression()]
-
-    def _json_array(self, name: str) -> exp.Expression:
-        elements: list[exp.Expression] = []
-        if not self.at(")", "ABSENT") and not self.sees("NULL", "ON"):
-            elements = self.listed(self.expression)
-        call = nodes.JsonCall(this=name.upper(), expressions=elements)
-        if self.at("ORDER"):
-            call.set("order", self.order_by())
-        self._on_null(call)
-        return call
-
-    def _on_null(self, call: exp.Expression) -> None:
-        if self.at("NULL", "ABSENT"):
-            call.set("on_null", self.next().text.upper())
-            self.expect("ON", "NULL")
-
     _SPECIAL_CALLS: dict[str, Callable[[CallParser, str], exp.Expression]] = {  # noqa: RUF012
         "EXTRACT": _extract,
         "TRIM": _trim,
@@ -342,11 +170,11 @@ class CallParser(ExpressionParser):
         "FLOOR": _round_to_unit,
         "TIMESTAMPADD": _unit_first,
         "TIMESTAMPDIFF": _unit_first,
-        "JSON_VALUE": _json_path,
-        "JSON_QUERY": _json_path,
-        "JSON_EXISTS": _json_path,
-        "JSON_OBJECT": _json_object,
-        "JSON_OBJECTAGG": _json_object,
-        "JSON_ARRAY": _json_array,
-        "JSON_ARRAYAGG": _json_array,
+        "JSON_VALUE": JsonParser._json_path,
+        "JSON_QUERY": JsonParser._json_path,
+        "JSON_EXISTS": JsonParser._json_path,
+        "JSON_OBJECT": JsonParser._json_object,
+        "JSON_OBJECTAGG": JsonParser._json_object,
+        "JSON_ARRAY": JsonParser._json_array,
+        "JSON_ARRAYAGG": JsonParser._json_array,
     }

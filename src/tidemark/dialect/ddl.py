@@ -1,4 +1,4 @@
-"""CREATE, DROP and ALTER."""
+"""CREATE and DROP."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tidemark.dialect import statements as s
-from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
+from tidemark.dialect.columns import ColumnParser
 from tidemark.dialect.literals import text_of
-from tidemark.dialect.queries import QueryParser
-from tidemark.types import DataType
 
 # Objects that Flink can create and Tidemark cannot, with what to do instead.
 _UNSUPPORTED_OBJECTS = {
@@ -30,60 +28,8 @@ class _TableBody:
     primary_key: s.PrimaryKey | None = None
 
 
-class DdlParser(QueryParser):
-    """Adds data definition to queries."""
-
-    # --- names, options, comments --------------------------------------------------------------
-
-    def qualified_name(self, what: str) -> s.Name:
-        start = self.here
-        parts = [self.name(what)]
-        while self.take("."):
-            parts.append(self.any_word("a name"))
-        if len(parts) > 3:
-            self.fail("a name has at most catalog, database and object", at=self.span_from(start))
-        return s.Name(tuple(parts), self.span_from(start))
-
-    def options(self) -> tuple[s.Option, ...]:
-        """`('key' = 'value', ...)`, also empty, with bare keys and a trailing comma."""
-        self.expect("(")
-        found: list[s.Option] = []
-        while not self.take(")"):
-            option = self._option()
-            if option.key in {other.key for other in found}:
-                self.fail(f"the option '{option.key}' is given twice", at=option.span)
-            found.append(option)
-            if not self.take(",") and not self.at(")"):
-                self.expect_close(")")
-        return tuple(found)
-
-    def _option(self) -> s.Option:
-        start = self.here
-        key = self.option_key()
-        self.expect("=")
-        value = text_of(self, "the value in single quotes")
-        return s.Option(key, value, self.span_from(start))
-
-    def option_key(self) -> str:
-        """`'key'`, `key`, `dotted.key`, `dashed-key` or a name in back quotes."""
-        if self.at(STRING):
-            return text_of(self)
-        if self.key != NAME and not self.at_word():
-            self.fail_expecting("the key of an option")
-        text = self.next().text
-        while self.at(".", "-") or (self.at(NUMBER) and self.token.text.startswith(".")):
-            text += self.next().text
-            if self.at_word() or self.at(NAME, NUMBER):
-                text += self.next().text
-        return text
-
-    def _comment(self) -> str | None:
-        return text_of(self) if self.take("COMMENT") else None
-
-    def _plain_columns(self) -> tuple[str, ...]:
-        """`(a, b)`"""
-        self.expect("(")
-        return tuple(self.enclosed(lambda: self.name("the name of a column")))
+class DdlParser(ColumnParser):
+    """Adds CREATE and DROP."""
 
     # --- CREATE --------------------------------------------------------------------------------
 
@@ -177,113 +123,6 @@ class DdlParser(QueryParser):
         if body.primary_key is not None:
             self.fail("a table has one primary key", at=key.span)
         body.primary_key = key
-
-    # --- columns -------------------------------------------------------------------------------
-
-    def column(self) -> s.Column:
-        column, is_key = self._column_and_key()
-        if is_key:
-            self.fail("PRIMARY KEY stands on its own here", at=column.span)
-        return column
-
-    def _column_and_key(self) -> tuple[s.Column, bool]:
-        start = self.here
-        name = self.name("the name of a column")
-        if self.take("AS"):
-            return self._computed_column(name, start), False
-        if self.at(",", ")"):
-            self.fail(f"the column `{name}` has no type", at=self.span_from(start))
-        type_ = self.data_type()
-        if self.take("AS"):
-            return self._system_metadata(name, type_, start), False
-        if self.take("METADATA"):
-            key = text_of(self) if self.take("FROM") else None
-            virtual, comment = self.take("VIRTUAL"), self._comment()
-            span = self.span_from(start)
-            return s.MetadataColumn(name, type_, key, virtual, comment, span), False
-        is_key = self._column_key()
-        comment = self._comment()
-        is_key = self._column_key() or is_key
-        if is_key:
-            type_ = type_.with_nullable(False)
-        return s.PhysicalColumn(name, type_, comment, self.span_from(start)), is_key
-
-    def _column_key(self) -> bool:
-        """`PRIMARY KEY NOT ENFORCED` behind a column."""
-        if self.at("UNIQUE", "CHECK", "REFERENCES", "DEFAULT"):
-            self.refuse(f"{self.key} of a column")
-        if self.take("CONSTRAINT"):
-            self.name("the name of the constraint")
-            if not self.sees("PRIMARY", "KEY"):
-                self.fail_expecting("`PRIMARY KEY`")
-        if not self.sees("PRIMARY", "KEY"):
-            return False
-        start = self.here
-        self.here += 2
-        self._not_enforced(start)
-        return True
-
-    def _computed_column(self, name: str, start: int) -> s.Column:
-        if self.at("SYSTEM_METADATA"):
-            self.fail(
-                "a metadata column has a type",
-                at=self.span_from(start),
-                hint=f"write for example {name} TIMESTAMP(3) METADATA FROM '...' VIRTUAL",
-            )
-        expression = self.expression()
-        comment = self._comment()
-        return s.ComputedColumn(name, expression, comment, self.span_from(start))
-
-    def _system_metadata(self, name: str, type_: DataType, start: int) -> s.Column:
-        """`AS SYSTEM_METADATA("key")`, the older spelling; read-only like a VIRTUAL column."""
-        if not self.take("SYSTEM_METADATA"):
-            self.fail(
-                "a column has a type or an expression, not both",
-                at=self.span_from(start),
-                hint=f"write {name} AS CAST(expression AS {type_})",
-            )
-        self.expect("(")
-        key = self.next().text[1:-1] if self.at(DOUBLE) else text_of(self)
-        self.expect(")")
-        comment = self._comment()
-        return s.MetadataColumn(name, type_, key, True, comment, self.span_from(start))
-
-    def _watermark(self) -> s.Watermark:
-        start = self.here
-        self.expect("WATERMARK", "FOR")
-        path = [self.name("the name of the time column")]
-        while self.take("."):
-            path.append(self.any_word("a name"))
-        self.expect("AS")
-        return s.Watermark(tuple(path), self.expression(), self.span_from(start))
-
-    def _primary_key(self, start: int) -> s.PrimaryKey:
-        constraint = self.name("the constraint's name") if self.take("CONSTRAINT") else None
-        if self.at("UNIQUE", "FOREIGN", "CHECK"):
-            self.refuse(f"the constraint {self.key}")
-        self.expect("PRIMARY", "KEY")
-        columns = self._plain_columns()
-        self._not_enforced(start)
-        return s.PrimaryKey(columns, constraint, self.span_from(start))
-
-    def _not_enforced(self, start: int) -> None:
-        if not self.take("NOT", "ENFORCED"):
-            self.take("ENFORCED")
-            self.fail(
-                "a primary key is NOT ENFORCED",
-                at=self.span_from(start),
-                hint="write PRIMARY KEY (...) NOT ENFORCED: nothing checks that it is unique",
-            )
-
-    def _like_table(self) -> s.Like:
-        name = self.qualified_name("the name of a table")
-        choices: list[tuple[str, str]] = []
-        if self.take("("):
-            while not self.take(")"):
-                choice = self.expect_any("INCLUDING", "EXCLUDING", "OVERWRITING")
-                feature = self.expect_any(*_LIKE_FEATURES)
-                choices.append((feature, choice))
-        return s.Like(name, tuple(choices))
 
     # --- other objects -------------------------------------------------------------------------
 
@@ -389,7 +228,3 @@ class _Prefix:
 
 
 _KINDS: tuple[s.ObjectKind, ...] = ("TABLE", "VIEW", "FUNCTION", "DATABASE", "CATALOG")
-_LIKE_FEATURES = (
-    *("ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS"),
-    *("PARTITIONS", "WATERMARKS"),
-)

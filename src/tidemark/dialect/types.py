@@ -84,7 +84,7 @@ class TypeParser(Cursor):
         return found
 
     def _bare_type(self) -> t.DataType:
-        start, word = self.here, self.key
+        word = self.key
         if word in _UNSUPPORTED:
             self.refuse(f"the type {word}", hint=_UNSUPPORTED[word])
         if word in _PLAIN:
@@ -94,7 +94,7 @@ class TypeParser(Cursor):
         if read is None:
             self._fail_no_type()
         self.here += 1
-        return read(self, start)
+        return read(self)
 
     def _fail_no_type(self) -> NoReturn:
         if self.key == NAME or self.at_word():
@@ -106,11 +106,11 @@ class TypeParser(Cursor):
 
     # --- types with parameters -----------------------------------------------------------------
 
-    def _double_type(self, start: int) -> t.DataType:
+    def _double_type(self) -> t.DataType:
         self.take("PRECISION")
         return t.Double()
 
-    def _decimal_type(self, start: int) -> t.DataType:
+    def _decimal_type(self) -> t.DataType:
         if not self.take("("):
             return t.Decimal()
         precision = self._whole(1, t.MAX_DECIMAL_PRECISION, "the precision of a DECIMAL")
@@ -120,28 +120,30 @@ class TypeParser(Cursor):
         self.expect(")")
         return t.Decimal(precision, scale)
 
-    def _character_type(self, start: int) -> t.DataType:
+    def _character_type(self) -> t.DataType:
         if self.take("VARYING"):
-            return self._varchar_type(start)
+            return self._varchar_type()
         return t.Char(self._length("CHAR", default=1))
 
-    def _varchar_type(self, start: int) -> t.DataType:
+    def _varchar_type(self) -> t.DataType:
         return t.VarChar(self._length("VARCHAR", default=t.MAX_LENGTH))
 
-    def _binary_type(self, start: int) -> t.DataType:
+    def _binary_type(self) -> t.DataType:
         if self.take("VARYING"):
-            return self._varbinary_type(start)
+            return self._varbinary_type()
         return t.Binary(self._length("BINARY", default=1))
 
-    def _varbinary_type(self, start: int) -> t.DataType:
+    def _varbinary_type(self) -> t.DataType:
         return t.VarBinary(self._length("VARBINARY", default=t.MAX_LENGTH))
 
-    def _time_type(self, start: int) -> t.DataType:
+    def _time_type(self) -> t.DataType:
+        start = self.here - 1
         precision = self._fraction("TIME", default=0)
         self._without_time_zone(start)
         return t.Time(precision)
 
-    def _timestamp_type(self, start: int) -> t.DataType:
+    def _timestamp_type(self) -> t.DataType:
+        start = self.here - 1
         precision = self._fraction("TIMESTAMP", default=6)
         if self.take("WITH", "LOCAL", "TIME", "ZONE"):
             return t.TimestampLtz(precision)
@@ -157,10 +159,10 @@ class TypeParser(Cursor):
             )
         self.take("WITHOUT", "TIME", "ZONE")
 
-    def _timestamp_ltz_type(self, start: int) -> t.DataType:
+    def _timestamp_ltz_type(self) -> t.DataType:
         return t.TimestampLtz(self._fraction("TIMESTAMP_LTZ", default=6))
 
-    def _interval_type(self, start: int) -> t.DataType:
+    def _interval_type(self) -> t.DataType:
         first, last, _, _ = self.interval_units()
         if first in ("YEAR", "QUARTER", "MONTH"):
             return t.YearMonthInterval(first=first, last=last or first)
@@ -191,19 +193,19 @@ class TypeParser(Cursor):
                 return UNITS[self.next().text.upper()]
         return None
 
-    def _array_type(self, start: int) -> t.DataType:
+    def _array_type(self) -> t.DataType:
         self.expect("<")
         element = self.data_type()
         self._close_angle()
         return t.Array(element)
 
-    def _multiset_type(self, start: int) -> t.DataType:
+    def _multiset_type(self) -> t.DataType:
         self.expect("<")
         element = self.data_type()
         self._close_angle()
         return t.Multiset(element)
 
-    def _map_type(self, start: int) -> t.DataType:
+    def _map_type(self) -> t.DataType:
         self.expect("<")
         key = self.data_type()
         self.expect(",")
@@ -211,7 +213,7 @@ class TypeParser(Cursor):
         self._close_angle()
         return t.Map(key, value)
 
-    def _row_type(self, start: int) -> t.DataType:
+    def _row_type(self) -> t.DataType:
         if self.take("<>"):
             return t.Row()
         close = ">" if self.expect_any("<", "(") == "<" else ")"
@@ -253,7 +255,7 @@ class TypeParser(Cursor):
         self.here += 1
         return int(text)
 
-    _WITH_PARAMETERS: dict[str, Callable[[TypeParser, int], t.DataType]] = {  # noqa: RUF012
+    _WITH_PARAMETERS: dict[str, Callable[[TypeParser], t.DataType]] = {  # noqa: RUF012
         "DOUBLE": _double_type,
         "DECIMAL": _decimal_type,
         "DEC": _decimal_type,
