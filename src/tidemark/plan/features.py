@@ -55,7 +55,8 @@ def refuse_what_cannot_run(select: exp.Select) -> None:
     for feature in NOT_YET:
         found = feature.find(select)
         if found is not None:
-            refuse(feature.name, feature.reason, found)
+            # DISTINCT is a word without a place of its own.
+            refuse(feature.name, feature.reason, found if span_of(found) else select)
 
 
 def refuse_call_that_cannot_run(call: exp.Expression) -> None:
@@ -172,7 +173,11 @@ def _join(select: exp.Select) -> exp.Expression | None:
 
 NOT_YET = (
     Feature("MATCH_RECOGNIZE", _STATE, _relation(lambda r: isinstance(r, nodes.MatchRecognize))),
-    Feature("FOR SYSTEM_TIME AS OF (temporal join)", _STATE, _relation(_as_of)),
+    Feature(
+        "FOR SYSTEM_TIME AS OF without a left side",
+        "versions are looked up for the rows of a table that is joined with them",
+        _relation(_as_of),
+    ),
     Feature("a window table function", _STATE, _relation(_window_table_function)),
     Feature("LATERAL TABLE with a table function", _STATE, _relation(_table_function)),
     Feature(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -11,7 +12,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
-from tidemark.plan import relations
+from tidemark.plan import deduplication, relations
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.expressions import Call, Expression, Ref
@@ -19,6 +20,7 @@ from tidemark.plan.features import refuse, refuse_what_cannot_run
 from tidemark.plan.nodes import Column, Edge, Filter, Node, Project, TimeAttribute, UnionAll, Values
 from tidemark.plan.scalars import Binder
 from tidemark.plan.scope import Scope, access
+from tidemark.plan.temporal_joins import is_temporal
 
 
 def bind_query(node: exp.Expression, context: Context) -> Node:
@@ -73,18 +75,38 @@ def _refuse_ordering(node: exp.Expression) -> None:
 
 
 def _bind_select(select: exp.Select, context: Context) -> Node:
-    refuse_what_cannot_run(select)
     relations.check_hints(select.args.get("hints") or ())
-    relation = relations.bind_from(select, context)
+    refuse_what_cannot_run(_without_temporal_joins(select, context))
+    found = deduplication.recognise(select)
+    if found is not None:
+        relation, condition = deduplication.bind(found, context), found.rest
+    else:
+        where = select.args.get("where")
+        relation = relations.bind_from(select, context)
+        condition = where.this if where is not None else None
+    if condition is not None:
+        bound = context.binder(relation.scope).condition(condition, "WHERE")
+        relation = replace(relation, node=Filter(relation.node, bound, relation.node.edge))
+    return project_select(select, relation, context)
+
+
+def _without_temporal_joins(select: exp.Select, context: Context) -> exp.Select:
+    joins = select.args.get("joins") or []
+    others = [join for join in joins if not is_temporal(join.this, context)]
+    if len(others) == len(joins):
+        return select
+    plain = select.copy()
+    plain.set("joins", [join.copy() for join in others])
+    return plain
+
+
+def project_select(select: exp.Select, relation: relations.Relation, context: Context) -> Node:
+    """The SELECT list over the rows that FROM and WHERE leave."""
     binder = context.binder(relation.scope)
-    node = relation.node
-    where = select.args.get("where")
-    if where is not None:
-        node = Filter(node, binder.condition(where.this, "WHERE"), node.edge)
     items: list[tuple[Expression, str]] = []
     for item in select.expressions:
         items += _select_item(item, relation.scope, binder, len(items))
-    return project(node, [value for value, _ in items], [name for _, name in items])
+    return project(relation.node, [value for value, _ in items], [name for _, name in items])
 
 
 def _select_item(
@@ -102,7 +124,7 @@ def _select_item(
 def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, str]]:
     """`table.*`, or `row.*` for all fields of a ROW."""
     path, at = tuple(part.name for part in item.parts[:-1]), span_of(item)
-    if scope.has_table(path) or not scope.has_column(path[0]):
+    if scope.has_table(path) or (len(path) == 1 and not scope.has_column(path[0])):
         return [(ref, ref.name) for ref in scope.star(path, at)]
     row = scope.resolve(path, at)
     if not isinstance(row.type, t.Row):

@@ -1,0 +1,145 @@
+"""What is not there yet says so by name, with the reason, at its place."""
+
+import pytest
+
+from tests.plan.marked import edge, refused, world
+from tidemark.errors import CatalogError, NotSupported, PlanError
+
+
+@pytest.mark.parametrize(
+    ("marked", "feature"),
+    [
+        (
+            "SELECT 1 FROM u «JOIN k ON u.a = k.id»",
+            "a join",
+        ),
+        ("SELECT 1 FROM u, «k»", "a join"),
+        ("SELECT 1 FROM u «LEFT JOIN k ON u.a = k.id»", "a join"),
+        ("SELECT a FROM u «GROUP BY a»", "GROUP BY"),
+        ("SELECT a FROM u GROUP BY a, «TUMBLE(ts, INTERVAL '1' MINUTE)»", "a group window"),
+        ("SELECT «COUNT(*)» FROM u", "an aggregate function"),
+        ("SELECT a FROM u WHERE «SUM(a)» > 1", "an aggregate function"),
+        ("SELECT «ROW_NUMBER() OVER (PARTITION BY a ORDER BY ts)» FROM u", "OVER"),
+        ("«SELECT DISTINCT a FROM u»", "SELECT DISTINCT"),
+        ("SELECT a FROM u «ORDER BY ts»", "ORDER BY"),
+        ("SELECT a FROM u «LIMIT 3»", "LIMIT"),
+        (
+            "SELECT a FROM u WHERE «a IN (SELECT id FROM k)»",
+            "IN, EXISTS, ANY or ALL with a sub-query",
+        ),
+        (
+            "SELECT a FROM u WHERE «EXISTS (SELECT id FROM k)»",
+            "IN, EXISTS, ANY or ALL with a sub-query",
+        ),
+        ("SELECT «(SELECT 1)» FROM u", "a scalar sub-query"),
+        (
+            "SELECT * FROM «TABLE(TUMBLE(TABLE u, DESCRIPTOR(ts), INTERVAL '1' MINUTE))»",
+            "a window table function",
+        ),
+        ("«SELECT a FROM u INTERSECT SELECT a FROM u»", "INTERSECT"),
+        ("«SELECT a FROM u EXCEPT SELECT a FROM u»", "EXCEPT"),
+        ("«SELECT a FROM u UNION SELECT a FROM u»", "UNION without ALL"),
+        ("SELECT a FROM u UNION ALL SELECT a FROM u «ORDER BY a»", "ORDER BY"),
+        (
+            "SELECT «TUMBLE_START(ts, INTERVAL '1' MINUTE)» FROM u",
+            "the group window function TUMBLE_START",
+        ),
+        ("CREATE TABLE x (a INT, b AS «COUNT(a)»)", "the aggregate function COUNT"),
+        ("CREATE TABLE x (a INT, b AS «a IN (SELECT 1)»)", "IN with a sub-query"),
+        ("VALUES («MAX(1)»)", "the aggregate function MAX"),
+    ],
+)
+def test_feature_is_refused_by_name_at_its_place(marked, feature):
+    error = refused(marked, NotSupported)
+    assert error.message == f"{feature} cannot be run yet"
+    assert error.notes["why"]
+
+
+def test_temporal_join_is_refused_or_run_but_never_misread():
+    with pytest.raises((NotSupported, PlanError)):
+        edge("SELECT 1 FROM u JOIN k FOR SYSTEM_TIME AS OF u.ts AS r ON u.a = r.id")
+
+
+# --- hints -------------------------------------------------------------------------------------
+
+
+def test_misspelt_hint_is_refused():
+    error = refused("SELECT a FROM u /*+ «OPTION('a' = 'b')» */")
+    assert error.hint == "did you mean `OPTIONS`?"
+    refused("SELECT /*+ «BRODCAST(u)» */ a FROM u")
+
+
+def test_options_of_a_hint_win_for_this_query_only():
+    at = world()
+    assert not edge("SELECT a FROM u /*+ OPTIONS('bounded' = 'false') */", at).bounded
+    assert edge("SELECT a FROM u", at).bounded
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "SELECT a FROM v /*+ «OPTIONS('a' = 'b')» */",
+        "WITH w AS (SELECT 1 AS a) SELECT a FROM w /*+ «OPTIONS('a' = 'b')» */",
+        "SELECT a FROM u /*+ «OPTIONS('a')» */",
+    ],
+)
+def test_only_tables_have_options(marked):
+    refused(marked, at=world("CREATE VIEW v AS SELECT a FROM u"))
+
+
+# --- functions ---------------------------------------------------------------------------------
+
+
+def test_unknown_function_suggests_the_nearest():
+    assert refused("SELECT «CONCATT(b, b)» FROM t").hint == "did you mean `CONCAT`?"
+    at = world("CREATE FUNCTION my_twice AS 'tests.plan.functions.twice' LANGUAGE PYTHON")
+    assert refused("SELECT «my_twize(b)» FROM t", at=at).hint == "did you mean `my_twice`?"
+
+
+def test_arguments_that_do_not_fit_show_what_does():
+    error = refused("SELECT a, «ABS(b)» FROM t")
+    assert error.notes["given"] == "STRING"
+    assert error.notes["expected"].startswith("ABS(")
+    refused("SELECT «UPPER()» FROM t")
+    refused("SELECT «UPPER(b, b)» FROM t")
+
+
+FUNCTIONS = """
+CREATE FUNCTION twice AS 'tests.plan.functions.twice' LANGUAGE PYTHON;
+CREATE FUNCTION typed AS 'tests.plan.functions.typed' LANGUAGE PYTHON;
+CREATE FUNCTION untyped AS 'tests.plan.functions.untyped' LANGUAGE PYTHON;
+CREATE FUNCTION gone AS 'tests.plan.nowhere.gone' LANGUAGE PYTHON;
+CREATE FUNCTION missing AS 'tests.plan.functions.missing' LANGUAGE PYTHON;
+CREATE FUNCTION constant AS 'tests.plan.functions.NOT_A_FUNCTION' LANGUAGE PYTHON;
+"""
+
+
+def test_python_functions_have_the_types_they_declare():
+    at = world(FUNCTIONS)
+    types = edge(
+        "SELECT twice(b), Typed(CAST(1 AS TINYINT), 'x'), default_database.twice('x') FROM t", at
+    ).types
+    assert [str(type_) for type_ in types] == ["STRING", "DECIMAL(10, 2)", "STRING"]
+
+
+@pytest.mark.parametrize(
+    ("marked", "part"),
+    [
+        ("SELECT twice(«a») FROM t", "takes STRING here, not INT"),
+        ("SELECT «twice(b, b)» FROM t", "takes 1 arguments, not 2"),
+        ("SELECT «untyped(b)» FROM t", "the result type of function `untyped` is not known"),
+        ("SELECT «gone(b)» FROM t", "No module named"),
+        ("SELECT «missing(b)» FROM t", "has no attribute 'missing'"),
+        ("SELECT «constant(b)» FROM t", "is not a function"),
+        ("SELECT twice(«x => b») FROM t", None),
+    ],
+)
+def test_python_function_that_cannot_be_called_says_why(marked, part):
+    error = refused(marked, PlanError if part else NotSupported, at=world(FUNCTIONS))
+    assert part is None or part in error.message
+
+
+def test_built_in_names_cannot_be_taken():
+    for kind in ("FUNCTION", "TEMPORARY FUNCTION", "TEMPORARY SYSTEM FUNCTION"):
+        error = refused(f"CREATE {kind} «`upper`» AS 'a.b' LANGUAGE PYTHON", CatalogError)
+        assert error.message == "`upper` is a built-in function and cannot be hidden"

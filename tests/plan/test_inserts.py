@@ -1,0 +1,221 @@
+"""INSERT INTO: which values go to which columns, and what a sink takes."""
+
+import pytest
+
+from tests.plan.marked import plan, refused, root, schema, world
+from tidemark.dialect import parse_type
+from tidemark.errors import NotSupported
+from tidemark.plan.describe import words
+from tidemark.plan.nodes import Filter, Project, Sink
+
+SINKS = """
+CREATE TABLE s (id INT, name STRING, n BIGINT NOT NULL) WITH ('connector' = 'fake');
+CREATE TABLE g (id INT, g AS id + 1, `offset` BIGINT METADATA, p STRING METADATA FROM 'timestamp' VIRTUAL)
+  WITH ('connector' = 'fake');
+CREATE TABLE parted (id INT, dt INT) PARTITIONED BY (dt) WITH ('connector' = 'fake');
+CREATE TABLE keyed (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED)
+  WITH ('connector' = 'fake', 'updates' = 'true');
+CREATE TABLE source_only (a INT) WITH ('connector' = 'fake', 'writable' = 'false');
+"""
+
+
+def sinks():
+    return world(SINKS)
+
+
+def assigned(sql: str, at=None) -> dict[str, str]:
+    """What each column of the sink gets."""
+    sink = root(sql, at or sinks())
+    assert isinstance(sink, Sink)
+    assert isinstance(sink.input, Project)
+    return dict(zip(sink.edge.names, map(words, sink.input.expressions), strict=True))
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+def test_columns_are_filled_by_position():
+    assert assigned("INSERT INTO s SELECT comp, b, c FROM t") == {
+        "id": "comp",
+        "name": "b",
+        "n": "c",
+    }
+
+
+def test_column_list_chooses_and_the_rest_is_null():
+    assert assigned("INSERT INTO s (n, id) SELECT c, a FROM t") == {
+        "id": "a",
+        "name": "NULL",
+        "n": "c",
+    }
+
+
+def test_partition_gives_a_constant_whatever_the_type():
+    assert assigned("INSERT INTO parted PARTITION (dt = '2020') SELECT a FROM t") == {
+        "id": "a",
+        "dt": "'2020'",
+    }
+    assert (
+        schema("INSERT INTO parted PARTITION (dt = '2020') SELECT a FROM t", sinks())
+        == "id INT, dt INT"
+    )
+
+
+def test_computed_and_read_only_columns_are_not_filled():
+    assert assigned("INSERT INTO g SELECT a, c FROM t") == {"id": "a", "offset": "c"}
+
+
+def test_values_can_be_inserted():
+    assert (
+        schema("INSERT INTO s (id, n) VALUES (1, 2), (3, 4)", sinks())
+        == "id INT NOT NULL, name STRING, n BIGINT NOT NULL"
+    )
+
+
+@pytest.mark.parametrize(
+    ("marked", "part"),
+    [
+        ("INSERT INTO s «SELECT a, b FROM t»", "3 columns are filled, the query gives 2"),
+        ("INSERT INTO s (id, n) «SELECT c FROM t»", "2 columns are filled, the query gives 1"),
+        ("INSERT INTO parted PARTITION (dt = '2020') «SELECT a, 1 FROM t»", "1 columns are filled"),
+        ("INSERT INTO «s» (id, id, n) SELECT a, a, c FROM t", "column `id` is given twice"),
+        ("INSERT INTO «s» (ID, n) SELECT a, c FROM t", "table `s` has no column `ID`"),
+        ("INSERT INTO «g» (g) SELECT a FROM t", "column `g` of `g` cannot be written to"),
+        ("INSERT INTO «g» (p) SELECT b FROM t", "column `p` of `g` cannot be written to"),
+        ("INSERT INTO «s» (id) SELECT a FROM t", "column `n` of `s` is NOT NULL and gets no value"),
+        ("INSERT INTO «source_only» SELECT a FROM t", "its connector is a source only"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(marked, part):
+    assert part in refused(marked, at=sinks()).message
+
+
+def test_mismatch_shows_both_sides():
+    error = refused("INSERT INTO s «SELECT b, a, c FROM t»", at=sinks())
+    assert (
+        error.message == "the query does not fit table `s`: `id` takes INT, the query gives STRING"
+    )
+    assert error.notes == {
+        "query": "(b STRING, a INT, c BIGINT NOT NULL)",
+        "table": "(id INT, name STRING, n BIGINT NOT NULL)",
+    }
+
+
+def test_views_take_no_rows():
+    at = world("CREATE VIEW v AS SELECT a FROM u")
+    assert (
+        refused("INSERT INTO «v» SELECT 1", at=at).message == "`v` is a view; only tables take rows"
+    )
+
+
+# --- types: as Flink 2.3 converts them ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("BIGINT", "a"),
+        ("DECIMAL(5, 1)", "d"),
+        ("DECIMAL(5, 1)", "CAST(1 AS DOUBLE)"),
+        ("FLOAT", "d"),
+        ("VARCHAR(3)", "b"),
+        ("TIMESTAMP(3)", "pt"),
+        ("TIMESTAMP_LTZ(3)", "ts"),
+        ("TIME", "ts"),
+        ("DATE", "ts"),
+        ("ARRAY<BIGINT>", "arr"),
+        ("MAP<STRING, BIGINT>", "m"),
+        ("ROW<p INT, q STRING>", "ROW(a, b)"),
+    ],
+)
+def test_value_is_converted_without_being_asked(column, value):
+    at = world(f"CREATE TABLE s (x {column}) WITH ('connector' = 'fake')")
+    [type_] = root(f"INSERT INTO s SELECT {value} FROM t", at).edge.types
+    assert type_.same_as(parse_type(column))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("INT", "c"),
+        ("INT", "'1'"),
+        ("INT", "TRUE"),
+        ("INT", "1.5"),
+        ("INT", "pt"),
+        ("STRING", "1"),
+        ("STRING", "ts"),
+        ("CHAR(3)", "b"),
+        ("FLOAT", "CAST(1 AS DOUBLE)"),
+        ("BOOLEAN", "a"),
+        ("BYTES", "b"),
+        ("TIMESTAMP(3)", "DATE '2020-01-01'"),
+        ("TIMESTAMP(3)", "'2020-01-01'"),
+        ("ROW<p INT, q STRING>", "ROW(b, a)"),
+        ("ROW<p INT, q STRING>", "ROW(a)"),
+    ],
+)
+def test_value_of_another_kind_is_refused(column, value):
+    at = world(f"CREATE TABLE s (x {column}) WITH ('connector' = 'fake')")
+    refused(f"INSERT INTO s «SELECT {value} FROM t»", at=at)
+
+
+# --- NOT NULL ----------------------------------------------------------------------------------
+
+
+def test_null_for_a_not_null_column_fails_the_job():
+    sink = root("INSERT INTO s SELECT a, b, a FROM t", sinks())
+    assert schema("INSERT INTO s SELECT a, b, a FROM t", sinks()).endswith("n BIGINT NOT NULL")
+    assert words(sink.input.expressions[2]) == "REQUIRED(a)"
+
+
+def test_key_columns_of_a_sink_take_no_null_either():
+    assert assigned("INSERT INTO keyed SELECT a, b FROM t")["id"] == "REQUIRED(a)"
+
+
+def test_rows_with_nulls_can_be_left_out_instead():
+    at = world(SINKS, "SET 'table.exec.sink.not-null-enforcer' = 'drop'")
+    sink = root("INSERT INTO s SELECT a, b, a FROM t", at)
+    assert isinstance(sink.input, Filter)
+    assert words(sink.input.condition) == "NOT n IS NULL"
+
+
+def test_values_that_are_never_null_need_no_check():
+    assert assigned("INSERT INTO s SELECT a, b, c FROM t")["n"] == "c"
+
+
+# --- changelogs, sets and EMIT -----------------------------------------------------------------
+
+
+def test_sink_of_inserts_takes_no_updates():
+    error = refused("INSERT INTO «s» SELECT id, 'x', n FROM cdc", at=sinks())
+    assert error.notes == {"query": "retract"}
+    assert plan("INSERT INTO keyed SELECT id, 'x' FROM cdc", sinks()).roots
+
+
+def test_statement_set_has_a_root_for_each_insert():
+    text = "EXECUTE STATEMENT SET BEGIN INSERT INTO s (id, n) SELECT a, c FROM t; INSERT INTO keyed SELECT 1, 'x'; END"
+    assert [sink.table.name for sink in plan(text, sinks()).roots] == ["s", "keyed"]
+
+
+def test_error_in_a_statement_set_lies_at_its_insert():
+    refused(
+        "BEGIN STATEMENT SET; INSERT INTO keyed SELECT 1, 'x'; INSERT INTO keyed SELECT «nope», b FROM t; END",
+        at=sinks(),
+    )
+
+
+def test_hint_gives_the_sink_other_options():
+    at = sinks()
+    assert plan(
+        "INSERT INTO source_only /*+ OPTIONS('writable' = 'true') */ SELECT a FROM t", at
+    ).roots
+    refused("INSERT INTO «source_only» SELECT a FROM t", at=at)
+
+
+def test_emit_is_refused_at_its_place():
+    refused(
+        "INSERT INTO keyed SELECT 1, 'x' «EMIT WITH DELAY '1' MINUTE BEFORE WATERMARK»",
+        NotSupported,
+        at=sinks(),
+    )
+    refused("SELECT a FROM u «EMIT WITHOUT DELAY»", NotSupported)
