@@ -16,6 +16,7 @@ from tidemark.functions import (
     encodings,
     formatting,
     hashes,
+    json_functions,
     not_yet,
     numeric,
     operators,
@@ -47,6 +48,7 @@ TABLES: tuple[tuple[Function, ...], ...] = (
     encodings.FUNCTIONS,
     urls.FUNCTIONS,
     hashes.FUNCTIONS,
+    json_functions.FUNCTIONS,
 )
 
 BUILT_IN: dict[str, Function] = {

@@ -118,7 +118,7 @@ class Function:
 
 def python_name(function_name: str) -> str:
     """The name under which a function's Python kernel is registered with Spark."""
-    return f"tidemark_{function_name.lower()}"
+    return f"tidemark_{function_name.lower().replace(' ', '_')}"
 
 
 def scalar(

@@ -8,66 +8,44 @@ from tidemark.functions.registry import Call, Function, scalar
 from tidemark.functions.spark_text import string
 
 
-def _separator(call: Call, when_empty: str) -> str:
-    """The separator, argument 1, as a pattern; `when_empty` stands for an empty one."""
-    separator, value = call.args[1], call.literal(1)
-    if isinstance(value, str):
-        return quoted(separator, value) if value else string(when_empty)
-    return f"CASE {separator} WHEN '' THEN {string(when_empty)} ELSE {quoted(separator)} END"
-
-
-def _all_given(call: Call) -> str:
-    return " AND ".join(f"{argument} IS NOT NULL" for argument in call.args)
-
-
-def _write_split(call: Call) -> str:
-    parts = f"split({call.args[0]}, {_separator(call, '')})"
-    nothing = f"{call.args[0]} = '' AND {call.args[1]} IS NOT NULL"
-    return f"CASE WHEN {nothing} THEN CAST(array() AS ARRAY<STRING>) ELSE {parts} END"
-
-
 def _write_split_index(call: Call) -> str:
     """The part at a position from zero, null outside. Without a separator: at white space."""
     text, separator, index = call.args
     if isinstance(call.type(1), t.INTEGERS):
         pattern = f"CASE WHEN {separator} BETWEEN 1 AND 255 THEN {quoted(f'chr({separator})')} END"
     else:
-        pattern = _separator(call, r"\p{javaWhitespace}")
+        pattern = _separator(separator, call.literal(1))
     # An empty text has no parts, not even an empty one.
     return f"get(split(nullif({text}, ''), {pattern}), {index})"
+
+
+def _separator(separator: str, value: object) -> str:
+    white_space = string(r"\p{javaWhitespace}")
+    if isinstance(value, str):
+        return quoted(separator, value) if value else white_space
+    return f"CASE {separator} WHEN '' THEN {white_space} ELSE {quoted(separator)} END"
 
 
 def _write_str_to_map(call: Call) -> str:
     """Pairs are split off by patterns; empty pairs at the end are none, the last of a key wins.
 
-    Spark's own function would fail on a key that comes twice.
+    Spark's own function fails on a key that comes twice, so the map grows pair by pair, from the
+    last one on: once a pair that is not empty was seen, empty ones count too.
     """
     text, between, within = (*call.args, "','", "'='")[:3]
-    between_value = call.literal(1, ",")
-    if isinstance(between_value, str):
-        at_the_end = string(f"(?:{between_value})+\\z")
-    else:
-        at_the_end = f"concat('(?:', {between}, {string(')+' + chr(92) + 'z')})"
-    kept = f"nullif(regexp_replace({text}, {at_the_end}, ''), '')"
-    pairs = f"coalesce(split({kept}, {between}), CAST(array() AS ARRAY<STRING>))"
+    given = " AND ".join(f"{argument} IS NOT NULL" for argument in call.args)
+    pairs = f"CASE WHEN {given} THEN reverse(split(nullif({text}, ''), {between})) END"
     parts = f"split(_tm_pair, {within}, 2)"
-    others = f"map_filter(_tm_map, (_tm_key, _tm_value) -> _tm_key <> {parts}[0])"
-    added = f"map_concat({others}, map({parts}[0], get({parts}, 1)))"
-    return (
-        f"aggregate(CASE WHEN {_all_given(call)} THEN {pairs} END, "
-        f"CAST(map() AS MAP<STRING, STRING>), (_tm_map, _tm_pair) -> {added})"
-    )
+    no_entry = "CAST(map() AS MAP<STRING, STRING>)"
+    entry = f"map({parts}[0], get({parts}, 1))"
+    new = f"CASE WHEN map_contains_key(_tm_map, {parts}[0]) THEN {no_entry} ELSE {entry} END"
+    at_the_end = "_tm_pair = '' AND cardinality(_tm_map) = 0"
+    step = f"CASE WHEN {at_the_end} THEN _tm_map ELSE map_concat(_tm_map, {new}) END"
+    nothing = f"CASE WHEN {text} = '' AND {given} THEN array() END"
+    return f"aggregate(coalesce({pairs}, {nothing}), {no_entry}, (_tm_map, _tm_pair) -> {step})"
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    scalar(
-        "SPLIT",
-        "(string, string)",
-        t.Array(t.STRING),
-        _write_split,
-        category="string",
-        summary="The parts of the text between the separators; none for an empty text.",
-    ),
     scalar(
         "SPLIT_INDEX",
         ("(string, string, int)", "(string, int, int)"),

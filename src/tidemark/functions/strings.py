@@ -117,7 +117,9 @@ def _write_position(call: Call) -> str:
     if len(call.args) == 2 or _is_at_least(call, 2, 1):
         return f"locate({', '.join(call.args)})"
     wanted, text, start = call.args
-    return f"locate({wanted}, {text}, CASE WHEN {start} < 1 THEN 1 ELSE {start} END)"
+    # Without the test Spark would take a null start for zero, and find nothing.
+    located = f"locate({wanted}, {text}, greatest({start}, 1))"
+    return f"CASE WHEN {start} IS NOT NULL THEN {located} END"
 
 
 def _write_instr(call: Call) -> str:
@@ -128,7 +130,8 @@ def _write_instr(call: Call) -> str:
         return forwards
     backwards = f"locate(reverse({wanted}), reverse({text}), -({start[0]}))"
     return (
-        f"CASE WHEN {start[0]} >= 0 THEN {forwards} WHEN {backwards} = 0 THEN 0 "
+        f"CASE WHEN {start[0]} IS NULL THEN NULL "
+        f"WHEN {start[0]} >= 0 THEN {forwards} WHEN {backwards} = 0 THEN 0 "
         f"ELSE char_length({text}) + 2 - {backwards} - char_length({wanted}) END"
     )
 

@@ -13,6 +13,9 @@ from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import Name
 from tidemark.errors import NotSupported, PlanError, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
+from tidemark.functions.json_calls import Clauses, json_function
+from tidemark.functions.json_functions import NESTED_JSON
+from tidemark.functions.registry import SignatureMismatch
 from tidemark.plan.conversions import apply, convert
 from tidemark.plan.expressions import Expression, UserCall
 from tidemark.plan.features import refuse_call_that_cannot_run
@@ -50,14 +53,47 @@ def function_call(binder: Binder, node: exp.Anonymous) -> Expression:
 
 def json_call(binder: Binder, node: nodes.JsonCall) -> Expression:
     """A JSON function of the standard; its clauses choose the function that runs."""
-    from tidemark.functions.json_calls import json_function
+    refuse_call_that_cannot_run(node)
+    behaviors = {key: node.args.get(key) for key in ("on_empty", "on_error")}
+    returning = node.args.get("returning")
+    clauses = Clauses(
+        returning=returning.data_type if returning else None,
+        on_empty=_behavior(behaviors["on_empty"]),
+        on_error=_behavior(behaviors["on_error"]),
+        wrapper=node.args.get("wrapper"),
+        on_null=node.args.get("on_null"),
+        raw=frozenset(n for n, value in enumerate(node.expressions) if _writes_json(value)),
+    )
+    args = [_json_argument(binder, value) for value in node.expressions]
+    args += [binder.bind(b.this) for b in behaviors.values() if b is not None and b.this]
+    try:
+        function = json_function(node.this, clauses)
+    except SignatureMismatch as mismatch:
+        raise PlanError(f"{node.this} cannot be applied: {mismatch}", at=span_of(node)) from None
+    return apply(function, args, node)
 
-    behaviors = {
-        key: (clause.args["kind"], binder.bind(clause.this) if clause.this else None)
-        for key in ("on_empty", "on_error")
-        if (clause := node.args.get(key)) is not None
-    }
-    raise NotImplementedError((json_function, behaviors))
+
+def _behavior(clause: nodes.JsonBehavior | None) -> str | None:
+    return None if clause is None else str(clause.args["kind"])
+
+
+def _writes_json(value: exp.Expression) -> bool:
+    """Whether it is JSON text that nests in other JSON as it is."""
+    if isinstance(value, exp.Paren):
+        return _writes_json(value.this)
+    if isinstance(value, nodes.JsonCall):
+        return value.this in ("JSON_OBJECT", "JSON_ARRAY")
+    return _is_json_text(value)
+
+
+def _is_json_text(value: exp.Expression) -> bool:
+    return isinstance(value, exp.Anonymous) and value.name.upper() == "JSON"
+
+
+def _json_argument(binder: Binder, value: exp.Expression) -> Expression:
+    if _is_json_text(value):
+        return apply(NESTED_JSON, binder.bind_all(value.expressions), value)
+    return binder.bind(value)
 
 
 def _user_call(declared: UserFunction, binder: Binder, node: exp.Anonymous) -> Expression:

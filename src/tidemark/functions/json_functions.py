@@ -1,0 +1,71 @@
+"""The JSON functions: those called like any other, and the standard's without clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tidemark import types as t
+from tidemark.functions import json_kernels
+from tidemark.functions.json_calls import check_json, json_function, write_json
+from tidemark.functions.registry import Function, python_name, scalar
+
+
+def _kernel(
+    name: str, returns: t.DataType, kernel: Callable[..., Any], summary: str, **more: Any
+) -> Function:
+    spark = f"{python_name(name)}({{0}})"
+    return scalar(
+        name, "(string)", returns, spark, python=kernel, category="json", summary=summary, **more
+    )
+
+
+def _is_json(kind: str, what: str) -> Function:
+    return _kernel(
+        f"IS JSON {kind}",
+        t.Boolean(nullable=False),
+        json_kernels.IS_JSON_KERNELS[kind],
+        f"Whether the text is {what}; false for null.",
+        strict=False,
+    )
+
+
+# JSON(text), which may stand only inside JSON_OBJECT and JSON_ARRAY.
+NESTED_JSON = _kernel(
+    "JSON", t.STRING, json_kernels.normalize, "Text that is JSON already.", strict=False
+)
+
+NOT_YET = {
+    "JSON": "it may stand only where JSON_OBJECT or JSON_ARRAY take a value, in Flink as well",
+    "PARSE_JSON": "values of type VARIANT cannot be run",
+    "TRY_PARSE_JSON": "values of type VARIANT cannot be run",
+}
+
+FUNCTIONS: tuple[Function, ...] = (
+    _is_json("VALUE", "JSON"),
+    _is_json("SCALAR", "a JSON string, number, boolean or null"),
+    _is_json("ARRAY", "a JSON array"),
+    _is_json("OBJECT", "a JSON object"),
+    _kernel("JSON_QUOTE", t.STRING, json_kernels.quote, "The text as a JSON string."),
+    _kernel(
+        "JSON_UNQUOTE",
+        t.STRING,
+        json_kernels.unquote,
+        "The text that a JSON string spells; other text as it is.",
+    ),
+    scalar(
+        "JSON_STRING",
+        "(any)",
+        t.STRING,
+        lambda call: write_json(call, 0, "JSON_STRING"),
+        converts=check_json,
+        python=json_kernels.write,
+        category="json",
+        summary="The value as JSON.",
+    ),
+    json_function("JSON_EXISTS"),
+    json_function("JSON_VALUE"),
+    json_function("JSON_QUERY"),
+    json_function("JSON_OBJECT"),
+    json_function("JSON_ARRAY"),
+)

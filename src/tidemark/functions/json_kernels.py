@@ -1,0 +1,373 @@
+"""The JSON functions over whole columns: Arrow arrays in, an Arrow array out.
+
+JSON is read here and not by Spark, whose `get_json_object` rounds numbers (1.10 becomes 1.1),
+accepts texts that are no JSON, and knows few kinds of path. Arrow has no kernel that reads JSON, so
+these go over the rows; each row's text is parsed once by Python's own C parser.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from tidemark.functions import json_text
+from tidemark.functions.json_paths import NotFound, Path, compile_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_INT_RANGE = range(-(2**31), 2**31)
+
+
+def _compiled(paths: pa.Array) -> list[Path | None]:
+    """Each row's path; most queries have one for all rows, which is read once."""
+    known = {path: compile_path(path) for path in paths.unique().to_pylist() if path is not None}
+    return [known.get(path) for path in paths.to_pylist()]
+
+
+def _find(text: str, path: Path) -> Any:
+    """What a path finds in a JSON text. Raises ValueError or NotFound where that is an error."""
+    try:
+        document = json_text.parse(text)
+    except ValueError:
+        if path.lax:
+            return None
+        raise
+    if document is None:
+        raise ValueError("the JSON text is a bare null")
+    return path.find(document)
+
+
+def _strings(values: list[str | None]) -> pa.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, pa.string())
+    except UnicodeEncodeError:
+        # Half a surrogate pair, which JSON can spell, is a question mark, as in Flink.
+        return pa.array(
+            [v if v is None else v.encode("utf-8", "replace").decode() for v in values], pa.string()
+        )
+
+
+# --- JSON_EXISTS -------------------------------------------------------------------------------
+
+
+def exists(texts: pa.Array, paths: pa.Array, on_error: pa.Array) -> pa.Array:
+    """Whether each path leads to a value that is not null."""
+    import pyarrow as pa
+
+    rows = zip(texts.to_pylist(), _compiled(paths), on_error.to_pylist(), strict=True)
+    return pa.array([_exists(*row) for row in rows], pa.bool_())
+
+
+def _exists(text: str | None, path: Path | None, on_error: str) -> bool | None:
+    if text is None or path is None:
+        return None
+    try:
+        return _find(text, path) is not None
+    except (ValueError, NotFound) as problem:
+        if on_error == "ERROR":
+            raise ValueError(_failure("JSON_EXISTS", path, problem)) from None
+        return {"TRUE": True, "FALSE": False, "UNKNOWN": None}[on_error]
+
+
+def _failure(function: str, path: Path, problem: Exception) -> str:
+    reason = "it leads nowhere" if isinstance(problem, NotFound) else str(problem)
+    return f"{function} cannot follow its path: {reason}"
+
+
+# --- JSON_VALUE --------------------------------------------------------------------------------
+
+
+def _to_boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("BOOLEAN")
+    return value
+
+
+def _to_int(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value not in _INT_RANGE:
+        raise TypeError("INT")
+    return value
+
+
+def _to_double(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise TypeError("DOUBLE")
+    return float(value)
+
+
+def _value_kernel(convert: Callable[[Any], Any], arrow: str) -> Callable[..., pa.Array]:
+    def kernel(
+        texts: pa.Array,
+        paths: pa.Array,
+        on_empty: pa.Array,
+        on_error: pa.Array,
+        if_empty: pa.Array,
+        if_error: pa.Array,
+    ) -> pa.Array:
+        import pyarrow as pa
+
+        clauses = (column.to_pylist() for column in (on_empty, on_error, if_empty, if_error))
+        rows = zip(texts.to_pylist(), _compiled(paths), *clauses, strict=True)
+        values = [_value(convert, *row) for row in rows]
+        return _strings(values) if arrow == "string" else pa.array(values, arrow)
+
+    return kernel
+
+
+def _value(
+    convert: Callable[[Any], Any],
+    text: str | None,
+    path: Path | None,
+    on_empty: str,
+    on_error: str,
+    if_empty: Any,
+    if_error: Any,
+) -> Any:
+    """One scalar; in a lax path an object or array counts as nothing, in a strict one as wrong."""
+    if text is None or path is None:
+        return None
+    try:
+        value = _find(text, path)
+        if value is not None and not path.lax and not json_text.is_scalar(value):
+            raise ValueError("it leads to an object or array")
+    except (ValueError, NotFound) as problem:
+        if on_error == "ERROR":
+            raise ValueError(_failure("JSON_VALUE", path, problem)) from None
+        return if_error if on_error == "DEFAULT" else None
+    if value is None or not json_text.is_scalar(value):
+        if on_empty == "ERROR":
+            raise ValueError("JSON_VALUE found nothing")
+        return if_empty if on_empty == "DEFAULT" else None
+    try:
+        return convert(value)
+    except TypeError as wanted:
+        raise ValueError(
+            f"JSON_VALUE found {json_text.serialize(value)}, which is no {wanted}"
+        ) from None
+
+
+# By the type of RETURNING.
+VALUE_KERNELS: dict[str, Callable[..., pa.Array]] = {
+    "STRING": _value_kernel(json_text.scalar_text, "string"),
+    "BOOLEAN": _value_kernel(_to_boolean, "bool"),
+    "INT": _value_kernel(_to_int, "int32"),
+    "DOUBLE": _value_kernel(_to_double, "float64"),
+}
+
+
+# --- JSON_QUERY --------------------------------------------------------------------------------
+
+
+def query(
+    texts: pa.Array, paths: pa.Array, wrapper: pa.Array, on_empty: pa.Array, on_error: pa.Array
+) -> pa.Array:
+    """Objects and arrays as JSON text."""
+    found = _queried(texts, paths, wrapper, on_empty, on_error)
+    return _strings([None if value is None else json_text.serialize(value) for value in found])
+
+
+def query_array(
+    texts: pa.Array, paths: pa.Array, wrapper: pa.Array, on_empty: pa.Array, on_error: pa.Array
+) -> pa.Array:
+    """Arrays as arrays of strings; an object is nothing, or an error if the clause says so."""
+    import pyarrow as pa
+
+    found = _queried(texts, paths, wrapper, on_empty, on_error, arrays=True)
+    elements = [value if value is None else [_element(each) for each in value] for value in found]
+    return pa.array(elements, pa.list_(pa.string()))
+
+
+def _element(value: Any) -> str | None:
+    if value is None:
+        return None
+    return (
+        json_text.scalar_text(value) if json_text.is_scalar(value) else json_text.serialize(value)
+    )
+
+
+def _queried(
+    texts: pa.Array,
+    paths: pa.Array,
+    wrapper: pa.Array,
+    on_empty: pa.Array,
+    on_error: pa.Array,
+    *,
+    arrays: bool = False,
+) -> list[Any]:
+    clauses = (column.to_pylist() for column in (wrapper, on_empty, on_error))
+    rows = zip(texts.to_pylist(), _compiled(paths), *clauses, strict=True)
+    return [_query(arrays, *row) for row in rows]
+
+
+def _query(
+    arrays: bool, text: str | None, path: Path | None, wrapper: str, on_empty: str, on_error: str
+) -> Any:
+    if text is None or path is None:
+        return None
+    try:
+        value = _find(text, path)
+        if value is not None:
+            value = _wrapped(value, wrapper)
+            if not path.lax and json_text.is_scalar(value):
+                raise ValueError("it leads to a scalar; a WRAPPER would take it")
+            if arrays and isinstance(value, dict):
+                raise ValueError("it leads to an object, not to an array")
+    except (ValueError, NotFound) as problem:
+        if on_error == "ERROR":
+            raise ValueError(_failure("JSON_QUERY", path, problem)) from None
+        return _empty(on_error)
+    if value is None or json_text.is_scalar(value):
+        if on_empty == "ERROR":
+            raise ValueError("JSON_QUERY found nothing")
+        return _empty(on_empty)
+    return value
+
+
+def _wrapped(value: Any, wrapper: str) -> Any:
+    if wrapper == "WITHOUT ARRAY":
+        return value
+    if wrapper == "WITH CONDITIONAL ARRAY" and isinstance(value, list):
+        return value
+    return [value]
+
+
+def _empty(behavior: str) -> Any:
+    return {"NULL": None, "EMPTY ARRAY": [], "EMPTY OBJECT": {}}[behavior]
+
+
+# --- IS JSON -----------------------------------------------------------------------------------
+
+
+def _is_json_kernel(fits: Callable[[Any], bool]) -> Callable[[pa.Array], pa.Array]:
+    def kernel(texts: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array([_is_json(text, fits) for text in texts.to_pylist()], pa.bool_())
+
+    return kernel
+
+
+def _is_json(text: str | None, fits: Callable[[Any], bool]) -> bool:
+    try:
+        return text is not None and fits(json_text.parse(text))
+    except ValueError:
+        return False
+
+
+IS_JSON_KERNELS: dict[str, Callable[[pa.Array], pa.Array]] = {
+    "VALUE": _is_json_kernel(lambda value: True),
+    "SCALAR": _is_json_kernel(json_text.is_scalar),
+    "ARRAY": _is_json_kernel(lambda value: isinstance(value, list)),
+    "OBJECT": _is_json_kernel(lambda value: isinstance(value, dict)),
+}
+
+
+# --- writing JSON ------------------------------------------------------------------------------
+
+
+def write(values: pa.Array) -> pa.Array:
+    """Values of any SQL type as JSON text."""
+    plain = values.to_pylist(maps_as_pydicts="strict")
+    return _strings(
+        [None if value is None else json_text.serialize(_json(value)) for value in plain]
+    )
+
+
+def _json(value: Any) -> Any:
+    """A Python value as one that JSON knows."""
+    if isinstance(value, float):
+        return _decimal_of(value)
+    if isinstance(value, dt.datetime):
+        return _timestamp_text(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, dict):
+        return {str(key): _json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_json(inner) for inner in value]
+    return value
+
+
+def _decimal_of(value: float) -> Decimal:
+    """A double by the digits that Java prints for it, which a decimal then keeps."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return Decimal(repr(value))
+    sign, digits, _ = Decimal(repr(value)).as_tuple()
+    text = "".join(map(str, digits)).rstrip("0")
+    power = Decimal(repr(value)).adjusted()
+    return Decimal(f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{power}")
+
+
+def _timestamp_text(value: dt.datetime) -> str:
+    text = value.replace(tzinfo=None).isoformat()
+    return (text.rstrip("0") if "." in text else text) + ("Z" if value.tzinfo else "")
+
+
+def normalize(texts: pa.Array) -> pa.Array:
+    """JSON text as it will stand inside other JSON; an empty text is null, others must be JSON."""
+    return _strings([_normalized(text) for text in texts.to_pylist()])
+
+
+def _normalized(text: str | None) -> str | None:
+    if text is None or not text.strip():
+        return None
+    try:
+        return json_text.serialize(json_text.parse(text))
+    except ValueError as problem:
+        raise ValueError(f"JSON was given a text that is not JSON: {problem}") from None
+
+
+# --- JSON_QUOTE and JSON_UNQUOTE ---------------------------------------------------------------
+
+_QUOTED = {
+    '"': r"\"",
+    "\\": r"\\",
+    "/": r"\/",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+}
+_TO_QUOTE = re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
+_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt])|u([0-9a-fA-F]{4}))')
+_UNQUOTED = {written[1]: character for character, written in _QUOTED.items()}
+
+
+def quote(texts: pa.Array) -> pa.Array:
+    """Texts as JSON strings of ASCII characters."""
+    return _strings(
+        [
+            None if text is None else f'"{_TO_QUOTE.sub(_quoted, text)}"'
+            for text in texts.to_pylist()
+        ]
+    )
+
+
+def _quoted(match: re.Match[str]) -> str:
+    character = match.group()
+    if character in _QUOTED:
+        return _QUOTED[character]
+    escape = f"\\u{ord(character):04x}"
+    if ord(character) > 0xFFFF:
+        # Flink writes the whole code point and then, once more, its second half.
+        escape += f"\\u{0xDC00 + (ord(character) & 0x3FF):04x}"
+    return escape
+
+
+def unquote(texts: pa.Array) -> pa.Array:
+    """What JSON strings spell; texts that are none stay as they are."""
+    return _strings([_unquoted(text) for text in texts.to_pylist()])
+
+
+def _unquoted(text: str | None) -> str | None:
+    if text is None or len(text) < 2 or text[0] != '"' or text[-1] != '"':
+        return text
+    return text

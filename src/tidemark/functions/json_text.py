@@ -1,0 +1,91 @@
+"""JSON text and Python values, as Flink's JSON library reads and writes them.
+
+Numbers keep their digits: integers are `int`, all others `Decimal`, whose text is the one that
+Java gives. What follows the first value of a text is not looked at. Objects are written with their
+keys in order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from typing import Any
+
+_WHITE_SPACE = re.compile(r"[ \t\n\r]*")
+_WORD = re.compile(r"[\w$]")
+_ESCAPED = re.compile(r'["\\\x00-\x1f]')
+_SHORT_ESCAPES = {
+    '"': r"\"",
+    "\\": r"\\",
+    "\b": r"\b",
+    "\t": r"\t",
+    "\n": r"\n",
+    "\f": r"\f",
+    "\r": r"\r",
+}
+
+
+def _no_such_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_such_constant)
+
+
+def parse(text: str) -> Any:
+    """The first value of a JSON text. Raises ValueError if there is none."""
+    match = _WHITE_SPACE.match(text)
+    start = match.end() if match else 0
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError:
+        raise ValueError("JSON nested too deeply") from None
+    following = text[end : end + 1]
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        if following and not _WHITE_SPACE.fullmatch(following):
+            raise ValueError(f"a number cannot be followed by {following!r}")
+    elif (value is None or isinstance(value, bool)) and _WORD.match(following):
+        raise ValueError(f"an unknown word at {start}")
+    return value
+
+
+def is_scalar(value: Any) -> bool:
+    return not isinstance(value, dict | list)
+
+
+def scalar_text(value: Any) -> str:
+    """A scalar as text: strings as they are, without quotes."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        # Java's decimals have no negative zero.
+        return str(abs(value) if value.is_zero() else value)
+    return str(value)
+
+
+def quote(text: str) -> str:
+    """A JSON string; characters beyond ASCII stay as they are."""
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    return _SHORT_ESCAPES.get(character) or f"\\u{ord(character):04X}"
+
+
+def serialize(value: Any) -> str:
+    """A value as JSON text without spaces."""
+    if isinstance(value, dict):
+        keys = sorted(value, key=_utf16)
+        return "{" + ",".join(f"{quote(key)}:{serialize(value[key])}" for key in keys) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(serialize(element) for element in value) + "]"
+    if isinstance(value, str):
+        return quote(value)
+    return "null" if value is None else scalar_text(value)
+
+
+def _utf16(text: str) -> bytes:
+    """Sorts as Java compares strings."""
+    return text.encode("utf-16-be", "surrogatepass")
