@@ -76,7 +76,7 @@ class Compaction:
     smallest: int = 1024  # segments up to this height count as equally small
 
     def mergeable(self, segments: Sequence[Segment]) -> int:
-        """How many of the newest segments to merge now; below two means none."""
+        """How many of the newest segments to merge into one now; often none."""
         if not segments:
             return 0
         level = self._level(segments[-1])

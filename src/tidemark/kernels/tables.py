@@ -57,8 +57,8 @@ class KeyedTable(Table):
         if rows.is_empty():
             return self
         segments = (*self.segments, Segment.of(rows.sort(HASH, maintain_order=True), HASH))
-        count = compaction.mergeable(segments)
-        if count >= 2:
+        # A merged segment may complete a row of its own size: go on until nothing is due.
+        while count := compaction.mergeable(segments):
             older, merged = segments[:-count], segments[-count:]
             frame = pl.concat([segment.rows() for segment in merged])
             kept = settle(frame, not older) if settle else frame
@@ -102,8 +102,7 @@ class TimeQueue(Table):
         if rows.is_empty():
             return self
         segments = (*self.segments, Segment.of(rows.sort(by, maintain_order=True), by))
-        count = compaction.mergeable(segments)
-        if count >= 2:
+        while count := compaction.mergeable(segments):
             older, merged = segments[:-count], segments[-count:]
             frame = pl.concat([segment.rows()[segment.taken :] for segment in merged])
             segments = (*older, Segment.of(frame.sort(by, maintain_order=True), by))

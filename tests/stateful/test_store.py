@@ -1,0 +1,143 @@
+"""State of a bucket in a state store, here a dictionary that counts its calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tidemark.kernels.columns import HASH
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.spark.stateful import store as store_module
+from tidemark.spark.stateful.metrics import Totals
+from tidemark.spark.stateful.store import SegmentCache, StateStore
+
+NEVER = Compaction(fanout=100)
+
+
+class Spark:
+    """What Spark's store does with the two variables, without Spark."""
+
+    def __init__(self) -> None:
+        self.values: dict[Any, tuple[Any, ...]] = {}
+        self.calls = 0
+
+    def getValueState(self, name: str, schema: str) -> Spark:  # noqa: N802
+        return self
+
+    def getMapState(self, name: str, key: str, value: str) -> Spark:  # noqa: N802
+        return self
+
+    def get(self) -> tuple[Any, ...] | None:
+        self.calls += 1
+        return self.values.get("manifest")
+
+    def update(self, value: tuple[Any, ...]) -> None:
+        self.calls += 1
+        self.values["manifest"] = value
+
+    def getValue(self, key: Any) -> tuple[Any, ...]:  # noqa: N802
+        self.calls += 1
+        return self.values[key]
+
+    def updateValue(self, key: Any, value: tuple[Any, ...]) -> None:  # noqa: N802
+        self.calls += 1
+        self.values[key] = value
+
+    def removeKey(self, key: Any) -> None:  # noqa: N802
+        self.calls += 1
+        del self.values[key]
+
+
+def rows(*hashes: int) -> pl.DataFrame:
+    return pl.DataFrame({HASH: hashes, "text": [f"row {h}" for h in hashes]})
+
+
+def table(state: State, *hashes: int) -> State:
+    return state.with_tables(t=state.keyed("t").append(rows(*hashes), NEVER))
+
+
+def test_a_state_is_found_again_by_a_worker_that_has_never_seen_it() -> None:
+    spark = Spark()
+    writer = StateStore(spark, SegmentCache())
+    state, notes = writer.open()
+    assert notes == {}
+    after = table(table(state, 1, 2), 3)
+    writer.save(state, after, {"timer": 7})
+
+    found, notes = StateStore(spark, SegmentCache()).open()
+
+    assert notes == {"timer": 7}
+    assert pl.concat([s.rows() for s in found.segments()]).equals(rows(1, 2, 3))
+
+
+def test_saving_costs_one_call_and_one_per_segment_that_changed() -> None:
+    spark = Spark()
+    store = StateStore(spark, SegmentCache())
+    first = table(table(State(), 1), 2)
+    store.open()
+    store.save(State(), first, {})
+    spark.calls = 0
+
+    before, _ = store.open()
+    after = table(before, 3)
+    store.save(before, after, {})
+
+    assert spark.calls == store.round_trips == 3  # the manifest twice, one segment
+
+
+def test_segments_that_are_gone_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "_PIECE", 100)
+    spark = Spark()
+    store = StateStore(spark, SegmentCache())
+    full = table(State(), *range(50))
+    store.open()
+    store.save(State(), full, {})
+    assert len(spark.values) > 5  # in pieces
+
+    found, _ = StateStore(spark, SegmentCache()).open()
+    assert next(found.segments()).rows().height == 50
+    before, _ = store.open()
+    store.save(before, State(), {})
+
+    assert set(spark.values) == {"manifest"}
+
+
+def test_the_cache_throws_out_what_was_not_used_for_longest() -> None:
+    size = int(rows(1).estimated_size())
+    cache = SegmentCache(capacity=2 * size)
+    cache.put("a", rows(1))
+    cache.put("b", rows(1))
+    assert cache.get("a") is not None
+    cache.put("c", rows(1))
+
+    assert cache.get("b") is None
+    assert cache.get("a") is not None
+    assert cache.held == 2 * size
+
+
+def test_totals_add_rows_and_keep_the_newest_state_of_each_bucket() -> None:
+    def report(bucket: int, rows_in: int, kept: int) -> dict[str, Any]:
+        return {
+            "bucket": bucket,
+            "rows_in": [rows_in, 1],
+            "late": [0, 1],
+            "rows_out": 2,
+            "waiting": kept,
+            "state_rows": kept,
+            "state_bytes": kept,
+            "segments": 1,
+            "watermark": 5,
+            "round_trips": 3,
+            "busy_ms": 1.0,
+        }
+
+    totals = Totals()
+    totals.add([report(0, 10, 7), report(1, 20, 5)])
+    totals.add([report(1, 5, 3)])
+
+    metrics = totals.read()
+    assert (metrics.rows_in, metrics.late, metrics.rows_out) == ((35, 3), (0, 3), 6)
+    assert (metrics.waiting, metrics.segments, metrics.watermark) == (10, 2, 5)
