@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field, replace
 
-from tidemark.catalog.tables import Identifier, Relation, UserFunction
+from tidemark.catalog.tables import Identifier, Relation, TemporalFunction, UserFunction
 from tidemark.dialect.statements import Name
 from tidemark.errors import CatalogError, Span, did_you_mean
 
@@ -38,6 +38,7 @@ class Catalogs:
         self.current_database = DEFAULT_DATABASE
         self.temporary: dict[Identifier, Relation] = {}
         self.temporary_functions: dict[Identifier, UserFunction] = {}
+        self.temporal_functions: dict[str, TemporalFunction] = {}
         self.system_functions: dict[Identifier, UserFunction] = {}
         self.functions: dict[Identifier, UserFunction] = {}
 

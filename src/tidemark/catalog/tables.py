@@ -100,6 +100,16 @@ Relation = Table | View
 
 
 @dataclass(frozen=True, slots=True)
+class TemporalFunction:
+    """A table as a function of time: `LATERAL TABLE(f(o.ts)) AS r`."""
+
+    name: str
+    table: str
+    time_attribute: str
+    primary_key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class UserFunction:
     """A Python function of the user's. `implementation` is the callable, or `identifier` names
     one as `module.function`; it is imported when first needed. A vectorised one takes and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark import types as t
@@ -21,10 +21,12 @@ from tidemark.plan.nodes import (
     AssignWatermark,
     Edge,
     Filter,
+    KeepLast,
     Node,
     Project,
     Scan,
     Sink,
+    TemporalJoin,
     UnionAll,
     Unnest,
     Values,
@@ -42,7 +44,13 @@ class Description:
 
 
 def describe(node: Node) -> Description:
-    return _DESCRIBERS[type(node)](node)
+    said = _DESCRIBERS[type(node)](node)
+    return replace(said, details=tuple(map(_on_one_line, said.details)))
+
+
+def _on_one_line(text: str) -> str:
+    """Names and texts may hold line breaks; a line of a plan does not."""
+    return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
 # --- nodes -------------------------------------------------------------------------------------
@@ -96,6 +104,34 @@ def _unnest(node: Unnest) -> Description:
     return Description("Unnest", tuple(details), "explode")
 
 
+def _keep_last(node: KeepLast) -> Description:
+    keys = ", ".join(node.edge.names[index] for index in node.keys)
+    time = node.edge.names[node.time]
+    details = (f"key=[{keys}]", f"newest by=[{time}]")
+    return Description(
+        "KeepLast", details, "stateful operator, one kernel per key bucket", "one row per key"
+    )
+
+
+def _temporal_join(node: TemporalJoin) -> Description:
+    left, right = node.left.edge.names, node.right.edge.names
+    pairs = ", ".join(
+        f"{left[mine]} = {right[theirs]}"
+        for mine, theirs in zip(node.left_keys, node.right_keys, strict=True)
+    )
+    details = [f"{node.how}", f"key=[{pairs}]", f"as of=[{left[node.left_time]}]"]
+    if node.right_time is None:
+        keeps = "the latest version of each key"
+    else:
+        details.append(f"versions by=[{right[node.right_time]}]")
+        keeps = (
+            f"left rows until the watermark reaches their {left[node.left_time]}; of each key the "
+            f"versions after the watermark and the newest one before it"
+        )
+    runs_as = "stateful operator, one kernel per key bucket"
+    return Description("TemporalJoin", tuple(details), runs_as, keeps)
+
+
 def _sink(node: Sink) -> Description:
     connector = node.table.option("connector") or "unknown"
     details = [f"table=[{node.table.identifier}]", f"columns=[{', '.join(node.edge.names)}]"]
@@ -112,6 +148,8 @@ _DESCRIBERS: dict[type[Any], Callable[[Any], Description]] = {
     UnionAll: _union,
     Values: _values,
     Unnest: _unnest,
+    KeepLast: _keep_last,
+    TemporalJoin: _temporal_join,
     Sink: _sink,
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Literal
 
@@ -35,6 +35,8 @@ def explain(plan: Plan, format: Format = "text", details: Sequence[str] = ()) ->
 
 # --- text --------------------------------------------------------------------------------------
 
+WIDTH = 100
+
 
 def _text(plan: Plan, details: Sequence[str]) -> str:
     modes = "CHANGELOG_MODE" in details
@@ -50,30 +52,57 @@ def _text(plan: Plan, details: Sequence[str]) -> str:
     return "\n\n".join(f"== {title} ==\n" + "\n".join(lines) for title, lines in sections)
 
 
-def _tree(node: Node, line: Any, prefix: str = "", branch: str = "") -> list[str]:
-    lines = [prefix + branch + line(node)]
+Lines = Callable[[Node], list[str]]
+
+
+def _tree(node: Node, lines: Lines, indent: str = "", branch: str = "") -> list[str]:
+    """The node's lines and below them those of its inputs, joined by branches."""
+    head, *more = lines(node)
     below = inputs(node)
-    indent = prefix + ({"": "", "├─ ": "│  ", "└─ ": "   "}[branch])
+    inner = indent + {"": "", "├─ ": "│  ", "└─ ": "   "}[branch]
+    stem = inner + ("│  " if below else "   ")
+    drawn = [indent + branch + head, *(stem + line for line in more)]
     for position, child in enumerate(below):
         last = position == len(below) - 1
-        lines += _tree(child, line, indent, "└─ " if last else "├─ ")
-    return lines
+        drawn += _tree(child, lines, inner, "└─ " if last else "├─ ")
+    return drawn
 
 
 def _logical(root: Node, modes: bool) -> list[str]:
-    def line(node: Node) -> str:
+    def lines(node: Node) -> list[str]:
         said = describe(node)
         details = list(said.details)
         if modes:
             details.append(f"changelogMode={_FLINK_MODES[node.edge.changelog]}")
-        columns = ", ".join(f"{c.name} {c.type}" for c in node.edge.columns)
-        return f"{said.name}({', '.join(details)})  -> ({columns}) {'; '.join(traits(node.edge))}"
+        return [f"{said.name}({', '.join(details)})", *_news(node, is_root=node is root)]
 
-    return _tree(root, line)
+    return _tree(root, lines)
+
+
+def _news(node: Node, *, is_root: bool) -> list[str]:
+    """What flows out, where that is not what flows in: columns, and what is known of the rows."""
+    below = [child.edge for child in inputs(node)]
+    known, passed = traits(node.edge), [traits(edge) for edge in below]
+    said = []
+    if is_root or not any(edge.columns == node.edge.columns for edge in below):
+        said += _wrapped([f"{c.name} {c.type}" for c in node.edge.columns])
+    if is_root or any(traits_below != known for traits_below in passed) or not below:
+        said.append("; ".join(known))
+    return said
+
+
+def _wrapped(items: Sequence[str]) -> list[str]:
+    """The items in lines, none of them broken."""
+    lines = [""]
+    for item in items:
+        if lines[-1] and len(lines[-1]) + len(item) > WIDTH:
+            lines.append("")
+        lines[-1] += f"{item}, "
+    return [line.rstrip(", ") for line in lines if line]
 
 
 def _physical(root: Node) -> list[str]:
-    return _tree(root, lambda node: f"{describe(node).name}: {describe(node).runs_as}")
+    return _tree(root, lambda node: [f"{describe(node).name}: {describe(node).runs_as}"])
 
 
 def _state(plan: Plan) -> list[str]:
@@ -111,9 +140,11 @@ def _mermaid(plan: Plan) -> str:
 
 
 def _escaped(text: str) -> str:
-    for character, entity in (("&", "&amp;"), ('"', "&quot;"), ("<", "&lt;"), (">", "&gt;")):
-        text = text.replace(character, entity)
-    return text
+    return "".join(_ENTITIES.get(character, character) for character in text)
+
+
+# Mermaid reads `#name;` as a character and, where labels are HTML, tags and `&name;` too.
+_ENTITIES = {"#": "#35;", "&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;"}
 
 
 def as_json(plan: Plan) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.catalog.tables import UserFunction
@@ -87,6 +87,27 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (*(e for branch in branches for e in branch), default)
         case _:
             return ()
+
+
+def references(expression: Expression) -> frozenset[int]:
+    """The columns of the input that the expression reads."""
+    return frozenset(part.index for part in walk(expression) if isinstance(part, Ref))
+
+
+def shifted(expression: Expression, by: int) -> Expression:
+    """The same expression over an input whose columns stand `by` places further."""
+    match expression:
+        case Ref():
+            return replace(expression, index=expression.index + by)
+        case Call() | UserCall():
+            return replace(expression, args=tuple(shifted(arg, by) for arg in expression.args))
+        case Cast() | FieldAccess():
+            return replace(expression, operand=shifted(expression.operand, by))
+        case Case():
+            branches = tuple((shifted(c, by), shifted(v, by)) for c, v in expression.branches)
+            return replace(expression, branches=branches, default=shifted(expression.default, by))
+        case _:
+            return expression
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

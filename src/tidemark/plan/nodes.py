@@ -97,6 +97,35 @@ class Unnest:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepLast:
+    """Of each key the newest row by event time (`time` is its column), as a changelog."""
+
+    input: Node
+    keys: tuple[int, ...]
+    time: int
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalJoin:
+    """Each left row with the right version valid at its time; left columns, then right ones.
+
+    Without `right_time` the version that is there when the left row arrives. If
+    `retractions_overwrite`, a `-U` ends the version at its time.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    left_time: int
+    right_time: int | None
+    how: Literal["inner", "left"]
+    retractions_overwrite: bool
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """An INSERT INTO: rows in the order and types of the target's columns."""
 
@@ -106,13 +135,26 @@ class Sink:
     edge: Edge
 
 
-Node = Scan | AssignWatermark | Project | Filter | UnionAll | Values | Unnest | Sink
+Node = (
+    Scan
+    | AssignWatermark
+    | Project
+    | Filter
+    | UnionAll
+    | Values
+    | Unnest
+    | KeepLast
+    | TemporalJoin
+    | Sink
+)
 
 
 def inputs(node: Node) -> tuple[Node, ...]:
     match node:
         case UnionAll(inputs=several):
             return several
+        case TemporalJoin(left=left, right=right):
+            return left, right
         case Scan() | Values():
             return ()
         case _:
@@ -124,3 +166,8 @@ def walk(node: Node) -> Iterator[Node]:
     yield node
     for child in inputs(node):
         yield from walk(child)
+
+
+def is_stateful(node: Node) -> bool:
+    """Whether the plan remembers anything between rows."""
+    return any(isinstance(part, KeepLast | TemporalJoin) for part in walk(node))

@@ -17,6 +17,7 @@ from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.expressions import Call, Expression, Ref
 from tidemark.plan.features import refuse, refuse_what_cannot_run
+from tidemark.plan.fusion import fused
 from tidemark.plan.nodes import Column, Edge, Filter, Node, Project, TimeAttribute, UnionAll, Values
 from tidemark.plan.scalars import Binder
 from tidemark.plan.scope import Scope, access
@@ -143,7 +144,8 @@ def _name_of(item: exp.Expression, position: int) -> str:
 
 
 def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:
-    """The expressions over `node` as columns; nothing is added where nothing changes."""
+    """The expressions over `node` as columns; nothing is added where nothing changes, and one
+    projection of another is one."""
     below = node.edge
     same = all(isinstance(e, Ref) and e.index == i for i, e in enumerate(expressions))
     if same and tuple(names) == below.names:
@@ -154,6 +156,10 @@ def project(node: Node, expressions: Sequence[Expression], names: Sequence[str])
     )
     keys = _kept_keys(expressions, names, below)
     edge = Edge(columns, below.changelog, keys, below.bounded)
+    if isinstance(node, Project):
+        together = fused(expressions, node.expressions)
+        if together is not None:
+            return Project(node.input, tuple(together), edge)
     return Project(node, tuple(expressions), edge)
 
 
@@ -199,38 +205,53 @@ def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _bind_union(node: exp.Union, context: Context) -> Node:
-    _refuse_ordering(node)
-    if node.args.get("distinct"):
-        refuse("UNION without ALL", "removing duplicates keeps state between rows", node)
-    sides = [bind_query(side, context) for side in (node.this, node.expression)]
-    first, second = (side.edge for side in sides)
-    if len(first.columns) != len(second.columns):
-        raise PlanError(
-            f"UNION ALL of {len(first.columns)} and {len(second.columns)} columns",
-            at=span_of(node.expression),
-            notes={"left": ", ".join(first.names), "right": ", ".join(second.names)},
-        )
-    columns = tuple(
-        _merged_column(left, right, node)
-        for left, right in zip(first.columns, second.columns, strict=True)
-    )
+    """A chain of UNION ALL is one node; all its branches share their types."""
+    branches = _branches(node)
+    bound = [bind_query(branch, context) for branch in branches]
+    columns = bound[0].edge.columns
+    for branch, written in zip(bound[1:], branches[1:], strict=True):
+        columns = _merged_columns(columns, branch.edge.columns, written)
     types = tuple(column.type for column in columns)
-    changelog = max(first.changelog, second.changelog, key=list(Changelog).index)
-    edge = Edge(columns, changelog, (), first.bounded and second.bounded)
+    changelog = max((side.edge.changelog for side in bound), key=list(Changelog).index)
+    edge = Edge(columns, changelog, (), all(side.edge.bounded for side in bound))
     flat: list[Node] = []
-    for side in sides:
+    for side in bound:
         adapted = _as_types(side, types)
         flat.extend(adapted.inputs if isinstance(adapted, UnionAll) else (adapted,))
     return UnionAll(tuple(flat), edge)
 
 
-def _merged_column(left: Column, right: Column, node: exp.Union) -> Column:
+def _branches(node: exp.Union) -> list[exp.Expression]:
+    _refuse_ordering(node)
+    if node.args.get("distinct"):
+        refuse("UNION without ALL", "removing duplicates keeps state between rows", node)
+    first = node.this
+    chained = isinstance(first, exp.Union) and first.args.get("with_") is None
+    return [*(_branches(first) if chained else [first]), node.expression]
+
+
+def _merged_columns(
+    left: tuple[Column, ...], right: tuple[Column, ...], written: exp.Expression
+) -> tuple[Column, ...]:
+    if len(left) != len(right):
+        raise PlanError(
+            f"UNION ALL of {len(left)} and {len(right)} columns",
+            at=span_of(written),
+            notes={
+                "left": ", ".join(column.name for column in left),
+                "right": ", ".join(column.name for column in right),
+            },
+        )
+    return tuple(_merged_column(a, b, written) for a, b in zip(left, right, strict=True))
+
+
+def _merged_column(left: Column, right: Column, written: exp.Expression) -> Column:
     common = t.common_type([left.type, right.type])
     if common is None:
         raise PlanError(
             f"UNION ALL: column `{left.name}` is {left.type.text()} on the left and "
             f"{right.type.text()} on the right",
-            at=span_of(node.expression),
+            at=span_of(written),
         )
     time = left.time if left.time == right.time and left.type.same_as(right.type) else None
     return Column(left.name, common, time)

@@ -12,7 +12,7 @@ from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
 from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
-from tidemark.plan import queries
+from tidemark.plan import queries, temporal_joins
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Column, Edge, Node, Unnest, Values
@@ -37,8 +37,13 @@ def bind_from(select: exp.Select, context: Context) -> Relation:
     if start is None:
         return ONE_EMPTY_ROW
     relation = bind_relation(start.this, context)
+    where = select.args.get("where")
     for join in select.args.get("joins") or ():
-        relation = _cross_unnest(relation, join, context)
+        if temporal_joins.is_temporal(join.this, context):
+            condition = where.this if where is not None else None
+            relation = temporal_joins.bind_temporal_join(relation, join, condition, context)
+        else:
+            relation = _cross_unnest(relation, join, context)
     return relation
 
 
@@ -46,9 +51,9 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
     match node:
         case exp.Table():
             bound, name = _bind_name(node, context)
-            return _aliased(bound, node, name)
+            return aliased(bound, node, name)
         case exp.Subquery():
-            return _aliased(queries.bind_query(node.this, context), node, ())
+            return aliased(queries.bind_query(node.this, context), node, ())
         case exp.Unnest():
             return _unnest(ONE_EMPTY_ROW, node, False, context)
     raise NotSupported("this cannot stand in FROM yet", at=span_of(node))
@@ -144,7 +149,7 @@ def with_options(table: Table, given: tuple[Option, ...]) -> Table:
 # --- aliases -----------------------------------------------------------------------------------
 
 
-def _aliased(bound: Node, node: exp.Expression, table: tuple[str, ...]) -> Relation:
+def aliased(bound: Node, node: exp.Expression, table: tuple[str, ...]) -> Relation:
     alias = node.args.get("alias")
     if alias is None:
         return Relation(bound, Scope.of(bound.edge, *table))

@@ -8,45 +8,48 @@ from typing import TYPE_CHECKING, Any
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes import Edge
-from tidemark.spark.frames import KIND
+from tidemark.spark.frame import KIND
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def named(table: pa.Table, edge: Edge, kinds: Sequence[str]) -> pa.Table:
-    """What Spark gave for an edge, under the user's names. Nothing is copied."""
+def named(table: pa.Table, edge: Edge, kinds: Sequence[str], zone: str) -> pa.Table:
+    """What Spark gave for an edge, under the user's names, times in the session's zone."""
     import pyarrow as pa
 
     columns = list(table.columns)
     for index, type_ in enumerate(edge.types):
-        wanted = _named_type(columns[index].type, type_)
+        wanted = _named_type(columns[index].type, type_, zone)
         if wanted != columns[index].type:
             chunks = [chunk.view(wanted) for chunk in columns[index].chunks]
             columns[index] = pa.chunked_array(chunks, wanted)
     return pa.table(columns, names=[*edge.names, *kinds])
 
 
-def _named_type(actual: pa.DataType, type_: t.DataType) -> pa.DataType:
-    """The Arrow type as it is, with the field names of the Flink type."""
+def _named_type(actual: pa.DataType, type_: t.DataType, zone: str) -> pa.DataType:
+    """The Arrow type as it is, with the field names of the Flink type and the zone."""
     import pyarrow as pa
 
     match type_:
         case t.Row(fields=fields):
             named_fields = [
-                pa.field(field.name, _named_type(actual.field(i).type, field.type))
+                pa.field(field.name, _named_type(actual.field(i).type, field.type, zone))
                 for i, field in enumerate(fields)
             ]
             return pa.struct(named_fields)
         case t.Array(element=element):
-            return pa.list_(_inner(actual.value_field, element))
+            return pa.list_(_inner(actual.value_field, element, zone))
         case t.Map(key=key, value=value):
-            return pa.map_(_named_type(actual.key_type, key), _inner(actual.item_field, value))
+            keys = _named_type(actual.key_type, key, zone)
+            return pa.map_(keys, _inner(actual.item_field, value, zone))
+        case t.TimestampLtz():
+            return pa.timestamp(actual.unit, tz=zone)
     return actual
 
 
-def _inner(field: Any, type_: t.DataType) -> Any:
-    return field.with_type(_named_type(field.type, type_))
+def _inner(field: Any, type_: t.DataType, zone: str) -> Any:
+    return field.with_type(_named_type(field.type, type_, zone))
 
 
 def empty(edge: Edge) -> pa.Table:

@@ -9,7 +9,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes import Edge
 from tidemark.rows import Change
 from tidemark.session.arrow import empty
-from tidemark.spark.frames import KIND
+from tidemark.spark.frame import KIND
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidemark.catalog.options import CHECKPOINT_INTERVAL, JOB_NAME, LOCAL_TIME_ZONE
+from tidemark.catalog.options import CHECKPOINT_INTERVAL, JOB_NAME, LOCAL_TIME_ZONE, STATE_TTL
 from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, TidemarkError
 from tidemark.plan.nodes import Node, Sink
 from tidemark.session import sinks, sources
-from tidemark.session.failures import diagnose
 from tidemark.session.changes import ChangeStream
+from tidemark.session.failures import diagnose
 from tidemark.session.registration import table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
 from tidemark.session.workspace import Planned, Workspace
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.plan.planner import Plan
-    from tidemark.spark.frames import Frame
+    from tidemark.spark.frame import Frame
 
 
 def connect(
@@ -133,8 +133,15 @@ class Session:
         spark, options = self.spark, self.workspace.options
         zone = options.get(LOCAL_TIME_ZONE) or self._zone
         assert zone is not None
-        interval = options.milliseconds(CHECKPOINT_INTERVAL) or 0
-        return Launcher(spark, zone, sources.read, diagnose, self._checkpoint, interval)
+        return Launcher(
+            spark,
+            zone,
+            sources.read,
+            diagnose,
+            checkpoint=self._checkpoint,
+            interval_ms=options.milliseconds(CHECKPOINT_INTERVAL) or 0,
+            ttl_ms=options.milliseconds(STATE_TTL) or 0,
+        )
 
     def _query(self, statement: s.Query, plan: Plan) -> Result:
         [root] = plan.roots
@@ -144,7 +151,9 @@ class Session:
             launcher = self._launcher()
 
             def run(put: Callable[[pa.Table], None]) -> Run:
-                return launcher.start(root, plan, name, sinks.collector(root.edge, put))
+                return launcher.start(
+                    root, plan, name, sinks.collector(root.edge, launcher.zone, put)
+                )
 
             stream = ChangeStream(name, run)
             self.jobs.append(stream.job)

@@ -11,7 +11,7 @@ from tidemark.connectors.base import WriteRequest
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
-from tidemark.spark.frames import Frame
+from tidemark.spark.frame import Frame
 from tidemark.spark.launch import Consume
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def on_client(sink: Sink) -> bool:
     return connectors.lookup(sink.table).on_client
 
 
-def collector(edge: Edge, put: Callable[[pa.Table], None]) -> Consume:
+def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume:
     """Gives batches to a reader as Arrow tables whose columns have the user's names."""
 
     def consume(frame: Frame, batch_id: int | None) -> int:
@@ -60,7 +60,7 @@ def collector(edge: Edge, put: Callable[[pa.Table], None]) -> Consume:
         table = data.toArrow()
         kinds = frame.kept[len(frame.columns) :]
         if table.num_rows or batch_id is None:
-            put(named(table, edge, kinds))
+            put(named(table, edge, kinds, zone))
         return int(table.num_rows)
 
     return consume

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from tidemark import connectors
 from tidemark.connectors.base import ReadRequest
 from tidemark.plan.nodes import Scan
-from tidemark.spark.frames import Builder, names_of
+from tidemark.spark.builder import Builder
+from tidemark.spark.frame import names_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 
 from tidemark.errors import JobError
 from tidemark.plan.explain import explain
-from tidemark.plan.nodes import Node, Scan
+from tidemark.plan.nodes import Node, Scan, is_stateful
 from tidemark.plan.planner import Plan
-from tidemark.spark.frames import Builder, Frame
+from tidemark.spark.builder import Builder, StateSettings
+from tidemark.spark.frame import Frame
 from tidemark.spark.jobs import BatchRun, Diagnose, Run, StreamRun
+from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.remote import fetching_run, is_remote
+from tidemark.spark.stateful.end_of_input import say_ended
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,12 +37,29 @@ class Launcher:
     diagnose: Diagnose
     checkpoint: Path | None = None
     interval_ms: int = 0  # the shortest time between two micro-batches
+    ttl_ms: int = 0  # how long the state of idle keys is kept; 0 keeps it
+    buckets: int | None = None
+    always_stream: bool = False  # also what could run as one batch
 
-    def frame(self, root: Node, streaming: bool, folder: Path | None = None) -> Frame:
-        """The DataFrame of a plan, not started. `folder` is the job's own, if it has one."""
+    def frame(self, root: Node, streaming: bool) -> Frame:
+        """The DataFrame of a plan, not started."""
+        return self._built(root, streaming, _temporary_folder)[0]
+
+    def _built(
+        self, root: Node, streaming: bool, folder: Callable[[], Path]
+    ) -> tuple[Frame, Builder]:
+        """`folder` is the job's own; it is asked for when something must be put there."""
+        self.spark.conf.set("spark.sql.session.timeZone", self.zone)
+        state = None
+        if is_stateful(root):
+            ends = str(folder()) if streaming else None
+            state = StateSettings(self.buckets or self._default_buckets(), self.ttl_ms, ends)
         constants = _Constants(self.spark, folder)
-        builder = Builder(self.spark, streaming, self.zone, self.read, constants.once)
-        return builder.build(root)
+        builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state)
+        return builder.build(root), builder
+
+    def _default_buckets(self) -> int:
+        return 2 * int(self.spark.conf.get("spark.sql.shuffle.partitions") or 4)
 
     def start(
         self, root: Node, plan: Plan, name: str, consume: Consume, *, on_client: bool = True
@@ -49,7 +69,6 @@ class Launcher:
         Over Spark Connect a stream's batches are consumed on the server, inside the query's own
         commit, unless `consume` belongs to the client.
         """
-        self.spark.conf.set("spark.sql.session.timeZone", self.zone)
         if not self.streams(root, plan):
             frame = self.frame(root, streaming=False)
             return BatchRun(
@@ -63,43 +82,60 @@ class Launcher:
     def streams(self, root: Node, plan: Plan) -> bool:
         """Whether the root runs as a streaming query.
 
-        A bounded plan in which no operator remembers anything gives the same rows as one batch,
-        and starts faster; it needs a stream only to resume from a checkpoint.
+        A bounded plan gives its rows as one batch too, by the same kernels, and starts faster:
+        it needs a stream only to resume from a checkpoint.
         """
         if plan.mode == "batch":
             return False
-        return not root.edge.bounded or self.checkpoint is not None
+        return not root.edge.bounded or self.checkpoint is not None or self.always_stream
 
     def _start_stream(
         self, root: Node, plan: Plan, name: str, consume: Consume, on_client: bool
     ) -> Run:
-        folder = None
         if self.checkpoint is not None:
             folder = self.checkpoint / _folder_name(name)
             _same_query(folder, root, plan)
-        frame = self.frame(root, True, folder)
-        shape = (frame.columns, frame.changelog)
-        writer = frame.data.writeStream.queryName(name)
-        if root.edge.bounded:
-            writer = writer.trigger(availableNow=True)
         else:
-            writer = writer.trigger(processingTime=f"{self.interval_ms} milliseconds")
-        if folder is not None:
+            folder = _temporary_folder()
+        frame, builder = self._built(root, True, lambda: folder)
+        shape = (frame.columns, frame.changelog)
+
+        def start() -> StreamRun:
+            writer = frame.data.writeStream.queryName(name)
             writer = writer.option("checkpointLocation", str(folder / "spark"))
-        if is_remote(self.spark) and on_client:
-            return fetching_run(
-                self.spark,
-                writer,
-                lambda data, batch: consume(Frame(data, *shape), batch),
-                self.diagnose,
-            )
-        counted = _Counter()
+            if root.edge.bounded:
+                writer = writer.trigger(availableNow=True)
+            else:
+                writer = writer.trigger(processingTime=f"{self.interval_ms} milliseconds")
+            if is_remote(self.spark) and on_client:
+                return fetching_run(
+                    self.spark,
+                    writer,
+                    lambda data, batch: consume(Frame(data, *shape), batch),
+                    self.diagnose,
+                )
+            counted = _Counter()
 
-        def on_batch(data: DataFrame, batch_id: int) -> None:
-            counted.add(consume(Frame(data, *shape), batch_id))
+            def on_batch(data: DataFrame, batch_id: int) -> None:
+                counted.add(consume(Frame(data, *shape), batch_id))
 
-        query = writer.foreachBatch(on_batch).start()
-        return StreamRun(query, counted.total, self.diagnose)
+            query = writer.foreachBatch(on_batch).start()
+            return StreamRun(query, counted.total, self.diagnose)
+
+        def tell_ends() -> None:
+            for end in builder.ends:
+                say_ended(self.spark, end)
+
+        if root.edge.bounded and builder.ends:
+            return TwoPhaseRun(start, tell_ends)
+        run = start()
+        if builder.ends:
+            after_first_batch(run, tell_ends)
+        return run
+
+
+def _temporary_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="tidemark-"))
 
 
 class _Constants:
@@ -108,15 +144,13 @@ class _Constants:
     The files are the job's: a job that resumes finds the ones it has read already.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path | None) -> None:
+    def __init__(self, spark: SparkSession, folder: Callable[[], Path]) -> None:
         self._spark = spark
         self._folder = folder
         self._count = 0
 
     def once(self, data: DataFrame) -> DataFrame:
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="tidemark-constants-"))
-        place = str(self._folder / f"constants-{self._count}")
+        place = str(self._folder() / f"constants-{self._count}")
         self._count += 1
         data.write.mode("ignore").parquet(place)
         return self._spark.readStream.schema(data.schema).parquet(place)

@@ -12,37 +12,38 @@ from tidemark.functions import spark_text
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import (
     AssignWatermark,
-    Edge,
     Filter,
+    KeepLast,
     Node,
     Project,
     Scan,
     Sink,
+    TemporalJoin,
     UnionAll,
     Unnest,
     Values,
 )
+from tidemark.spark import remembering
 from tidemark.spark.expressions import PythonFunction, Writer
+from tidemark.spark.frame import Frame, like, names_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
-KIND = "_tm_kind"
+    from tidemark.kernels.clean_up import Retention
+    from tidemark.kernels.protocol import Kernel
+    from tidemark.spark.stateful.operator import StatefulInput
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """A DataFrame whose columns stand for those of an edge, by position. Where rows are not
-    all inserts, a last column `_tm_kind` tells."""
+class StateSettings:
+    """How the stateful operators of a plan run."""
 
-    data: DataFrame
-    columns: tuple[str, ...]
-    changelog: Changelog
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """All columns that a node must hand on."""
-        return self.columns if self.changelog is Changelog.APPEND else (*self.columns, KIND)
+    buckets: int = 8
+    ttl_ms: int = 0
+    # Where the ends of bounded sources are told; a stream needs it.
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,11 @@ class Builder:
     read: Callable[[Scan, Builder], DataFrame]
     # Turns a batch frame into a stream that delivers it once; for constants in a stream.
     once: Callable[[DataFrame], DataFrame]
+    # Given where the plan remembers rows: only there does a watermark do anything.
+    state: StateSettings | None = None
     registered: dict[str, PythonFunction] = field(default_factory=dict)
+    ends: list[str] = field(default_factory=list)
+    operators: list[str] = field(default_factory=list)
 
     def build(self, node: Node) -> Frame:
         return _BUILDERS[type(node)](self, node)
@@ -70,9 +75,39 @@ class Builder:
                 register(self.spark, function)
         return text
 
+    def end_folder(self) -> str:
+        """Where the end of the next bounded source will be told."""
+        from tidemark.spark.stateful.end_of_input import end_folder_ready
 
-def names_of(edge: Edge) -> tuple[str, ...]:
-    return spark_text.safe_names(edge.names)
+        assert self.state is not None
+        folder = f"{self.state.folder}/end-{len(self.ends)}"
+        end_folder_ready(self.spark, folder)
+        self.ends.append(folder)
+        return folder
+
+    def retention(self) -> Retention | None:
+        """How long the state of idle keys is kept; None keeps it."""
+        from tidemark.kernels.clean_up import Retention
+
+        assert self.state is not None
+        return Retention.of(self.state.ttl_ms) if self.state.ttl_ms else None
+
+    def run_kernel(
+        self, what: str, kernel: Kernel, inputs: list[StatefulInput], schema: StructType
+    ) -> DataFrame:
+        """A kernel as the next stateful operator of the plan."""
+        from tidemark.spark.stateful.operator import StatefulOptions, run_stateful
+
+        assert self.state is not None
+        name = f"{what}-{len(self.operators) + 1}"
+        self.operators.append(name)
+        ticker = min(TICK_MS, self.state.ttl_ms) if self.state.ttl_ms else None
+        options = StatefulOptions(name, self.state.buckets, ticker)
+        return run_stateful(self.spark, kernel, inputs, schema, options)
+
+
+# How often operators that keep state for a time look at the clock.
+TICK_MS = 1000
 
 
 def register(spark: SparkSession, function: PythonFunction) -> None:
@@ -119,22 +154,11 @@ def _filter(builder: Builder, node: Filter) -> Frame:
 
 def _union(builder: Builder, node: UnionAll) -> Frame:
     names, changelog = names_of(node.edge), node.edge.changelog
-    frames = [_like(builder.build(side), names, changelog) for side in node.inputs]
+    frames = [like(builder.build(side), names, changelog) for side in node.inputs]
     united = frames[0]
     for frame in frames[1:]:
         united = united.union(frame)
     return Frame(united, names, changelog)
-
-
-def _like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> DataFrame:
-    """The frame under other names, and with row kinds if the others have them."""
-    texts = [
-        f"{spark_text.name(old)} AS {spark_text.name(new)}"
-        for old, new in zip(frame.columns, names, strict=True)
-    ]
-    if changelog is not Changelog.APPEND:
-        texts.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
-    return frame.data.selectExpr(*texts)
 
 
 def _values(builder: Builder, node: Values) -> Frame:
@@ -191,7 +215,7 @@ def _element_fields(type_: t.DataType) -> list[str]:
 
 
 def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
-    """Rows must have an event time. The watermark itself is made where something waits for it."""
+    """Rows must have an event time. Spark follows the watermark where something waits for it."""
     below = builder.build(node.input)
     time = spark_text.name(below.columns[node.edge.names.index(node.column)])
     message = spark_text.string(
@@ -200,13 +224,15 @@ def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
     row = ", ".join(spark_text.name(name) for name in below.columns)
     complain = f"raise_error(concat({message}, to_json(struct({row}))))"
     checked = below.data.where(f"CASE WHEN {time} IS NULL THEN {complain} ELSE TRUE END")
-    return Frame(checked, below.columns, below.changelog)
+    frame = Frame(checked, below.columns, below.changelog)
+    followed = builder.streaming and builder.state is not None
+    return remembering.watermarked(builder, node, frame) if followed else frame
 
 
 def _sink(builder: Builder, node: Sink) -> Frame:
     below = builder.build(node.input)
     names = names_of(node.edge)
-    return Frame(_like(below, names, below.changelog), names, below.changelog)
+    return Frame(like(below, names, below.changelog), names, below.changelog)
 
 
 _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
@@ -217,5 +243,7 @@ _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
     Values: _values,
     Unnest: _unnest,
     AssignWatermark: _watermark,
+    KeepLast: remembering.keep_last,
+    TemporalJoin: remembering.temporal_join,
     Sink: _sink,
 }

@@ -1,0 +1,367 @@
+"""`L [LEFT] JOIN V FOR SYSTEM_TIME AS OF L.ts AS v ON ...`, and its older spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqlglot import exp
+
+from tidemark import types as t
+from tidemark.catalog.tables import TemporalFunction
+from tidemark.dialect import nodes, span_of
+from tidemark.errors import NotSupported, PlanError
+from tidemark.plan import literals, queries, relations
+from tidemark.plan.conditions import flattened
+from tidemark.plan.context import Context
+from tidemark.plan.conversions import common_type, convert
+from tidemark.plan.expressions import Case, Expression, Ref, references, shifted
+from tidemark.plan.nodes import Edge, Filter, KeepLast, Node, Project, TemporalJoin
+from tidemark.plan.scope import Scope
+
+JoinType = Literal["inner", "left"]
+
+UNSUPPORTED = {
+    "RIGHT": "a version without a left row has no time to join at",
+    "FULL": "a version without a left row has no time to join at",
+}
+
+
+def is_temporal(relation: exp.Expression, context: Context) -> bool:
+    """Whether a relation on the right of a join asks for a version of a table."""
+    if relation.args.get("as_of") is not None:
+        return True
+    return _function_of(relation, context) is not None
+
+
+def _function_of(relation: exp.Expression, context: Context) -> TemporalFunction | None:
+    call = relation.this if isinstance(relation, exp.Lateral) else relation
+    if not isinstance(call, nodes.TableFunction):
+        return None
+    return context.catalogs.temporal_functions.get(call.name.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    """The right side: its rows, the time to ask for, and what makes it versioned."""
+
+    relation: relations.Relation
+    as_of: exp.Expression
+    key: tuple[str, ...] | None
+    time: int | None
+    name: str
+
+
+def bind_temporal_join(
+    left: relations.Relation, join: exp.Join, where: exp.Expression | None, context: Context
+) -> relations.Relation:
+    """The rows of `left`, each with the version that is valid at its time."""
+    side = join.args.get("side") or "INNER"
+    if side in UNSUPPORTED:
+        raise NotSupported(
+            f"a {side} temporal join cannot be run",
+            at=span_of(join),
+            notes={"why": UNSUPPORTED[side]},
+            hint="turn it round: the versioned table stands on the right of a LEFT JOIN",
+        )
+    versions = _versions(join.this, context)
+    left_time = _left_time(left, versions, context)
+    if left.node.edge.columns[left_time].time == "processing":
+        _check_processing_time(join.this, versions, context)
+        versions = replace(versions, time=None)
+    else:
+        _check_event_time(left, left_time, versions, join)
+    condition = join.args.get("on")
+    if condition is None and (join.args.get("kind") == "COMMA" or where is not None):
+        condition = where
+    if condition is None:
+        raise PlanError("a temporal join needs a condition on the key", at=span_of(join))
+    matched = _Condition.of(condition, left, versions, context, own=join.args.get("on") is not None)
+    matched.check_key(versions, condition)
+    return _joined(left, left_time, versions, matched, "left" if side == "LEFT" else "inner")
+
+
+# --- the right side ----------------------------------------------------------------------------
+
+
+def _versions(node: exp.Expression, context: Context) -> _Versions:
+    function = _function_of(node, context)
+    if function is not None:
+        return _function_versions(function, node, context)
+    plain = node.copy()
+    plain.set("as_of", None)
+    relation = relations.bind_relation(plain, context)
+    edge = relation.node.edge
+    times = [index for index, column in enumerate(edge.columns) if column.time == "event"]
+    return _Versions(
+        relation=relation,
+        as_of=node.args["as_of"],
+        key=edge.keys[0] if edge.keys else None,
+        time=times[0] if times else None,
+        name=_name(node),
+    )
+
+
+def _function_versions(
+    function: TemporalFunction, node: exp.Expression, context: Context
+) -> _Versions:
+    call = node.this if isinstance(node, exp.Lateral) else node
+    if len(call.expressions) != 1:
+        raise PlanError(f"`{function.name}` takes one time", at=span_of(call))
+    table = exp.Table(this=exp.to_identifier(function.table, quoted=True))
+    alias = node.args.get("alias") or call.args.get("alias")
+    table.set("alias", alias.copy() if alias is not None else None)
+    relation = relations.bind_relation(table, context)
+    names = relation.node.edge.names
+    return _Versions(
+        relation=relation,
+        as_of=call.expressions[0],
+        key=function.primary_key,
+        time=names.index(function.time_attribute),
+        name=function.name,
+    )
+
+
+def _name(node: exp.Expression) -> str:
+    return node.name if isinstance(node, exp.Table) else node.alias or "the right side"
+
+
+# --- times -------------------------------------------------------------------------------------
+
+
+def _left_time(left: relations.Relation, versions: _Versions, context: Context) -> int:
+    bound = context.binder(left.scope).bind(versions.as_of)
+    if isinstance(bound, Ref) and left.node.edge.columns[bound.index].time is not None:
+        return bound.index
+    times = [c.name for c in left.node.edge.columns if c.time is not None]
+    raise PlanError(
+        "FOR SYSTEM_TIME AS OF takes a time attribute of the left side",
+        at=span_of(versions.as_of),
+        notes={"time attributes": ", ".join(times) or "none"},
+        hint=None if times else "declare a WATERMARK on the left table",
+    )
+
+
+def _check_event_time(
+    left: relations.Relation, left_time: int, versions: _Versions, join: exp.Join
+) -> None:
+    missing = []
+    if versions.key is None:
+        missing.append("no primary key")
+    if versions.time is None:
+        missing.append("no event-time attribute (a WATERMARK)")
+    if missing:
+        raise PlanError(
+            f"`{versions.name}` is not a versioned table: it has {' and '.join(missing)}",
+            at=span_of(join.this),
+            hint=(
+                "declare PRIMARY KEY (...) NOT ENFORCED and WATERMARK FOR ts AS ... on the table, "
+                "or make a view with ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1"
+            ),
+        )
+    assert versions.time is not None
+    mine = left.node.edge.columns[left_time].type
+    other = versions.relation.node.edge.columns[versions.time].type
+    if type(mine) is not type(other):
+        raise PlanError(
+            "both sides of a temporal join must have event times of one kind",
+            at=span_of(versions.as_of),
+            notes={"left": mine.text(), "right": other.text()},
+        )
+
+
+def _check_processing_time(relation: exp.Expression, versions: _Versions, context: Context) -> None:
+    if _function_of(relation, context) is not None:
+        return
+    raise NotSupported(
+        "a processing-time temporal join of a stream cannot be run through FOR SYSTEM_TIME AS OF",
+        at=span_of(versions.as_of),
+        notes={
+            "why": "left rows would not wait until the right side's first rows have been read, "
+            "so results would depend on timing (FLINK-19830)"
+        },
+        hint="join by event time, or use a temporal table function: LATERAL TABLE(f(o.proctime))",
+    )
+
+
+# --- the condition -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """The ON clause: pairs of equal keys, and what remains to be tested on the joined row."""
+
+    left: tuple[Expression, ...]
+    right: tuple[Expression, ...]
+    residual: Expression | None
+
+    @classmethod
+    def of(
+        cls,
+        condition: exp.Expression,
+        left: relations.Relation,
+        versions: _Versions,
+        context: Context,
+        own: bool,
+    ) -> _Condition:
+        """`own` conditions belong to the join; a WHERE above it is tested there anyway."""
+        binder = context.binder(left.scope + versions.relation.scope)
+        width = len(left.node.edge.columns)
+        pairs: list[tuple[Expression, Expression]] = []
+        rest: list[Expression] = []
+        for part in flattened(condition):
+            if not own and not isinstance(part, exp.EQ):
+                continue
+            pair = None
+            if isinstance(part, exp.EQ):
+                pair = _key_pair(binder.bind(part.this), binder.bind(part.expression), width, part)
+            if pair is not None:
+                pairs.append(pair)
+            elif own:
+                rest.append(binder.condition(part, "ON"))
+        residual = None
+        if rest:
+            residual = rest[0]
+            for further in rest[1:]:
+                residual = binder.operator("AND", [residual, further], condition)
+        return cls(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs), residual)
+
+    def check_key(self, versions: _Versions, condition: exp.Expression) -> None:
+        assert versions.key is not None
+        names = versions.relation.node.edge.names
+        compared = {names[e.index] for e in self.right if isinstance(e, Ref)}
+        missing = [name for name in versions.key if name not in compared]
+        if missing:
+            raise PlanError(
+                f"temporal join must use the whole primary key of `{versions.name}`",
+                at=span_of(condition),
+                notes={"primary key": f"({', '.join(versions.key)})"},
+                hint="add " + " AND ".join(f"... = {versions.name}.{name}" for name in missing),
+            )
+
+
+def _key_pair(
+    one: Expression, other: Expression, width: int, node: exp.Expression
+) -> tuple[Expression, Expression] | None:
+    """(left, right) if one side speaks of the left only and the other of the right only."""
+    for mine, theirs in ((one, other), (other, one)):
+        left, right = references(mine), references(theirs)
+        if left and right and max(left) < width <= min(right):
+            type_ = common_type([mine, theirs], "the sides of =", node)
+            bare = _bare_key(theirs, type_)
+            return convert(mine, type_), shifted(bare, -width)
+    return None
+
+
+def _bare_key(value: Expression, type_: t.DataType) -> Expression:
+    return value if value.type.same_as(type_) else convert(value, type_)
+
+
+# --- the join ----------------------------------------------------------------------------------
+
+
+def _joined(
+    left: relations.Relation,
+    left_time: int,
+    versions: _Versions,
+    matched: _Condition,
+    how: JoinType,
+) -> relations.Relation:
+    right = versions.relation
+    left_node, left_keys = _with_keys(left.node, matched.left)
+    right_node, right_keys = _with_keys(right.node, matched.right)
+    kept = [*range(len(left.node.edge.columns))]
+    offset = len(left_node.edge.columns)
+    kept += [offset + index for index in range(len(right.node.edge.columns))]
+    padded = how == "left"
+    right_columns = tuple(
+        replace(c, type=c.type.with_nullable(True)) if padded else c
+        for c in right_node.edge.columns
+    )
+    below = left_node.edge
+    edge = Edge(
+        (*below.columns, *right_columns),
+        below.changelog,
+        below.keys,
+        below.bounded and right_node.edge.bounded,
+    )
+    joined: Node = TemporalJoin(
+        left_node,
+        right_node,
+        left_keys,
+        right_keys,
+        left_time,
+        versions.time,
+        how,
+        _retractions_overwrite(right.node),
+        edge,
+    )
+    scope = Scope.of(edge)
+    names = [edge.names[index] for index in kept]
+    joined = queries.project(joined, [scope.ref(index) for index in kept], names)
+    if matched.residual is not None:
+        joined = _tested(joined, matched.residual, len(left.node.edge.columns), padded)
+    return relations.Relation(joined, left.scope + _nullable_scope(right.scope, padded))
+
+
+def _with_keys(node: Node, keys: Sequence[Expression]) -> tuple[Node, tuple[int, ...]]:
+    """The node with its keys as plain columns, and where they are."""
+    positions = [key.index if isinstance(key, Ref) else None for key in keys]
+    if None not in positions:
+        return node, tuple(p for p in positions if p is not None)
+    scope = Scope.of(node.edge)
+    expressions: list[Expression] = [scope.ref(i) for i in range(len(node.edge.columns))]
+    names = list(node.edge.names)
+    placed = []
+    for number, key in enumerate(keys):
+        if not isinstance(key, Ref):
+            placed.append(len(expressions))
+            expressions.append(key)
+            names.append(f"$key{number}")
+        else:
+            placed.append(key.index)
+    return queries.project(node, expressions, names), tuple(placed)
+
+
+def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Node:
+    """The rest of the condition. A left join keeps the row and forgets the version."""
+    if not padded:
+        return Filter(joined, residual, joined.edge)
+    scope = Scope.of(joined.edge)
+    columns: list[Expression] = []
+    for index, column in enumerate(joined.edge.columns):
+        ref = scope.ref(index)
+        if index < width:
+            columns.append(ref)
+        else:
+            columns.append(Case(((residual, ref),), literals.null(column.type), column.type))
+    return Project(joined, tuple(columns), joined.edge)
+
+
+def _nullable_scope(scope: Scope, padded: bool) -> Scope:
+    if not padded:
+        return scope
+    return Scope(
+        replace(v, column=replace(v.column, type=v.column.type.with_nullable(True)))
+        for v in scope.visible
+    )
+
+
+def _retractions_overwrite(node: Node) -> bool:
+    """Whether a `-U` takes the place of the version it takes back.
+
+    Versions replace one another, so usually `-U` says nothing new. Flink keeps it above a filter,
+    which may hold back the `+U` that belongs to it; there it ends its version.
+    """
+    filtered = False
+    while True:
+        match node:
+            case KeepLast():
+                return filtered
+            case Filter(input=below):
+                filtered, node = True, below
+            case Project(input=below):
+                node = below
+            case _:
+                return False

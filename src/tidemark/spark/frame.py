@@ -1,0 +1,46 @@
+"""DataFrames that stand for edges of a plan, and the row kinds they may carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.plan.nodes import Edge
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+KIND = "_tm_kind"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A DataFrame whose columns stand for those of an edge, by position. Where rows are not
+    all inserts, a last column `_tm_kind` tells."""
+
+    data: DataFrame
+    columns: tuple[str, ...]
+    changelog: Changelog
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """All columns that a node must hand on."""
+        return self.columns if self.changelog is Changelog.APPEND else (*self.columns, KIND)
+
+
+def names_of(edge: Edge) -> tuple[str, ...]:
+    """What the columns of an edge are called in Spark."""
+    return spark_text.safe_names(edge.names)
+
+
+def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> DataFrame:
+    """The frame under other names, and with row kinds if the others have them."""
+    texts = [
+        f"{spark_text.name(old)} AS {spark_text.name(new)}"
+        for old, new in zip(frame.columns, names, strict=True)
+    ]
+    if changelog is not Changelog.APPEND:
+        texts.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
+    return frame.data.selectExpr(*texts)

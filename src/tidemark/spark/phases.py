@@ -1,0 +1,74 @@
+"""Streams whose bounded sources end: the end is told when all that was there has been read."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from tidemark.errors import TidemarkError
+from tidemark.spark.jobs import Progress, State, StreamRun
+
+
+class TwoPhaseRun:
+    """A bounded stream: first everything that there is to read, then the end of all sources.
+
+    Both phases are one query with one checkpoint, started twice.
+    """
+
+    def __init__(self, start: Callable[[], StreamRun], tell_ends: Callable[[], None]) -> None:
+        self._runs = [start()]
+        self._failure: TidemarkError | None = None
+        self._stopping = False
+        self._thread = threading.Thread(target=self._work, args=(start, tell_ends), daemon=True)
+        self._thread.start()
+
+    def _work(self, start: Callable[[], StreamRun], tell_ends: Callable[[], None]) -> None:
+        first = self._runs[0]
+        try:
+            first.wait(None)
+            if first.state == "finished" and not self._stopping:
+                tell_ends()
+                self._runs.append(start())
+                self._runs[-1].wait(None)
+        except Exception as problem:
+            self._failure = first.diagnose(problem)
+
+    @property
+    def state(self) -> State:
+        if self._thread.is_alive():
+            return "running"
+        return "failed" if self._failure else self._runs[-1].state
+
+    @property
+    def failure(self) -> TidemarkError | None:
+        return self._failure or self._runs[-1].failure
+
+    def wait(self, timeout: float | None) -> bool:
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._runs[-1].stop()
+        self._thread.join()
+
+    def progress(self) -> Progress:
+        total = Progress()
+        for run in self._runs:
+            total = total + run.progress()
+        return total
+
+
+def after_first_batch(run: StreamRun, tell_ends: Callable[[], None]) -> None:
+    """Tell the ends of bounded sources once a stream that goes on has read them, which is in its
+    first batch."""
+
+    def wait() -> None:
+        while run.query.isActive:
+            if run.query.lastProgress is not None:
+                tell_ends()
+                return
+            time.sleep(0.1)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -1,0 +1,118 @@
+"""Nodes that remember rows, as DataFrames: each is a kernel on the stateful runtime."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes import AssignWatermark, KeepLast, TemporalJoin, is_stateful
+from tidemark.spark.frame import KIND, Frame, like, names_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from tidemark.spark.builder import Builder
+
+WATERMARK = "_tm_watermark"
+
+
+def keep_last(builder: Builder, node: KeepLast) -> Frame:
+    from tidemark.kernels.keep_last import KeepLast as Kernel
+    from tidemark.spark.stateful.operator import StatefulInput
+
+    below = builder.build(node.input)
+    keys = tuple(below.columns[index] for index in node.keys)
+    chained = is_stateful(node.input)
+    rows = StatefulInput(below.data, keys, below.columns[node.time], chained=chained)
+    schema = _schema([below.data], kinds=True)
+    data = builder.run_kernel("keep-last", Kernel(keys), [rows], schema)
+    return Frame(data, below.columns, Changelog.RETRACT)
+
+
+def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
+    from tidemark.kernels.temporal_join import TemporalJoin as EventTime
+    from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
+    from tidemark.spark.stateful.operator import StatefulInput
+
+    left, names = builder.build(node.left), names_of(node.edge)
+    width = len(node.left.edge.columns)
+    right = _named(builder.build(node.right), names[width:])
+    left = _named(left, names[:width])
+    left_keys = tuple(left.columns[index] for index in node.left_keys)
+    right_keys = tuple(right.columns[index] for index in node.right_keys)
+    kernel: Any
+    if node.right_time is None:
+        kernel = ProcessingTimeTemporalJoin(
+            left_keys, right_keys, node.how, retention=builder.retention()
+        )
+        times: tuple[str | None, str | None] = (None, None)
+    else:
+        update_before = "ends version" if node.retractions_overwrite else "ignored"
+        kernel = EventTime(
+            left_keys,
+            right_keys,
+            node.how,
+            update_before=update_before,  # type: ignore[arg-type]
+            retention=builder.retention(),
+        )
+        times = (left.columns[node.left_time], right.columns[node.right_time])
+    inputs = [
+        StatefulInput(frame.data, keys, time, chained=is_stateful(below))
+        for frame, keys, time, below in zip(
+            (left, right), (left_keys, right_keys), times, (node.left, node.right), strict=True
+        )
+    ]
+    has_kinds = left.changelog is not Changelog.APPEND
+    schema = _schema([left.data, right.data], kinds=has_kinds)
+    data = builder.run_kernel("temporal-join", kernel, inputs, schema)
+    return Frame(data, names, left.changelog)
+
+
+def _named(frame: Frame, names: tuple[str, ...]) -> Frame:
+    return Frame(like(frame, names, frame.changelog), names, frame.changelog)
+
+
+def _schema(frames: list[DataFrame], kinds: bool) -> StructType:
+    """The columns of all the frames, and a row kind at the end if there are kinds."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    fields = [
+        StructField(field.name, field.dataType, True)
+        for frame in frames
+        for field in frame.schema.fields
+        if field.name != KIND
+    ]
+    return StructType([*fields, *([StructField(KIND, StringType(), False)] if kinds else [])])
+
+
+# --- watermarks --------------------------------------------------------------------------------
+
+
+def watermarked(builder: Builder, node: AssignWatermark, frame: Frame) -> Frame:
+    """The rows, from which Spark now follows the watermark."""
+    from tidemark.spark.stateful.end_of_input import with_watermark
+
+    instant = _instant(builder.write(node.expression, frame), node.expression, builder.zone)
+    data = frame.data.selectExpr(*frame.kept, f"{instant} AS {WATERMARK}")
+    folder = builder.end_folder() if node.edge.bounded else None
+    return Frame(
+        with_watermark(data, WATERMARK, folder).drop(WATERMARK), frame.columns, frame.changelog
+    )
+
+
+def _instant(text: str, expression: Expression, zone: str) -> str:
+    """Event time as the TIMESTAMP that Spark wants; wall-clock time counts as UTC."""
+    if isinstance(expression.type, t.TimestampLtz):
+        return text
+    if zone.upper() in ("UTC", "ETC/UTC", "GMT", "Z"):
+        return f"CAST({text} AS TIMESTAMP)"
+    # Not through a cast, which would read the clock of the session's zone.
+    epoch = spark_text.string("1970-01-01")
+    days = f"CAST(datediff({text}, DATE {epoch}) AS BIGINT)"
+    seconds = f"CAST(extract(SECOND FROM {text}) * 1000000 AS BIGINT)"
+    clock = f"hour({text}) * 3600000000L + minute({text}) * 60000000L + {seconds}"
+    return f"timestamp_micros({days} * 86400000000L + {clock})"
