@@ -84,7 +84,8 @@ def _news(node: Node, *, is_root: bool) -> list[str]:
     below = [child.edge for child in inputs(node)]
     known, passed = traits(node.edge), [traits(edge) for edge in below]
     said = []
-    if is_root or not any(edge.columns == node.edge.columns for edge in below):
+    same = any((e.names, e.types) == (node.edge.names, node.edge.types) for e in below)
+    if is_root or not same:
         said += _wrapped([f"{c.name} {c.type}" for c in node.edge.columns])
     if is_root or any(traits_below != known for traits_below in passed) or not below:
         said.append("; ".join(known))
@@ -93,12 +94,12 @@ def _news(node: Node, *, is_root: bool) -> list[str]:
 
 def _wrapped(items: Sequence[str]) -> list[str]:
     """The items in lines, none of them broken."""
-    lines = [""]
+    lines: list[list[str]] = [[]]
     for item in items:
-        if lines[-1] and len(lines[-1]) + len(item) > WIDTH:
-            lines.append("")
-        lines[-1] += f"{item}, "
-    return [line.rstrip(", ") for line in lines if line]
+        if lines[-1] and len(", ".join([*lines[-1], item])) > WIDTH:
+            lines.append([])
+        lines[-1].append(item)
+    return [line for line in ",\n".join(map(", ".join, lines)).split("\n") if line]
 
 
 def _physical(root: Node) -> list[str]:
