@@ -28,7 +28,7 @@ class Arrived:
     stamp: int = NONE_YET
 
 
-def frame(side: int, rows: Sequence[tuple[int, Arrived]]) -> pl.DataFrame:
+def frame(side: int, rows: Sequence[tuple[int, Arrived]], hash_values: int) -> pl.DataFrame:
     """Rows of one side as a kernel gets them; each comes with its place in the step."""
     name = "lr"[side]
     mine = [(place, arrived) for place, arrived in rows if arrived.side == side]
@@ -36,8 +36,7 @@ def frame(side: int, rows: Sequence[tuple[int, Arrived]]) -> pl.DataFrame:
         f"{name}_key": [a.row.key for _, a in mine],
         f"{name}_payload": [a.row.payload for _, a in mine],
         (KIND if side == LEFT else "r_kind"): [a.row.kind for _, a in mine],
-        # Three hash values only: different keys must be told apart by more than their hash.
-        HASH: [-1 if a.row.key is None else sum(map(ord, a.row.key)) % 3 for _, a in mine],
+        HASH: [_hash(a.row.key) % hash_values for _, a in mine],
         TIME: [a.row.time for _, a in mine],
         ARRIVAL: [place for place, _ in mine],
         STAMP: [a.stamp for _, a in mine],
@@ -55,11 +54,17 @@ def frame(side: int, rows: Sequence[tuple[int, Arrived]]) -> pl.DataFrame:
     return made if side == LEFT else made.rename({"r_kind": KIND})
 
 
+def _hash(key: str | None) -> int:
+    return 0 if key is None else int.from_bytes(key.encode(), "big")
+
+
 @dataclass
 class Driver:
     """A kernel with its state, fed step by step."""
 
     kernel: Kernel
+    # So few that different keys must be told apart by more than their hash.
+    hash_values: int = 3
     state: State = field(default_factory=State)
     metrics: Metrics | None = None
     next_event_time: int | None = None
@@ -69,7 +74,7 @@ class Driver:
         self, rows: Sequence[Arrived], watermark: int, processing_time: int = 0
     ) -> list[Emitted]:
         placed = list(enumerate(rows))
-        inputs = [frame(side, placed) for side in (LEFT, RIGHT)]
+        inputs = [frame(side, placed, self.hash_values) for side in (LEFT, RIGHT)]
         step = self.kernel.step(self.state, inputs, watermark, processing_time)
         self.state, self.metrics = step.state, step.metrics
         self.next_event_time = step.next_event_time

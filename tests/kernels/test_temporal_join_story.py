@@ -93,7 +93,7 @@ def test_the_end_of_input_lets_everything_out() -> None:
 
 def test_a_key_keeps_one_version_of_the_past_however_many_came() -> None:
     join = Driver(TemporalJoin(("l_key",), ("r_key",), compaction=Compaction(2, 1)))
-    for time in range(200):
+    for time in range(100):
         join.feed(right=f"EUR {time} {time}", watermark=time - 1)
 
     assert join.state.keyed("versions").height < 10
@@ -115,6 +115,17 @@ def test_an_idle_key_is_forgotten_between_the_shortest_and_the_longest_time() ->
     join.feed(at=960)
     join.feed(left="a 9 3", at=961)
     assert join.feed(watermark=9, at=962) == []
+
+
+def test_forgotten_keys_leave_nothing_behind() -> None:
+    kernel = TemporalJoin(
+        ("l_key",), ("r_key",), retention=Retention(2, 3), compaction=Compaction(2, 1)
+    )
+    join = Driver(kernel, hash_values=2**62)
+    for time in range(100):
+        join.feed(right=f"key{time} {time} 1", watermark=time - 1, at=time)
+
+    assert join.state.height < 50
 
 
 def test_a_step_writes_what_it_touches_and_not_what_is_kept() -> None:

@@ -77,6 +77,14 @@ class KeyedTable(Table):
                 found.append(rows[_positions_of(longs(rows, HASH), hashes)])
         return pl.concat(found)
 
+    def hashes_among(self, hashes: Longs) -> pl.Series:
+        """Those of the hashes (ascending, distinct) under which there are any rows."""
+        there = [
+            longs(segment.rows(), HASH)[_positions_of(longs(segment.rows(), HASH), hashes)]
+            for segment in self.segments
+        ]
+        return pl.Series(distinct(np.concatenate([hashes[:0], *there])), dtype=pl.Int64)
+
 
 def _positions_of(sorted_hashes: Longs, wanted: Longs) -> Longs:
     """Where the wanted values stand in a sorted array, every occurrence."""
@@ -122,6 +130,11 @@ class TimeQueue(Table):
             if end < segment.height:
                 kept.append(segment.without_first(end, int(times[end])))
         return pl.concat(due), replace(self, segments=tuple(kept))
+
+    def smallest(self, column: str) -> int:
+        """The smallest value of a column among the rows that wait; AFTER_ALL without any."""
+        parts = [longs(s.rows()[s.taken :], column) for s in self.segments]
+        return int(np.concatenate([[AFTER_ALL], *parts]).min())
 
 
 def _as_segments(rows: pl.DataFrame, column: str) -> tuple[Segment, ...]:

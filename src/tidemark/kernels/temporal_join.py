@@ -18,7 +18,7 @@ from tidemark.kernels.keys import Keys
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import KeyedTable, TimeQueue, earliest, longs
+from tidemark.kernels.tables import KeyedTable, TimeQueue, distinct, earliest, longs
 from tidemark.kernels.versions import as_versions
 
 
@@ -115,8 +115,23 @@ class TemporalJoin:
         return state.keyed("firings").append(
             records,
             self.compaction,
-            lambda rows, _: newest_records(rows, self.right_keys),
+            lambda rows, oldest: self._records_worth_keeping(state, rows, oldest),
         )
+
+    def _records_worth_keeping(
+        self, state: State, records: pl.DataFrame, oldest: bool
+    ) -> pl.DataFrame:
+        """The newest record of each key, but of purged keys only while purged rows are there."""
+        newest = newest_records(records, self.right_keys)
+        only_purged = (pl.col(SEQUENCE) == pl.col(PURGED)) & (pl.col(FLOOR) == BEFORE_ALL)
+        purged = newest.filter(only_purged) if oldest and self.retention else newest.clear()
+        if purged.is_empty():
+            return newest
+        hashes = distinct(longs(purged, HASH))
+        versions = state.keyed("versions").hashes_among(hashes)
+        waiting = state.queue("waiting").smallest(SEQUENCE)
+        needed = pl.col(HASH).is_in(versions.implode()) | (pl.col(PURGED) > waiting)
+        return newest.filter(~only_purged | needed)
 
     def _remember(self, state: State, due: Due, right: pl.DataFrame) -> State:
         firings = self._with_records(state, due.records())
