@@ -26,14 +26,20 @@ def main() -> int:
     with console.status("measuring whole processes, one at a time"):
         measured = list(measure(runs))
     console.print(_table(measured, runs))
-    _keep(measured)
+    load = os.getloadavg()[0]
+    if load > (os.cpu_count() or 1):
+        console.print(
+            f"The machine was busy (load {load:.0f}): believe the ratios, not the seconds."
+        )
+    _keep(measured, load)
     return 0 if all(line.good for line in measured) else 1
 
 
 def _table(measured: list[Measured], runs: int) -> Table:
     table = Table(title=f"Start-up: median (least - most) of {runs} runs, seconds")
     for heading in ("what", "Tidemark", "rival", "ratio", "limit", ""):
-        table.add_column(heading, justify="left" if heading in ("what", "") else "right")
+        text = heading in ("what", "")
+        table.add_column(heading, justify="left" if text else "right", no_wrap=not text)
     for line in measured:
         rival = str(line.rival) if line.rival else ""
         ratio = f"{line.value:.2f}" if line.rival else ""
@@ -42,10 +48,14 @@ def _table(measured: list[Measured], runs: int) -> Table:
     return table
 
 
-def _keep(measured: list[Measured]) -> None:
+def _keep(measured: list[Measured], load: float) -> None:
     RESULTS.mkdir(exist_ok=True)
     content = {
-        "machine": {"cores": os.cpu_count(), "system": platform.platform(terse=True)},
+        "machine": {
+            "cores": os.cpu_count(),
+            "load": round(load, 1),
+            "system": platform.platform(terse=True),
+        },
         "versions": {name: version(name) for name in ("tidemark", "pyspark")}
         | {"python": platform.python_version()},
         "measured": [

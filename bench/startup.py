@@ -47,14 +47,14 @@ def _import(runs: int) -> Measured:
     times = alternate({"import": ["-c", "import tidemark"], "nothing": ["-c", "pass"]}, runs)
     pairs = zip(times["import"].seconds, times["nothing"].seconds, strict=True)
     added = Times(tuple(max(0.0, mine - empty) for mine, empty in pairs))
-    return Measured("import tidemark, s", added, IMPORT_LIMIT_S)
+    return Measured("import tidemark", added, IMPORT_LIMIT_S)
 
 
 def _check(folder: Path, runs: int) -> Measured:
     script = folder / "long.sql"
     script.write_text(long_script(lines=200))
     times = alternate({"check": ["-m", "tidemark", "check", str(script)]}, runs)
-    return Measured("tidemark check, 200 lines, s", times["check"], CHECK_LIMIT_S)
+    return Measured("tidemark check, 200 lines", times["check"], CHECK_LIMIT_S)
 
 
 def _run(folder: Path, runs: int) -> Iterator[Measured]:
@@ -74,7 +74,7 @@ def _run(folder: Path, runs: int) -> Iterator[Measured]:
             "pyspark": ["-m", "bench.bare_spark", source, str(data)],
         }
         times = alternate(rivals, runs)
-        what = f"tidemark run, one row of {source.upper()} / bare PySpark"
+        what = f"tidemark run, one row of {source.upper()}, beside bare PySpark"
         yield Measured(what, times["tidemark"], RUN_LIMIT_RATIO, times["pyspark"])
 
 
@@ -108,6 +108,6 @@ WHERE customer.city LIKE 'A%' AND id IN (1, 2, 3);
 CREATE TABLE sink_# (id BIGINT, city STRING, amount DECIMAL(10, 2)) WITH ('connector' = 'print');
 INSERT INTO sink_#
 SELECT id, city, CAST(amount AS DECIMAL(10, 2))
-FROM (SELECT * FROM cities_# WHERE size <> 'small') AS large
+FROM (SELECT * FROM cities_# WHERE size <> 'small') AS bigger
 WHERE CHAR_LENGTH(city) > 3;
 """
