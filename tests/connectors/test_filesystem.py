@@ -183,6 +183,28 @@ def test_a_batch_that_comes_again_replaces_its_first_attempt(spark, tmp_path):
     assert sorted(values(read(spark, table))) == [1, 9, 20]
 
 
+def test_a_job_that_fails_behind_its_write_does_not_double_rows_when_it_goes_on(spark, tmp_path):
+    lines(tmp_path / "in" / "a", 1, 2)
+    table = files("v INT", tmp_path / "out")
+
+    def run(*, crash):
+        def consume(frame, batch_id):
+            write(table, frame, batch_id=batch_id)
+            if crash:
+                raise RuntimeError("crash here")
+
+        stream = read(spark, files("v INT", tmp_path / "in"), streaming=True)
+        starting = stream.writeStream.foreachBatch(consume).trigger(availableNow=True)
+        starting.option("checkpointLocation", str(tmp_path / "state")).start().awaitTermination()
+
+    with pytest.raises(Exception, match="crash here"):
+        run(crash=True)
+    assert values(read(spark, table)) == [1, 2]
+
+    run(crash=False)
+    assert values(read(spark, table)) == [1, 2]
+
+
 def test_a_failed_write_leaves_nothing_behind(spark, tmp_path):
     table = files("v STRING", tmp_path / "out", "raw")
 

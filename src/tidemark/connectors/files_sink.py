@@ -41,7 +41,8 @@ def write(request: WriteRequest, format_: Format, fields: tuple[Field, ...]) -> 
         raise option_error(
             request.table, "path", f"{place.path} is a file", hint="a sink's path is a folder"
         )
-    _Delivery(request, format_, fields, place.path, _name_of(request)).run()
+    job = _job_of(request)
+    _Delivery(request, format_, fields, place.path, job, _name_of(request, job)).run()
 
 
 def _refuse_what_files_cannot_do(request: WriteRequest) -> None:
@@ -60,14 +61,28 @@ def _refuse_what_files_cannot_do(request: WriteRequest) -> None:
         )
 
 
-def _name_of(request: WriteRequest) -> str:
+def _job_of(request: WriteRequest) -> str | None:
+    """The streaming job's name for itself; Spark keeps one in each checkpoint."""
+    if request.batch_id is None or request.job is not None:
+        return request.job
+    from pyspark.errors import PySparkException
+
+    try:
+        context = request.frame.sparkSession.sparkContext
+    except (PySparkException, AttributeError):  # Spark Connect does not tell
+        return None
+    query: str | None = context.getLocalProperty("sql.streaming.queryId")
+    return query
+
+
+def _name_of(request: WriteRequest, job: str | None) -> str:
     """Names this write: the same for a micro-batch that comes again, else never twice.
 
     The names of files grow as they are written, because a reader takes them in that order.
     """
-    if request.job is None or request.batch_id is None:
+    if job is None or request.batch_id is None:
         return f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}"
-    return f"{request.job}-{request.batch_id:010d}"
+    return f"{job}-{request.batch_id:010d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +91,7 @@ class _Delivery:
     format: Format
     fields: tuple[Field, ...]
     folder: str
+    job: str | None  # None: no batch comes again
     name: str
 
     def run(self) -> None:
@@ -112,9 +128,7 @@ class _Delivery:
                 for name, key in zip(partitioned, keys, strict=True)
             ),
         )
-        encoded = self.format.write(
-            Encode(frame, inside, self.request.options, keys, self.request.zone)
-        )
+        encoded = self.format.write(Encode(frame, inside, self.request.options, keys))
         parallelism = self.request.options["sink.parallelism"]
         if parallelism is not None:
             encoded = encoded.coalesce(parallelism)
@@ -171,10 +185,10 @@ class _Delivery:
     # --- batches that come again, and overwriting --------------------------------------------
 
     def _note_file(self) -> str:
-        return os.path.join(self.folder, f".tidemark-{self.request.job}")
+        return os.path.join(self.folder, f".tidemark-{self.job}")
 
     def _forget_first_attempt(self) -> None:
-        if self.request.job is None or self.request.batch_id is None:
+        if self.job is None or self.request.batch_id is None:
             return
         try:
             with open(self._note_file(), encoding="utf-8") as note:
@@ -186,7 +200,7 @@ class _Delivery:
                 _remove(os.path.join(self.folder, name))
 
     def _note(self, files: list[str]) -> None:
-        if self.request.job is None or self.request.batch_id is None:
+        if self.job is None or self.request.batch_id is None:
             return
         names = [os.path.relpath(file, self.folder) for file in files]
         fresh = self._note_file() + ".new"

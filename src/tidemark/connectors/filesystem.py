@@ -163,7 +163,6 @@ def read(request: ReadRequest) -> DataFrame:
         open=_opener(request),
         fields=_format_fields(request.table, request.columns, request.types),
         options=request.options,
-        zone=request.zone,
     )
     frame = _format(request.table, request.options).read(decode)
     return frame.selectExpr(*_physical(request), *_metadata(request))

@@ -54,7 +54,6 @@ class Decode:
     open: Open
     fields: tuple[Field, ...]
     options: Mapping[str, Any]
-    zone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,6 @@ class Encode:
     fields: tuple[Field, ...]
     options: Mapping[str, Any]
     keep: tuple[str, ...]
-    zone: str
 
 
 @dataclass(frozen=True, slots=True)
