@@ -247,6 +247,7 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: _write_sum("+", call),
         converts=_add_operands,
         category="arithmetic",
+        summary="The sum of two numbers or intervals, or a time moved by an interval.",
     ),
     scalar(
         "-",
@@ -255,6 +256,7 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: _write_sum("-", call),
         converts=_subtract_operands,
         category="arithmetic",
+        summary="The difference of two numbers or intervals, or a time moved back by an interval.",
     ),
     scalar(
         "*",
@@ -263,6 +265,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "({0} * {1})",
         converts=_multiply_operands,
         category="arithmetic",
+        summary="The product of two numbers, or an interval taken several times.",
     ),
     scalar(
         "/",
@@ -283,5 +286,12 @@ FUNCTIONS: tuple[Function, ...] = (
         category="arithmetic",
         summary="The remainder, with the sign of the first operand.",
     ),
-    scalar("NEG", ("(numeric)", "(interval)"), _negated, "(- {0})", category="arithmetic"),
+    scalar(
+        "NEG",
+        ("(numeric)", "(interval)"),
+        _negated,
+        "(- {0})",
+        category="arithmetic",
+        summary="The number or interval with the other sign.",
+    ),
 )

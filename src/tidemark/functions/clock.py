@@ -8,7 +8,9 @@ from tidemark.functions.registry import Function, scalar
 _NOW = "date_trunc('MILLISECOND', current_timestamp())"
 
 
-def _clock(name: str, type_: t.DataType, spark: str, *aliases: str) -> Function:
+def _clock(
+    name: str, type_: t.DataType, spark: str, summary: str, aliases: tuple[str, ...] = ()
+) -> Function:
     return scalar(
         name,
         "()",
@@ -18,22 +20,30 @@ def _clock(name: str, type_: t.DataType, spark: str, *aliases: str) -> Function:
         deterministic=False,
         aliases=aliases,
         category="temporal",
+        summary=summary,
     )
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    _clock("CURRENT_DATE", t.Date(), "current_date()"),
+    _clock("CURRENT_DATE", t.Date(), "current_date()", "Today, in the session's time zone."),
     _clock(
-        "CURRENT_TIME", t.Time(0), f"time_trunc('SECOND', CAST({_NOW} AS TIME(6)))", "LOCALTIME"
+        "CURRENT_TIME",
+        t.Time(0),
+        f"time_trunc('SECOND', CAST({_NOW} AS TIME(6)))",
+        "The time of day, in the session's time zone.",
+        ("LOCALTIME",),
     ),
     _clock(
         "CURRENT_TIMESTAMP",
         t.TimestampLtz(3),
         _NOW,
-        "NOW",
-        "CURRENT_ROW_TIMESTAMP",
+        "This moment.",
+        ("NOW", "CURRENT_ROW_TIMESTAMP", "PROCTIME"),
     ),
-    # A function of its own: the planner takes its value for a time attribute.
-    _clock("PROCTIME", t.TimestampLtz(3), _NOW),
-    _clock("LOCALTIMESTAMP", t.Timestamp(3), f"CAST({_NOW} AS TIMESTAMP_NTZ)"),
+    _clock(
+        "LOCALTIMESTAMP",
+        t.Timestamp(3),
+        f"CAST({_NOW} AS TIMESTAMP_NTZ)",
+        "The date and time that the session's clock shows.",
+    ),
 )

@@ -174,6 +174,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Int(),
         _cardinality,
         category="collection",
+        summary="How many elements or entries there are.",
     ),
     scalar(
         "ELEMENT",
@@ -194,7 +195,14 @@ FUNCTIONS: tuple[Function, ...] = (
         category="collection",
         summary="NULL is found among elements that are NULL.",
     ),
-    scalar("ARRAY_DISTINCT", "(array)", _own_type, "array_distinct({0})", category="collection"),
+    scalar(
+        "ARRAY_DISTINCT",
+        "(array)",
+        _own_type,
+        "array_distinct({0})",
+        category="collection",
+        summary="The elements without repetitions.",
+    ),
     scalar(
         "ARRAY_POSITION",
         "(array, any)",
@@ -212,8 +220,16 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_with_element,
         category="collection",
+        summary="The elements but those equal to a value.",
     ),
-    scalar("ARRAY_REVERSE", "(array)", _own_type, "reverse({0})", category="collection"),
+    scalar(
+        "ARRAY_REVERSE",
+        "(array)",
+        _own_type,
+        "reverse({0})",
+        category="collection",
+        summary="The elements from last to first.",
+    ),
     scalar(
         "ARRAY_SLICE",
         "(array, int, [int])",
@@ -230,8 +246,13 @@ FUNCTIONS: tuple[Function, ...] = (
             f"{name.lower()}({{0}}, {{1}})",
             converts=_arrays_alike,
             category="collection",
+            summary=f"The elements in {which}, without repetitions.",
         )
-        for name in ("ARRAY_UNION", "ARRAY_EXCEPT", "ARRAY_INTERSECT")
+        for name, which in (
+            ("ARRAY_UNION", "one of two arrays"),
+            ("ARRAY_EXCEPT", "the first array and not in the second"),
+            ("ARRAY_INTERSECT", "both arrays"),
+        )
     ),
     scalar(
         "ARRAY_CONCAT",
@@ -240,6 +261,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "concat({*})",
         converts=_arrays_alike,
         category="collection",
+        summary="The elements of all arrays one after the other.",
     ),
     scalar(
         "ARRAY_APPEND",
@@ -249,6 +271,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_with_new_element,
         category="collection",
+        summary="The elements and one more at the end.",
     ),
     scalar(
         "ARRAY_PREPEND",
@@ -258,12 +281,25 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_with_new_element,
         category="collection",
+        summary="The elements and one more at the start.",
     ),
     scalar(
-        "ARRAY_MAX", "(array)", _element_type, "array_max({0})", strict=False, category="collection"
+        "ARRAY_MAX",
+        "(array)",
+        _element_type,
+        "array_max({0})",
+        strict=False,
+        category="collection",
+        summary="The greatest element that is not NULL.",
     ),
     scalar(
-        "ARRAY_MIN", "(array)", _element_type, "array_min({0})", strict=False, category="collection"
+        "ARRAY_MIN",
+        "(array)",
+        _element_type,
+        "array_min({0})",
+        strict=False,
+        category="collection",
+        summary="The least element that is not NULL.",
     ),
     scalar(
         "ARRAY_SORT",
@@ -280,16 +316,39 @@ FUNCTIONS: tuple[Function, ...] = (
         "array_join({*})",
         converts=_texts,
         category="collection",
+        summary="The texts with a delimiter between; nulls are left out or replaced.",
     ),
-    scalar("MAP_KEYS", "(map)", _keys_type, "map_keys({0})", category="collection"),
-    scalar("MAP_VALUES", "(map)", _values_type, "map_values({0})", category="collection"),
-    scalar("MAP_ENTRIES", "(map)", _entries_type, "map_entries({0})", category="collection"),
+    scalar(
+        "MAP_KEYS",
+        "(map)",
+        _keys_type,
+        "map_keys({0})",
+        category="collection",
+        summary="The keys, in no particular order.",
+    ),
+    scalar(
+        "MAP_VALUES",
+        "(map)",
+        _values_type,
+        "map_values({0})",
+        category="collection",
+        summary="The values, in no particular order.",
+    ),
+    scalar(
+        "MAP_ENTRIES",
+        "(map)",
+        _entries_type,
+        "map_entries({0})",
+        category="collection",
+        summary="The entries as rows of key and value, in no particular order.",
+    ),
     scalar(
         "MAP_FROM_ARRAYS",
         "(array, array)",
         _map_type,
         "map_from_arrays({0}, {1})",
         category="collection",
+        summary="A map of keys and values that stand at the same places.",
     ),
     scalar(
         "MAP_UNION",
@@ -315,5 +374,6 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: string(str(call.type(0))),
         strict=False,
         category="collection",
+        summary="The type of the argument as SQL spells it.",
     ),
 )

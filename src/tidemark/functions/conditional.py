@@ -11,7 +11,8 @@ _LETTERS = r"\A\p{L}+\z"
 _DIGITS = r"\A\p{Nd}+\z"
 # What Java reads as a floating-point number.
 _DECIMAL = (
-    r"\A[\x00-\x20]*[+-]?(NaN|Infinity|([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)"
+    r"\A[\x00-\x20]*[+-]?"
+    r"(NaN|Infinity|(\p{Nd}+[.]?\p{Nd}*|[.]\p{Nd}+)([eE][+-]?\p{Nd}+)?[fFdD]?)"
     r"[\x00-\x20]*\z"
 )
 
@@ -69,7 +70,7 @@ def _write_nullif(call: Call) -> str:
     return f"if({equal}, NULL, {call.args[0]})"
 
 
-def _test(name: str, regex: str, numbers: tuple[type[t.DataType], ...]) -> Function:
+def _test(name: str, regex: str, numbers: tuple[type[t.DataType], ...], summary: str) -> Function:
     """A test of a text, false of NULL. Numbers of the given types pass it, even NULL."""
 
     def write(call: Call) -> str:
@@ -85,6 +86,7 @@ def _test(name: str, regex: str, numbers: tuple[type[t.DataType], ...]) -> Funct
         write,
         strict=False,
         category="conditional",
+        summary=summary,
     )
 
 
@@ -97,6 +99,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_all_common,
         category="conditional",
+        summary="The first value that is not NULL.",
     ),
     scalar(
         "IFNULL",
@@ -106,6 +109,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_all_common,
         category="conditional",
+        summary="The first value, or the second where that is NULL.",
     ),
     scalar(
         "IF",
@@ -115,6 +119,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_branches,
         category="conditional",
+        summary="The second value where the condition is true, else the third.",
     ),
     scalar(
         "NULLIF",
@@ -124,6 +129,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_compared,
         category="conditional",
+        summary="NULL where two values are equal, else the first.",
     ),
     scalar(
         "GREATEST",
@@ -143,7 +149,7 @@ FUNCTIONS: tuple[Function, ...] = (
         category="conditional",
         summary="NULL if one of the values is.",
     ),
-    _test("IS_ALPHA", _LETTERS, ()),
-    _test("IS_DECIMAL", _DECIMAL, t.NUMERICS),
-    _test("IS_DIGIT", _DIGITS, t.INTEGERS),
+    _test("IS_ALPHA", _LETTERS, (), "Whether a text has letters only."),
+    _test("IS_DECIMAL", _DECIMAL, t.NUMERICS, "Whether a text spells a number."),
+    _test("IS_DIGIT", _DIGITS, t.INTEGERS, "Whether a text has digits only."),
 )

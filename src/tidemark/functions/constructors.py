@@ -89,9 +89,35 @@ def _write_item(call: Call) -> str:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    scalar("ROW", "(any...)", _row_of, _write_row, strict=False),
-    scalar("ARRAY", "(any, any...)", _array_of, "array({*})", strict=False, converts=_elements),
-    scalar("MAP", "(any, any, any...)", _map_of, _write_map, strict=False, converts=_entries),
+    scalar(
+        "ROW",
+        "(any...)",
+        _row_of,
+        _write_row,
+        strict=False,
+        category="construction",
+        summary="A row of the values.",
+    ),
+    scalar(
+        "ARRAY",
+        "(any, any...)",
+        _array_of,
+        "array({*})",
+        strict=False,
+        converts=_elements,
+        category="construction",
+        summary="An array of the values, brought to one type.",
+    ),
+    scalar(
+        "MAP",
+        "(any, any, any...)",
+        _map_of,
+        _write_map,
+        strict=False,
+        converts=_entries,
+        category="construction",
+        summary="A map of keys and values in turn; the last value of a key counts.",
+    ),
     scalar(
         "ITEM",
         ("(array, any)", "(map, any)"),
@@ -99,6 +125,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_item,
         strict=False,
         converts=_index,
-        summary="The element at a place counted from 1, or under a key; NULL where there is none",
+        summary="The element at a place counted from 1, or under a key; NULL where there is none.",
+        category="construction",
     ),
 )

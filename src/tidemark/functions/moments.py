@@ -1,8 +1,9 @@
 """Spark text that computes with instants and clock times without stumbling over time zones.
 
 Spark shifts a TIMESTAMP_NTZ that falls into the missing hour of spring whenever it passes
-through a TIMESTAMP, and counts days of a TIMESTAMP by the session's calendar. Flink does neither:
-it computes on the UTC clock and shows the result in the session's zone.
+through a TIMESTAMP, as it does in TIMESTAMPDIFF, and counts days of a TIMESTAMP by the session's
+calendar. Flink does neither: it computes on the UTC clock and shows the result in the session's
+zone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import re
 
 from tidemark import types as t
+from tidemark.functions.spark_text import bound
 
+_DAY_MICROS = 86_400_000_000
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 _FIXED_ZONE = re.compile(r"(Z|UTC|GMT|Etc/(UTC|GMT|UCT)|UCT|(UTC|GMT)?[+-]\d{1,2}(:?\d{2})?)\Z")
 
@@ -22,7 +25,12 @@ def never_shifts(zone: str) -> bool:
 
 def micros_of_clock(clock: str) -> str:
     """A TIMESTAMP_NTZ as microseconds since 1970, read as UTC."""
-    return f"timestampdiff(MICROSECOND, {_EPOCH}, {clock})"
+    return bound(clock, _micros_of_clock)
+
+
+def _micros_of_clock(clock: str) -> str:
+    days = f"CAST(unix_date(CAST({clock} AS DATE)) AS BIGINT)"
+    return f"({days} * {_DAY_MICROS} + time_to_micros(CAST({clock} AS TIME(6))))"
 
 
 def utc_clock(instant: str) -> str:

@@ -24,6 +24,8 @@ NOT_YET: dict[str, str] = {
     ),
     **dict.fromkeys(("OBJECT_OF", "OBJECT_UPDATE"), _OBJECTS),
     **dict.fromkeys(("PARSE_JSON", "TRY_PARSE_JSON"), _VARIANT),
+    "JSON": "it may stand only where JSON_OBJECT or JSON_ARRAY take a value, in Flink as well",
+    "HASH_CODE": "Flink's documentation does not know it; MD5 and SHA2 give digests",
     "CURRENT_DATABASE": "SHOW CURRENT DATABASE tells it; expressions do not know the session",
     "CURRENT_WATERMARK": "only stateful operators know the watermark of each row",
     "SOURCE_WATERMARK": "sources do not tell watermarks of their own",

@@ -110,13 +110,14 @@ def _write_log(call: Call) -> str:
     )
 
 
-def _logarithm(name: str) -> Function:
+def _logarithm(name: str, base: str) -> Function:
     return scalar(
         name,
         "(double)",
         t.Double(),
         lambda call: _write_logarithm(name.lower(), call.args[0]),
         category="numeric",
+        summary=f"The logarithm to the base {base}.",
     )
 
 
@@ -158,21 +159,47 @@ def _write_unhex(call: Call) -> str:
     )
 
 
-def _of_doubles(name: str, count: int = 1) -> Function:
+def _of_doubles(name: str, summary: str, count: int = 1) -> Function:
     """A function that means in Spark what its name says, over DOUBLEs."""
     signature = f"({', '.join(['double'] * count)})"
     places = ", ".join(f"{{{i}}}" for i in range(count))
-    return scalar(name, signature, t.Double(), f"{name.lower()}({places})", category="numeric")
+    spark = f"{name.lower()}({places})"
+    return scalar(name, signature, t.Double(), spark, category="numeric", summary=summary)
 
+
+_ONE_DOUBLE = {
+    "SQRT": "The square root.",
+    "EXP": "The number e raised to the argument.",
+    "SIN": "The sine of an angle in radians.",
+    "COS": "The cosine of an angle in radians.",
+    "TAN": "The tangent of an angle in radians.",
+    "COT": "The cotangent of an angle in radians.",
+    "SINH": "The hyperbolic sine.",
+    "COSH": "The hyperbolic cosine.",
+    "TANH": "The hyperbolic tangent.",
+    "ASIN": "The angle of a sine.",
+    "ACOS": "The angle of a cosine.",
+    "ATAN": "The angle of a tangent.",
+    "DEGREES": "Radians as degrees.",
+    "RADIANS": "Degrees as radians.",
+}
 
 FUNCTIONS: tuple[Function, ...] = (
-    scalar("ABS", "(numeric)", _own_type, "abs({0})", category="numeric"),
+    scalar(
+        "ABS",
+        "(numeric)",
+        _own_type,
+        "abs({0})",
+        category="numeric",
+        summary="The number without its sign.",
+    ),
     scalar(
         "SIGN",
         "(numeric)",
         _own_type,
         lambda call: f"CAST(sign({call.args[0]}) AS {call.result.text()})",
         category="numeric",
+        summary="-1, 0 or 1, in the type of the number.",
     ),
     scalar(
         "ROUND",
@@ -182,17 +209,27 @@ FUNCTIONS: tuple[Function, ...] = (
         category="numeric",
         summary="Half is rounded away from zero.",
     ),
-    scalar("TRUNCATE", "(numeric, [integer])", _rounded, _write_truncate, category="numeric"),
-    scalar("POWER", "(double, double)", t.Double(), "power({0}, {1})", category="numeric"),
-    *(
-        _of_doubles(name)
-        for name in (
-            *("SQRT", "EXP", "SIN", "COS", "TAN", "COT", "SINH", "COSH", "TANH"),
-            *("ASIN", "ACOS", "ATAN", "DEGREES", "RADIANS"),
-        )
+    scalar(
+        "TRUNCATE",
+        "(numeric, [integer])",
+        _rounded,
+        _write_truncate,
+        category="numeric",
+        summary="The number cut off after some digits.",
     ),
-    _of_doubles("ATAN2", 2),
-    *(_logarithm(name) for name in ("LN", "LOG2", "LOG10")),
+    scalar(
+        "POWER",
+        "(double, double)",
+        t.Double(),
+        "power({0}, {1})",
+        category="numeric",
+        summary="The first number raised to the second.",
+    ),
+    *(_of_doubles(name, summary) for name, summary in _ONE_DOUBLE.items()),
+    _of_doubles("ATAN2", "The angle of a point by its height and its width.", 2),
+    _logarithm("LN", "e"),
+    _logarithm("LOG2", "2"),
+    _logarithm("LOG10", "10"),
     scalar(
         "LOG",
         ("(double)", "(double, double)"),
@@ -201,8 +238,24 @@ FUNCTIONS: tuple[Function, ...] = (
         category="numeric",
         summary="The natural logarithm, or LOG(base, x).",
     ),
-    scalar("PI", "()", t.Double(nullable=False), "pi()", strict=False, category="numeric"),
-    scalar("E", "()", t.Double(nullable=False), "e()", strict=False, category="numeric"),
+    scalar(
+        "PI",
+        "()",
+        t.Double(nullable=False),
+        "pi()",
+        strict=False,
+        category="numeric",
+        summary="The ratio of a circle's circumference to its diameter.",
+    ),
+    scalar(
+        "E",
+        "()",
+        t.Double(nullable=False),
+        "e()",
+        strict=False,
+        category="numeric",
+        summary="The base of natural logarithms.",
+    ),
     scalar(
         "RAND",
         ("()", "(integer)"),
@@ -233,14 +286,31 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         deterministic=False,
         category="numeric",
+        summary="A random identifier of 36 characters.",
     ),
-    scalar("BIN", "(bigint)", t.STRING, "bin({0})", category="numeric"),
+    scalar(
+        "BIN",
+        "(bigint)",
+        t.STRING,
+        "bin({0})",
+        category="numeric",
+        summary="A whole number in binary digits.",
+    ),
     scalar(
         "HEX",
         ("(bigint)", "(string)"),
         t.STRING,
         "hex({0})",
         category="numeric",
+        summary="A whole number, or the bytes of a text, in hexadecimal digits.",
     ),
-    scalar("UNHEX", "(string)", t.BYTES, _write_unhex, strict=False, category="numeric"),
+    scalar(
+        "UNHEX",
+        "(string)",
+        t.BYTES,
+        _write_unhex,
+        strict=False,
+        category="numeric",
+        summary="The bytes that hexadecimal digits spell, NULL if they spell none.",
+    ),
 )

@@ -108,6 +108,9 @@ def _may_be_unknown(type_: t.DataType) -> bool:
     return type_.nullable or any(_may_be_unknown(field.type) for field in fields)
 
 
+_ORDER = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
+
+
 def _comparison(symbol: str) -> Function:
     return scalar(
         symbol,
@@ -116,6 +119,7 @@ def _comparison(symbol: str) -> Function:
         f"({{0}} {symbol} {{1}})",
         converts=_ordered,
         category="comparison",
+        summary=f"Whether the first value is {_ORDER[symbol]} the second.",
     )
 
 
@@ -177,15 +181,12 @@ def _periods(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 
 def _write_overlaps(call: Call) -> str:
-    first, second = (_period(call, start) for start in (0, 2))
-    known = " AND ".join(f"{moment} IS NOT NULL" for moment in (*first, *second))
-    (a, b), (c, d) = first, second
-    touching = f"greatest({a}, {b}) >= least({c}, {d}) AND greatest({c}, {d}) >= least({a}, {b})"
-    return f"(CASE WHEN {known} THEN {touching} END)"
+    (first, last), (start, end) = (_period(call, place) for place in (0, 2))
+    return f"({last} >= {start} AND {end} >= {first})"
 
 
 def _period(call: Call, start: int) -> tuple[str, str]:
-    """The two ends, in either order; an interval is a distance from the first."""
+    """The earlier end and the later one; an interval is a distance from the first."""
     end = call.args[start + 1]
     if isinstance(call.type(start + 1), t.INTERVALS):
         end = _ADDED.write(
@@ -196,22 +197,43 @@ def _period(call: Call, start: int) -> tuple[str, str]:
                 call.zone,
             )
         )
-    return call.args[start], end
+    begin = call.args[start]
+    return f"if({begin} <= {end}, {begin}, {end})", f"if({begin} <= {end}, {end}, {begin})"
 
 
 _ADDED = next(function for function in arithmetic.FUNCTIONS if function.name == "+")
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    scalar("=", "(any, any)", _equality, equal, strict=False, converts=comparable),
-    scalar("<>", "(any, any)", _equality, _write_not_equal, strict=False, converts=comparable),
-    *(_comparison(symbol) for symbol in ("<", "<=", ">", ">=")),
+    scalar(
+        "=",
+        "(any, any)",
+        _equality,
+        equal,
+        strict=False,
+        converts=comparable,
+        category="comparison",
+        summary="Whether two values are equal; text that is no time equals none.",
+    ),
+    scalar(
+        "<>",
+        "(any, any)",
+        _equality,
+        _write_not_equal,
+        strict=False,
+        converts=comparable,
+        category="comparison",
+        summary="Whether two values differ.",
+    ),
+    *(_comparison(symbol) for symbol in _ORDER),
     scalar(
         "IS NOT DISTINCT FROM",
         "(any, any)",
         t.Boolean(nullable=False),
         _write_same,
         converts=comparable,
+        category="comparison",
+        summary="Whether two values are equal, two nulls among them.",
     ),
     scalar(
         "IS DISTINCT FROM",
@@ -219,29 +241,99 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Boolean(nullable=False),
         _write_distinct,
         converts=comparable,
+        category="comparison",
+        summary="Whether two values differ, a null from everything else.",
     ),
-    scalar("AND", "(boolean, boolean)", t.Boolean(), "({0} AND {1})"),
-    scalar("OR", "(boolean, boolean)", t.Boolean(), "({0} OR {1})"),
-    scalar("NOT", "(boolean)", t.Boolean(), "(NOT {0})"),
-    scalar("IS NULL", "(any)", t.Boolean(nullable=False), "({0} IS NULL)"),
-    scalar("IS TRUE", "(boolean)", t.Boolean(nullable=False), "({0} <=> TRUE)"),
-    scalar("IS FALSE", "(boolean)", t.Boolean(nullable=False), "({0} <=> FALSE)"),
-    scalar("IS UNKNOWN", "(boolean)", t.Boolean(nullable=False), "({0} IS NULL)"),
+    scalar(
+        "AND",
+        "(boolean, boolean)",
+        t.Boolean(),
+        "({0} AND {1})",
+        category="comparison",
+        summary="Whether both are true.",
+    ),
+    scalar(
+        "OR",
+        "(boolean, boolean)",
+        t.Boolean(),
+        "({0} OR {1})",
+        category="comparison",
+        summary="Whether one of them is true.",
+    ),
+    scalar(
+        "NOT",
+        "(boolean)",
+        t.Boolean(),
+        "(NOT {0})",
+        category="comparison",
+        summary="The other truth value.",
+    ),
+    scalar(
+        "IS NULL",
+        "(any)",
+        t.Boolean(nullable=False),
+        "({0} IS NULL)",
+        category="comparison",
+        summary="Whether there is no value.",
+    ),
+    scalar(
+        "IS TRUE",
+        "(boolean)",
+        t.Boolean(nullable=False),
+        "({0} <=> TRUE)",
+        category="comparison",
+        summary="Whether it is true, and not unknown.",
+    ),
+    scalar(
+        "IS FALSE",
+        "(boolean)",
+        t.Boolean(nullable=False),
+        "({0} <=> FALSE)",
+        category="comparison",
+        summary="Whether it is false, and not unknown.",
+    ),
+    scalar(
+        "IS UNKNOWN",
+        "(boolean)",
+        t.Boolean(nullable=False),
+        "({0} IS NULL)",
+        category="comparison",
+        summary="Whether a truth value is not known.",
+    ),
     scalar(
         "BETWEEN",
         "(any, any, any)",
         t.Boolean(),
         "({0} BETWEEN {1} AND {2})",
         converts=_between_operands,
+        category="comparison",
+        summary="Whether a value lies between two others, both included.",
     ),
-    scalar("IN", "(any, any...)", _equality, _write_in, strict=False, converts=_members),
-    scalar("||", "(character, character)", _concatenated, "concat({0}, {1})"),
+    scalar(
+        "IN",
+        "(any, any...)",
+        _equality,
+        _write_in,
+        strict=False,
+        converts=_members,
+        category="comparison",
+        summary="Whether a value equals one of a list.",
+    ),
+    scalar(
+        "||",
+        "(character, character)",
+        _concatenated,
+        "concat({0}, {1})",
+        category="comparison",
+        summary="Two texts one after the other.",
+    ),
     scalar(
         "OVERLAPS",
         "(datetime, any, datetime, any)",
         t.Boolean(),
         _write_overlaps,
         converts=_periods,
-        summary="Whether two closed periods, each two ends or a start and a length, share a moment",
+        summary="Whether two closed periods share a moment; each has two ends or a length.",
+        category="comparison",
     ),
 )

@@ -151,6 +151,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_like,
         converts=_checked_like,
         category="comparison",
+        summary="Whether a text fits a pattern of % and _; nothing is escaped without ESCAPE.",
     ),
     scalar(
         "SIMILAR TO",
@@ -159,5 +160,6 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_similar,
         converts=_checked_similar,
         category="comparison",
+        summary="Whether a text fits a pattern of SQL's own regular expressions, a literal.",
     ),
 )

@@ -192,7 +192,7 @@ _SHORT_ZONES = (
 FUNCTIONS: tuple[Function, ...] = (
     scalar(
         "TO_DATE",
-        "(string, [string])",
+        "(string, [character])",
         t.Date(),
         _write_to_date,
         strict=False,
@@ -201,7 +201,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     scalar(
         "TO_TIMESTAMP",
-        "(string, [string])",
+        "(string, [character])",
         t.Timestamp(3),
         _write_to_timestamp,
         strict=False,
@@ -210,7 +210,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     scalar(
         "TO_TIMESTAMP_LTZ",
-        ("(numeric, [integer])", "(string, [string], [string])"),
+        ("(numeric, [integer])", "(string, [character], [character])"),
         _ltz_type,
         _write_to_ltz,
         strict=False,
@@ -226,6 +226,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_checked_pattern,
         category="temporal",
+        summary="A timestamp, or a text that spells one, written by a pattern of Java's.",
     ),
     scalar(
         "FROM_UNIXTIME",

@@ -156,6 +156,9 @@ def _floor(clock: str, unit: str) -> str:
 
 
 def _ceil(clock: str, unit: str) -> str:
+    if unit in _FIRST_DAYS and unit != "DAY":
+        # The time of day does not count: noon on the first of a month lies on its start.
+        clock = f"CAST(CAST({clock} AS DATE) AS TIMESTAMP_NTZ)"
     return bound(_floor(clock, unit), lambda floor: _up_from(floor, clock, unit))
 
 
@@ -200,7 +203,14 @@ def _write_add(call: Call) -> str:
 
 # Flink counts whole seconds before it turns them into smaller units.
 _PER_SECOND = {"MILLISECOND": 1000, "MICROSECOND": 1_000_000}
-_DIFFERENCE_UNITS = ("WEEK", "DAY", *_MONTHS, "HOUR", "MINUTE", "SECOND", *_PER_SECOND)
+_MICROS = {
+    "WEEK": 604_800_000_000,
+    "DAY": 86_400_000_000,
+    "HOUR": 3_600_000_000,
+    "MINUTE": 60_000_000,
+    "SECOND": 1_000_000,
+}
+_DIFFERENCE_UNITS = (*_MONTHS, *_MICROS, *_PER_SECOND)
 
 
 def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
@@ -220,9 +230,10 @@ def _write_difference(call: Call) -> str:
     if unit in _MONTHS:
         whole = bound(start, lambda a: bound(end, lambda b: _months_between(a, b)))
         return f"CAST({whole} div {_MONTHS[unit]} AS INT)"
+    micros = f"({moments.micros_of_clock(end)} - {moments.micros_of_clock(start)})"
     if unit in _PER_SECOND:
-        return f"CAST(timestampdiff(SECOND, {start}, {end}) * {_PER_SECOND[unit]} AS INT)"
-    return f"CAST(timestampdiff({unit}, {start}, {end}) AS INT)"
+        return f"CAST({micros} div 1000000 * {_PER_SECOND[unit]} AS INT)"
+    return f"CAST({micros} div {_MICROS[unit]} AS INT)"
 
 
 def _difference_clock(call: Call, index: int) -> str:
@@ -232,14 +243,23 @@ def _difference_clock(call: Call, index: int) -> str:
     return moments.session_clock(sql, type_)
 
 
-def _months_between(a: str, b: str) -> str:
-    return f"if({a} <= {b}, {_full_months(a, b)}, -{_full_months(b, a)})"
+def _months_between(start: str, end: str) -> str:
+    """Full months by the dates; one less where the last day of them is not full.
+
+    Going backwards Flink takes one away too, although it should add one.
+    """
+    first, last = f"CAST({start} AS DATE)", f"CAST({end} AS DATE)"
+    months = f"if({first} <= {last}, {_full_months(first, last)}, -{_full_months(last, first)})"
+    later = f"CAST({end} AS TIME(6)) < CAST({start} AS TIME(6))"
+    return bound(
+        months, lambda n: f"({n} - if(add_months({first}, {n}) = {last} AND {later}, 1, 0))"
+    )
 
 
-def _full_months(start: str, end: str) -> str:
+def _full_months(first: str, last: str) -> str:
     # The end of a short month completes it: from 31 January to 29 February is one month.
-    calendar = f"((year({end}) - year({start})) * 12 + month({end}) - month({start}))"
-    return f"({calendar} - CAST(timestampadd(MONTH, {calendar}, {start}) > {end} AS INT))"
+    calendar = f"((year({last}) - year({first})) * 12 + month({last}) - month({first}))"
+    return f"({calendar} - CAST(add_months({first}, {calendar}) > {last} AS INT))"
 
 
 _FIELD_NAMES = {
@@ -263,6 +283,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_extract,
         converts=_extracted,
         category="temporal",
+        summary="A part of a time or interval, as YEAR, WEEK, HOUR or EPOCH.",
     ),
     *(_field_function(name, unit) for name, unit in _FIELD_NAMES.items()),
     scalar(
@@ -291,6 +312,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_add,
         converts=_added,
         category="temporal",
+        summary="A time moved by a number of units.",
     ),
     scalar(
         "TIMESTAMPDIFF",
