@@ -35,9 +35,9 @@ def test_ctrl_c_ends_an_endless_query_and_its_lines_are_whole(tmp_path):
     first = [program.stdout.readline() for _ in range(5)]
 
     program.send_signal(signal.SIGINT)
-    rest, said = program.communicate(timeout=60)
+    rest, said = program.stdout.read(), program.stderr.read()
 
-    assert program.returncode == 130
+    assert program.wait(timeout=60) == 130
     for line in [*first, *rest.splitlines()]:
         assert set(json.loads(line)) == {"op", "row"}
     assert said.splitlines() == ["table `source` created", "SIGINT: stopping"]
@@ -49,9 +49,9 @@ def test_sigterm_stops_a_job_and_says_how_far_it_came(tmp_path):
     first = [program.stdout.readline() for _ in range(5)]
 
     program.terminate()
-    rest, said = program.communicate(timeout=60)
+    rest, said = program.stdout.read(), program.stderr.read()
 
-    assert program.returncode == 143
+    assert program.wait(timeout=60) == 143
     assert all(line.startswith("+I[") for line in [*first, *rest.splitlines()])
     assert "SIGTERM: stopping\njob insert-into-sink stopped: " in said
     assert "Traceback" not in said

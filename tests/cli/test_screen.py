@@ -128,9 +128,9 @@ def test_an_endless_query_in_a_pipe_writes_lines_and_sigterm_ends_it():
     lines = [program.stdout.readline() for _ in range(52)]
 
     program.terminate()
-    rest, said = program.communicate(timeout=30)
+    rest, said = program.stdout.read(), program.stderr.read()
 
-    assert program.returncode == 143
+    assert program.wait(timeout=30) == 143
     assert lines[2].split() == ["0", "│", "row", "0"]
     assert rest == ""
     assert "stopped after 50 rows" in said

@@ -8,7 +8,7 @@ import time
 import traceback
 from pathlib import Path
 
-from tidemark.cli.scripts import state_home
+from tidemark.cli.scripts import forget_old, log_folder
 from tidemark.cli.terminal import Terminal, paint
 from tidemark.errors import SqlError, TidemarkError
 
@@ -39,9 +39,9 @@ def report_unexpected(error: BaseException, terminal: Terminal, saved: Path | No
 
 def save_traceback(error: BaseException) -> Path | None:
     """Keep the traceback in a file; None where none can be written."""
-    file = state_home() / "logs" / f"error-{time.strftime('%Y%m%d-%H%M%S')}.txt"
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        forget_old(log_folder(), "error-*.txt")
+        file = log_folder() / f"error-{time.strftime('%Y%m%d-%H%M%S')}.txt"
         file.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
     except OSError:
         return None

@@ -16,11 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from tidemark.cli.scripts import state_home
+from tidemark.cli.scripts import forget_old, log_folder
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import JobError, SetupError
 
-_KEPT_LOGS = 10
 # The JVM prints this at every start, and has no switch against it.
 _ALWAYS_THERE = b"WARNING: Using incubator modules: jdk.incubator.vector\n"
 
@@ -29,7 +28,7 @@ _ALWAYS_THERE = b"WARNING: Using incubator modules: jdk.incubator.vector\n"
 def spark_output_in_a_log(terminal: Terminal, folder: Path | None = None) -> Iterator[Path]:
     """While entered, child processes print into a file. The terminal, `print` and Python's
     streams stay where they are. The file is kept only for an error that it may explain."""
-    log = _new_log(folder or state_home() / "logs")
+    log = _new_log(folder)
     with _descriptors_pointed_at(log, terminal), _python_logs_in(log):
         try:
             yield log
@@ -46,13 +45,12 @@ def _tells_something(log: Path) -> bool:
     return log.exists() and log.read_bytes() not in (b"", _ALWAYS_THERE)
 
 
-def _new_log(folder: Path) -> Path:
+def _new_log(folder: Path | None) -> Path:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = folder or log_folder()
     except OSError:  # a home that cannot be written
         folder = Path(tempfile.mkdtemp(prefix="tidemark-"))
-    for old in sorted(folder.glob("spark-*.log"), key=os.path.getmtime)[:-_KEPT_LOGS]:
-        old.unlink(missing_ok=True)
+    forget_old(folder, "spark-*.log")
     return folder / f"spark-{os.getpid()}.log"
 
 

@@ -62,6 +62,19 @@ def state_home(environment: Mapping[str, str] = os.environ) -> Path:
     return _home(environment, "XDG_STATE_HOME", ".local/state")
 
 
+def log_folder() -> Path:
+    """Where logs are kept. Raises OSError where none can be."""
+    folder = state_home() / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def forget_old(folder: Path, pattern: str, kept: int = 10) -> None:
+    """Remove all but the latest files."""
+    for old in sorted(folder.glob(pattern), key=os.path.getmtime)[:-kept]:
+        old.unlink(missing_ok=True)
+
+
 def read_settings(pairs: Iterable[str]) -> dict[str, str]:
     """The `key=value` pairs of --set."""
     settings = {}
