@@ -78,7 +78,7 @@ def _common(
     pass
 
 
-@app.command()
+@app.command(short_help="Run a script: show its queries' results, wait for its jobs.")
 def run(
     file: File = None,
     execute: Execute = [],  # noqa: B006 - typer copies it
@@ -116,7 +116,7 @@ def run(
         run_command(file, execute, init, settings, checkpoint, terminal, display, debug=debug)
 
 
-@app.command()
+@app.command(short_help="Report everything wrong with a script without running it.")
 def check(
     file: File = None,
     execute: Execute = [],  # noqa: B006
@@ -144,7 +144,7 @@ def check(
         check_command(file, execute, init, settings, format, terminal)
 
 
-@app.command()
+@app.command(short_help="Show the plans of a script's queries and INSERTs.")
 def explain(
     file: File = None,
     execute: Execute = [],  # noqa: B006
@@ -168,7 +168,7 @@ def explain(
         explain_command(file, execute, init, settings, format, terminal)
 
 
-@app.command()
+@app.command(short_help="An interactive shell.")
 def sql(
     output: OutputFormat = Output.table,
     checkpoint: Checkpoint = None,
@@ -199,7 +199,7 @@ def sql(
         shell_command(init, settings, checkpoint, terminal, display, debug=debug)
 
 
-@app.command()
+@app.command(short_help="Check what Tidemark needs, and say what is missing.")
 def doctor(
     json: Annotated[bool, typer.Option("--json", help="The findings as JSON.")] = False,
     spark: Annotated[
