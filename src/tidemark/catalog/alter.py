@@ -22,10 +22,6 @@ def alter(statement: s.Alter, catalogs: Catalogs, source: Source, check: Check) 
             return _alter_database(statement, catalogs)
         case "CATALOG":
             return _alter_catalog(statement, catalogs)
-        case "FUNCTION":
-            raise CatalogError(
-                "functions cannot be altered", at=statement.span, hint="DROP and CREATE it"
-            )
     found = catalogs.find(statement.name)
     wanted = Table if statement.kind == "TABLE" else View
     if not isinstance(found, wanted):

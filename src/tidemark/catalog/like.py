@@ -36,13 +36,32 @@ def derive(table: Table, base: Table, like: s.Like) -> Table:
     return derived if table.source is base.source else restated(derived)
 
 
+# There is at most one key and one partitioning: nothing to overwrite in part.
+_NEVER_OVERWRITTEN = ("ALL", "CONSTRAINTS", "DISTRIBUTION", "PARTITIONS")
+
+
 def _choices(like: s.Like) -> dict[str, str]:
+    """What to do with each feature: `ALL` first, then the ones that are named."""
+    _check_choices(like)
     choices = dict(DEFAULTS)
     for feature, choice in like.choices:
         if feature == "ALL":
             choices = dict.fromkeys(choices, choice)
     choices.update({feature: choice for feature, choice in like.choices if feature != "ALL"})
     return choices
+
+
+def _check_choices(like: s.Like) -> None:
+    features = [feature for feature, _ in like.choices]
+    for feature, choice in like.choices:
+        if features.count(feature) > 1:
+            raise CatalogError(f"LIKE has two choices for {feature}", at=like.table.span)
+        if choice == "OVERWRITING" and feature in _NEVER_OVERWRITTEN:
+            raise CatalogError(
+                f"LIKE cannot have OVERWRITING {feature}",
+                at=like.table.span,
+                hint=f"write INCLUDING {feature} or EXCLUDING {feature}",
+            )
 
 
 def _columns(table: Table, base: Table, choices: dict[str, str]) -> tuple[s.Column, ...]:

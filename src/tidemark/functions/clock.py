@@ -38,8 +38,10 @@ FUNCTIONS: tuple[Function, ...] = (
         t.TimestampLtz(3),
         _NOW,
         "This moment.",
-        ("NOW", "CURRENT_ROW_TIMESTAMP", "PROCTIME"),
+        ("NOW", "CURRENT_ROW_TIMESTAMP"),
     ),
+    # A function of its own and no alias: the planner makes a time attribute of it.
+    _clock("PROCTIME", t.TimestampLtz(3), _NOW, "This moment, as a processing time attribute."),
     _clock(
         "LOCALTIMESTAMP",
         t.Timestamp(3),

@@ -12,7 +12,7 @@ from tidemark.errors import PlanError, Span, SqlError, did_you_mean
 from tidemark.functions.casts import can_cast
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import check_can_be_held, convert
-from tidemark.plan.expressions import Call, Expression, Ref
+from tidemark.plan.expressions import Call, Cast, Expression, Ref
 from tidemark.plan.nodes import AssignWatermark, Column, Edge, Node, Project, Scan, TimeAttribute
 from tidemark.plan.scope import Scope
 
@@ -116,7 +116,7 @@ def _metadata_value(column: s.MetadataColumn, value: Ref) -> Expression:
             f"{column.type.text()}",
             at=column.span,
         )
-    return convert(value, column.type)
+    return value if value.type == column.type else Cast(value, column.type, implicit=True)
 
 
 def _processing_time(expression: Expression) -> TimeAttribute | None:
