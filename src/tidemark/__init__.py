@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tidemark.catalog.user_functions import udf
     from tidemark.errors import TidemarkError
     from tidemark.rows import Change
+    from tidemark.session.dataframes import temporal_join
     from tidemark.session.result import Result
     from tidemark.session.session import Session, connect
     from tidemark.session.workspace import Workspace
@@ -31,6 +32,7 @@ _HOMES = {
     "TidemarkError": "tidemark.errors",
     "Workspace": "tidemark.session.workspace",
     "connect": "tidemark.session.session",
+    "temporal_join": "tidemark.session.dataframes",
     "udf": "tidemark.catalog.user_functions",
 }
 
@@ -44,6 +46,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "connect",
+    "temporal_join",
     "udf",
 ]
 

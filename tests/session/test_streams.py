@@ -130,3 +130,12 @@ def test_a_checkpoint_refuses_another_query(spark, tmp_path):
 
     with pytest.raises(TidemarkError, match="made by another query"):
         run("SELECT x + 1 FROM (VALUES (1)) AS t(x)")
+
+
+def test_two_jobs_may_write_to_one_table(ticking):
+    ticking.sql("CREATE TABLE nowhere (v BIGINT) WITH ('connector' = 'blackhole')")
+    jobs = [ticking.sql("INSERT INTO nowhere SELECT `value` FROM ticks").job for _ in range(2)]
+
+    assert [job.name for job in jobs] == ["insert-into-nowhere", "insert-into-nowhere-2"]
+    for job in jobs:
+        job.stop()

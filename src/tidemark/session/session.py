@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
+import hashlib
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.options import CHECKPOINT_INTERVAL, JOB_NAME, LOCAL_TIME_ZONE, STATE_TTL
+from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, TidemarkError
 from tidemark.plan.nodes import Node, Sink
+from tidemark.plan.planner import Plan
 from tidemark.session import sinks, sources
 from tidemark.session.changes import ChangeStream
 from tidemark.session.failures import diagnose
@@ -20,6 +24,7 @@ from tidemark.session.registration import table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
 from tidemark.session.workspace import Planned, Workspace
 from tidemark.spark import settings
+from tidemark.spark.frame import KIND
 from tidemark.spark.jobs import Job, Run
 from tidemark.spark.launch import Launcher
 
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from tidemark.plan.planner import Plan
     from tidemark.spark.frame import Frame
 
 
@@ -66,6 +70,7 @@ class Session:
         self._given = spark
         self._config = dict(spark_config or {})
         self._checkpoint = Path(checkpoint).absolute() if checkpoint is not None else None
+        self._names: Counter[str] = Counter()
         self._spark: SparkSession | None = None
         self._zone: str | None = None
 
@@ -145,7 +150,7 @@ class Session:
 
     def _query(self, statement: s.Query, plan: Plan) -> Result:
         [root] = plan.roots
-        name = self._job_name("query", 0)
+        name = self._job_name("query")
 
         def start() -> ChangeStream:
             launcher = self._launcher()
@@ -165,24 +170,52 @@ class Session:
 
         return QueryResult(statement, root.edge, start, frame, plan.warnings)
 
+    def collect(self, root: Node, streaming: bool) -> Iterator[pa.Table]:
+        """The rows of a bounded plan, by a stream or by a batch whatever the session's mode."""
+        launcher = replace(self._launcher(), always_stream=streaming)
+        plan = Plan((root,), "streaming" if streaming else "batch")
+
+        def run(put: Callable[[pa.Table], None]) -> Run:
+            return launcher.start(
+                root, plan, "verify", sinks.collector(root.edge, launcher.zone, put)
+            )
+
+        stream = ChangeStream("verify", run)
+        try:
+            yield from stream
+        finally:
+            stream.close()
+
     def _insert(self, statement: s.Statement, plan: Plan) -> Result:
         launcher = self._launcher()
         runs: list[Run] = []
-        for number, root in enumerate(plan.roots):
+        names = []
+        for root in plan.roots:
             assert isinstance(root, Sink)
-            name = self._job_name(f"insert-into-{root.table.name}", number)
-            consume = sinks.writer(root, launcher.zone)
+            name = self._job_name(f"insert-into-{root.table.name}")
+            consume = sinks.writer(root, launcher.zone, self._lasting_name(name))
             here = sinks.on_client(root)
             runs.append(launcher.start(root, plan, name, consume, on_client=here))
-        job = Job(self._job_name(_insert_name(plan.roots), 0), runs)
+            names.append(name)
+        job = Job("+".join(names), runs)
         self.jobs.append(job)
         if (self.workspace.options.get("table.dml-sync") or "").lower() == "true":
             job.wait()
         return JobResult(statement, job, plan.bounded, plan.warnings)
 
-    def _job_name(self, what: str, number: int) -> str:
+    def _job_name(self, what: str) -> str:
+        """A name that no other job of the session has. Running the same script again gives the
+        same names, by which jobs find their checkpoints."""
         name = self.workspace.options.get(JOB_NAME) or what
-        return f"{name}-{number + 1}" if number else name
+        self._names[name] += 1
+        return f"{name}-{self._names[name]}" if self._names[name] > 1 else name
+
+    def _lasting_name(self, name: str) -> str | None:
+        """What a sink may know a job by after a restart; None if it does not come again."""
+        if self._checkpoint is None:
+            return None
+        place = hashlib.sha256(str(self._checkpoint / name).encode()).hexdigest()
+        return place[:16]
 
     def stop(self) -> None:
         """Stop the jobs of this session, and Spark if the session started it."""
@@ -251,13 +284,19 @@ class Session:
             )
         self.workspace.catalogs.put_function(s.Name((name,)), declared)
 
+    def create_temporal_table_function(
+        self, name: str, table: str, *, time_attribute: str, primary_key: str | Sequence[str]
+    ) -> None:
+        """Make a table or view callable with a time: `LATERAL TABLE(name(o.ts)) AS r`.
+
+        With the event time of the left side it gives the version valid then; with its processing
+        time the version that is there when the left row arrives.
+        """
+        key = (primary_key,) if isinstance(primary_key, str) else tuple(primary_key)
+        self.workspace.declare_temporal_function(TemporalFunction(name, table, time_attribute, key))
+
 
 def _with_user_names(frame: Frame, root: Node, kind_column: str) -> DataFrame:
-    kinds = frame.kept[len(frame.columns) :]
-    data = frame.data.select(*frame.kept)
+    kinds = [] if frame.changelog is Changelog.APPEND else [KIND]
+    data = frame.data.select(*frame.columns, *kinds)
     return data.toDF(*root.edge.names, *(kind_column for _ in kinds))
-
-
-def _insert_name(roots: tuple[Node, ...]) -> str:
-    names = [root.table.name for root in roots if isinstance(root, Sink)]
-    return "insert-into-" + "+".join(names)

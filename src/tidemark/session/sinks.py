@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark import types as t
+from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import WriteRequest
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
-from tidemark.spark.frame import Frame
+from tidemark.spark.frame import KIND, Frame
 from tidemark.spark.launch import Consume
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def writer(sink: Sink, zone: str) -> Consume:
-    """Gives batches to the connector of the sink's table."""
+def writer(sink: Sink, zone: str, job: str | None) -> Consume:
+    """Gives batches to the connector of the sink's table. `job` is its name across restarts."""
     connector = connectors.lookup(sink.table)
     options = connectors.options_of(sink.table)
     assert connector.write is not None  # the planner has asked
@@ -40,6 +41,7 @@ def writer(sink: Sink, zone: str) -> Consume:
             batch_id=batch_id,
             overwrite=sink.overwrite,
             zone=zone,
+            job=job,
         )
         write(request)
         return int(seen.get["rows"])
@@ -58,7 +60,7 @@ def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume
     def consume(frame: Frame, batch_id: int | None) -> int:
         data = frame.data.selectExpr(*_for_arrow(frame, edge))
         table = data.toArrow()
-        kinds = frame.kept[len(frame.columns) :]
+        kinds = _kinds(frame)
         if table.num_rows or batch_id is None:
             put(named(table, edge, kinds, zone))
         return int(table.num_rows)
@@ -74,4 +76,8 @@ def _for_arrow(frame: Frame, edge: Edge) -> list[str]:
         if isinstance(type_, t.YearMonthInterval):
             column = f"extract(YEAR FROM {column}) * 12 + extract(MONTH FROM {column}) AS {column}"
         texts.append(column)
-    return [*texts, *frame.kept[len(frame.columns) :]]
+    return [*texts, *_kinds(frame)]
+
+
+def _kinds(frame: Frame) -> list[str]:
+    return [] if frame.changelog is Changelog.APPEND else [KIND]

@@ -9,10 +9,10 @@ from tidemark import connectors
 from tidemark.catalog import ddl
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import SessionOptions
-from tidemark.catalog.tables import Relation
+from tidemark.catalog.tables import Relation, TemporalFunction
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
-from tidemark.errors import Source, SqlError
+from tidemark.errors import CatalogError, Source, SqlError, did_you_mean
 from tidemark.plan.explain import explain
 from tidemark.plan.planner import Plan, Planner, Traits
 from tidemark.session import show
@@ -45,6 +45,22 @@ class Workspace:
         self.catalogs = Catalogs()
         self.options = SessionOptions(options)
         self.planner = Planner(self.catalogs, self.options, traits)
+
+    def declare_temporal_function(self, function: TemporalFunction) -> None:
+        """Make a table callable with a time; it must have the columns that are named."""
+        edge = self.planner.relation(self.catalogs.relation(s.Name((function.table,))))
+        known = {column.name: column for column in edge.columns}
+        for name in (function.time_attribute, *function.primary_key):
+            if name not in known:
+                raise CatalogError(
+                    f"`{function.table}` has no column `{name}`", hint=did_you_mean(name, known)
+                )
+        if known[function.time_attribute].time is None:
+            raise CatalogError(
+                f"`{function.time_attribute}` is not a time attribute of `{function.table}`",
+                hint="declare a WATERMARK for it, or a column AS PROCTIME()",
+            )
+        self.catalogs.temporal_functions[function.name.lower()] = function
 
     def plan_script(self, text: str, name: str = "<sql>") -> list[Planned]:
         """Apply and plan every statement. Raises at the first that cannot be."""

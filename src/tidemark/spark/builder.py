@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
@@ -25,7 +25,7 @@ from tidemark.plan.nodes import (
 )
 from tidemark.spark import remembering
 from tidemark.spark.expressions import PythonFunction, Writer
-from tidemark.spark.frame import Frame, like, names_of
+from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -128,6 +128,10 @@ def register(spark: SparkSession, function: PythonFunction) -> None:
     spark.udf.register(function.name, made if function.deterministic else made.asNondeterministic())
 
 
+# No watermark is later than this.
+END = "TIMESTAMP '9999-12-31 23:59:59.999999'"
+
+
 # --- nodes -------------------------------------------------------------------------------------
 
 
@@ -142,23 +146,29 @@ def _project(builder: Builder, node: Project) -> Frame:
         f"{builder.write(expression, below)} AS {spark_text.name(name)}"
         for expression, name in zip(node.expressions, names, strict=True)
     ]
-    frame = Frame(below.data, names, below.changelog)
-    return Frame(below.data.selectExpr(*texts, *frame.kept[len(names) :]), names, below.changelog)
+    data = below.data.selectExpr(*texts, *below.extra)
+    return Frame(data, names, below.changelog, below.followed)
 
 
 def _filter(builder: Builder, node: Filter) -> Frame:
     below = builder.build(node.input)
     condition = builder.write(node.condition, below)
-    return Frame(below.data.where(condition), below.columns, below.changelog)
+    if below.followed:
+        # Rows that are filtered out move the watermark too. A condition that did not ask for its
+        # column would be moved below it by Spark; no row is later than the end.
+        condition = f"({condition}) OR {WATERMARK} > {END}"
+    return replace(below, data=below.data.where(condition))
 
 
 def _union(builder: Builder, node: UnionAll) -> Frame:
     names, changelog = names_of(node.edge), node.edge.changelog
     frames = [like(builder.build(side), names, changelog) for side in node.inputs]
-    united = frames[0]
+    followed = all(frame.followed for frame in frames)
+    kept = Frame(frames[0].data, names, changelog, followed).kept
+    united = frames[0].data.select(*kept)
     for frame in frames[1:]:
-        united = united.union(frame)
-    return Frame(united, names, changelog)
+        united = united.union(frame.data.select(*kept))
+    return Frame(united, names, changelog, followed)
 
 
 def _values(builder: Builder, node: Values) -> Frame:
@@ -191,8 +201,8 @@ def _unnest(builder: Builder, node: Unnest) -> Frame:
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
         for old, new in zip(below.columns, names, strict=False)
     ]
-    kind = below.kept[len(below.columns) :]
-    return Frame(opened.selectExpr(*renamed, *texts, *kind), names, below.changelog)
+    data = opened.selectExpr(*renamed, *texts, *below.extra)
+    return Frame(data, names, below.changelog, below.followed)
 
 
 def _elements(text: str, type_: t.DataType) -> str:
@@ -224,15 +234,14 @@ def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
     row = ", ".join(spark_text.name(name) for name in below.columns)
     complain = f"raise_error(concat({message}, to_json(struct({row}))))"
     checked = below.data.where(f"CASE WHEN {time} IS NULL THEN {complain} ELSE TRUE END")
-    frame = Frame(checked, below.columns, below.changelog)
+    frame = replace(below, data=checked)
     followed = builder.streaming and builder.state is not None
     return remembering.watermarked(builder, node, frame) if followed else frame
 
 
 def _sink(builder: Builder, node: Sink) -> Frame:
     below = builder.build(node.input)
-    names = names_of(node.edge)
-    return Frame(like(below, names, below.changelog), names, below.changelog)
+    return like(below, names_of(node.edge), below.changelog)
 
 
 _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 KIND = "_tm_kind"
+WATERMARK = "_tm_watermark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,19 @@ class Frame:
     data: DataFrame
     columns: tuple[str, ...]
     changelog: Changelog
+    # Whether Spark follows a watermark below; its column then travels with the rows.
+    followed: bool = False
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """The columns beside those of the edge that a node must hand on."""
+        kinds = () if self.changelog is Changelog.APPEND else (KIND,)
+        return (*kinds, WATERMARK) if self.followed else kinds
 
     @property
     def kept(self) -> tuple[str, ...]:
         """All columns that a node must hand on."""
-        return self.columns if self.changelog is Changelog.APPEND else (*self.columns, KIND)
+        return (*self.columns, *self.extra)
 
 
 def names_of(edge: Edge) -> tuple[str, ...]:
@@ -35,7 +44,7 @@ def names_of(edge: Edge) -> tuple[str, ...]:
     return spark_text.safe_names(edge.names)
 
 
-def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> DataFrame:
+def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:
     """The frame under other names, and with row kinds if the others have them."""
     texts = [
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
@@ -43,4 +52,6 @@ def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> DataFram
     ]
     if changelog is not Changelog.APPEND:
         texts.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
-    return frame.data.selectExpr(*texts)
+    if frame.followed:
+        texts.append(WATERMARK)
+    return Frame(frame.data.selectExpr(*texts), names, changelog, frame.followed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,15 +70,12 @@ class Launcher:
         Over Spark Connect a stream's batches are consumed on the server, inside the query's own
         commit, unless `consume` belongs to the client.
         """
-        if not self.streams(root, plan):
-            frame = self.frame(root, streaming=False)
-            return BatchRun(
-                self.spark,
-                frame.data,
-                lambda data, _: consume(Frame(data, frame.columns, frame.changelog), None),
-                self.diagnose,
-            )
-        return self._start_stream(root, plan, name, consume, on_client)
+        try:
+            if self.streams(root, plan):
+                return self._start_stream(root, plan, name, consume, on_client)
+            return self._start_batch(root, consume)
+        except Exception as problem:
+            raise self.diagnose(problem) from problem
 
     def streams(self, root: Node, plan: Plan) -> bool:
         """Whether the root runs as a streaming query.
@@ -88,6 +86,15 @@ class Launcher:
         if plan.mode == "batch":
             return False
         return not root.edge.bounded or self.checkpoint is not None or self.always_stream
+
+    def _start_batch(self, root: Node, consume: Consume) -> Run:
+        frame = self.frame(root, streaming=False)
+        return BatchRun(
+            self.spark,
+            frame.data,
+            lambda data, _: consume(Frame(data, frame.columns, frame.changelog), None),
+            self.diagnose,
+        )
 
     def _start_stream(
         self, root: Node, plan: Plan, name: str, consume: Consume, on_client: bool
@@ -101,7 +108,8 @@ class Launcher:
         shape = (frame.columns, frame.changelog)
 
         def start() -> StreamRun:
-            writer = frame.data.writeStream.queryName(name)
+            # Spark refuses two running queries of one name, also of different sessions.
+            writer = frame.data.writeStream.queryName(f"{name}-{uuid.uuid4().hex[:8]}")
             writer = writer.option("checkpointLocation", str(folder / "spark"))
             if root.edge.bounded:
                 writer = writer.trigger(availableNow=True)

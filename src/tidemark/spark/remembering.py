@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
@@ -9,7 +10,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import AssignWatermark, KeepLast, TemporalJoin, is_stateful
-from tidemark.spark.frame import KIND, Frame, like, names_of
+from tidemark.spark.frame import KIND, WATERMARK, Frame, like, names_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -17,14 +18,13 @@ if TYPE_CHECKING:
 
     from tidemark.spark.builder import Builder
 
-WATERMARK = "_tm_watermark"
-
 
 def keep_last(builder: Builder, node: KeepLast) -> Frame:
     from tidemark.kernels.keep_last import KeepLast as Kernel
     from tidemark.spark.stateful.operator import StatefulInput
 
     below = builder.build(node.input)
+    below = _named(below, below.columns)
     keys = tuple(below.columns[index] for index in node.keys)
     chained = is_stateful(node.input)
     rows = StatefulInput(below.data, keys, below.columns[node.time], chained=chained)
@@ -73,7 +73,9 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
 
 
 def _named(frame: Frame, names: tuple[str, ...]) -> Frame:
-    return Frame(like(frame, names, frame.changelog), names, frame.changelog)
+    """The rows under other names, and without the watermark, which the operator is told."""
+    plain = replace(frame, data=frame.data.drop(WATERMARK), followed=False)
+    return like(plain, names, frame.changelog)
 
 
 def _schema(frames: list[DataFrame], kinds: bool) -> StructType:
@@ -99,9 +101,7 @@ def watermarked(builder: Builder, node: AssignWatermark, frame: Frame) -> Frame:
     instant = _instant(builder.write(node.expression, frame), node.expression, builder.zone)
     data = frame.data.selectExpr(*frame.kept, f"{instant} AS {WATERMARK}")
     folder = builder.end_folder() if node.edge.bounded else None
-    return Frame(
-        with_watermark(data, WATERMARK, folder).drop(WATERMARK), frame.columns, frame.changelog
-    )
+    return replace(frame, data=with_watermark(data, WATERMARK, folder), followed=True)
 
 
 def _instant(text: str, expression: Expression, zone: str) -> str:

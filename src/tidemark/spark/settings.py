@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -67,6 +68,9 @@ def use_this_python() -> None:
 def start(config: Mapping[str, str]) -> SparkSession:
     """A Spark session: local unless `config`, SPARK_REMOTE or spark-defaults say otherwise."""
     use_this_python()
+    remote = config.get("spark.remote") or os.environ.get("SPARK_REMOTE")
+    if remote is None:
+        _require_java()
     try:
         from pyspark.sql import SparkSession
     except ImportError as problem:
@@ -74,7 +78,6 @@ def start(config: Mapping[str, str]) -> SparkSession:
             f"PySpark cannot be imported: {problem}", hint="pip install 'pyspark>=4.3,<4.4'"
         ) from None
     builder = SparkSession.builder
-    remote = config.get("spark.remote") or os.environ.get("SPARK_REMOTE")
     if remote is None and "spark.master" not in config and "MASTER" not in os.environ:
         builder = builder.master("local[*]")
     for key, value in {**local_settings(), **config}.items():
@@ -88,6 +91,16 @@ def start(config: Mapping[str, str]) -> SparkSession:
         ) from problem
     silence_query_context()
     return session
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    found = os.path.join(home, "bin", "java") if home else "java"
+    if shutil.which(found) is None:
+        raise SetupError(
+            "Spark needs Java, and there is none" + (f" in JAVA_HOME ({home})" if home else ""),
+            hint="install Java 17 or newer, or set JAVA_HOME; `tidemark doctor` says what it finds",
+        )
 
 
 def _first_line(problem: Exception) -> str:
