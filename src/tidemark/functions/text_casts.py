@@ -130,7 +130,7 @@ def to_length(text: str, source: t.DataType, target: t.DataType) -> str:
 
 _TRUE = ("t", "true", "y", "yes", "1")
 _FALSE = ("f", "false", "n", "no", "0")
-_YEAR = r"^0{0,3}([0-9]{4})(?![0-9])"
+_DATE = r"^0{0,3}([0-9]{4}(-[0-9]{1,2}(-[0-9]{1,2}( .*)?)?)?)$"
 _INTEGER = r"\A *([+-]?[0-9]+)([.][0-9]*)? *\z"
 _MOMENT = (
     r"\A([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}( [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}([.][0-9]{1,9})?)?)\z"
@@ -169,8 +169,8 @@ def _read(text: str, target: t.DataType) -> str:
             return to_time_precision(_read_time(text), t.STRING, precision)
         case t.Date():
             # Years may be short for Flink and have at least four digits for Spark.
-            filled = f"regexp_replace(concat('000', trim({text})), {literal(_YEAR)}, '$1')"
-            return f"try_cast({filled} AS DATE)"
+            date = f"regexp_extract(concat('000', trim({text})), {literal(_DATE)}, 1)"
+            return f"try_cast({date} AS DATE)"
     return f"try_cast(trim({text}) AS {spark_type(target)})"
 
 

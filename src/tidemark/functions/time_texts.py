@@ -143,8 +143,7 @@ def _write_unix_timestamp(call: Call) -> str:
         return "unix_seconds(current_timestamp())"
     if len(call.args) == 1:
         return bound(call.args[0], lambda x: _seconds_or_least(x, _leading_instant(x)))
-    pattern = call.args[1]
-    return bound(call.args[0], lambda x: _seconds_or_least(x, f"try_to_timestamp({x}, {pattern})"))
+    return _seconds_or_least(call.args[0], f"CAST({_parsed_clock(call)} AS TIMESTAMP)")
 
 
 def _leading_instant(text: str) -> str:
@@ -239,7 +238,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     scalar(
         "UNIX_TIMESTAMP",
-        "([string], [string])",
+        "([string], [character])",
         lambda arguments: t.BigInt(nullable=any(a.type.nullable for a in arguments)),
         _write_unix_timestamp,
         strict=False,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidemark import types as t
 from tidemark.errors import did_you_mean
 from tidemark.functions import moments, numeric
@@ -138,14 +140,21 @@ def _write_ceil(call: Call) -> str:
     return _on_clock(call, lambda clock: _ceil(clock, unit))
 
 
-def _on_clock(call: Call, write: object) -> str:
-    assert callable(write)
+def _on_clock(call: Call, write: Callable[[str], str]) -> str:
     value, type_ = call.args[0], call.type(0)
     unit = str(call.literal(1)).upper()
     if isinstance(type_, t.Date) and unit in _CLOCK_UNITS:
         return value
     clock = moments.session_clock(value, type_)
+    if isinstance(type_, t.TimestampLtz) and not moments.never_shifts(call.zone):
+        # The instant moves as far as the clock does, across a change of the clock too.
+        return bound(value, lambda x: _moved(x, moments.session_clock(x, type_), write))
     return moments.from_session_clock(bound(clock, write), type_)
+
+
+def _moved(instant: str, clock: str, write: Callable[[str], str]) -> str:
+    distance = f"{moments.micros_of_clock(write(clock))} - {moments.micros_of_clock(clock)}"
+    return f"timestamp_micros(unix_micros({instant}) + {distance})"
 
 
 def _floor(clock: str, unit: str) -> str:
