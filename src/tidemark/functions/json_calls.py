@@ -14,8 +14,10 @@ Spark knows kernels by name: `JSON_VALUE RETURNING INT`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tidemark import types as t
 from tidemark.functions import json_kernels
@@ -168,7 +170,19 @@ def write_json(call: Call, index: int, name: str) -> str:
     is_plain = isinstance(type_, t.Decimal) and type_.scale <= _PLAIN_SCALE
     if is_plain or isinstance(type_, _PRINTED):
         return f"CAST({argument} AS STRING)"
-    return _kernel_call(name, argument)
+    fields = shape(type_)
+    return _kernel_call(name, argument, *([string(json.dumps(fields))] if fields else []))
+
+
+def shape(type_: t.DataType) -> Any:
+    """The names of a type's ROW fields where it has any: `[[name, shape], ...]` of a ROW,
+    `{"each": shape}` of what holds elements of one type, else None."""
+    if isinstance(type_, t.Row):
+        return [[field.name, shape(field.type)] for field in type_.fields]
+    if isinstance(type_, t.Array | t.Map):
+        inside = shape(type_.value if isinstance(type_, t.Map) else type_.element)
+        return {"each": inside} if inside else None
+    return None
 
 
 def check_json(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:

@@ -35,12 +35,6 @@ NESTED_JSON = _kernel(
     "JSON", t.STRING, json_kernels.normalize, "Text that is JSON already.", strict=False
 )
 
-NOT_YET = {
-    "JSON": "it may stand only where JSON_OBJECT or JSON_ARRAY take a value, in Flink as well",
-    "PARSE_JSON": "values of type VARIANT cannot be run",
-    "TRY_PARSE_JSON": "values of type VARIANT cannot be run",
-}
-
 FUNCTIONS: tuple[Function, ...] = (
     _is_json("VALUE", "JSON"),
     _is_json("SCALAR", "a JSON string, number, boolean or null"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -39,7 +40,10 @@ def _find(text: str, path: Path) -> Any:
         raise
     if document is None:
         raise ValueError("the JSON text is a bare null")
-    return path.find(document)
+    found = path.find(document)
+    if found is None and not path.lax:
+        raise ValueError("a strict path leads to null")
+    return found
 
 
 def _strings(values: list[str | None]) -> pa.Array:
@@ -135,8 +139,8 @@ def _value(
         return None
     try:
         value = _find(text, path)
-        if value is not None and not path.lax and not json_text.is_scalar(value):
-            raise ValueError("it leads to an object or array")
+        if not path.lax and not json_text.is_scalar(value):
+            raise ValueError("a strict path leads to an object or array, not to a scalar")
     except (ValueError, NotFound) as problem:
         if on_error == "ERROR":
             raise ValueError(_failure("JSON_VALUE", path, problem)) from None
@@ -216,7 +220,7 @@ def _query(
         if value is not None:
             value = _wrapped(value, wrapper)
             if not path.lax and json_text.is_scalar(value):
-                raise ValueError("it leads to a scalar; a WRAPPER would take it")
+                raise ValueError("a strict path leads to a scalar, which only a WRAPPER takes")
             if arrays and isinstance(value, dict):
                 raise ValueError("it leads to an object, not to an array")
     except (ValueError, NotFound) as problem:
@@ -272,15 +276,18 @@ IS_JSON_KERNELS: dict[str, Callable[[pa.Array], pa.Array]] = {
 # --- writing JSON ------------------------------------------------------------------------------
 
 
-def write(values: pa.Array) -> pa.Array:
-    """Values of any SQL type as JSON text."""
+def write(values: pa.Array, shapes: pa.Array | None = None) -> pa.Array:
+    """Values of any SQL type as JSON text.
+
+    Spark may know the fields of a ROW by other names; `shapes` then holds, in each row the same,
+    what `json_calls.shape` says of the type.
+    """
+    shape = None if shapes is None or not len(shapes) else json.loads(shapes[0].as_py())
     plain = values.to_pylist(maps_as_pydicts="strict")
-    return _strings(
-        [None if value is None else json_text.serialize(_json(value)) for value in plain]
-    )
+    return _strings([None if v is None else json_text.serialize(_json(v, shape)) for v in plain])
 
 
-def _json(value: Any) -> Any:
+def _json(value: Any, shape: Any = None) -> Any:
     """A Python value as one that JSON knows."""
     if isinstance(value, float):
         return _decimal_of(value)
@@ -288,10 +295,14 @@ def _json(value: Any) -> Any:
         return _timestamp_text(value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
+    if isinstance(value, dict) and isinstance(shape, list):
+        fields = zip(shape, value.values(), strict=True)
+        return {name: _json(inner, inside) for (name, inside), inner in fields}
+    inside = shape["each"] if shape else None
     if isinstance(value, dict):
-        return {str(key): _json(inner) for key, inner in value.items()}
+        return {str(key): _json(inner, inside) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_json(inner) for inner in value]
+        return [_json(inner, inside) for inner in value]
     return value
 
 
@@ -306,8 +317,12 @@ def _decimal_of(value: float) -> Decimal:
 
 
 def _timestamp_text(value: dt.datetime) -> str:
-    text = value.replace(tzinfo=None).isoformat()
-    return (text.rstrip("0") if "." in text else text) + ("Z" if value.tzinfo else "")
+    """ISO 8601 without needless zeros; instants in UTC."""
+    zone = "" if value.tzinfo is None else "Z"
+    if zone:
+        value = value.astimezone(dt.UTC).replace(tzinfo=None)
+    text = value.isoformat()
+    return (text.rstrip("0") if "." in text else text) + zone
 
 
 def normalize(texts: pa.Array) -> pa.Array:
@@ -321,7 +336,7 @@ def _normalized(text: str | None) -> str | None:
     try:
         return json_text.serialize(json_text.parse(text))
     except ValueError as problem:
-        raise ValueError(f"JSON was given a text that is not JSON: {problem}") from None
+        raise ValueError(f"JSON was given {text!r}, which is not JSON: {problem}") from None
 
 
 # --- JSON_QUOTE and JSON_UNQUOTE ---------------------------------------------------------------
@@ -336,7 +351,7 @@ _QUOTED = {
     "\r": r"\r",
     "\t": r"\t",
 }
-_TO_QUOTE = re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
+_TO_QUOTE = re.compile(r'["\\/\b\f\n\r\t\x80-\U0010ffff]')
 _ESCAPE = re.compile(r'\\(?:(["\\/bfnrt])|u([0-9a-fA-F]{4}))')
 _UNQUOTED = {written[1]: character for character, written in _QUOTED.items()}
 
@@ -370,4 +385,11 @@ def unquote(texts: pa.Array) -> pa.Array:
 def _unquoted(text: str | None) -> str | None:
     if text is None or len(text) < 2 or text[0] != '"' or text[-1] != '"':
         return text
-    return text
+    if not _is_json(text, lambda value: True):
+        return text
+    return _ESCAPE.sub(_character, text[1:-1])
+
+
+def _character(match: re.Match[str]) -> str:
+    escaped, digits = match.groups()
+    return _UNQUOTED[escaped] if escaped else chr(int(digits, 16))

@@ -216,8 +216,8 @@ def _steps(text: str) -> Iterator[Step]:
     if len(text) > 1 and text[1] not in ".[":
         raise InvalidPath(f"`{text[1]}` cannot follow `{text[0]}`")
     while here < len(text):
-        if text[here:] == "[":
-            return  # Jayway forgives an open bracket at the end
+        if text[here:] == "[" and here > 1:
+            return  # Jayway forgives an open bracket at the end of a step
         step, here = _step(text, here)
         yield step
 
