@@ -17,7 +17,7 @@ from tidemark.cli.scripts import (
     read_settings,
 )
 
-COMMANDS = ["run", "check", "explain", "sql", "doctor"]
+COMMANDS = ["run", "check", "explain", "verify", "sql", "doctor"]
 
 
 @pytest.fixture(autouse=True)

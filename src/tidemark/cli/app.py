@@ -168,6 +168,31 @@ def explain(
         explain_command(file, execute, init, settings, format, terminal)
 
 
+@app.command(short_help="Run a script's queries as stream and as batch, and compare.")
+def verify(
+    file: File = None,
+    execute: Execute = [],  # noqa: B006
+    init: Init = None,
+    settings: Settings = [],  # noqa: B006
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Run every query over bounded tables as a stream and as a batch, and compare the rows.
+
+    \b
+    Examples:
+      tidemark verify orders.sql
+      tidemark verify --init tables.sql -e "SELECT * FROM enriched"
+
+    Nothing is written: of an INSERT only the query runs. The exit code is 1 if a query gives
+    other rows one way than the other.
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.verify import verify_command
+
+        verify_command(file, execute, init, settings, terminal, debug=debug)
+
+
 @app.command(short_help="An interactive shell.")
 def sql(
     output: OutputFormat = Output.table,
