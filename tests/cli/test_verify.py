@@ -20,7 +20,7 @@ def outcomes(monkeypatch, tmp_path):
 def test_equal_rows_are_exit_code_0(outcomes, capsys):
     outcomes.append(Verification("SELECT 1", Side(1, "ab"), Side(1, "ab")))
 
-    assert main(["verify", "-e", "SELECT 1"]) == 0
+    assert main(["verify", "--debug", "-e", "SELECT 1"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "equal  SELECT 1",
         "  stream          1 rows  ab",
@@ -31,10 +31,10 @@ def test_equal_rows_are_exit_code_0(outcomes, capsys):
 def test_other_rows_are_exit_code_1(outcomes, capsys):
     outcomes.append(Verification("SELECT 1", Side(1, "ab"), Side(2, "cd")))
 
-    assert main(["verify", "-e", "SELECT 1"]) == 1
+    assert main(["verify", "--debug", "-e", "SELECT 1"]) == 1
     assert capsys.readouterr().out.startswith("DIFFERENT  SELECT 1")
 
 
 def test_a_script_without_queries_says_so(outcomes, capsys):
-    assert main(["verify", "-e", "SET 'pipeline.name' = 'x'"]) == 0
+    assert main(["verify", "--debug", "-e", "SET 'pipeline.name' = 'x'"]) == 0
     assert "nothing to verify" in capsys.readouterr().err

@@ -27,7 +27,14 @@ def frame(rows: list[Row]) -> pl.DataFrame:
             ARRIVAL: list(range(len(rows))),
             STAMP: [0] * len(rows),
         },
-        schema={"k": pl.String, "v": pl.Int64, HASH: pl.Int64, TIME: pl.Int64, ARRIVAL: pl.Int64, STAMP: pl.Int64},
+        schema={
+            "k": pl.String,
+            "v": pl.Int64,
+            HASH: pl.Int64,
+            TIME: pl.Int64,
+            ARRIVAL: pl.Int64,
+            STAMP: pl.Int64,
+        },
     )
 
 

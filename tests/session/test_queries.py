@@ -22,7 +22,9 @@ def session(spark) -> Iterator[Session]:
 
 
 def test_a_query_gives_its_rows_with_flinks_types(session):
-    result = session.sql("SELECT 5 / 2 AS half, 1.5 * 2 AS three, 'a' || 'b' AS ab, DATE '2024-02-29' AS d")
+    result = session.sql(
+        "SELECT 5 / 2 AS half, 1.5 * 2 AS three, 'a' || 'b' AS ab, DATE '2024-02-29' AS d"
+    )
 
     assert [str(column.type) for column in result.columns] == [
         "INT NOT NULL",

@@ -79,7 +79,14 @@ def test_a_job_runs_in_the_background_until_it_is_stopped(ticking):
 
 def test_a_changelog_is_applied(spark, session):
     frame = spark.createDataFrame(
-        [(1, "a", "+I"), (2, "b", "+I"), (1, "a", "-U"), (1, "A", "+U"), (2, "b", "-D"), (3, "c", "+I")],
+        [
+            (1, "a", "+I"),
+            (2, "b", "+I"),
+            (1, "a", "-U"),
+            (1, "A", "+U"),
+            (2, "b", "-D"),
+            (3, "c", "+I"),
+        ],
         "id INT, name STRING, op STRING",
     ).coalesce(1)
     session.register("users", frame, row_kind="op")
@@ -112,7 +119,12 @@ def test_a_stream_resumes_from_its_checkpoint(spark, tmp_path):
         )
         session.sql("INSERT INTO snk SELECT id FROM src").job.wait()
         files = sorted(sink.rglob("*"))
-        return sorted(line for f in files if f.is_file() and f.name[0] not in "._" for line in f.read_text().split())
+        return sorted(
+            line
+            for f in files
+            if f.is_file() and f.name[0] not in "._"
+            for line in f.read_text().split()
+        )
 
     (source / "a.json").write_text('{"id": 1}\n')
     assert run_once() == ['{"id":1}']

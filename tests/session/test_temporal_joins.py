@@ -144,11 +144,19 @@ def test_dataframes_are_joined_by_the_same_plan(spark):
     def at(second: int) -> dt.datetime:
         return dt.datetime(2024, 1, 1, 0, 0, second)
 
-    orders = spark.createDataFrame([(1, "a", at(5)), (2, "a", at(9)), (3, "b", at(9))], ["id", "k", "ts"])
+    orders = spark.createDataFrame(
+        [(1, "a", at(5)), (2, "a", at(9)), (3, "b", at(9))], ["id", "k", "ts"]
+    )
     prices = spark.createDataFrame([("a", 10, at(1)), ("a", 20, at(7))], ["k", "price", "ts"])
 
     joined = tidemark.temporal_join(
-        orders, prices, on="k", left_time="ts", right_time="ts", how="left", watermarks={"left": "5 seconds"}
+        orders,
+        prices,
+        on="k",
+        left_time="ts",
+        right_time="ts",
+        how="left",
+        watermarks={"left": "5 seconds"},
     )
 
     assert joined.columns == ["id", "k", "ts", "price", "ts_right"]
