@@ -15,7 +15,6 @@ _OVER = "OVER aggregates"
 # Whole areas.
 AREAS = {
     "aggregate": _AGGREGATES,
-    "cdc": "changelog formats and the operators above them",
     "dedup-topn": "deduplication and Top-N",
     "emit": _WINDOWS,
     "group-window": _WINDOWS,
@@ -31,9 +30,14 @@ THERE = {"aggregate/union_all"}
 
 # Single cases of other areas.
 CASES = {
-    "temporal-join/canal_versions": "changelog formats",
-    "temporal-join/cdc_probe_side": "changelog formats",
-    "temporal-join/debezium_update_same_time": "changelog formats",
+    "cdc/anti_join": _JOINS,
+    "cdc/dedup_last": "deduplication and Top-N",
+    "cdc/group_window": _WINDOWS,
+    "cdc/join_append_side": _JOINS,
+    "cdc/semi_join": _JOINS,
+    "cdc/topn": "deduplication and Top-N",
+    "cdc/topn_group": "deduplication and Top-N",
+    "cdc/window_tvf": _WINDOWS,
     "temporal-join/then_group_by": _AGGREGATES,
     "temporal-join/then_window_tvf": _WINDOWS,
     "temporal-join/view_group_by": _AGGREGATES,

@@ -155,8 +155,14 @@ def test_an_unknown_format_suggests_the_nearest():
     assert error.hint == "did you mean `json`?"
 
 
-def test_changelog_formats_say_not_yet():
-    problem(files("id INT", "/x", "debezium-json"), NotSupported)
+def test_formats_of_later_say_not_yet():
+    problem(files("id INT", "/x", "maxwell-json"), NotSupported)
+
+
+def test_a_canal_filter_must_be_a_regular_expression():
+    table = files("id INT", "/x", "canal-json", canal_json__table__include="orders(")
+
+    assert "not a regular expression" in problem(table).message
 
 
 def test_json_cannot_fail_on_missing_fields_and_ignore_errors():

@@ -128,6 +128,7 @@ class _Delivery:
                 for name, key in zip(partitioned, keys, strict=True)
             ),
         )
+        assert self.format.write is not None  # else the planner has refused the sink
         encoded = self.format.write(Encode(frame, inside, self.request.options, keys))
         parallelism = self.request.options["sink.parallelism"]
         if parallelism is not None:

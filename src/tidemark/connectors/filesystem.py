@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
-from tidemark.catalog.tables import Table, TableTraits
+from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors import files_sink, records
 from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
 from tidemark.connectors.formats import FORMATS, NOT_YET
@@ -21,6 +21,7 @@ from tidemark.connectors.formats.base import (
     Decode,
     Field,
     Format,
+    metadata_name,
     raw_name,
 )
 from tidemark.connectors.formats.conversions import Spelling, from_text
@@ -30,6 +31,7 @@ from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import NotSupported, PlanError, did_you_mean
 from tidemark.functions import spark_text
 from tidemark.functions.spark_text import string
+from tidemark.spark.frame import KIND
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -132,11 +134,13 @@ def _format(table: Table, options: Mapping[str, Any]) -> Format:
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
+    format_ = _format(table, options)
     return TableTraits(
         bounded=options["source.monitor-interval"] is None,
-        metadata=METADATA,
+        changelog=format_.changelog,
+        metadata={**METADATA, **format_.metadata},
         readable=True,
-        writable=True,
+        writable=format_.write is not None,
     )
 
 
@@ -164,8 +168,9 @@ def read(request: ReadRequest) -> DataFrame:
         fields=_format_fields(request.table, request.columns, request.types),
         options=request.options,
     )
-    frame = _format(request.table, request.options).read(decode)
-    return frame.selectExpr(*_physical(request), *_metadata(request))
+    format_ = _format(request.table, request.options)
+    kinds = () if format_.changelog is Changelog.APPEND else (KIND,)
+    return format_.read(decode).selectExpr(*_physical(request), *_metadata(request), *kinds)
 
 
 def _physical(request: ReadRequest) -> list[str]:
@@ -180,9 +185,13 @@ def _physical(request: ReadRequest) -> list[str]:
 def _metadata(request: ReadRequest) -> list[str]:
     names = request.columns[len(request.columns) - len(request.metadata) :]
     return [
-        f"{_METADATA_SQL[key]} AS {spark_text.name(name)}"
+        f"{_metadata_value(key)} AS {spark_text.name(name)}"
         for key, name in zip(request.metadata, names, strict=True)
     ]
+
+
+def _metadata_value(key: str) -> str:
+    return _METADATA_SQL.get(key) or spark_text.name(metadata_name(key))
 
 
 def _partition_value(field: Field, request: ReadRequest) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from tidemark.connectors.formats.base import Format
+from tidemark.connectors.formats.canal_json import CANAL_JSON
 from tidemark.connectors.formats.columnar import ORC, PARQUET
 from tidemark.connectors.formats.csv import CSV
+from tidemark.connectors.formats.debezium_json import DEBEZIUM_JSON
 from tidemark.connectors.formats.json import JSON
 from tidemark.connectors.formats.raw import RAW
 
-FORMATS: dict[str, Format] = {f.name: f for f in (JSON, CSV, RAW, PARQUET, ORC)}
+FORMATS: dict[str, Format] = {
+    f.name: f for f in (JSON, CSV, RAW, PARQUET, ORC, DEBEZIUM_JSON, CANAL_JSON)
+}
 
 # Formats that are known by name and come later, with the reason.
 NOT_YET = {
     "avro": "it comes with the Kafka connector",
-    "debezium-json": "changelog formats come with the Kafka connector",
-    "canal-json": "changelog formats come with the Kafka connector",
-    "maxwell-json": "changelog formats come with the Kafka connector",
-    "ogg-json": "changelog formats come with the Kafka connector",
+    "maxwell-json": "it comes with the Kafka connector",
+    "ogg-json": "it comes with the Kafka connector",
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tidemark.catalog.tables import Table
+from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.functions import spark_text
 from tidemark.types import DataType
@@ -49,7 +49,11 @@ class Open(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decode:
-    """Files about to be read: the result has the fields by Spark name, then `ABOUT_FILES`."""
+    """Files about to be read: the result has the fields by Spark name, then `ABOUT_FILES`.
+
+    That of a changelog format has a column `_tm_kind` too, and `metadata_name(key)` for each key
+    of its metadata.
+    """
 
     open: Open
     fields: tuple[Field, ...]
@@ -74,9 +78,16 @@ class Format:
     # Finds what a format cannot hold: a type, two columns, two options that exclude each other.
     check: Callable[[Table, tuple[Field, ...], Mapping[str, Any]], None]
     read: Callable[[Decode], DataFrame]
-    write: Callable[[Encode], DataFrame]
+    write: Callable[[Encode], DataFrame] | None = None  # None: it can only be read
     spark_source: str = "text"  # the file source that writes what `write` returns
+    changelog: Changelog = Changelog.APPEND
+    # What records say of themselves: the keys of metadata columns.
+    metadata: Mapping[str, DataType] = field(default_factory=dict)
 
 
 def raw_name(position: int) -> str:
     return f"_tm_raw_{position}"
+
+
+def metadata_name(key: str) -> str:
+    return "_tm_" + key.replace(".", "_").replace("-", "_")

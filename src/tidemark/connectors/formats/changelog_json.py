@@ -1,0 +1,80 @@
+"""Change events as JSON, whatever their envelope: from events to rows with a row kind.
+
+A format says in SQL which changes an event makes, as an array in order, and what the event says
+of itself. The rest is the same for all: lines become events, events rows, and texts values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.connectors import records
+from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, Field, metadata_name
+from tidemark.connectors.formats.json_values import TEXT, Reading, value
+from tidemark.functions.spark_text import string
+from tidemark.spark.frame import KIND
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+TEXT_TYPE = t.VarChar()
+INSTANT = t.TimestampLtz(3)
+# The time at which the change was made in the database, under its older name.
+CHANGE_TIME = "db_operation_time"
+
+_CHANGE = "_tm_change"
+
+
+def image_of(fields: tuple[Field, ...]) -> t.Row:
+    """The table's row as it stands in an event."""
+    return t.Row(tuple(t.Field(field.name, field.type) for field in fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What is in the lines of `frame`, said in SQL over its columns.
+
+    `changes` is an array of what `change` makes; NULL skips the event. `metadata` has an
+    expression for each key.
+    """
+
+    frame: DataFrame
+    changes: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def change(kind: str, image: str) -> str:
+    """One row of an event: its kind and its fields as text."""
+    return f"named_struct('kind', '{kind}', 'image', {image})"
+
+
+def rows_of(events: Events, decode: Decode, reading: Reading) -> DataFrame:
+    """One row for each change of each event, in order, with its kind and metadata."""
+    about = [f"{sql} AS {metadata_name(key)}" for key, sql in events.metadata.items()]
+    opened = events.frame.selectExpr(
+        f"explode({events.changes}) AS {_CHANGE}", *about, TEXT, *ABOUT_FILES
+    )
+    fields = [
+        f"{value(f'{_CHANGE}.image._{i}', field, reading, record=TEXT)} AS {field.sql}"
+        for i, field in enumerate(decode.fields)
+    ]
+    metadata = [metadata_name(key) for key in events.metadata]
+    return opened.selectExpr(*fields, f"{_CHANGE}.kind AS {KIND}", *metadata, *ABOUT_FILES)
+
+
+def bad_event(reading: Reading, *, problem: str, reason: str, hint: str | None = None) -> str:
+    """Fails because of an event, or skips it where that is wanted. The texts are SQL."""
+    if reading.ignores_errors:
+        return "NULL"
+    skips = string(f"'{reading.ignore_option}' = 'true' skips such records")
+    return records.raising(
+        file=FILE, record=TEXT, problem=problem, reason=reason, hint=hint or skips
+    )
+
+
+def milliseconds(sql: str) -> str:
+    """The instant that a number of milliseconds stands for; NULL where there is none."""
+    return f"timestamp_millis(try_cast({sql} AS BIGINT))"

@@ -1,0 +1,162 @@
+"""The debezium-json format: each line is an event with the row before and after the change.
+
+Snapshot reads (`r`) and inserts give `+I`, deletes `-D`, and an update always gives `-U` and `+U`,
+also when nothing changed. Empty lines, the tombstones behind deletes, are skipped.
+
+Flink's filesystem connector does not show what an event says of itself; here the metadata
+columns are there for all connectors: `ts TIMESTAMP_LTZ(3) METADATA FROM 'value.source.timestamp'`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog, Table
+from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.formats.base import Decode, Field, Format
+from tidemark.connectors.formats.changelog_json import (
+    CHANGE_TIME,
+    INSTANT,
+    TEXT_TYPE,
+    Events,
+    bad_event,
+    change,
+    image_of,
+    milliseconds,
+    rows_of,
+)
+from tidemark.connectors.formats.json_values import (
+    DOCUMENT,
+    TEXT,
+    Reading,
+    check_fields,
+    documents,
+    malformed,
+    shared_options,
+)
+from tidemark.functions.spark_text import string
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+NAME = "debezium-json"
+SCHEMA_INCLUDED = f"{NAME}.schema-include"
+
+OPTIONS = (
+    *shared_options(NAME),
+    OptionSpec(
+        SCHEMA_INCLUDED,
+        "boolean",
+        False,
+        summary="events stand in an envelope, with their schema beside them",
+    ),
+)
+
+METADATA: Mapping[str, t.DataType] = {
+    "value.schema": TEXT_TYPE,
+    "value.ingestion-timestamp": INSTANT,
+    "value.source.timestamp": INSTANT,
+    "value.source.database": TEXT_TYPE,
+    "value.source.schema": TEXT_TYPE,
+    "value.source.table": TEXT_TYPE,
+    "value.source.properties": t.Map(TEXT_TYPE, TEXT_TYPE),
+    CHANGE_TIME: INSTANT,
+}
+
+
+def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
+    check_fields(table, fields)
+
+
+def read(decode: Decode) -> DataFrame:
+    reading = Reading(NAME, decode.options)
+    image = image_of(decode.fields)
+    event = t.Row(
+        (
+            t.Field("before", image),
+            t.Field("after", image),
+            t.Field("op", TEXT_TYPE),
+            t.Field("ts_ms", TEXT_TYPE),
+            t.Field("source", TEXT_TYPE),
+        )
+    )
+    if decode.options[SCHEMA_INCLUDED]:
+        row = t.Row((t.Field("payload", event), t.Field("schema", TEXT_TYPE)))
+        payload, schema = f"{DOCUMENT}._0", f"{DOCUMENT}._1"
+    else:
+        row, payload, schema = event, DOCUMENT, "CAST(NULL AS STRING)"
+    unreadable = f"{DOCUMENT}._{len(row.fields)} IS NOT NULL"
+    events = Events(
+        documents(decode, row),
+        _changes(payload, unreadable, reading),
+        _metadata(payload, schema),
+    )
+    return rows_of(events, decode, reading)
+
+
+def _changes(payload: str, unreadable: str, reading: Reading) -> str:
+    before, after, op = (f"{payload}._{i}" for i in range(3))
+    cases = [
+        (f"{op} IN ('c', 'r') AND {after} IS NOT NULL", f"array({change('+I', after)})"),
+        (
+            f"{op} = 'u' AND {before} IS NOT NULL AND {after} IS NOT NULL",
+            f"array({change('-U', before)}, {change('+U', after)})",
+        ),
+        (f"{op} = 'd' AND {before} IS NOT NULL", f"array({change('-D', before)})"),
+        (f"{op} IN ('u', 'd') AND {before} IS NULL", _no_before(op, reading)),
+        (f"{op} IN ('c', 'r', 'u')", _no_after(op, reading)),
+    ]
+    if not reading.ignores_errors:
+        cases.insert(0, (unreadable, malformed(TEXT, reading)))
+    whens = " ".join(f"WHEN {condition} THEN {result}" for condition, result in cases)
+    return f"CASE {whens} ELSE {_unknown(op, reading)} END"
+
+
+def _no_before(op: str, reading: Reading) -> str:
+    return bad_event(
+        reading,
+        problem=f"concat('no `before` in an event with `op` = ', {op})",
+        reason=string("the row as it was must be known to be taken back"),
+        hint=string(
+            "with PostgreSQL as the source, set the table's REPLICA IDENTITY to FULL; "
+            f"'{reading.ignore_option}' = 'true' skips such records"
+        ),
+    )
+
+
+def _no_after(op: str, reading: Reading) -> str:
+    return bad_event(
+        reading,
+        problem=f"concat('no `after` in an event with `op` = ', {op})",
+        reason=string("the row as it is now must be known"),
+    )
+
+
+def _unknown(op: str, reading: Reading) -> str:
+    return bad_event(
+        reading,
+        problem=f"concat('unknown `op` in a Debezium event: ', coalesce({op}, 'none'))",
+        reason=string(
+            "a change is told by `op`: c, r, u or d. Where events stand in an envelope with their "
+            f"schema, '{SCHEMA_INCLUDED}' = 'true' opens it"
+        ),
+    )
+
+
+def _metadata(payload: str, schema: str) -> dict[str, str]:
+    source = f"from_json({payload}._4, 'MAP<STRING, STRING>')"
+    return {
+        "value.schema": schema,
+        "value.ingestion-timestamp": milliseconds(f"{payload}._3"),
+        "value.source.timestamp": milliseconds(f"{source}['ts_ms']"),
+        "value.source.database": f"{source}['db']",
+        "value.source.schema": f"{source}['schema']",
+        "value.source.table": f"{source}['table']",
+        "value.source.properties": source,
+        CHANGE_TIME: milliseconds(f"{source}['ts_ms']"),
+    }
+
+
+DEBEZIUM_JSON = Format(NAME, OPTIONS, check, read, changelog=Changelog.RETRACT, metadata=METADATA)

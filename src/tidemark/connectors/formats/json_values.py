@@ -1,0 +1,281 @@
+"""JSON documents as rows: what the json format and the changelog formats have in common.
+
+Spark reads every leaf as the text that stands in the file, exactly, and that text is then
+converted as Flink converts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table
+from tidemark.connectors import records
+from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, Field, raw_name
+from tidemark.connectors.formats.conversions import Spelling, from_text
+from tidemark.errors import PlanError
+from tidemark.functions import spark_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructType
+
+# A name that no field of a document is likely to have.
+CORRUPT = "_tm_corrupt"
+
+PARSER = {
+    "mode": "PERMISSIVE",
+    "columnNameOfCorruptRecord": CORRUPT,
+    "allowSingleQuotes": "false",
+    "allowNonNumericNumbers": "false",
+    "allowUnquotedControlChars": "true",
+    "lineSep": "\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a format wants its documents read: its options, which begin with its name."""
+
+    format: str
+    options: Mapping[str, Any]
+
+    @property
+    def ignore_option(self) -> str:
+        return f"{self.format}.ignore-parse-errors"
+
+    @property
+    def ignores_errors(self) -> bool:
+        return bool(self.options[self.ignore_option])
+
+    @property
+    def iso_times(self) -> bool:
+        return bool(self.options[f"{self.format}.timestamp-format.standard"] == "ISO-8601")
+
+
+def shared_options(format_: str) -> tuple[OptionSpec, ...]:
+    """The options that all formats of JSON documents have."""
+    return (
+        OptionSpec(
+            f"{format_}.ignore-parse-errors",
+            "boolean",
+            False,
+            summary="skip bad records, read bad fields as NULL",
+        ),
+        OptionSpec(
+            f"{format_}.timestamp-format.standard",
+            "enum",
+            "SQL",
+            choices=("SQL", "ISO-8601"),
+            summary="how times are written",
+        ),
+        # Maps in Spark have no NULL keys: building one with such a key fails before it gets here.
+        OptionSpec(
+            f"{format_}.map-null-key.mode",
+            "enum",
+            "FAIL",
+            choices=("FAIL", "DROP", "LITERAL"),
+            summary="accepted; maps have no NULL keys here",
+        ),
+        OptionSpec(f"{format_}.map-null-key.literal", "string", "null", summary="accepted"),
+        OptionSpec(
+            f"{format_}.encode.decimal-as-plain-number",
+            "boolean",
+            False,
+            summary="100 instead of 1E+2",
+        ),
+        OptionSpec(
+            f"{format_}.encode.ignore-null-fields",
+            "boolean",
+            False,
+            summary="leave NULL fields out",
+        ),
+    )
+
+
+# --- what JSON cannot hold ---------------------------------------------------------------------
+
+
+def check_fields(table: Table, fields: tuple[Field, ...]) -> None:
+    """Finds columns that cannot be told apart, and types without a JSON form."""
+    _check_names(table, [field.name for field in fields], "the table")
+    for field in fields:
+        _check_type(table, field.name, field.type)
+
+
+def _check_names(table: Table, names: list[str], owner: str) -> None:
+    """Spark's JSON source takes names for equal that differ only by case."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise PlanError(
+                f"columns `{other}` and `{name}` of {owner} differ only by case",
+                source=table.source,
+                notes={
+                    "table": table.name,
+                    "reason": "Spark's JSON reader does not tell them apart",
+                },
+                hint="read the lines with 'format' = 'raw' and take them apart with JSON_VALUE",
+            )
+
+
+def _check_type(table: Table, column: str, type_: t.DataType) -> None:
+    match type_:
+        case t.Map(key=key, value=value):
+            if not isinstance(key, t.CHARACTERS):
+                raise _unfit(table, column, type_, "a JSON object has only strings as keys")
+            _check_type(table, column, value)
+        case t.Multiset(element=element):
+            if not isinstance(element, t.CHARACTERS):
+                raise _unfit(table, column, type_, "a JSON object has only strings as keys")
+        case t.Array(element=element):
+            _check_type(table, column, element)
+        case t.Row(fields=fields):
+            _check_names(table, [field.name for field in fields], f"`{column}`")
+            for field in fields:
+                _check_type(table, column, field.type)
+        case t.DayTimeInterval() | t.YearMonthInterval():
+            raise _unfit(table, column, type_, "Flink has no JSON form of it")
+
+
+def _unfit(table: Table, column: str, type_: t.DataType, reason: str) -> PlanError:
+    return PlanError(
+        f"column `{column}` cannot be stored as JSON: it is {type_.text()}",
+        source=table.source,
+        notes={"table": table.name, "reason": reason},
+    )
+
+
+# --- documents ---------------------------------------------------------------------------------
+
+TEXT = raw_name(0)
+DOCUMENT = "_tm_document"
+
+
+def documents(decode: Decode, row: t.Row) -> DataFrame:
+    """The lines that are not empty, as `TEXT`, and what they say as `DOCUMENT`.
+
+    That is a struct of `_0`, `_1`, ... for the fields of `row` with all leaves as text. Its last
+    field is the line itself where it is no such document, else NULL.
+    """
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    frame = decode.open("text", StructType([StructField("value", StringType())]), {"lineSep": "\n"})
+    parsed = f.from_json(f.col(TEXT), document_shape(row), PARSER).cast(document_type(row))
+    return frame.where(f"length({TEXT}) > 0").select(TEXT, parsed.alias(DOCUMENT), *ABOUT_FILES)
+
+
+def document_shape(row: t.Row) -> StructType:
+    """The schema to parse a document with: the row's fields, then `CORRUPT`."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    fields = (StructField(field.name, shape(field.type)) for field in row.fields)
+    return StructType([*fields, StructField(CORRUPT, StringType())])
+
+
+def document_type(row: t.Row) -> str:
+    """The same with its fields named by position."""
+    return positional(t.Row((*row.fields, t.Field(CORRUPT, t.VarChar()))))
+
+
+def malformed(record: str, reading: Reading) -> str:
+    """Spark SQL that fails because `record` is no document of the wanted form."""
+    return records.raising(
+        file=FILE,
+        record=record,
+        problem="'cannot read the record as JSON'",
+        hint=spark_text.string(f"'{reading.ignore_option}' = 'true' skips such records"),
+    )
+
+
+def shape(type_: t.DataType) -> SparkType:
+    """The type with all leaves as the text they have in the file."""
+    from pyspark.sql import types as s
+
+    match type_:
+        case t.Array(element=element):
+            return s.ArrayType(shape(element))
+        case t.Map(value=value):
+            return s.MapType(s.StringType(), shape(value))
+        case t.Multiset():
+            return s.MapType(s.StringType(), s.StringType())
+        case t.Row(fields=fields):
+            return s.StructType([s.StructField(f.name, shape(f.type)) for f in fields])
+        case _:
+            return s.StringType()
+
+
+def positional(type_: t.DataType) -> str:
+    """The same shape with the fields of rows named by position, for names that SQL can say."""
+    match type_:
+        case t.Array(element=element):
+            return f"ARRAY<{positional(element)}>"
+        case t.Map(value=value):
+            return f"MAP<STRING, {positional(value)}>"
+        case t.Multiset():
+            return "MAP<STRING, STRING>"
+        case t.Row(fields=fields):
+            inside = ", ".join(f"_{i}: {positional(f.type)}" for i, f in enumerate(fields))
+            return f"STRUCT<{inside}>"
+        case _:
+            return "STRING"
+
+
+# --- values ------------------------------------------------------------------------------------
+
+
+def value(raw: str, field: Field, reading: Reading, record: str | None = None) -> str:
+    """Spark SQL for a field of which `raw` is the text. `record` is the whole record, if known."""
+
+    def complain(text: str, type_: t.DataType) -> str:
+        facts = {} if record is None else {"record": record}
+        return records.raising(
+            file=FILE,
+            column=spark_text.string(field.name),
+            value=f"substring({text}, 1, 200)",
+            problem=spark_text.string(f"cannot read `{field.name}` as {type_.text()}"),
+            reason=spark_text.string(f"the value is no {type_.text()}"),
+            hint=spark_text.string(f"'{reading.ignore_option}' = 'true' reads such fields as NULL"),
+            **facts,
+        )
+
+    spelling = Spelling(
+        iso_times=reading.iso_times,
+        integers_truncate=True,
+        complain=None if reading.ignores_errors else complain,
+    )
+    nested = isinstance(field.type, t.Array | t.Map | t.Multiset | t.Row)
+    sql = f"CAST({raw} AS {positional(field.type)})" if nested else raw
+    return _converted(sql, field.type, spelling, depth=0)
+
+
+def _converted(sql: str, type_: t.DataType, spelling: Spelling, depth: int) -> str:
+    x = f"_x{depth}"
+    match type_:
+        case t.Array(element=element):
+            return f"transform({sql}, {x} -> {_converted(x, element, spelling, depth + 1)})"
+        case t.Map(value=value):
+            inside = _converted(x, value, spelling, depth + 1)
+            return f"transform_values({sql}, (_k{depth}, {x}) -> {inside})"
+        case t.Multiset():
+            inside = _converted(x, t.Int(), spelling, depth + 1)
+            return f"transform_values({sql}, (_k{depth}, {x}) -> {inside})"
+        case t.Row(fields=fields):
+            return _row(sql, fields, spelling, depth)
+        case _:
+            return from_text(sql, type_, spelling)
+
+
+def _row(sql: str, fields: tuple[t.Field, ...], spelling: Spelling, depth: int) -> str:
+    names = spark_text.safe_names([field.name for field in fields])
+    pairs = ", ".join(
+        f"'{name}', {_converted(f'{sql}._{i}', field.type, spelling, depth + 1)}"
+        for i, (name, field) in enumerate(zip(names, fields, strict=True))
+    )
+    return f"CASE WHEN {sql} IS NOT NULL THEN named_struct({pairs}) END"
