@@ -17,8 +17,9 @@ from typing import Any
 _MODE = re.compile(r"\s*(strict|lax)\s+(.+)\Z", re.IGNORECASE | re.DOTALL)
 _DOT_NAME = re.compile(r"[^.\[(\s]+")
 _FUNCTION = re.compile(r"(\w+)\(\s*\)\Z")
-_INDEXES = re.compile(r"\[\s*(-?\d+(?:\s*,\s*-?\d+)*)\s*\]")
-_SLICE = re.compile(r"\[\s*(-?\d+)?\s*:\s*(-?\d+)?\s*\]")
+_INDEX = r"-?[0-9]{1,9}"
+_INDEXES = re.compile(rf"\[\s*({_INDEX}(?:\s*,\s*{_INDEX})*)\s*\]")
+_SLICE = re.compile(rf"\[\s*({_INDEX})?\s*:\s*({_INDEX})?\s*\]")
 _WILDCARD = re.compile(r"\[\s*\*\s*\]|\*")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAMES = re.compile(rf"\[\s*((?:{_QUOTED})(?:\s*,\s*(?:{_QUOTED}))*)\s*\]", re.DOTALL)
@@ -225,7 +226,8 @@ def _steps(text: str) -> Iterator[Step]:
 def _step(text: str, here: int) -> tuple[Step, int]:
     if text.startswith("..", here):
         step, after = _plain_step(text, here + 2, dotted=not text.startswith("..[", here))
-        assert not isinstance(step, Length)
+        if isinstance(step, Length):
+            raise UnknownPath("`length()` cannot be asked of everything at once")
         return Anywhere(step), after
     if text[here] == ".":
         return _plain_step(text, here + 1, dotted=True)
