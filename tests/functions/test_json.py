@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark import types as t
-from tidemark.functions import json_kernels, json_text
+from tidemark.functions import json_kernels, json_text, json_writing
 from tidemark.functions.json_calls import Clauses, json_function, shape
 from tidemark.functions.json_paths import InvalidPath, NotFound, UnknownPath, check_path
 from tidemark.functions.json_paths import compile_path as path
@@ -214,7 +214,7 @@ def test_half_a_surrogate_pair_becomes_a_question_mark():
     ],
 )
 def test_values_are_written_as_flink_writes_them(value, type_, written):
-    assert json_kernels.write(pa.array([value, None], type_)).to_pylist() == [written, None]
+    assert json_writing.write(pa.array([value, None], type_)).to_pylist() == [written, None]
 
 
 def test_fields_of_rows_keep_the_names_that_spark_does_not_take():
@@ -225,15 +225,15 @@ def test_fields_of_rows_keep_the_names_that_spark_does_not_take():
     shapes = column('[["EXPR$0", null], ["in", {"each": [["é", null]]}]]')
 
     assert shape(row) == [["EXPR$0", None], ["in", {"each": [["é", None]]}]]
-    assert json_kernels.write(values, shapes).to_pylist() == ['{"EXPR$0":1,"in":[{"é":2}]}']
+    assert json_writing.write(values, shapes).to_pylist() == ['{"EXPR$0":1,"in":[{"é":2}]}']
 
 
 def test_quoting_escapes_what_is_not_ascii_and_unquoting_takes_it_back():
     texts = column('é"/\n', "\x01", "", None)
-    quoted = json_kernels.quote(texts)
+    quoted = json_writing.quote(texts)
 
     assert quoted.to_pylist() == [r'"\u00e9\"\/\n"', '"\x01"', '""', None]
-    assert json_kernels.unquote(quoted).to_pylist() == ['é"/\n', '"\x01"', "", None]
+    assert json_writing.unquote(quoted).to_pylist() == ['é"/\n', '"\x01"', "", None]
 
 
 # --- calls -------------------------------------------------------------------------------------

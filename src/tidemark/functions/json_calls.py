@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark import types as t
-from tidemark.functions import json_kernels
+from tidemark.functions import json_kernels, json_writing
 from tidemark.functions.json_paths import UnknownPath, check_path
 from tidemark.functions.json_text import quote
 from tidemark.functions.registry import (
@@ -254,7 +254,7 @@ def _constructor(
         write,
         strict=False,
         converts=converts,
-        python=json_kernels.write,
+        python=json_writing.write,
         category="json",
         summary=summary,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tidemark import types as t
-from tidemark.functions import json_kernels
+from tidemark.functions import json_kernels, json_writing
 from tidemark.functions.json_calls import check_json, json_function, write_json
 from tidemark.functions.registry import Function, python_name, scalar
 
@@ -32,7 +32,7 @@ def _is_json(kind: str, what: str) -> Function:
 
 # JSON(text), which may stand only inside JSON_OBJECT and JSON_ARRAY.
 NESTED_JSON = _kernel(
-    "JSON", t.STRING, json_kernels.normalize, "Text that is JSON already.", strict=False
+    "JSON", t.STRING, json_writing.normalize, "Text that is JSON already.", strict=False
 )
 
 FUNCTIONS: tuple[Function, ...] = (
@@ -40,11 +40,11 @@ FUNCTIONS: tuple[Function, ...] = (
     _is_json("SCALAR", "a JSON string, number, boolean or null"),
     _is_json("ARRAY", "a JSON array"),
     _is_json("OBJECT", "a JSON object"),
-    _kernel("JSON_QUOTE", t.STRING, json_kernels.quote, "The text as a JSON string."),
+    _kernel("JSON_QUOTE", t.STRING, json_writing.quote, "The text as a JSON string."),
     _kernel(
         "JSON_UNQUOTE",
         t.STRING,
-        json_kernels.unquote,
+        json_writing.unquote,
         "The text that a JSON string spells; other text as it is.",
     ),
     scalar(
@@ -53,7 +53,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         lambda call: write_json(call, 0, "JSON_STRING"),
         converts=check_json,
-        python=json_kernels.write,
+        python=json_writing.write,
         category="json",
         summary="The value as JSON.",
     ),
