@@ -36,7 +36,9 @@ def changes_of(case: Case, spark: SparkSession, folder: Path) -> list[Change]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_answers_as_flink_did(case: Case, spark: SparkSession, tmp_path: Path):
-    if feature_missing_for(case):
+    if case.name in not_yet.ONLY_UNORDERED:
+        pytest.skip(not_yet.ARRIVAL)
+    elif feature_missing_for(case):
         with pytest.raises(NotSupported):
             changes_of(case, spark, tmp_path)
     elif case.compare == "error":
@@ -51,4 +53,5 @@ def test_answers_as_flink_did(case: Case, spark: SparkSession, tmp_path: Path):
 
 def test_list_of_missing_features_names_only_what_there_is():
     assert set(not_yet.AREAS) <= {case.area for case in CASES}
-    assert set(not_yet.CASES) | not_yet.THERE <= {case.name for case in CASES}
+    single = set(not_yet.CASES) | not_yet.THERE | not_yet.ONLY_UNORDERED
+    assert single <= {case.name for case in CASES}

@@ -34,9 +34,9 @@ class Workspace:
     """A catalog and the options of a session, and the meaning of statements by them.
 
     >>> workspace = Workspace()
-    >>> [planned] = workspace.plan_script("SELECT 1 AS one")
+    >>> [planned] = workspace.plan_script("SELECT 1 AS n")
     >>> planned.plan.roots[0].edge.names
-    ('one',)
+    ('n',)
     """
 
     def __init__(

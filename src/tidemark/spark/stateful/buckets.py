@@ -15,7 +15,7 @@ def labels(buckets: int) -> tuple[int, ...]:
     share.
 
     >>> labels(4)
-    (2, 3, 6, 1)
+    (12, 6, 2, 0)
     """
     found: dict[int, int] = {}
     candidate = 0

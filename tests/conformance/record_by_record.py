@@ -1,0 +1,59 @@
+"""Cases with a fixed arrival order across tables: each record is a micro-batch of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tidemark
+from conformance.case import Case, Change
+from conformance.script import data_file, write_script
+from tidemark.rows import json_row
+from tidemark.session import sinks
+from tidemark.session.changelogs import changes_of
+from tidemark.spark.frame import Frame
+from tidemark.spark.stateful.end_of_input import say_ended
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+
+def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Change]:
+    """What Tidemark answers when the tables deliver one record at a time in the case's order."""
+    text = write_script(case, folder).read_text(encoding="utf-8")
+    for table in case.tables:
+        live = folder / "live" / table.name
+        live.mkdir(parents=True)
+        text = text.replace(str(data_file(table, folder)), str(live))
+    session = tidemark.connect(spark)
+    *_, planned = session.workspace.plan_script(text, f"{case.name}.sql")
+    assert planned.plan is not None
+    [root] = planned.plan.roots
+    built = session.launcher().built(root, True, lambda: folder / "job")
+    arrived: list[pa.Table] = []
+    consume = sinks.collector(root.edge, "UTC", arrived.append)
+    shape = (built.frame.columns, built.frame.changelog)
+
+    def collect(data: DataFrame, batch_id: int) -> None:
+        consume(Frame(data, *shape), batch_id)
+
+    writer = built.frame.data.writeStream.option("checkpointLocation", str(folder / "state"))
+    query = writer.foreachBatch(collect).start()
+    try:
+        _deliver(case, folder, query)
+        for end in built.ends:
+            say_ended(spark, end)
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    changes = [change for table in arrived for change in changes_of(table)]
+    return [(change.kind, json_row(change.row, root.edge.columns)) for change in changes]
+
+
+def _deliver(case: Case, folder: Path, query: StreamingQuery) -> None:
+    for step in sorted((folder / "steps").iterdir()):
+        _, table, _ = step.name.split(".")
+        step.rename(folder / "live" / table / step.name)
+        query.processAllAvailable()
