@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import polars as pl
@@ -88,7 +89,7 @@ rows_of_few_keys = st.lists(
 @given(rows_of_few_keys, st.lists(st.integers(0, 30), max_size=4), st.booleans())
 def test_however_rows_are_cut_into_steps_the_answer_is_the_references(rows, cuts, by_arrival):
     ends = sorted({*cuts, 0, len(rows)})
-    steps = [rows[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    steps = [rows[a:b] for a, b in itertools.pairwise(ends)]
     kernel = KeepLast(("k",), by_arrival, Compaction(fanout=2, smallest=2))
 
     assert run(kernel, steps) == reference(rows, by_arrival)
