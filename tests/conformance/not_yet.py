@@ -30,6 +30,12 @@ THERE = {"aggregate/union_all", "dedup-topn/keep_last_late"}
 
 # Single cases of other areas.
 CASES = {
+    "sequenced/cdc_join_order": _JOINS,
+    "sequenced/full_join_order": _JOINS,
+    "sequenced/interval_cleanup_boundary": _JOINS,
+    "sequenced/interval_late_beyond": _JOINS,
+    "sequenced/union_watermark": _WINDOWS,
+    "sequenced/window_join_waits": _WINDOWS,
     "cdc/anti_join": _JOINS,
     "cdc/dedup_last": "deduplication and Top-N",
     "cdc/group_window": _WINDOWS,
@@ -69,15 +75,10 @@ CASES = {
     "quirks/over_range_before_1970": _OVER,
     "quirks/session_merge_listagg_order": _WINDOWS,
 }
-# Cases whose tables deliver their records in a fixed common order: each record has to be a batch
-# of its own, which needs sources that can be stepped together.
-ARRIVAL = "records delivered one by one, in an order across tables"
-# Those of them that nothing but the order keeps from running; they cannot be judged yet.
-ONLY_UNORDERED = {"sequenced/temporal_late_probe_left"}
 
 
 def feature_missing_for(case: Case) -> str | None:
     """What Tidemark lacks to run the case; None where it must pass."""
     if case.name in THERE:
         return None
-    return CASES.get(case.name) or (ARRIVAL if case.arrival else AREAS.get(case.area))
+    return CASES.get(case.name) or AREAS.get(case.area)

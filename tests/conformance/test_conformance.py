@@ -14,6 +14,7 @@ from conformance.compare import differences
 from conformance.script import write_script
 from tests.conformance import not_yet
 from tests.conformance.not_yet import feature_missing_for
+from tests.conformance.record_by_record import changes_in_order
 from tidemark.errors import NotSupported, TidemarkError
 from tidemark.rows import json_row
 
@@ -36,9 +37,7 @@ def changes_of(case: Case, spark: SparkSession, folder: Path) -> list[Change]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_answers_as_flink_did(case: Case, spark: SparkSession, tmp_path: Path):
-    if case.name in not_yet.ONLY_UNORDERED:
-        pytest.skip(not_yet.ARRIVAL)
-    elif feature_missing_for(case):
+    if feature_missing_for(case):
         with pytest.raises(NotSupported):
             changes_of(case, spark, tmp_path)
     elif case.compare == "error":
@@ -48,10 +47,10 @@ def test_answers_as_flink_did(case: Case, spark: SparkSession, tmp_path: Path):
         assert not isinstance(raised.value, NotSupported)
         assert unmentioned(case, str(raised.value)) == []
     else:
-        assert differences(case, changes_of(case, spark, tmp_path)) == []
+        answered = changes_in_order if case.arrival else changes_of
+        assert differences(case, answered(case, spark, tmp_path)) == []
 
 
 def test_list_of_missing_features_names_only_what_there_is():
     assert set(not_yet.AREAS) <= {case.area for case in CASES}
-    single = set(not_yet.CASES) | not_yet.THERE | not_yet.ONLY_UNORDERED
-    assert single <= {case.name for case in CASES}
+    assert set(not_yet.CASES) | not_yet.THERE <= {case.name for case in CASES}

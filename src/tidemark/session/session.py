@@ -134,7 +134,8 @@ class Session:
 
     # --- running -------------------------------------------------------------------------------
 
-    def _launcher(self) -> Launcher:
+    def launcher(self) -> Launcher:
+        """What starts plans, by the options that the session has now."""
         spark, options = self.spark, self.workspace.options
         zone = options.get(LOCAL_TIME_ZONE) or self._zone
         assert zone is not None
@@ -153,7 +154,7 @@ class Session:
         name = self._job_name("query")
 
         def start() -> ChangeStream:
-            launcher = self._launcher()
+            launcher = self.launcher()
 
             def run(put: Callable[[pa.Table], None]) -> Run:
                 return launcher.start(
@@ -165,14 +166,14 @@ class Session:
             return stream
 
         def frame(kind_column: str) -> DataFrame:
-            built = self._launcher().frame(root, streaming=not root.edge.bounded)
+            built = self.launcher().frame(root, streaming=not root.edge.bounded)
             return _with_user_names(built, root, kind_column)
 
         return QueryResult(statement, root.edge, start, frame, plan.warnings)
 
     def collect(self, root: Node, streaming: bool) -> Iterator[pa.Table]:
         """The rows of a bounded plan, by a stream or by a batch whatever the session's mode."""
-        launcher = replace(self._launcher(), always_stream=streaming)
+        launcher = replace(self.launcher(), always_stream=streaming)
         plan = Plan((root,), "streaming" if streaming else "batch")
 
         def run(put: Callable[[pa.Table], None]) -> Run:
@@ -187,7 +188,7 @@ class Session:
             stream.close()
 
     def _insert(self, statement: s.Statement, plan: Plan) -> Result:
-        launcher = self._launcher()
+        launcher = self.launcher()
         runs: list[Run] = []
         names = []
         for root in plan.roots:

@@ -29,6 +29,14 @@ Consume = Callable[[Frame, int | None], int]
 
 
 @dataclass(frozen=True, slots=True)
+class Built:
+    """A plan's DataFrame, and where the ends of its bounded sources are to be told."""
+
+    frame: Frame
+    ends: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Launcher:
     """Starts plan roots on one Spark session."""
 
@@ -44,11 +52,9 @@ class Launcher:
 
     def frame(self, root: Node, streaming: bool) -> Frame:
         """The DataFrame of a plan, not started."""
-        return self._built(root, streaming, _temporary_folder)[0]
+        return self.built(root, streaming, _temporary_folder).frame
 
-    def _built(
-        self, root: Node, streaming: bool, folder: Callable[[], Path]
-    ) -> tuple[Frame, Builder]:
+    def built(self, root: Node, streaming: bool, folder: Callable[[], Path]) -> Built:
         """`folder` is the job's own; it is asked for when something must be put there."""
         self.spark.conf.set("spark.sql.session.timeZone", self.zone)
         state = None
@@ -57,7 +63,7 @@ class Launcher:
             state = StateSettings(self.buckets or self._default_buckets(), self.ttl_ms, ends)
         constants = _Constants(self.spark, folder)
         builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state)
-        return builder.build(root), builder
+        return Built(builder.build(root), tuple(builder.ends))
 
     def _default_buckets(self) -> int:
         return 2 * int(self.spark.conf.get("spark.sql.shuffle.partitions") or 4)
@@ -104,8 +110,8 @@ class Launcher:
             _same_query(folder, root, plan)
         else:
             folder = _temporary_folder()
-        frame, builder = self._built(root, True, lambda: folder)
-        shape = (frame.columns, frame.changelog)
+        built = self.built(root, True, lambda: folder)
+        frame, shape = built.frame, (built.frame.columns, built.frame.changelog)
 
         def start() -> StreamRun:
             # Spark refuses two running queries of one name, also of different sessions.
@@ -131,13 +137,13 @@ class Launcher:
             return StreamRun(query, counted.total, self.diagnose)
 
         def tell_ends() -> None:
-            for end in builder.ends:
+            for end in built.ends:
                 say_ended(self.spark, end)
 
-        if root.edge.bounded and builder.ends:
+        if root.edge.bounded and built.ends:
             return TwoPhaseRun(start, tell_ends)
         run = start()
-        if builder.ends:
+        if built.ends:
             after_first_batch(run, tell_ends)
         return run
 
