@@ -1,0 +1,68 @@
+"""What a user does over Spark Connect, in a process of its own: run by `test_over_connect.py`.
+
+Prints one JSON line per check, because the process that runs it has classic Spark.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from pathlib import Path
+
+import tidemark
+
+
+def main(folder: Path) -> None:
+    session = tidemark.connect(spark_config={"spark.sql.shuffle.partitions": "2"})
+    say("client", type(session.spark).__module__)
+    say("query", session.sql("SELECT 2147483647 + 1 AS w, 'a' || 'b' AS s").rows())
+
+    def shout(text: str) -> str:
+        return text.upper() + "!"
+
+    session.create_function("shout", shout)
+    say("function", session.sql("SELECT shout('tide') AS s").rows())
+    stream = session.spark.readStream.format("rate").option("rowsPerSecond", 20).load()
+    session.register("ticks", stream)
+    changes = session.sql("SELECT `value` AS v FROM ticks WHERE `value` % 2 = 0").changes()
+    say("changes", sorted(change.row["v"] for change in itertools.islice(changes, 3)))
+    changes.close()
+    say("joined", joined_by_a_job(folder))
+    session.stop()
+
+
+def joined_by_a_job(folder: Path) -> list[str]:
+    """A temporal join as a stream with a checkpoint, into files."""
+    for table, rows in {
+        "o": [(1, 5), (2, 15)],
+        "r": [(110, 0), (120, 10)],
+    }.items():
+        (folder / table).mkdir()
+        lines = [{"k": "a", "v": v, "ts": f"2024-01-01 00:00:{s:02}"} for v, s in rows]
+        (folder / table / "a.json").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    session = tidemark.connect(checkpoint=folder / "checkpoint")
+    columns = "k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
+    files = "'connector' = 'filesystem', 'format' = 'json', 'path' = '{}'"
+    session.sql(
+        f"""
+        CREATE TABLE o ({columns}) WITH ({files.format(folder / "o")});
+        CREATE TABLE r ({columns}, PRIMARY KEY (k) NOT ENFORCED) WITH ({files.format(folder / "r")});
+        CREATE TABLE s (id INT, rate INT) WITH ({files.format(folder / "s")});
+        """
+    )
+    job = session.sql(
+        "INSERT INTO s SELECT o.v, r.v FROM o JOIN r FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k"
+    ).job
+    assert job is not None
+    job.wait()
+    written = [f for f in (folder / "s").rglob("*") if f.is_file() and f.name[0] not in "._"]
+    return sorted(line for file in written for line in file.read_text().split())
+
+
+def say(what: str, value: object) -> None:
+    print(json.dumps({"check": what, "value": value}), flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

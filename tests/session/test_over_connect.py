@@ -1,0 +1,37 @@
+"""The same session over Spark Connect, which public PySpark alone makes possible."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_queries_functions_streams_and_jobs_run_over_spark_connect(tmp_path):
+    script = Path(__file__).with_name("over_connect.py")
+    environment = {**os.environ, "SPARK_REMOTE": "local[2]"}
+
+    done = subprocess.run(
+        [sys.executable, script, tmp_path],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"check"')]
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert {line["check"]: line["value"] for line in said} == {
+        "client": "pyspark.sql.connect.session",
+        "query": [{"w": -2147483648, "s": "ab"}],
+        "function": [{"s": "TIDE!"}],
+        "changes": [0, 2, 4],
+        "joined": ['{"id":1,"rate":110}', '{"id":2,"rate":120}'],
+    }
