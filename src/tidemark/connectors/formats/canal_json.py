@@ -27,6 +27,7 @@ from tidemark.connectors.formats.changelog_json import (
     change,
     image_of,
     milliseconds,
+    options_of,
     rows_of,
 )
 from tidemark.connectors.formats.json_values import (
@@ -39,7 +40,6 @@ from tidemark.connectors.formats.json_values import (
     document_type,
     documents,
     malformed,
-    shared_options,
 )
 from tidemark.connectors.options import option_error
 from tidemark.functions.spark_text import string
@@ -52,7 +52,7 @@ DATABASES = f"{NAME}.database.include"
 TABLES = f"{NAME}.table.include"
 
 OPTIONS = (
-    *shared_options(NAME),
+    *options_of(NAME),
     OptionSpec(DATABASES, summary="reads only events of databases that match this expression"),
     OptionSpec(TABLES, summary="reads only events of tables that match this expression"),
 )

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.connectors import records
+from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, Field, metadata_name
-from tidemark.connectors.formats.json_values import TEXT, Reading, value
+from tidemark.connectors.formats.json_values import TEXT, Reading, reading_options, value
 from tidemark.functions.spark_text import string
 from tidemark.spark.frame import KIND
 
@@ -26,6 +27,16 @@ INSTANT = t.TimestampLtz(3)
 CHANGE_TIME = "db_operation_time"
 
 _CHANGE = "_tm_change"
+
+
+def options_of(format_: str) -> tuple[OptionSpec, ...]:
+    """The options that all formats of change events have."""
+    only_read = "accepted; the format can only be read"
+    return (
+        *reading_options(format_),
+        OptionSpec(f"{format_}.encode.decimal-as-plain-number", "boolean", summary=only_read),
+        OptionSpec(f"{format_}.encode.ignore-null-fields", "boolean", summary=only_read),
+    )
 
 
 def image_of(fields: tuple[Field, ...]) -> t.Row:

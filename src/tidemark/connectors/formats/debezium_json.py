@@ -25,6 +25,7 @@ from tidemark.connectors.formats.changelog_json import (
     change,
     image_of,
     milliseconds,
+    options_of,
     rows_of,
 )
 from tidemark.connectors.formats.json_values import (
@@ -34,7 +35,6 @@ from tidemark.connectors.formats.json_values import (
     check_fields,
     documents,
     malformed,
-    shared_options,
 )
 from tidemark.functions.spark_text import string
 
@@ -45,7 +45,7 @@ NAME = "debezium-json"
 SCHEMA_INCLUDED = f"{NAME}.schema-include"
 
 OPTIONS = (
-    *shared_options(NAME),
+    *options_of(NAME),
     OptionSpec(
         SCHEMA_INCLUDED,
         "boolean",

@@ -33,8 +33,8 @@ from tidemark.connectors.formats.json_values import (
     check_fields,
     documents,
     malformed,
+    reading_options,
     shape,
-    shared_options,
     value,
 )
 from tidemark.connectors.options import option_error
@@ -52,8 +52,10 @@ PLAIN_DECIMALS = "json.encode.decimal-as-plain-number"
 WITHOUT_NULLS = "json.encode.ignore-null-fields"
 
 OPTIONS = (
-    *shared_options("json"),
+    *reading_options("json"),
     OptionSpec(FAIL_ON_MISSING, "boolean", False, summary="a missing field is an error"),
+    OptionSpec(PLAIN_DECIMALS, "boolean", False, summary="100 instead of 1E+2"),
+    OptionSpec(WITHOUT_NULLS, "boolean", False, summary="leave NULL fields out"),
     OptionSpec("json.decode.json-parser.enabled", "boolean", True, summary="changes nothing here"),
 )
 

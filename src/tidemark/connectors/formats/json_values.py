@@ -57,8 +57,8 @@ class Reading:
         return bool(self.options[f"{self.format}.timestamp-format.standard"] == "ISO-8601")
 
 
-def shared_options(format_: str) -> tuple[OptionSpec, ...]:
-    """The options that all formats of JSON documents have."""
+def reading_options(format_: str) -> tuple[OptionSpec, ...]:
+    """The options for reading that all formats of JSON documents have."""
     return (
         OptionSpec(
             f"{format_}.ignore-parse-errors",
@@ -82,18 +82,6 @@ def shared_options(format_: str) -> tuple[OptionSpec, ...]:
             summary="accepted; maps have no NULL keys here",
         ),
         OptionSpec(f"{format_}.map-null-key.literal", "string", "null", summary="accepted"),
-        OptionSpec(
-            f"{format_}.encode.decimal-as-plain-number",
-            "boolean",
-            False,
-            summary="100 instead of 1E+2",
-        ),
-        OptionSpec(
-            f"{format_}.encode.ignore-null-fields",
-            "boolean",
-            False,
-            summary="leave NULL fields out",
-        ),
     )
 
 
