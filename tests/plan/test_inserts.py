@@ -83,7 +83,7 @@ def test_values_can_be_inserted():
         ("INSERT INTO «g» (g) SELECT a FROM t", "column `g` of `g` cannot be written to"),
         ("INSERT INTO «g» (p) SELECT b FROM t", "column `p` of `g` cannot be written to"),
         ("INSERT INTO «s» (id) SELECT a FROM t", "column `n` of `s` is NOT NULL and gets no value"),
-        ("INSERT INTO «source_only» SELECT a FROM t", "its connector is a source only"),
+        ("INSERT INTO «source_only» SELECT a FROM t", "its connector or format can only be read"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(marked, part):

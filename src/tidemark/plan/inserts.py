@@ -32,7 +32,7 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
     traits = context.traits(table)
     if not traits.writable:
         raise PlanError(
-            f"table `{table.name}` cannot be written to; its connector is a source only",
+            f"table `{table.name}` cannot be written to; its connector or format can only be read",
             at=statement.target.span,
         )
     if statement.emit is not None:
