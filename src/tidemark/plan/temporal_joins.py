@@ -8,16 +8,15 @@ from typing import Literal
 
 from sqlglot import exp
 
-from tidemark import types as t
-from tidemark.catalog.tables import TemporalFunction
+from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
 from tidemark.plan import literals, queries, relations
 from tidemark.plan.conditions import flattened
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
-from tidemark.plan.expressions import Case, Expression, Ref, references, shifted
-from tidemark.plan.nodes import Edge, Filter, KeepLast, Node, Project, TemporalJoin
+from tidemark.plan.expressions import Case, Cast, Expression, Ref, references, shifted
+from tidemark.plan.nodes import Edge, Filter, KeepLast, Node, Project, Scan, TemporalJoin, walk
 from tidemark.plan.scope import Scope
 
 JoinType = Literal["inner", "left"]
@@ -72,6 +71,7 @@ def bind_temporal_join(
         versions = replace(versions, time=None)
     else:
         _check_event_time(left, left_time, versions, join)
+        _warn_of_repeated_keys(versions, context)
     condition = join.args.get("on")
     if condition is None and (join.args.get("kind") == "COMMA" or where is not None):
         condition = where
@@ -171,6 +171,20 @@ def _check_event_time(
         )
 
 
+def _warn_of_repeated_keys(versions: _Versions, context: Context) -> None:
+    """A primary key says that a key comes once, and an append-only source takes no row back."""
+    for node in walk(versions.relation.node):
+        if not isinstance(node, Scan) or node.edge.changelog is not Changelog.APPEND:
+            continue
+        if node.table.primary_key is not None:
+            keys = ", ".join(node.table.primary_key.columns)
+            context.warn(
+                f"`{node.table.name}` only inserts, and its primary key ({keys}) says that no key "
+                "comes twice; one that does gets a new version with each row. If that is meant, "
+                "say so with a view that keeps the last row of each key"
+            )
+
+
 def _check_processing_time(relation: exp.Expression, versions: _Versions, context: Context) -> None:
     if _function_of(relation, context) is not None:
         return
@@ -230,7 +244,8 @@ class _Condition:
     def check_key(self, versions: _Versions, condition: exp.Expression) -> None:
         assert versions.key is not None
         names = versions.relation.node.edge.names
-        compared = {names[e.index] for e in self.right if isinstance(e, Ref)}
+        bare = [e.operand if isinstance(e, Cast) and e.implicit else e for e in self.right]
+        compared = {names[e.index] for e in bare if isinstance(e, Ref)}
         missing = [name for name in versions.key if name not in compared]
         if missing:
             raise PlanError(
@@ -249,13 +264,8 @@ def _key_pair(
         left, right = references(mine), references(theirs)
         if left and right and max(left) < width <= min(right):
             type_ = common_type([mine, theirs], "the sides of =", node)
-            bare = _bare_key(theirs, type_)
-            return convert(mine, type_), shifted(bare, -width)
+            return convert(mine, type_), shifted(convert(theirs, type_), -width)
     return None
-
-
-def _bare_key(value: Expression, type_: t.DataType) -> Expression:
-    return value if value.type.same_as(type_) else convert(value, type_)
 
 
 # --- the join ----------------------------------------------------------------------------------
