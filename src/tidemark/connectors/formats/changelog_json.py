@@ -7,7 +7,7 @@ of itself. The rest is the same for all: lines become events, events rows, and t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
@@ -54,7 +54,7 @@ class Events:
 
     frame: DataFrame
     changes: str
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str]
 
 
 def change(kind: str, image: str) -> str:
