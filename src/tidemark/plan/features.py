@@ -42,7 +42,7 @@ WINDOW_PROPERTIES = frozenset(
 )
 WINDOW_TABLE_FUNCTIONS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
 
-_STATE = "it keeps state between rows, and the stateful runtime is not there yet"
+_STATE = "it keeps state between rows, and its operator is not there yet"
 
 
 def refuse(name: str, reason: str, node: exp.Expression) -> NoReturn:

@@ -17,7 +17,8 @@ from tidemark.plan.conversions import convert
 from tidemark.plan.expressions import Cast, Expression
 from tidemark.plan.nodes import Column, Node, Sink
 from tidemark.plan.not_null import left_out, required
-from tidemark.plan.queries import bind_query, project
+from tidemark.plan.projection import project
+from tidemark.plan.queries import bind_query
 from tidemark.plan.relations import with_options
 from tidemark.plan.scope import Scope
 from tidemark.plan.tables import type_of

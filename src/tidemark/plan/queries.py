@@ -15,10 +15,10 @@ from tidemark.errors import PlanError
 from tidemark.plan import deduplication, relations
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
-from tidemark.plan.expressions import Call, Expression, Ref
+from tidemark.plan.expressions import Expression
 from tidemark.plan.features import refuse, refuse_what_cannot_run
-from tidemark.plan.fusion import fused
-from tidemark.plan.nodes import Column, Edge, Filter, Node, Project, TimeAttribute, UnionAll, Values
+from tidemark.plan.nodes import Column, Edge, Filter, Node, UnionAll, Values
+from tidemark.plan.projection import project
 from tidemark.plan.scalars import Binder
 from tidemark.plan.scope import Scope, access
 from tidemark.plan.temporal_joins import is_temporal
@@ -141,51 +141,6 @@ def _name_of(item: exp.Expression, position: int) -> str:
     if isinstance(item, exp.Anonymous) and item.name.upper() in CALLED_WITHOUT_PARENTHESES:
         return item.name
     return f"EXPR${position}"
-
-
-def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:
-    """The expressions over `node` as columns; nothing is added where nothing changes, and one
-    projection of another is one."""
-    below = node.edge
-    same = all(isinstance(e, Ref) and e.index == i for i, e in enumerate(expressions))
-    if same and tuple(names) == below.names:
-        return node
-    columns = tuple(
-        Column(name, expression.type, _time_attribute(expression, below))
-        for name, expression in zip(names, expressions, strict=True)
-    )
-    keys = _kept_keys(expressions, names, below)
-    edge = Edge(columns, below.changelog, keys, below.bounded)
-    if isinstance(node, Project):
-        together = fused(expressions, node.expressions)
-        if together is not None:
-            return Project(node.input, tuple(together), edge)
-    return Project(node, tuple(expressions), edge)
-
-
-def _kept_keys(
-    expressions: Sequence[Expression], names: Sequence[str], below: Edge
-) -> tuple[tuple[str, ...], ...]:
-    """The keys whose columns are all still there, under names that mean nothing else."""
-    renamed = {
-        below.columns[value.index].name: name
-        for value, name in zip(expressions, names, strict=True)
-        if isinstance(value, Ref) and names.count(name) == 1
-    }
-    return tuple(
-        tuple(renamed[column] for column in key)
-        for key in below.keys
-        if all(column in renamed for column in key)
-    )
-
-
-def _time_attribute(expression: Expression, below: Edge) -> TimeAttribute | None:
-    """A plain reference to a time attribute is one; any computation ends that."""
-    if isinstance(expression, Ref):
-        return below.columns[expression.index].time
-    if isinstance(expression, Call) and expression.function.name == "PROCTIME":
-        return "processing"
-    return None
 
 
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from tidemark.plan import queries, temporal_joins
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Column, Edge, Node, Unnest, Values
+from tidemark.plan.projection import project
 from tidemark.plan.scope import Scope
 from tidemark.plan.tables import bind_table
 
@@ -167,7 +168,7 @@ def _renamed(bound: Node, names: Sequence[str], at: Span | None) -> Node:
     _check_number(names, columns, at)
     _check_distinct(names, at)
     scope = Scope.of(bound.edge)
-    return queries.project(bound, [scope.ref(index) for index in range(len(columns))], names)
+    return project(bound, [scope.ref(index) for index in range(len(columns))], names)
 
 
 def _check_number(names: Sequence[str], columns: Sequence[Column], at: Span | None) -> None:

@@ -11,12 +11,13 @@ from sqlglot import exp
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan import literals, queries, relations
+from tidemark.plan import literals, relations
 from tidemark.plan.conditions import flattened
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.expressions import Case, Cast, Expression, Ref, references, shifted
 from tidemark.plan.nodes import Edge, Filter, KeepLast, Node, Project, Scan, TemporalJoin, walk
+from tidemark.plan.projection import project
 from tidemark.plan.scope import Scope
 
 JoinType = Literal["inner", "left"]
@@ -309,7 +310,7 @@ def _joined(
     )
     scope = Scope.of(edge)
     names = [edge.names[index] for index in kept]
-    joined = queries.project(joined, [scope.ref(index) for index in kept], names)
+    joined = project(joined, [scope.ref(index) for index in kept], names)
     if matched.residual is not None:
         joined = _tested(joined, matched.residual, len(left.node.edge.columns), padded)
     return relations.Relation(joined, left.scope + _nullable_scope(right.scope, padded))
@@ -331,7 +332,7 @@ def _with_keys(node: Node, keys: Sequence[Expression]) -> tuple[Node, tuple[int,
             names.append(f"$key{number}")
         else:
             placed.append(key.index)
-    return queries.project(node, expressions, names), tuple(placed)
+    return project(node, expressions, names), tuple(placed)
 
 
 def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Node:
