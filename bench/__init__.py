@@ -1,1 +1,1 @@
-"""Measurements. `make bench` (or `python -m bench`) runs them all and prints one table."""
+"""Measurements. `make bench` runs them all; `python -m bench --help` names them."""

@@ -1,28 +1,35 @@
-"""Run every measurement, print a table, keep the numbers in `bench/results/`."""
+"""Run a measurement, print a table, keep the numbers in `bench/results/`."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import sys
-from importlib.metadata import version
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from bench import temporal_join
+from bench.results import keep
 from bench.startup import Measured, measure
-
-RESULTS = Path(__file__).resolve().parent / "results"
+from bench.temporal_join_workload import add_sizes
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="runs of each that count (default 5)")
-    runs = parser.parse_args().runs
-    console = Console()
+    commands = parser.add_subparsers(required=True)
+    startup = commands.add_parser("startup", help="whole processes, beside bare PySpark")
+    startup.add_argument("--runs", type=int, default=5, help="runs that count (default 5)")
+    startup.set_defaults(run=_startup)
+    join = commands.add_parser("temporal-join", help="records per second, beside real Flink")
+    add_sizes(join)
+    join.set_defaults(run=temporal_join.run)
+    arguments = parser.parse_args()
+    return int(arguments.run(arguments, Console()))
+
+
+def _startup(arguments: argparse.Namespace, console: Console) -> int:
+    runs = arguments.runs
     with console.status("measuring whole processes, one at a time"):
         measured = list(measure(runs))
     console.print(_table(measured, runs))
@@ -31,7 +38,7 @@ def main() -> int:
         console.print(
             f"The machine was busy (load {load:.0f}): believe the ratios, not the seconds."
         )
-    _keep(measured, load)
+    _keep(measured)
     return 0 if all(line.good for line in measured) else 1
 
 
@@ -48,28 +55,18 @@ def _table(measured: list[Measured], runs: int) -> Table:
     return table
 
 
-def _keep(measured: list[Measured], load: float) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    content = {
-        "machine": {
-            "cores": os.cpu_count(),
-            "load": round(load, 1),
-            "system": platform.platform(terse=True),
-        },
-        "versions": {name: version(name) for name in ("tidemark", "pyspark")}
-        | {"python": platform.python_version()},
-        "measured": [
-            {
-                "what": line.what,
-                "seconds": line.times.seconds,
-                "rival_seconds": line.rival.seconds if line.rival else None,
-                "value": round(line.value, 3),
-                "limit": line.limit,
-            }
-            for line in measured
-        ],
-    }
-    (RESULTS / "startup.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+def _keep(measured: list[Measured]) -> None:
+    lines = [
+        {
+            "what": line.what,
+            "seconds": line.times.seconds,
+            "rival_seconds": line.rival.seconds if line.rival else None,
+            "value": round(line.value, 3),
+            "limit": line.limit,
+        }
+        for line in measured
+    ]
+    keep("startup", {"measured": lines})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,33 @@
+"""Where numbers are kept: a JSON file of each measurement, with the machine they are from."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def keep(name: str, content: Mapping[str, Any]) -> Path:
+    """Write one measurement's numbers; the file they are in."""
+    RESULTS.mkdir(exist_ok=True)
+    file = RESULTS / f"{name}.json"
+    file.write_text(json.dumps({**_circumstances(), **content}, indent=2) + "\n", encoding="utf-8")
+    return file
+
+
+def _circumstances() -> dict[str, Any]:
+    return {
+        "machine": {
+            "cores": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1),
+            "system": platform.platform(terse=True),
+        },
+        "versions": {name: version(name) for name in ("tidemark", "pyspark", "polars")}
+        | {"python": platform.python_version()},
+    }
