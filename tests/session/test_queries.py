@@ -60,6 +60,22 @@ def test_names_and_values_never_become_spark_sql(session):
     assert row == {EVIL: EVIL, "same": True}
 
 
+def test_options_never_become_spark_sql(session, tmp_path):
+    evil = "x'` ${env:HOME} ${spark.app.name} -- */ é😀 {0} %s"
+    folder = tmp_path / "it's `${spark.app.name}` -- é😀"
+    folder.mkdir()
+    (folder / "a.csv").write_text(f"1,{evil}\n2,{evil}!\n")
+    path, null = str(folder).replace("'", "''"), evil.replace("'", "''")
+    session.sql(
+        f"CREATE TABLE t (id INT, s STRING) WITH ('connector' = 'filesystem', 'format' = 'csv', "
+        f"'path' = '{path}', 'csv.null-literal' = '{null}')"
+    )
+
+    rows = session.sql("SELECT * FROM t").rows()
+
+    assert rows == [{"id": 1, "s": None}, {"id": 2, "s": evil + "!"}]
+
+
 def test_columns_that_differ_by_case_only_are_two_columns(session):
     assert session.sql("SELECT a + A AS s FROM (VALUES (1, 10)) AS t(a, A)").rows() == [{"s": 11}]
 
