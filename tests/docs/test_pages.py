@@ -41,7 +41,7 @@ def write_files(blocks: list[Block], folder: Path) -> None:
     for block in blocks:
         if block.file_name:
             path = folder / block.file_name
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, encoding="utf-8")
 
 
