@@ -125,6 +125,8 @@ class StreamRun:
     diagnose: Diagnose
     # Set when the last batch has reached its consumer, where that is later than the query's end.
     ended: threading.Event | None = None
+    # What went wrong at the consumer, where that is not the query's own failure.
+    problem: Callable[[], BaseException | None] = lambda: None
     _started: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _stopped: bool = False
@@ -142,7 +144,7 @@ class StreamRun:
     @property
     def failure(self) -> TidemarkError | None:
         if self._failure is None and not self.query.isActive and not self._stopped:
-            problem = self.query.exception()
+            problem = self.problem() or self.query.exception()
             self._failure = self.diagnose(problem) if problem is not None else None
         return self._failure
 

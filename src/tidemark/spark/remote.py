@@ -41,7 +41,7 @@ def fetching_run(
     fetcher = _Fetcher(spark, prefix, consume)
     query = writer.foreachBatch(leave).start()
     fetcher.start(query)
-    return StreamRun(query, lambda: fetcher.rows, diagnose, ended=fetcher.ended)
+    return StreamRun(query, lambda: fetcher.rows, diagnose, fetcher.ended, lambda: fetcher.problem)
 
 
 class _Fetcher:
@@ -50,6 +50,7 @@ class _Fetcher:
     ) -> None:
         self.rows = 0
         self.ended = threading.Event()
+        self.problem: Exception | None = None
         self._spark = spark
         self._prefix = prefix
         self._consume = consume
@@ -64,17 +65,29 @@ class _Fetcher:
                 if not self._fetch(query):
                     time.sleep(POLL_SECONDS)
             self._fetch(query)
+        except Exception as problem:
+            # Nobody else sees this thread; the run tells it as its own failure.
+            self.problem = problem
+            query.stop()
         finally:
             self.ended.set()
 
     def _fetch(self, query: StreamingQuery) -> bool:
-        """Take all batches that have come since the last time."""
-        finished = [report["batchId"] for report in query.recentProgress]
-        new = [batch_id for batch_id in dict.fromkeys(finished) if batch_id > self._done]
-        for batch_id in new:
+        """Take all batches that have come since the last time.
+
+        Spark keeps the latest reports only, so batches between are asked for too. A report may
+        also name a batch that has not run yet, while the stream is idle: it is left for later.
+        """
+        reported = [report["batchId"] for report in query.recentProgress]
+        if not reported:
+            return False
+        first = min(reported) if self._done < 0 else self._done + 1
+        took = False
+        for batch_id in range(first, max(reported) + 1):
             view = f"{self._prefix}_{batch_id}"
-            if self._spark.catalog.tableExists(f"global_temp.{view}"):
-                self.rows += self._consume(self._spark.table(f"global_temp.{view}"), batch_id)
-                self._spark.catalog.dropGlobalTempView(view)
-            self._done = batch_id
-        return bool(new)
+            if not self._spark.catalog.tableExists(f"global_temp.{view}"):
+                break
+            self.rows += self._consume(self._spark.table(f"global_temp.{view}"), batch_id)
+            self._spark.catalog.dropGlobalTempView(view)
+            self._done, took = batch_id, True
+        return took
