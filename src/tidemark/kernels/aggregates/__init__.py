@@ -1,0 +1,1 @@
+"""Aggregate functions, as expressions that make, merge and finish accumulators."""

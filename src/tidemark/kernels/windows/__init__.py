@@ -1,0 +1,1 @@
+"""Windows: what is in which, what is in each, and when that is told."""
