@@ -7,9 +7,11 @@ time (a count window) has none in the output either.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import polars as pl
+if TYPE_CHECKING:
+    # Only for the type checker: plans hold these values, and planning loads no Polars.
+    import polars as pl
 
 WINDOW_START: Final = "_tm_window_start"  # Int64; the window's first millisecond
 WINDOW_END: Final = "_tm_window_end"  # Int64; the first millisecond after it
