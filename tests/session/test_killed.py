@@ -1,0 +1,135 @@
+"""A job that is killed and started again writes what one that nobody disturbs writes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import tidemark
+from tidemark.spark.jobs import Job
+
+from .live_orders import AFTER_THREE_STEPS, LiveOrders
+
+pytestmark = pytest.mark.slow
+
+
+class Command:
+    """`tidemark run` as a process of its own, with the Spark that belongs to it."""
+
+    def __init__(self, orders: LiveOrders) -> None:
+        command = [sys.executable, "-m", "tidemark", "run", str(orders.script)]
+        command += ["--checkpoint", str(orders.checkpoint)]
+        command += ["--set=spark.master=local[1]", "--set=spark.sql.shuffle.partitions=1"]
+        self._process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End it and its Spark at once: nothing is written, closed or told any more."""
+        if self.alive():
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> LiveOrders:
+    return LiveOrders(tmp_path / "job")
+
+
+def test_a_process_killed_between_batches_and_inside_one_loses_and_repeats_nothing(orders):
+    command = Command(orders)
+    try:
+        orders.deliver()
+        orders.wait_until_out(command.alive)
+        _wait_until_idle(orders)
+        command.kill()
+        begun, ended = orders.commits()
+        assert begun == ended, "killed inside a batch instead of between two"
+
+        command = Command(orders)
+        orders.deliver()
+        orders.wait_for(lambda: any(orders.sink.glob(".staging-*")), command.alive)
+        command.kill()
+        begun, ended = orders.commits()
+        assert len(begun) == len(ended) + 1, "killed between two batches instead of inside one"
+
+        command = Command(orders)
+        orders.deliver()
+        orders.wait_until_out(command.alive)
+    finally:
+        command.kill()
+
+    assert orders.written() == AFTER_THREE_STEPS
+
+
+def _wait_until_idle(orders: LiveOrders) -> None:
+    """Until no batch has begun for a while that has not ended."""
+    quiet_since, before = time.monotonic(), None
+    while time.monotonic() - quiet_since < 1:
+        now = orders.commits()
+        if now != before or now[0] != now[1]:
+            quiet_since, before = time.monotonic(), now
+        time.sleep(0.02)
+
+
+# --- on the Spark that all tests share ---------------------------------------------------------
+
+
+def start(spark, orders: LiveOrders) -> Job:
+    session = tidemark.connect(spark, checkpoint=orders.checkpoint)
+    job = session.sql(orders.script.read_text()).job
+    assert job is not None
+    return job
+
+
+def test_a_run_that_nobody_kills_gives_each_order_the_rate_of_its_time(spark, orders):
+    job = start(spark, orders)
+    for _ in range(3):
+        orders.deliver()
+        orders.wait_until_out(lambda: job.state == "running")
+    job.stop()
+
+    assert orders.written() == AFTER_THREE_STEPS
+
+
+def test_a_batch_that_was_written_and_not_committed_is_not_there_twice(spark, orders):
+    """What the disk holds after a kill between the rows' arrival and the batch's last note."""
+    job = start(spark, orders)
+    orders.deliver()
+    orders.deliver()
+    orders.wait_until_out(lambda: job.state == "running")
+    _wait_until_idle(orders)
+    job.stop()
+    _back_to_rows_without_commit(orders)
+
+    job = start(spark, orders)
+    orders.deliver()
+    orders.wait_until_out(lambda: job.state == "running")
+    job.stop()
+
+    assert orders.written() == AFTER_THREE_STEPS
+
+
+def _back_to_rows_without_commit(orders: LiveOrders) -> None:
+    """Take back what Spark noted after the last rows were in place."""
+    [query] = orders.checkpoint.glob("*/spark")
+    last = max(int(file.name.split("-")[2]) for file in orders.sink.glob("part-*"))
+    for log, first in (("commits", last), ("offsets", last + 1)):
+        for note in (query / log).glob("[0-9]*"):
+            if int(note.name) >= first:
+                note.unlink()
+                (note.parent / f".{note.name}.crc").unlink()
+    begun, ended = orders.commits()
+    assert (begun[-1], ended[-1]) == (last, last - 1)
