@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,8 +13,9 @@ from tidemark.kernels.columns import HASH
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.spark.stateful import store as store_module
+from tidemark.spark.stateful.cache import SegmentCache, SegmentFiles
 from tidemark.spark.stateful.metrics import Totals
-from tidemark.spark.stateful.store import SegmentCache, StateStore
+from tidemark.spark.stateful.store import StateStore
 
 NEVER = Compaction(fanout=100)
 
@@ -116,6 +119,57 @@ def test_the_cache_throws_out_what_was_not_used_for_longest() -> None:
     assert cache.get("b") is None
     assert cache.get("a") is not None
     assert cache.held == 2 * size
+
+
+def test_another_worker_of_the_host_finds_a_segment_without_asking_spark(tmp_path: Path) -> None:
+    spark = Spark()
+    writer = StateStore(spark, SegmentCache(files=SegmentFiles(tmp_path / "segments")))
+    writer.open()
+    writer.save(State(), table(State(), 2, 1), {})
+
+    reader = StateStore(spark, SegmentCache(files=SegmentFiles(tmp_path / "segments")))
+    spark.calls = 0
+    found, _ = reader.open()
+
+    assert next(found.segments()).rows().equals(rows(1, 2))
+    assert spark.calls == reader.round_trips == 1  # the manifest
+
+
+def test_a_segment_whose_file_is_gone_comes_from_spark(tmp_path: Path) -> None:
+    spark = Spark()
+    writer = StateStore(spark, SegmentCache(files=SegmentFiles(tmp_path)))
+    writer.open()
+    writer.save(State(), table(State(), 1), {})
+    for file in tmp_path.iterdir():
+        file.unlink()
+
+    found, _ = StateStore(spark, SegmentCache(files=SegmentFiles(tmp_path))).open()
+
+    assert next(found.segments()).rows().equals(rows(1))
+
+
+def test_a_removed_segment_leaves_no_file_and_what_is_open_stays_readable(tmp_path: Path) -> None:
+    files = SegmentFiles(tmp_path)
+    files.put("a", rows(1, 2))
+    opened = files.get("a")
+    files.forget("a")
+
+    assert not list(tmp_path.iterdir())
+    assert files.get("a") is None
+    assert opened is not None and opened.equals(rows(1, 2))
+
+
+def test_files_not_used_for_longest_go_when_there_are_too_many(tmp_path: Path) -> None:
+    files = SegmentFiles(tmp_path, capacity=4000)
+    for n in range(8):
+        files.put(f"s{n}", rows(*range(30)))
+        os.utime(tmp_path / f"s{n}.arrow", (n, n))
+    files.put("newest", rows(1))
+
+    left = {path.stem for path in tmp_path.iterdir()}
+    assert "newest" in left
+    assert "s0" not in left
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 4000
 
 
 def test_totals_add_rows_and_keep_the_newest_state_of_each_bucket() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from tidemark.spark.stateful.bucket import Bucket, Packed, as_kernel_watermark
+from tidemark.spark.stateful.cache import of_this_worker
 from tidemark.spark.stateful.metrics import packed_output
 from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
 from tidemark.spark.stateful.store import StateStore
@@ -30,7 +31,7 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
-        self._store = StateStore(handle)
+        self._store = StateStore(handle, of_this_worker())
 
     def handleInputRows(  # noqa: N802  (Spark's name)
         self,

@@ -1,19 +1,17 @@
 """State of a bucket in Spark's state store: a small manifest, and segments by their id.
 
-Spark's store is the truth. Decoded segments are also kept in the worker's memory: an id is
-never used twice, so what is found there under an id of the manifest is right.
+Spark's store is the truth; a cache nearer to the worker spares it most reads.
 """
 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from tidemark.kernels.state import State
+from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.packing import decode, encode
 
 if TYPE_CHECKING:
@@ -23,44 +21,14 @@ if TYPE_CHECKING:
 _PIECE = 16 << 20
 
 
-@dataclass(slots=True)
-class SegmentCache:
-    """Decoded segments of this worker process, the least recently used thrown out first."""
-
-    capacity: int = 512 << 20
-    held: int = 0
-    frames: OrderedDict[str, tuple[pl.DataFrame, int]] = field(default_factory=OrderedDict)
-
-    def get(self, id_: str) -> pl.DataFrame | None:
-        if id_ not in self.frames:
-            return None
-        self.frames.move_to_end(id_)
-        return self.frames[id_][0]
-
-    def put(self, id_: str, frame: pl.DataFrame) -> None:
-        size = int(frame.estimated_size())
-        self.frames[id_] = (frame, size)
-        self.held += size
-        while self.held > self.capacity and len(self.frames) > 1:
-            _, (_, freed) = self.frames.popitem(last=False)
-            self.held -= freed
-
-    def forget(self, id_: str) -> None:
-        _, size = self.frames.pop(id_, (None, 0))
-        self.held -= size
-
-
-CACHE = SegmentCache()
-
-
 class StateStore:
     """Opens and saves the state of the bucket that Spark is handling at the moment.
 
     Each call to Spark is a round trip: one to read the manifest, one to write it, and one per
-    piece of a segment that is new, gone, or not in the worker's memory.
+    piece of a segment that is new, gone, or not in the cache.
     """
 
-    def __init__(self, handle: StatefulProcessorHandle, cache: SegmentCache = CACHE) -> None:
+    def __init__(self, handle: StatefulProcessorHandle, cache: SegmentCache) -> None:
         self._manifest = handle.getValueState("manifest", "manifest STRING")
         self._segments = handle.getMapState("segments", "id STRING, piece INT", "rows BINARY")
         self._cache = cache
