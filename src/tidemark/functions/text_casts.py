@@ -200,10 +200,16 @@ def to_timestamp_precision(sql: str, source: t.DataType, target: t.DataType) -> 
     if given <= target.precision:
         return sql
     unit = 10 ** (MAX_TIME_PRECISION - target.precision)
-    return bound(sql, lambda moment: _cut_micros(moment, unit))
+    cut = _cut_instant if isinstance(target, t.TimestampLtz) else _cut_clock
+    return bound(sql, lambda moment: cut(moment, unit))
 
 
-def _cut_micros(moment: str, unit: int) -> str:
+def _cut_instant(moment: str, unit: int) -> str:
+    """Plain arithmetic: Spark's `timestampadd` would go through the calendar for each row."""
+    return f"timestamp_micros(unix_micros({moment}) - pmod(unix_micros({moment}), {unit}L))"
+
+
+def _cut_clock(moment: str, unit: int) -> str:
     # Zones are whole seconds apart, so reading the clock in any of them gives the same fraction.
     excess = f"CAST(pmod(unix_micros({moment}), {unit}) AS INT)"
-    return f"timestampadd(MICROSECOND, -{excess}, {moment})"
+    return f"IF({excess} = 0, {moment}, timestampadd(MICROSECOND, -{excess}, {moment}))"
