@@ -105,11 +105,20 @@ class LiveOrders:
         self.wait_for(lambda: len(self.written()) >= self.due(), alive)
 
     def wait_for(self, happened: Callable[[], bool], alive: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not happened():
-            assert alive(), "the job has ended"
-            assert time.monotonic() < deadline, f"nothing more after {self.written()}"
-            time.sleep(0.001)
+        wait_for(happened, alive, self.written)
+
+
+def wait_for(
+    happened: Callable[[], bool],
+    alive: Callable[[], bool],
+    last_seen: Callable[[], object] = lambda: "nothing",
+) -> None:
+    """Until it has happened; an error if who is to do it has ended, or takes too long."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not happened():
+        assert alive(), "it has ended before it came so far"
+        assert time.monotonic() < deadline, f"nothing more after {last_seen()}"
+        time.sleep(0.001)
 
 
 def _time(second: int) -> str:

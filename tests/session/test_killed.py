@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,32 +11,14 @@ import tidemark
 from tidemark.spark.jobs import Job
 
 from .live_orders import AFTER_THREE_STEPS, LiveOrders
+from .processes import Process, run_command
 
 pytestmark = pytest.mark.slow
 
 
-class Command:
-    """`tidemark run` as a process of its own, with the Spark that belongs to it."""
-
-    def __init__(self, orders: LiveOrders) -> None:
-        command = [sys.executable, "-m", "tidemark", "run", str(orders.script)]
-        command += ["--checkpoint", str(orders.checkpoint)]
-        command += ["--set=spark.master=local[1]", "--set=spark.sql.shuffle.partitions=1"]
-        self._process = subprocess.Popen(
-            command,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    def kill(self) -> None:
-        """End it and its Spark at once: nothing is written, closed or told any more."""
-        if self.alive():
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+def start_command(orders: LiveOrders) -> Process:
+    settings = {"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1"}
+    return run_command(orders, settings)
 
 
 @pytest.fixture
@@ -49,7 +27,7 @@ def orders(tmp_path: Path) -> LiveOrders:
 
 
 def test_a_process_killed_between_batches_and_inside_one_loses_and_repeats_nothing(orders):
-    command = Command(orders)
+    command = start_command(orders)
     try:
         orders.deliver()
         orders.wait_until_out(command.alive)
@@ -58,14 +36,14 @@ def test_a_process_killed_between_batches_and_inside_one_loses_and_repeats_nothi
         begun, ended = orders.commits()
         assert begun == ended, "killed inside a batch instead of between two"
 
-        command = Command(orders)
+        command = start_command(orders)
         orders.deliver()
         orders.wait_for(lambda: any(orders.sink.glob(".staging-*")), command.alive)
         command.kill()
         begun, ended = orders.commits()
         assert len(begun) == len(ended) + 1, "killed between two batches instead of inside one"
 
-        command = Command(orders)
+        command = start_command(orders)
         orders.deliver()
         orders.wait_until_out(command.alive)
     finally:

@@ -36,8 +36,18 @@ RUNTIME: Mapping[str, str] = {
 }
 
 
-def local_settings() -> dict[str, str]:
-    """What a Spark session that Tidemark starts by itself gets besides."""
+# The driver of a local Spark is nobody else's business, and needs no name that can be looked up.
+ON_THIS_MACHINE: Mapping[str, str] = {
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+def own_settings(master: str) -> dict[str, str]:
+    """What a Spark session that Tidemark starts by itself gets besides.
+
+    On a cluster the executors must find the driver, which is left to Spark and the user.
+    """
     cores = os.cpu_count() or 2
     return {
         **RUNTIME,
@@ -45,8 +55,7 @@ def local_settings() -> dict[str, str]:
         "spark.app.name": "tidemark",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": str(cores),
-        "spark.driver.host": "localhost",
-        "spark.driver.bindAddress": "127.0.0.1",
+        **(ON_THIS_MACHINE if master.startswith("local") else {}),
         "spark.sql.warehouse.dir": os.path.join(_temporary(), "tidemark-warehouse"),
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
     }
@@ -78,9 +87,10 @@ def start(config: Mapping[str, str]) -> SparkSession:
             f"PySpark cannot be imported: {problem}", hint="pip install 'pyspark>=4.3,<4.4'"
         ) from None
     builder = SparkSession.builder
-    if remote is None and "spark.master" not in config and "MASTER" not in os.environ:
-        builder = builder.master("local[*]")
-    for key, value in {**local_settings(), **config}.items():
+    master = config.get("spark.master") or os.environ.get("MASTER") or "local[*]"
+    if remote is None:
+        builder = builder.master(master)
+    for key, value in {**own_settings(remote or master), **config}.items():
         builder = builder.config(key, value)
     try:
         session: SparkSession = builder.getOrCreate()

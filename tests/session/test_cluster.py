@@ -1,0 +1,100 @@
+"""A temporal join on a real cluster, a standalone one started from PySpark's wheel."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from .live_orders import AFTER_THREE_STEPS, LiveOrders, wait_for
+from .processes import Process, run_command
+
+pytestmark = pytest.mark.slow
+
+HOST = "127.0.0.1"
+
+
+@dataclass
+class Cluster:
+    """A master and workers of one core each, on this machine."""
+
+    folder: Path
+    port: int
+    processes: list[Process] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"spark://{HOST}:{self.port}"
+
+    def start(self, workers: int) -> None:
+        self._start("master", "master.Master", "--port", str(self.port))
+        wait_for(lambda: f"Starting Spark master at {self.url}" in self.log("master"), self.alive)
+        for number in range(workers):
+            place = ["--work-dir", str(self.folder / f"work-{number}")]
+            size = ["--cores", "1", "--memory", "1g"]
+            self._start(f"worker-{number}", "worker.Worker", *place, *size, self.url)
+        wait_for(lambda: self.log("master").count("Registering worker") == workers, self.alive)
+
+    def _start(self, name: str, what: str, *arguments: str) -> None:
+        spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
+        command = [str(spark_class), f"org.apache.spark.deploy.{what}", *arguments]
+        command += ["--host", HOST, "--webui-port", "0"]
+        self.processes.append(Process(command, self.folder / f"{name}.log", SPARK_NO_DAEMONIZE="1"))
+
+    def log(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text()
+
+    def alive(self) -> bool:
+        return all(process.alive() for process in self.processes)
+
+    def kill_a_worker(self) -> None:
+        """With its executor, and with all that this one keeps."""
+        assert "Asked to launch executor" in self.log("worker-1")
+        self.processes[-1].kill()
+
+    def kill(self) -> None:
+        for process in self.processes:
+            process.kill()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    try:
+        with socket.create_server((HOST, 0)) as free:
+            port = free.getsockname()[1]
+    except OSError as problem:
+        pytest.skip(f"no port can be opened on {HOST}: {problem}")
+    cluster = Cluster(tmp_path, port)
+    try:
+        cluster.start(workers=2)
+        yield cluster
+    finally:
+        cluster.kill()
+
+
+def test_a_worker_that_is_killed_inside_a_batch_takes_no_row_with_it(cluster, tmp_path):
+    orders = LiveOrders(tmp_path / "job")
+    settings = {
+        "spark.master": cluster.url,
+        "spark.driver.host": HOST,
+        "spark.executor.memory": "512m",
+        "spark.sql.shuffle.partitions": "2",
+    }
+    command = run_command(orders, settings, tmp_path / "command.log")
+    try:
+        orders.deliver()
+        orders.wait_until_out(command.alive)
+        orders.deliver()
+        orders.wait_for(lambda: any(orders.sink.glob(".staging-*")), command.alive)
+        cluster.kill_a_worker()
+        orders.wait_until_out(command.alive)
+        orders.deliver()
+        orders.wait_until_out(command.alive)
+    finally:
+        command.kill()
+
+    assert orders.written() == AFTER_THREE_STEPS
