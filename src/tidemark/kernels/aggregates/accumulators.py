@@ -1,0 +1,84 @@
+"""Accumulators: what a group of rows has come to, in one column, and how two become one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+import polars as pl
+
+SIGN: Final = "_tm_sign"  # Int64; 1 for a row that is added, -1 for one that is taken back
+AT: Final = "at"  # in an item of a list: the row's place in the sequence
+VALUE: Final = "value"  # in an item of a list: what the row brought
+
+
+class Merge(Enum):
+    """How accumulators merge. The rows of a group come in order, the oldest first."""
+
+    TOTAL = "total"
+    LEAST = "least"
+    GREATEST = "greatest"
+    FIRST = "first"  # the item that arrived first
+    LAST = "last"
+    SET = "set"  # a list without duplicates
+    LIST = "list"  # a list of items
+    LEDGER = "ledger"  # a list of items with signs; one taken back cancels the first like it
+
+    @property
+    def is_list(self) -> bool:
+        return self in (Merge.SET, Merge.LIST, Merge.LEDGER)
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """A column of accumulators. `lift` makes one from a row; null brings nothing."""
+
+    name: str
+    lift: pl.Expr
+    how: Merge
+
+    @property
+    def merged(self) -> pl.Expr:
+        """One accumulator from those of a group, for `group_by(...).agg`."""
+        return _MERGED[self.how](pl.col(self.name)).alias(self.name)
+
+    @property
+    def running(self) -> pl.Expr:
+        """Per row the accumulator of the rows up to it, for `.over(...)`; not for lists."""
+        return _RUNNING[self.how](pl.col(self.name)).alias(self.name)
+
+
+def _arrived(items: pl.Expr) -> pl.Expr:
+    return items.struct.field(AT)
+
+
+def _joined(lists: pl.Expr) -> pl.Expr:
+    return lists.explode(empty_as_null=False, keep_nulls=False)
+
+
+_MERGED: dict[Merge, Callable[[pl.Expr], pl.Expr]] = {
+    Merge.TOTAL: lambda column: column.sum(),
+    Merge.LEAST: lambda column: column.min(),
+    Merge.GREATEST: lambda column: column.max(),
+    Merge.FIRST: lambda column: column.sort_by(_arrived(column), nulls_last=True).first(),
+    Merge.LAST: lambda column: column.sort_by(_arrived(column), nulls_last=False).last(),
+    Merge.SET: lambda column: _joined(column).unique(maintain_order=True),
+    Merge.LIST: _joined,
+    Merge.LEDGER: _joined,
+}
+
+
+def _first_so_far(column: pl.Expr) -> pl.Expr:
+    is_first = column.is_not_null() & (column.is_not_null().cum_sum() == 1)
+    return pl.when(is_first).then(column).forward_fill()
+
+
+_RUNNING: dict[Merge, Callable[[pl.Expr], pl.Expr]] = {
+    Merge.TOTAL: lambda column: column.fill_null(0).cum_sum(),
+    Merge.LEAST: lambda column: column.cum_min().forward_fill(),
+    Merge.GREATEST: lambda column: column.cum_max().forward_fill(),
+    Merge.FIRST: _first_so_far,
+    Merge.LAST: lambda column: column.forward_fill(),
+}

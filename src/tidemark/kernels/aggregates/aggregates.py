@@ -1,0 +1,131 @@
+"""All aggregate calls of an operator at once: columns of accumulators, from rows to results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
+from tidemark.kernels.aggregates.functions import FUNCTIONS
+from tidemark.kernels.aggregates.numbers import rows as count_of_rows
+from tidemark.kernels.aggregates.scope import Scope
+from tidemark.kernels.columns import ACCUMULATE, KIND
+from tidemark.kernels.windows.spec import Call
+
+_GROUP = "_tm_group"
+_PLACE = "_tm_place"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates:
+    """What several calls keep together, each accumulator once, and their results.
+
+    Rows become accumulators (`lifted`), accumulators of a group become one (`merged`), and
+    results are read off at any time (`results`). Merging in any grouping gives the same.
+    """
+
+    accumulators: tuple[Accumulator, ...]
+    results: tuple[pl.Expr, ...]
+    retracts: bool
+    by_arrival: bool
+
+    @classmethod
+    def of(
+        cls,
+        calls: Sequence[Call],
+        *,
+        retracts: bool,
+        counted: bool = False,
+        by_arrival: bool = False,
+    ) -> Aggregates:
+        """`counted` keeps the number of rows even if no call asks for it."""
+        scopes = [Scope(call, retracts, by_arrival) for call in calls]
+        found = [FUNCTIONS[scope.call.function](scope) for scope in scopes]
+        kept = {a.name: a for aggregate in found for a in aggregate.accumulators}
+        if retracts or counted:
+            rows = count_of_rows(retracts)
+            kept[rows.name] = rows
+        named = zip(found, calls, strict=True)
+        results = tuple(aggregate.result.alias(call.output) for aggregate, call in named)
+        return cls(tuple(kept.values()), results, retracts, by_arrival)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(accumulator.name for accumulator in self.accumulators)
+
+    @property
+    def depends_on_order(self) -> bool:
+        return any(a.how.is_list for a in self.accumulators)
+
+    @property
+    def combinable(self) -> bool:
+        """Whether merging some rows in advance, wherever they are, saves anything."""
+        by_place = (Merge.FIRST, Merge.LAST, Merge.LIST, Merge.LEDGER)
+        return not self.retracts and not any(a.how in by_place for a in self.accumulators)
+
+    def lifted(self, rows: pl.DataFrame, keep: Sequence[str]) -> pl.DataFrame:
+        """Each row as accumulators, beside the columns to keep."""
+        if self.retracts:
+            adds = pl.col(KIND).is_in(ACCUMULATE)
+            sign = pl.when(adds).then(pl.lit(1, pl.Int64)).otherwise(pl.lit(-1, pl.Int64))
+            rows = rows.with_columns(sign.alias(SIGN))
+        return rows.with_columns(a.lift.alias(a.name) for a in self.accumulators).select(
+            *keep, *self.names
+        )
+
+    def merged(self, rows: pl.DataFrame, by: Sequence[str], *also: pl.Expr) -> pl.DataFrame:
+        """One row per group, groups in order of their first rows; `also` is aggregated too."""
+        merging = [accumulator.merged for accumulator in self.accumulators]
+        return self._settled(rows.group_by(by, maintain_order=True).agg(*also, *merging))
+
+    def running(self, rows: pl.DataFrame, by: str) -> pl.DataFrame:
+        """Each row with what its group has come to with it; rows of a group are in order."""
+        plain = [a.running.over(by) for a in self.accumulators if not a.how.is_list]
+        lists = [a for a in self.accumulators if a.how.is_list]
+        result = rows.with_columns(plain)
+        if not lists:
+            return result
+        # Lists cannot run along: each row's is made of those of all rows before it.
+        start = pl.int_range(pl.len()) - pl.int_range(pl.len()).over(by)
+        first = rows.select(start.alias(_PLACE))[_PLACE].to_numpy()
+        counts = np.arange(rows.height) - first + 1
+        group = np.repeat(np.arange(rows.height), counts)
+        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        spread = rows.select(a.name for a in lists)[place + np.repeat(first, counts)]
+        spread = spread.with_columns(pl.Series(_GROUP, group))
+        made = spread.group_by(_GROUP, maintain_order=True).agg(a.merged for a in lists)
+        return result.with_columns(self._settled(made).drop(_GROUP))
+
+    def _settled(self, groups: pl.DataFrame) -> pl.DataFrame:
+        for accumulator in self.accumulators:
+            if accumulator.how is Merge.LEDGER:
+                groups = _cancelled(groups, accumulator.name, self.by_arrival)
+        return groups
+
+
+def _cancelled(groups: pl.DataFrame, column: str, by_arrival: bool) -> pl.DataFrame:
+    """The groups without items that were taken back; of equal ones the first goes first."""
+    items = groups.select(pl.int_range(pl.len()).alias(_GROUP), column)
+    items = items.explode(column, empty_as_null=False, keep_nulls=False).unnest(column)
+    if by_arrival:
+        items = items.sort(_GROUP, AT, maintain_order=True)
+    adds = pl.col(SIGN) > 0
+    same = [_GROUP, VALUE]
+    # The n-th item added is gone with the n-th one taken back, whichever came first.
+    added, taken = adds.cast(pl.Int64), (~adds).cast(pl.Int64)
+    left = (
+        pl.when(adds)
+        .then(added.cum_sum().over(same) > taken.sum().over(same))
+        .otherwise(taken.cum_sum().over(same) > added.sum().over(same))
+    )
+    left_over = items.filter(left).select(_GROUP, pl.struct(AT, VALUE, SIGN).alias(column))
+    lists = left_over.group_by(_GROUP, maintain_order=True).agg(column)
+    found = groups.with_row_index(_PLACE).with_columns(pl.col(_PLACE).cast(pl.Int64))
+    joined = found.drop(column).join(
+        lists, left_on=_PLACE, right_on=_GROUP, how="left", maintain_order="left"
+    )
+    nothing = pl.lit([], dtype=groups.schema[column])
+    return joined.with_columns(pl.coalesce(column, nothing)).select(groups.columns)

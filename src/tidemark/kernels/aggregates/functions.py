@@ -1,0 +1,29 @@
+"""The aggregate functions by Flink's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tidemark.kernels.aggregates import numbers, values
+from tidemark.kernels.aggregates.accumulators import Merge
+from tidemark.kernels.aggregates.scope import Aggregate, Scope
+
+FUNCTIONS: Mapping[str, Callable[[Scope], Aggregate]] = {
+    "COUNT": numbers.count,
+    "APPROX_COUNT_DISTINCT": numbers.count_distinct,
+    "SUM": numbers.total,
+    "AVG": numbers.mean,
+    "VAR_POP": numbers.variance(sample=False),
+    "VAR_SAMP": numbers.variance(sample=True),
+    "STDDEV_POP": numbers.variance(sample=False, root=True),
+    "STDDEV_SAMP": numbers.variance(sample=True, root=True),
+    "MIN": values.extreme(Merge.LEAST),
+    "MAX": values.extreme(Merge.GREATEST),
+    "FIRST_VALUE": values.end(Merge.FIRST),
+    "LAST_VALUE": values.end(Merge.LAST),
+    "LISTAGG": values.joined_text,
+    "ARRAY_AGG": values.array,
+    "COLLECT": values.bag,
+    "JSON_ARRAYAGG": values.json_array,
+    "JSON_OBJECTAGG": values.json_object,
+}

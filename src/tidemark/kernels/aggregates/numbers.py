@@ -1,0 +1,118 @@
+"""Aggregates that need only sums: counts, totals, means, variances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from tidemark.kernels.aggregates.accumulators import SIGN, Accumulator, Merge
+from tidemark.kernels.aggregates.scope import Aggregate, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """How many values there are, their sum and the sum of their squares."""
+
+    count: pl.Expr
+    sum: pl.Expr
+    squares: pl.Expr
+
+
+def rows(retracts: bool) -> Accumulator:
+    """How many rows there are, less those taken back."""
+    one = pl.col(SIGN) if retracts else pl.lit(1, pl.Int64)
+    return Accumulator("_tm_rows", one, Merge.TOTAL)
+
+
+def count(scope: Scope) -> Aggregate:
+    if not scope.call.arguments:
+        if scope.call.filter is None:
+            kept = rows(scope.retracts)
+        else:
+            kept = scope.keep("count", scope.signed(_one(scope.passes)), Merge.TOTAL)
+        return Aggregate((kept,), pl.col(kept.name))
+    kept, counted = _counted(scope)
+    return Aggregate((kept,), counted)
+
+
+def count_distinct(scope: Scope) -> Aggregate:
+    """What APPROX_COUNT_DISTINCT approximates, exactly."""
+    kept, counted = _counted(replace(scope, call=replace(scope.call, distinct=True)))
+    return Aggregate((kept,), counted)
+
+
+def total(scope: Scope) -> Aggregate:
+    kept, sums = _sums(scope, _adding(scope.call.dtype), squares=False)
+    return Aggregate(kept, pl.when(sums.count != 0).then(_narrowed(sums.sum, scope.call.dtype)))
+
+
+def mean(scope: Scope) -> Aggregate:
+    dtype = scope.call.dtype
+    kept, sums = _sums(scope, pl.Float64() if dtype.is_float() else _adding(dtype), squares=False)
+    quotient = _quotient(sums.sum, sums.count, dtype)
+    return Aggregate(kept, pl.when(sums.count != 0).then(_narrowed(quotient, dtype)))
+
+
+def variance(sample: bool, root: bool = False) -> Callable[[Scope], Aggregate]:
+    """Of the values (`sample`: as estimated for all values they are taken from)."""
+
+    def aggregate(scope: Scope) -> Aggregate:
+        kept, sums = _sums(scope, pl.Float64(), squares=True)
+        divisor = sums.count - 1 if sample else sums.count
+        spread = (sums.squares - sums.sum * sums.sum / sums.count).clip(0) / divisor
+        result = spread.sqrt() if root else spread
+        return Aggregate(kept, pl.when(divisor > 0).then(result).cast(scope.call.dtype))
+
+    return aggregate
+
+
+def _one(condition: pl.Expr) -> pl.Expr:
+    return pl.when(condition).then(pl.lit(1, pl.Int64)).otherwise(pl.lit(0, pl.Int64))
+
+
+def _counted(scope: Scope) -> tuple[Accumulator, pl.Expr]:
+    if scope.call.distinct:
+        kept, values = scope.values(ordered=False)
+        return kept, values.list.len().cast(pl.Int64)
+    lift = scope.signed(_one(scope.value.is_not_null()))
+    kept = scope.keep("count", lift, Merge.TOTAL)
+    return kept, pl.col(kept.name)
+
+
+def _sums(scope: Scope, dtype: pl.DataType, squares: bool) -> tuple[tuple[Accumulator, ...], Sums]:
+    """The sums, added up in a type, and what must be kept for them."""
+    counts, counted = _counted(scope)
+    if scope.call.distinct:
+        _, values = scope.values(ordered=False)
+        numbers = values.list.eval(pl.element().cast(dtype))
+        squared = numbers.list.eval(pl.element() * pl.element())
+        return (counts,), Sums(counted, numbers.list.sum(), squared.list.sum())
+    number = scope.value.cast(dtype)
+    totals = scope.keep(f"sum {dtype}", scope.signed(number), Merge.TOTAL)
+    kept, sums = [counts, totals], Sums(counted, pl.col(totals.name), pl.lit(None))
+    if squares:
+        powers = scope.keep(f"squares {dtype}", scope.signed(number * number), Merge.TOTAL)
+        kept, sums = [*kept, powers], Sums(counted, sums.sum, pl.col(powers.name))
+    return tuple(kept), sums
+
+
+def _adding(dtype: pl.DataType) -> pl.DataType:
+    """The type in which values are added up to a result of a type."""
+    if dtype.is_integer():
+        return pl.Int64()
+    return pl.Decimal(38, dtype.scale) if isinstance(dtype, pl.Decimal) else dtype
+
+
+def _quotient(number: pl.Expr, count: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    if dtype.is_integer():
+        # Towards zero, as Java divides.
+        whole = number // count
+        return whole + ((number < 0) & (whole * count != number)).cast(pl.Int64)
+    return number / (count.cast(pl.Decimal(38, 0)) if dtype.is_decimal() else count)
+
+
+def _narrowed(number: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """A number in the result's type; whole numbers wrap around as Java's do."""
+    return number.cast(dtype, wrap_numerical=dtype.is_integer())

@@ -1,0 +1,98 @@
+"""One aggregate call over one kind of input: where its functions find values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
+from tidemark.kernels.columns import SEQUENCE
+from tidemark.kernels.windows.spec import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """What a call keeps of rows, and the expression that makes its result of that."""
+
+    accumulators: tuple[Accumulator, ...]
+    result: pl.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A call, with `retracts` if rows may be taken back. Items of lists are given out in their
+    order of arrival if `by_arrival`, else in the order in which groups were merged."""
+
+    call: Call
+    retracts: bool
+    by_arrival: bool
+
+    @property
+    def value(self) -> pl.Expr:
+        """The argument; null where the filter leaves the row out. Several are a struct."""
+        return self._passing(self.argument)
+
+    @property
+    def argument(self) -> pl.Expr:
+        columns = [pl.col(name) for name in self.call.arguments]
+        if len(columns) == 1:
+            return columns[0]
+        complete = pl.all_horizontal(column.is_not_null() for column in columns)
+        return pl.when(complete).then(pl.struct(columns))
+
+    def _passing(self, value: pl.Expr) -> pl.Expr:
+        return value if self.call.filter is None else pl.when(self.passes).then(value)
+
+    @property
+    def passes(self) -> pl.Expr:
+        return pl.lit(True) if self.call.filter is None else pl.col(self.call.filter)
+
+    def signed(self, number: pl.Expr) -> pl.Expr:
+        """The number, negative in rows that are taken back."""
+        return (
+            pl.when(pl.col(SIGN) > 0).then(number).otherwise(-number) if self.retracts else number
+        )
+
+    def keep(self, what: str, lift: pl.Expr, how: Merge) -> Accumulator:
+        """An accumulator under a name that says all about it: equal ones are kept once."""
+        names = ",".join(self.call.arguments)
+        where = "" if self.call.filter is None else f"?{self.call.filter}"
+        return Accumulator(f"_tm_{what}({names}){where}", lift, how)
+
+    def values(
+        self, lifted: pl.Expr | None = None, *, nulls: bool = False, ordered: bool = True
+    ) -> tuple[Accumulator, pl.Expr]:
+        """All values, or all different ones, as a list; and what must be kept for it.
+
+        `lifted` is kept instead of the argument, `nulls` too if asked for. Where order does
+        not matter, different values need not be kept twice.
+        """
+        value = self.argument if lifted is None else lifted
+        wanted = self.passes if nulls else self.passes & value.is_not_null()
+        name = f"{'json' if lifted is not None else 'items'}{'?' if nulls else ''}"
+        if self.call.distinct and not (ordered or self.retracts):
+            lift = pl.when(wanted).then(pl.concat_list(value))
+            kept = self.keep("set", lift, Merge.SET)
+            return kept, pl.col(kept.name)
+        fields = [pl.col(SEQUENCE).alias(AT), value.alias(VALUE)]
+        if self.retracts:
+            fields.append(pl.col(SIGN).alias(SIGN))
+        how = Merge.LEDGER if self.retracts else Merge.LIST
+        kept = self.keep(name, pl.when(wanted).then(pl.concat_list(pl.struct(fields))), how)
+        return kept, self._given_out(pl.col(kept.name))
+
+    def item(self, how: Merge) -> Accumulator:
+        """The value of one row, with its place in the sequence."""
+        item = pl.struct(pl.col(SEQUENCE).alias(AT), self.argument.alias(VALUE))
+        lift = pl.when(self.passes & self.argument.is_not_null()).then(item)
+        return self.keep(how.value, lift, how)
+
+    def _given_out(self, items: pl.Expr) -> pl.Expr:
+        item = pl.element()
+        if self.retracts:
+            item = item.filter(item.struct.field(SIGN) > 0)
+        if self.by_arrival:
+            item = item.sort_by(item.struct.field(AT))
+        values = items.list.eval(item.struct.field(VALUE))
+        return values.list.unique(maintain_order=True) if self.call.distinct else values

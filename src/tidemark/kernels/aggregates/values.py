@@ -1,0 +1,80 @@
+"""Aggregates that need values themselves: extremes, ends, lists, bags, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from tidemark.kernels.aggregates.accumulators import VALUE, Merge
+from tidemark.kernels.aggregates.scope import Aggregate, Scope
+
+
+def extreme(how: Merge) -> Callable[[Scope], Aggregate]:
+    """The least or the greatest value; all values must be kept where some are taken back."""
+
+    def aggregate(scope: Scope) -> Aggregate:
+        if scope.retracts:
+            kept, values = scope.values(ordered=False)
+            ends = values.list.min() if how is Merge.LEAST else values.list.max()
+            return Aggregate((kept,), ends.cast(scope.call.dtype))
+        kept = scope.keep(how.value, scope.value, how)
+        return Aggregate((kept,), pl.col(kept.name).cast(scope.call.dtype))
+
+    return aggregate
+
+
+def end(how: Merge) -> Callable[[Scope], Aggregate]:
+    """The value that arrived first or last, nulls aside."""
+
+    def aggregate(scope: Scope) -> Aggregate:
+        if scope.retracts:
+            kept, values = scope.values()
+            found = values.list.first() if how is Merge.FIRST else values.list.last()
+            return Aggregate((kept,), found.cast(scope.call.dtype))
+        kept = scope.item(how)
+        value = pl.col(kept.name).struct.field(VALUE)
+        return Aggregate((kept,), value.cast(scope.call.dtype))
+
+    return aggregate
+
+
+def joined_text(scope: Scope) -> Aggregate:
+    kept, values = scope.values()
+    separator = "," if scope.call.separator is None else scope.call.separator
+    text = values.list.eval(pl.element().cast(pl.String)).list.join(separator)
+    return Aggregate((kept,), pl.when(values.list.len() > 0).then(text))
+
+
+def array(scope: Scope) -> Aggregate:
+    kept, values = scope.values(nulls=True)
+    return Aggregate((kept,), pl.when(values.list.len() > 0).then(values).cast(scope.call.dtype))
+
+
+def bag(scope: Scope) -> Aggregate:
+    """How often each value is there: a map, as polars has maps."""
+    kept, values = scope.values()
+    entry = pl.struct(
+        pl.element().unique(maintain_order=True).alias("key"),
+        pl.element().unique_counts().alias("value"),
+    )
+    return Aggregate((kept,), values.list.eval(entry).cast(scope.call.dtype))
+
+
+def json_array(scope: Scope) -> Aggregate:
+    kept, texts = scope.values(_as_json(scope.argument))
+    return Aggregate((kept,), pl.lit("[") + texts.list.join(",") + pl.lit("]"))
+
+
+def json_object(scope: Scope) -> Aggregate:
+    key, value = (pl.col(name) for name in scope.call.arguments)
+    member = _as_json(key.cast(pl.String)) + pl.lit(":") + _as_json(value).fill_null("null")
+    kept, texts = scope.values(member)
+    return Aggregate((kept,), pl.lit("{") + texts.list.join(",") + pl.lit("}"))
+
+
+def _as_json(value: pl.Expr) -> pl.Expr:
+    """The value as JSON; null stays null."""
+    inside = pl.struct(value.alias("v")).struct.json_encode()  # {"v":...}
+    text = inside.str.slice(len('{"v":')).str.head(-1)
+    return pl.when(value.is_not_null()).then(text)
