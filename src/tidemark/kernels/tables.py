@@ -106,15 +106,27 @@ class TimeQueue(Table):
         """The earliest time that is waited for."""
         return min((segment.low for segment in self.segments), default=None)
 
-    def push(self, rows: pl.DataFrame, by: str, compaction: Compaction) -> TimeQueue:
+    def push(
+        self,
+        rows: pl.DataFrame,
+        by: str,
+        compaction: Compaction,
+        settle: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
+    ) -> TimeQueue:
+        """The queue with more rows; where segments are merged, with what `settle` makes of them."""
         if rows.is_empty():
             return self
         segments = (*self.segments, Segment.of(rows.sort(by, maintain_order=True), by))
         while count := compaction.mergeable(segments):
             older, merged = segments[:-count], segments[-count:]
             frame = pl.concat([segment.rows()[segment.taken :] for segment in merged])
-            segments = (*older, Segment.of(frame.sort(by, maintain_order=True), by))
+            kept = settle(frame) if settle else frame
+            segments = (*older, Segment.of(kept.sort(by, maintain_order=True), by))
         return replace(self, segments=segments)
+
+    def upto(self, until: int, by: str, like: pl.DataFrame) -> pl.DataFrame:
+        """The rows that `take` would give out, left in the queue."""
+        return self.take(until, by, like)[0]
 
     def take(self, until: int, by: str, like: pl.DataFrame) -> tuple[pl.DataFrame, TimeQueue]:
         """The rows whose time has come (`<= until`), and the queue without them."""
