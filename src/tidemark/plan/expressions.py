@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,20 +94,36 @@ def references(expression: Expression) -> frozenset[int]:
     return frozenset(part.index for part in walk(expression) if isinstance(part, Ref))
 
 
-def shifted(expression: Expression, by: int) -> Expression:
-    """The same expression over an input whose columns stand `by` places further."""
+def replaced(expression: Expression, by: Callable[[Expression], Expression | None]) -> Expression:
+    """The expression with parts of it replaced, outermost first; None leaves a part as it is."""
+    found = by(expression)
+    if found is not None:
+        return found
     match expression:
-        case Ref():
-            return replace(expression, index=expression.index + by)
         case Call() | UserCall():
-            return replace(expression, args=tuple(shifted(arg, by) for arg in expression.args))
+            return replace(expression, args=tuple(replaced(arg, by) for arg in expression.args))
         case Cast() | FieldAccess():
-            return replace(expression, operand=shifted(expression.operand, by))
+            return replace(expression, operand=replaced(expression.operand, by))
         case Case():
-            branches = tuple((shifted(c, by), shifted(v, by)) for c, v in expression.branches)
-            return replace(expression, branches=branches, default=shifted(expression.default, by))
+            branches = tuple((replaced(c, by), replaced(v, by)) for c, v in expression.branches)
+            return replace(expression, branches=branches, default=replaced(expression.default, by))
         case _:
             return expression
+
+
+def over(expression: Expression, column: Callable[[Ref], Expression]) -> Expression:
+    """The expression with another in the place of each of its columns."""
+    return replaced(expression, lambda part: column(part) if isinstance(part, Ref) else None)
+
+
+def over(expression: Expression, column: Callable[[Ref], Expression]) -> Expression:
+    """The expression over another input: `column` says what each of its columns is there."""
+    return replaced(expression, lambda part: column(part) if isinstance(part, Ref) else None)
+
+
+def shifted(expression: Expression, by: int) -> Expression:
+    """The same expression over an input whose columns stand `by` places further."""
+    return over(expression, lambda ref: replace(ref, index=ref.index + by))
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

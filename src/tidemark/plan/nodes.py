@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tidemark.catalog.tables import Changelog, Table
+from tidemark.kernels.windows.spec import Assigner, Emit
 from tidemark.plan.expressions import Expression
 from tidemark.types import DataType
 
@@ -14,12 +15,23 @@ TimeAttribute = Literal["event", "processing"]
 
 
 @dataclass(frozen=True, slots=True)
+class WindowColumn:
+    """What a column says of the window that its row is in. Columns of one window have one
+    `assigner`."""
+
+    says: Literal["start", "end", "time"]
+    assigner: Assigner
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
-    """A column of an edge; `time` marks the ones that watermarks or the clock speak about."""
+    """A column of an edge; `time` marks the ones that watermarks or the clock speak about, and
+    `window` those by which rows of one window are grouped, joined and ranked."""
 
     name: str
     type: DataType
     time: TimeAttribute | None = None
+    window: WindowColumn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +120,8 @@ class KeepLast:
 
 @dataclass(frozen=True, slots=True)
 class TemporalJoin:
-    """Each left row with the right version valid at its time; left columns, then right ones.
+    """Each left row with the right version valid at its time; left columns, then right ones,
+    of all these only `output` if it is given.
 
     Without `right_time` the version that is there when the left row arrives. If
     `retractions_overwrite`, a `-U` ends the version at its time.
@@ -123,6 +136,56 @@ class TemporalJoin:
     how: Literal["inner", "left"]
     retractions_overwrite: bool
     edge: Edge
+    output: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssignWindows:
+    """Each row once for every window it is in; the last three columns are the window's start,
+    end and time. Sessions are those of the columns `keys`."""
+
+    input: Node
+    assigner: Assigner
+    time: int
+    keys: tuple[int, ...]
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """An aggregate function over columns of its node's input; COUNT without one counts rows."""
+
+    function: str
+    arguments: tuple[int, ...]
+    type: DataType
+    distinct: bool = False
+    filter: int | None = None
+    separator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAggregate:
+    """For each key and window one row: the keys, the window's start, end and time, the results.
+
+    `time` is the column that says when a row happened; in processing time rows are in the
+    windows that they arrive in. Where rows say themselves which window they are in, `given` are
+    the columns of its start and end.
+    """
+
+    input: Node
+    keys: tuple[int, ...]
+    assigner: Assigner
+    time: int | None
+    given: tuple[int, int] | None
+    calls: tuple[AggregateCall, ...]
+    emit: Emit
+    lateness_ms: int
+    edge: Edge
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the windows are those of processing time."""
+        return self.time is None and self.given is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +208,8 @@ Node = (
     | Unnest
     | KeepLast
     | TemporalJoin
+    | AssignWindows
+    | WindowAggregate
     | Sink
 )
 
@@ -161,6 +226,20 @@ def inputs(node: Node) -> tuple[Node, ...]:
             return (node.input,)
 
 
+def with_inputs(node: Node, new: Sequence[Node]) -> Node:
+    """The same node over other inputs."""
+    match node:
+        case UnionAll():
+            return replace(node, inputs=tuple(new))
+        case TemporalJoin():
+            left, right = new
+            return replace(node, left=left, right=right)
+        case Scan() | Values():
+            return node
+        case _:
+            return replace(node, input=new[0])
+
+
 def walk(node: Node) -> Iterator[Node]:
     """The node and everything below it, from the top."""
     yield node
@@ -170,4 +249,4 @@ def walk(node: Node) -> Iterator[Node]:
 
 def is_stateful(node: Node) -> bool:
     """Whether the plan remembers anything between rows."""
-    return any(isinstance(part, KeepLast | TemporalJoin) for part in walk(node))
+    return any(isinstance(part, KeepLast | TemporalJoin | WindowAggregate) for part in walk(node))

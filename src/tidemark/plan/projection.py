@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tidemark.plan.expressions import Call, Expression, Ref
 from tidemark.plan.fusion import fused
-from tidemark.plan.nodes import Column, Edge, Node, Project, TimeAttribute
+from tidemark.plan.nodes import Column, Edge, Node, Project, TimeAttribute, WindowColumn
 
 
 def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:
@@ -17,7 +17,9 @@ def project(node: Node, expressions: Sequence[Expression], names: Sequence[str])
     if same and tuple(names) == below.names:
         return node
     columns = tuple(
-        Column(name, expression.type, _time_attribute(expression, below))
+        Column(
+            name, expression.type, _time_attribute(expression, below), _window(expression, below)
+        )
         for name, expression in zip(names, expressions, strict=True)
     )
     keys = _kept_keys(expressions, names, below)
@@ -52,3 +54,7 @@ def _time_attribute(expression: Expression, below: Edge) -> TimeAttribute | None
     if isinstance(expression, Call) and expression.function.name == "PROCTIME":
         return "processing"
     return None
+
+
+def _window(expression: Expression, below: Edge) -> WindowColumn | None:
+    return below.columns[expression.index].window if isinstance(expression, Ref) else None

@@ -208,8 +208,10 @@ def _merged_column(left: Column, right: Column, written: exp.Expression) -> Colu
             f"{right.type.text()} on the right",
             at=span_of(written),
         )
-    time = left.time if left.time == right.time and left.type.same_as(right.type) else None
-    return Column(left.name, common, time)
+    same = left.type.same_as(right.type)
+    time = left.time if left.time == right.time and same else None
+    window = left.window if left.window == right.window and same else None
+    return Column(left.name, common, time, window)
 
 
 def _as_types(node: Node, types: tuple[t.DataType, ...]) -> Node:

@@ -1,0 +1,157 @@
+"""The built-in aggregate functions: what they take, and the type of what they give.
+
+They are declared like the scalar ones, but never written as Spark SQL: kernels compute them, by
+name, in batches and streams alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tidemark import types as t
+from tidemark.functions.registry import (
+    Argument,
+    Call,
+    Function,
+    Returns,
+    SignatureMismatch,
+    scalar,
+)
+
+_ORDERED = (
+    t.Boolean,
+    *t.NUMERICS,
+    *t.CHARACTERS,
+    t.Date,
+    t.Time,
+    *t.TIMESTAMPS,
+)
+AVERAGE_SCALE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate function. One that is `never_null` gives a value for no rows at all too; the
+    others give null then, whatever their arguments."""
+
+    function: Function
+    never_null: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.function.name
+
+
+def _aggregate(
+    name: str,
+    signature: str | Sequence[str],
+    returns: Returns,
+    summary: str,
+    *,
+    never_null: bool = False,
+) -> Aggregate:
+    function = scalar(
+        name,
+        signature,
+        returns,
+        _never_written,
+        strict=False,
+        category="aggregates",
+        summary=summary,
+    )
+    return Aggregate(function, never_null)
+
+
+def _never_written(call: Call) -> NoReturn:
+    raise AssertionError("an aggregate function is no Spark SQL; a kernel computes it")
+
+
+# --- result types ------------------------------------------------------------------------------
+
+
+def _own(arguments: tuple[Argument, ...]) -> t.DataType:
+    return arguments[0].type
+
+
+def _extreme(arguments: tuple[Argument, ...]) -> t.DataType:
+    type_ = arguments[0].type
+    if not isinstance(type_, (*_ORDERED, t.Null)):
+        raise SignatureMismatch(f"values of {type_.text()} have no order")
+    return type_
+
+
+def _sum(arguments: tuple[Argument, ...]) -> t.DataType:
+    """The argument's own type, in which sums of integers wrap around; decimals become as long as
+    they can be."""
+    type_ = arguments[0].type
+    if isinstance(type_, t.Decimal):
+        return t.Decimal(t.MAX_DECIMAL_PRECISION, type_.scale, nullable=type_.nullable)
+    return type_
+
+
+def _average(arguments: tuple[Argument, ...]) -> t.DataType:
+    """The argument's own type: the average of integers is one, cut towards zero."""
+    type_ = arguments[0].type
+    if isinstance(type_, t.Decimal):
+        scale = max(type_.scale, AVERAGE_SCALE)
+        return t.Decimal(t.MAX_DECIMAL_PRECISION, scale, nullable=type_.nullable)
+    return type_
+
+
+def _of_a_sample(arguments: tuple[Argument, ...]) -> t.DataType:
+    """Null for a single value, which is no sample."""
+    return _average(arguments).with_nullable(True)
+
+
+def _text(arguments: tuple[Argument, ...]) -> t.DataType:
+    return t.VarChar(nullable=arguments[0].type.nullable)
+
+
+def _array(arguments: tuple[Argument, ...]) -> t.DataType:
+    return t.Array(arguments[0].type, nullable=arguments[0].type.nullable)
+
+
+def _multiset(arguments: tuple[Argument, ...]) -> t.DataType:
+    return t.Multiset(arguments[0].type, nullable=False)
+
+
+_COUNT = t.BigInt(nullable=False)
+_JSON = t.VarChar(nullable=False)
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+FUNCTIONS: tuple[Aggregate, ...] = (
+    _aggregate("COUNT", "([any])", _COUNT, "how many rows, or values", never_null=True),
+    _aggregate("SUM", "(numeric)", _sum, "the sum"),
+    _aggregate("AVG", "(numeric)", _average, "the average"),
+    _aggregate("MIN", "(any)", _extreme, "the smallest value"),
+    _aggregate("MAX", "(any)", _extreme, "the largest value"),
+    _aggregate("STDDEV_POP", "(numeric)", _average, "the standard deviation of all values"),
+    _aggregate("STDDEV_SAMP", "(numeric)", _of_a_sample, "the standard deviation of a sample"),
+    _aggregate("VAR_POP", "(numeric)", _average, "the variance of all values"),
+    _aggregate("VAR_SAMP", "(numeric)", _of_a_sample, "the variance of a sample"),
+    _aggregate("FIRST_VALUE", "(any)", _own, "the first value that arrived"),
+    _aggregate("LAST_VALUE", "(any)", _own, "the last value that arrived"),
+    _aggregate("LISTAGG", "(character, [character])", _text, "the texts, joined"),
+    _aggregate("COLLECT", "(any)", _multiset, "a multiset of the values", never_null=True),
+    _aggregate("ARRAY_AGG", "(any)", _array, "an array of the values, nulls too"),
+    _aggregate("JSON_OBJECTAGG", "(any, any)", _JSON, "a JSON object", never_null=True),
+    _aggregate("JSON_ARRAYAGG", "(any)", _JSON, "a JSON array", never_null=True),
+    _aggregate(
+        "APPROX_COUNT_DISTINCT", "(any)", _COUNT, "how many different values", never_null=True
+    ),
+)
+
+# Other names for the same thing.
+SYNONYMS = {"STDDEV": "STDDEV_SAMP", "VARIANCE": "VAR_SAMP"}
+
+_BY_NAME = {aggregate.name: aggregate for aggregate in FUNCTIONS}
+
+
+def lookup(name: str) -> Aggregate | None:
+    """The aggregate function of that name, however it is written."""
+    folded = name.upper()
+    return _BY_NAME.get(SYNONYMS.get(folded, folded))
