@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from tidemark.kernels.columns import AFTER_ALL, TIME
+
 Load = Callable[[str], pl.DataFrame]
 
 
@@ -17,7 +19,8 @@ class Segment:
     """Rows that never change, under an id that is never used again.
 
     The id is new at every attempt to write a segment, so whoever holds the rows of an id
-    holds the right ones. `low` and `high` bound the column the table is asked by.
+    holds the right ones. `low` and `high` bound the column the table is asked by, `latest` the
+    event time, if the rows have one.
     """
 
     id: str
@@ -26,6 +29,7 @@ class Segment:
     high: int
     size: int
     taken: int = 0  # rows at the front that a queue has given out already
+    latest: int = AFTER_ALL
     load: Load = field(default=lambda _: pl.DataFrame(), compare=False, repr=False)
 
     @classmethod
@@ -33,6 +37,7 @@ class Segment:
         """A segment of rows that are already in the table's order."""
         rows = frame.rechunk()
         low, high = rows[column].min(), rows[column].max()
+        latest = rows[TIME].max() if TIME in rows.columns else None
         assert isinstance(low, int) and isinstance(high, int)
         return cls(
             id=uuid.uuid4().hex,
@@ -40,6 +45,7 @@ class Segment:
             low=low,
             high=high,
             size=int(rows.estimated_size()),
+            latest=latest if isinstance(latest, int) else AFTER_ALL,
             load=lambda _: rows,
         )
 
@@ -53,7 +59,7 @@ class Segment:
 
     def describe(self) -> dict[str, Any]:
         """What must be written down to find the segment again."""
-        names = ("id", "height", "low", "high", "size", "taken")
+        names = ("id", "height", "low", "high", "size", "taken", "latest")
         return {name: getattr(self, name) for name in names}
 
     @classmethod

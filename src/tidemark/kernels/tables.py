@@ -77,6 +77,11 @@ class KeyedTable(Table):
                 found.append(rows[_positions_of(longs(rows, HASH), hashes)])
         return pl.concat(found)
 
+    def without_before(self, time: int) -> KeyedTable:
+        """The table without the segments that only hold rows of before a time."""
+        kept = tuple(segment for segment in self.segments if segment.latest >= time)
+        return replace(self, segments=kept)
+
     def hashes_among(self, hashes: Longs) -> pl.Series:
         """Those of the hashes (ascending, distinct) under which there are any rows."""
         there = [
