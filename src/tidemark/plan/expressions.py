@@ -112,11 +112,6 @@ def replaced(expression: Expression, by: Callable[[Expression], Expression | Non
 
 
 def over(expression: Expression, column: Callable[[Ref], Expression]) -> Expression:
-    """The expression with another in the place of each of its columns."""
-    return replaced(expression, lambda part: column(part) if isinstance(part, Ref) else None)
-
-
-def over(expression: Expression, column: Callable[[Ref], Expression]) -> Expression:
     """The expression over another input: `column` says what each of its columns is there."""
     return replaced(expression, lambda part: column(part) if isinstance(part, Ref) else None)
 
