@@ -108,7 +108,7 @@ class Recorder:
 
 def test_rows_of_another_operator_come_before_the_watermark_that_it_lets_through() -> None:
     recorder = Recorder()
-    bucket = Bucket(recorder, (InputShape(SCHEMA, chained=True), InputShape(SCHEMA)))
+    bucket = Bucket(recorder, (InputShape(SCHEMA, chained=True), InputShape(SCHEMA)), ())
     payload = next(Pack(0, (0,), SCHEMA, "ts")(iter([batch(("a", 1), ("b", 2))])))[PAYLOAD][0]
     packed = [(side, 0, 0, payload.as_py()) for side in (0, 1)]
 
@@ -119,7 +119,7 @@ def test_rows_of_another_operator_come_before_the_watermark_that_it_lets_through
 
 
 def test_partitions_of_a_source_follow_each_other_in_order() -> None:
-    bucket = Bucket(recorder := Recorder(), (InputShape(SCHEMA, stamped=True),))
+    bucket = Bucket(recorder := Recorder(), (InputShape(SCHEMA, stamped=True),), ())
     pack = Pack(0, (0,), SCHEMA, "ts", stamp_column="ts")
     parts = [
         next(pack(iter([batch(("a", t * 1000), ("a", 0))])))[PAYLOAD][0].as_py() for t in (3, 7)

@@ -14,6 +14,7 @@ from tidemark.errors import PlanError
 from tidemark.plan.context import Context
 from tidemark.plan.inserts import bind_insert, refuse_emit
 from tidemark.plan.nodes import Edge, Node, Scan, walk
+from tidemark.plan.pruning import pruned
 from tidemark.plan.queries import bind_result
 from tidemark.plan.relations import bind_view
 from tidemark.plan.tables import bind_table
@@ -47,7 +48,7 @@ class Planner:
     def plan(self, statement: Runnable) -> Plan:
         """What a query or INSERT means. Raises PlanError, NotSupported, OptionError."""
         context = Context(self.catalogs, self.traits, drops_nulls=self.options.drops_nulls)
-        roots = tuple(self._root(part, context) for part in _parts(statement))
+        roots = tuple(pruned(self._root(part, context)) for part in _parts(statement))
         mode: Mode = "batch" if self.options.batch else "streaming"
         if mode == "batch":
             _refuse_unbounded(roots, statement)

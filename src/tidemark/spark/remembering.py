@@ -10,7 +10,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import AssignWatermark, KeepLast, TemporalJoin, is_stateful
-from tidemark.spark.frame import KIND, WATERMARK, Frame, like, names_of
+from tidemark.spark.frame import KIND, WATERMARK, Frame, like
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,8 +38,9 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
     from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
     from tidemark.spark.stateful.operator import StatefulInput
 
-    left, names = builder.build(node.left), names_of(node.edge)
-    width = len(node.left.edge.columns)
+    # No two columns of both sides may have one name, also of those that are not given out.
+    width, both = len(node.left.edge.columns), (*node.left.edge.names, *node.right.edge.names)
+    left, names = builder.build(node.left), spark_text.safe_names(both)
     right = _named(builder.build(node.right), names[width:])
     left = _named(left, names[:width])
     left_keys = tuple(left.columns[index] for index in node.left_keys)
@@ -66,10 +67,11 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
             (left, right), (left_keys, right_keys), times, (node.left, node.right), strict=True
         )
     ]
+    output = names if node.output is None else tuple(names[index] for index in node.output)
     has_kinds = left.changelog is not Changelog.APPEND
-    schema = _schema([left.data, right.data], kinds=has_kinds)
+    schema = _schema([left.data, right.data], kinds=has_kinds, only=output)
     data = builder.run_kernel("temporal-join", kernel, inputs, schema)
-    return Frame(data, names, left.changelog)
+    return Frame(data, output, left.changelog)
 
 
 def _named(frame: Frame, names: tuple[str, ...]) -> Frame:
@@ -78,15 +80,17 @@ def _named(frame: Frame, names: tuple[str, ...]) -> Frame:
     return like(plain, names, frame.changelog)
 
 
-def _schema(frames: list[DataFrame], kinds: bool) -> StructType:
-    """The columns of all the frames, and a row kind at the end if there are kinds."""
+def _schema(
+    frames: list[DataFrame], kinds: bool, only: tuple[str, ...] | None = None
+) -> StructType:
+    """The columns of all the frames, or only some, and a row kind at the end if there are kinds."""
     from pyspark.sql.types import StringType, StructField, StructType
 
     fields = [
         StructField(field.name, field.dataType, True)
         for frame in frames
         for field in frame.schema.fields
-        if field.name != KIND
+        if field.name != KIND and (only is None or field.name in only)
     ]
     return StructType([*fields, *([StructField(KIND, StringType(), False)] if kinds else [])])
 

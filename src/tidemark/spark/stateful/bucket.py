@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -41,10 +41,11 @@ class InputShape:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A kernel with its inputs."""
+    """A kernel with its inputs, and which columns of its output are wanted."""
 
     kernel: Kernel
     shapes: tuple[InputShape, ...]
+    output: tuple[str, ...]
 
     def step(
         self,
@@ -61,7 +62,8 @@ class Bucket:
         """
         frames = self._opened(packed)
         arriving = self._in_order(frames, state.watermark, max(state.watermark, before))
-        return self.kernel.step(state, arriving, after, processing_time)
+        step = self.kernel.step(state, arriving, after, processing_time)
+        return replace(step, output=step.output.select(self.output))
 
     def _opened(self, packed: Iterable[Packed]) -> list[pl.DataFrame]:
         """A frame per input, its rows in the order of their source."""

@@ -75,7 +75,7 @@ def run_stateful(
     _check_keys(inputs)
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
-    bucket = Bucket(kernel, tuple(_shape(i) for i in inputs))
+    bucket = Bucket(kernel, tuple(_shape(i) for i in inputs), tuple(output_schema.names))
     packed = _union([_packed(n, i, bucket.shapes[n].schema, numbers) for n, i in enumerate(inputs)])
     if streaming and options.ticker_ms is not None:
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
