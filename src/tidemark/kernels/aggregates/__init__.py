@@ -1,5 +1,6 @@
 """Aggregate functions, as expressions that make, merge and finish accumulators."""
 
 from tidemark.kernels.aggregates.aggregates import Aggregates
+from tidemark.kernels.aggregates.numbers import ROWS
 
-__all__ = ["Aggregates"]
+__all__ = ["ROWS", "Aggregates"]

@@ -10,6 +10,7 @@ import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
 from tidemark.kernels.aggregates.functions import FUNCTIONS
+from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
 from tidemark.kernels.aggregates.scope import Scope
 from tidemark.kernels.columns import ACCUMULATE, KIND
@@ -55,6 +56,11 @@ class Aggregates:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(accumulator.name for accumulator in self.accumulators)
+
+    @property
+    def has_rows(self) -> pl.Expr:
+        """Whether a group has any rows left that were not taken back."""
+        return pl.col(ROWS) != 0
 
     @property
     def depends_on_order(self) -> bool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import SIGN, Accumulator, Merge
 from tidemark.kernels.aggregates.scope import Aggregate, Scope
+
+ROWS: Final = "_tm_rows"  # Int64; how many rows there are, less those taken back
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Sums:
 def rows(retracts: bool) -> Accumulator:
     """How many rows there are, less those taken back."""
     one = pl.col(SIGN) if retracts else pl.lit(1, pl.Int64)
-    return Accumulator("_tm_rows", one, Merge.TOTAL)
+    return Accumulator(ROWS, one, Merge.TOTAL)
 
 
 def count(scope: Scope) -> Aggregate:

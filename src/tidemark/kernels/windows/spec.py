@@ -55,7 +55,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class CountSliding:
-    """The last `size` rows of a key, after every `slide` rows; in arrival order."""
+    """`size` rows of a key, from every `slide`-th row on; told when the last of them is there."""
 
     size: int
     slide: int
@@ -98,3 +98,6 @@ class Emit:
 
     early: Firing | None = None
     late: Firing | None = None
+
+
+NOTHING_BESIDES: Final = Emit()

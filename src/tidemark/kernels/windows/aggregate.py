@@ -1,0 +1,144 @@
+"""Windows with aggregates: rows in, results of windows out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from tidemark.kernels.aggregates import ROWS, Aggregates
+from tidemark.kernels.clean_up import Retention
+from tidemark.kernels.columns import HASH, SEQUENCE
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import earliest
+from tidemark.kernels.windows.incoming import Incoming
+from tidemark.kernels.windows.paned import PanedWindows
+from tidemark.kernels.windows.panes import panes_of
+from tidemark.kernels.windows.sessions import SessionWindows
+from tidemark.kernels.windows.spec import (
+    NOTHING_BESIDES,
+    Assigner,
+    Call,
+    Cumulating,
+    Emit,
+    Given,
+    Session,
+    Sliding,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAggregate:
+    """Aggregate the rows of each key and window, and tell the result when the window closes.
+
+    A window closes when the watermark reaches its last millisecond, and rows that find all
+    their windows closed are dropped. With `emit` results are told before or after that too:
+    output is a changelog then. Windows stay open `lateness_ms` longer for rows, but only with
+    a late firing, as in Flink. With `processing_time` the clock takes the place of time and
+    watermark.
+
+    Output has the keys, a column per call, and where the window starts and ends; kinds too if
+    `changelog_output`. `retracts` says that input rows have kinds.
+
+    With `combined` the input is what `combine` has made of rows, somewhere before the exchange:
+    a row per key, pane and set of open windows, with columns of accumulators instead of the
+    user's. Rows that come too late are then counted, not shown.
+    """
+
+    keys: tuple[str, ...]
+    assigner: Assigner
+    calls: tuple[Call, ...]
+    emit: Emit = NOTHING_BESIDES
+    lateness_ms: int = 0
+    processing_time: bool = False
+    retention: Retention | None = None
+    retracts: bool = False
+    combined: bool = False
+    compaction: Compaction = field(default_factory=Compaction)
+
+    @property
+    def changelog_output(self) -> bool:
+        """Whether results come with a kind, because there may be more than one of a window."""
+        return self.retracts or self._updates
+
+    @property
+    def _updates(self) -> bool:
+        return self.emit.early is not None or self.emit.late is not None
+
+    def combine(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows as partial panes, for a kernel like this one, with `combined`; see `combinable`.
+
+        Rows have HASH and TIME, and STAMP where each has its own; so has what comes out, which
+        is to be given ARRIVAL (and STAMP) like rows.
+        """
+        return self._paned().combine(rows)
+
+    @property
+    def combinable(self) -> bool:
+        """Whether rows may be combined before they come here, and it is worth while."""
+        fixed = isinstance(self.assigner, Sliding | Cumulating | Given)
+        return (
+            fixed
+            and not (self.processing_time or self.changelog_output)
+            and self._aggregates().combinable
+        )
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        [rows] = inputs
+        arriving = Incoming.by_clock if self.processing_time else Incoming.of
+        incoming = arriving(state, rows, watermark, processing_time)
+        outcome = self._windows().step(state, incoming)
+        state = replace(
+            state.with_tables(**outcome.tables),
+            watermark=incoming.watermark,
+            sequence=incoming.end,
+        )
+        metrics = Metrics.of(
+            state,
+            (self._count(rows),),
+            (self._count(outcome.late),),
+            outcome.output.height,
+            outcome.waiting,
+        )
+        late = None if self.combined else outcome.late.drop(HASH, SEQUENCE)
+        next_time, next_clock = outcome.next_event_time, outcome.next_processing_time
+        if self.processing_time:
+            # A window is over when the clock has left its last millisecond behind.
+            next_time, next_clock = None, earliest(_after(next_time), next_clock)
+        return Step(state, outcome.output, metrics, next_time, next_clock, late)
+
+    def _windows(self) -> PanedWindows | SessionWindows:
+        match self.assigner:
+            case Session(gap):
+                return SessionWindows(self.keys, gap, self._aggregates(), self.compaction)
+            case _:
+                return self._paned()
+
+    def _paned(self) -> PanedWindows:
+        assert isinstance(self.assigner, Sliding | Cumulating | Given)
+        panes = panes_of(self.assigner)
+        return PanedWindows(self.keys, panes, self._aggregates(), self.compaction, self.combined)
+
+    def _aggregates(self) -> Aggregates:
+        return Aggregates.of(
+            self.calls,
+            retracts=self.retracts,
+            counted=self.combined,
+            by_arrival=isinstance(self.assigner, Session),
+        )
+
+    def _count(self, rows: pl.DataFrame) -> int:
+        return int(rows[ROWS].sum()) if self.combined else rows.height
+
+
+def _after(time: int | None) -> int | None:
+    return None if time is None else time + 1

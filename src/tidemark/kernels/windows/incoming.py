@@ -1,0 +1,76 @@
+"""What a step of windows is given, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.aggregates import Aggregates
+from tidemark.kernels.arrivals import end_of, number
+from tidemark.kernels.columns import AFTER_ALL, KIND, STAMP, TIME
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Longs, Table, longs
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """The rows of a step with their places in the sequence and their stamps, which never fall;
+    the watermark before them and after them; and the clock."""
+
+    rows: pl.DataFrame
+    stamps: Longs
+    before: int
+    watermark: int
+    end: int
+    clock: int
+
+    @classmethod
+    def of(cls, state: State, rows: pl.DataFrame, watermark: int, clock: int) -> Incoming:
+        [numbered] = number(state, [rows])
+        stamps = np.maximum.accumulate(np.maximum(longs(rows, STAMP), state.watermark))
+        after = max(state.watermark, watermark, int(stamps[-1]) if stamps.size else watermark)
+        stamped = numbered.with_columns(pl.Series(STAMP, stamps, pl.Int64))
+        end = end_of(state, [numbered])
+        return cls(stamped, stamps, state.watermark, after, end, clock)
+
+    @classmethod
+    def by_clock(cls, state: State, rows: pl.DataFrame, watermark: int, clock: int) -> Incoming:
+        """The rows as if they happened now: a clock is a watermark that is never behind.
+
+        All that is still open ends with the inputs, as it does in event time.
+        """
+        now = max(clock, state.watermark + 1)
+        timed = rows.with_columns(
+            pl.lit(now, pl.Int64).alias(TIME), pl.lit(now - 1, pl.Int64).alias(STAMP)
+        )
+        return cls.of(state, timed, AFTER_ALL if watermark == AFTER_ALL else now - 1, clock)
+
+    @property
+    def ended(self) -> int:
+        """The end of the last window that is over: its last millisecond is the watermark."""
+        return min(self.watermark, AFTER_ALL - 1) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The tables a step has changed, what it tells, and the rows that came too late."""
+
+    tables: Mapping[str, Table]
+    output: pl.DataFrame
+    late: pl.DataFrame
+    next_event_time: int | None = None
+    next_processing_time: int | None = None
+    waiting: int = field(default=0)
+
+
+def results(windows: pl.DataFrame, keys: tuple[str, ...], aggregates: Aggregates) -> pl.DataFrame:
+    """What closed windows tell, the earliest end first; nothing of those left without rows."""
+    if aggregates.retracts:
+        windows = windows.filter(aggregates.has_rows)
+    told = windows.select(*keys, *aggregates.results, WINDOW_START, WINDOW_END)
+    told = told.sort(WINDOW_END, maintain_order=True)
+    return told.with_columns(pl.lit("+I").alias(KIND)) if aggregates.retracts else told

@@ -1,0 +1,104 @@
+"""Panes: the pieces of time that windows are made of, and which windows a pane is part of.
+
+A row belongs to one pane. The windows a pane is part of end at regular distances, from its
+first end to its last, and everything is said in terms of these ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from tidemark.kernels.columns import TIME
+from tidemark.kernels.windows.spec import WINDOW_END, Cumulating, Given, Sliding
+
+PANE: Final = "_tm_pane"  # Int64; where the pane starts
+LAST: Final = "_tm_last"  # Int64; where the last window of the pane ends
+
+
+@dataclass(frozen=True, slots=True)
+class Panes:
+    """Expressions over a row's TIME, a pane's PANE and LAST, and a window's WINDOW_END.
+
+    `span` is how far before its last end a pane's first end may lie: zero where every pane is
+    a window.
+    """
+
+    start: pl.Expr
+    last: pl.Expr
+    first: pl.Expr
+    window_start: pl.Expr
+    every: int
+    span: int
+    gaps: bool = False
+
+    @property
+    def overlap(self) -> bool:
+        return self.span > 0
+
+    def of_rows(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows with their panes, without those that lie between windows."""
+        placed = rows.with_columns(self.start.alias(PANE)).with_columns(self.last.alias(LAST))
+        return placed.filter(self.first <= pl.col(LAST)) if self.gaps else placed
+
+    def end_after(self, watermark: pl.Expr | int) -> pl.Expr:
+        """The first end of the pane that a watermark has not passed."""
+        least = pl.max_horizontal(self.first, watermark + pl.lit(2, pl.Int64))
+        return self.first + _up(least - self.first, self.every)
+
+    def next_end(self, earliest_last: int, ended: int) -> int:
+        """The next window end after `ended` in which any pane can be, given the earliest LAST."""
+        wanted = max(ended + 1, earliest_last - self.span)
+        return earliest_last - (earliest_last - wanted) // self.every * self.every
+
+
+def panes_of(assigner: Sliding | Cumulating | Given) -> Panes:
+    match assigner:
+        case Sliding(size, slide, offset):
+            return _sliding(size, slide, offset)
+        case Cumulating(size, step, offset):
+            return _cumulating(size, step, offset)
+        case Given(start, end):
+            # A pane is a window; once rows have become panes, it is known by LAST.
+            end_of_pane = pl.col(end)
+            return Panes(pl.col(start), end_of_pane, pl.col(LAST), pl.col(PANE), 1, 0)
+
+
+def _down(value: pl.Expr, unit: int) -> pl.Expr:
+    """The multiple of the unit at or before the value, also below zero."""
+    return value // unit * unit
+
+
+def _up(value: pl.Expr, unit: int) -> pl.Expr:
+    return -(-value // unit) * unit
+
+
+def _sliding(size: int, slide: int, offset: int) -> Panes:
+    if size == slide:
+        start = _down(pl.col(TIME) - offset, size) + offset
+        return Panes(start, pl.col(PANE) + size, pl.col(LAST), pl.col(PANE), size, 0)
+    length = math.gcd(size, slide)
+    pane = pl.col(PANE) - offset
+    return Panes(
+        start=_down(pl.col(TIME) - offset, length) + offset,
+        last=_down(pane, slide) + offset + size,
+        first=_up(pane + length - size, slide) + offset + size,
+        window_start=pl.col(WINDOW_END) - size,
+        every=slide,
+        span=size,
+        gaps=slide > size,
+    )
+
+
+def _cumulating(size: int, step: int, offset: int) -> Panes:
+    return Panes(
+        start=_down(pl.col(TIME) - offset, step) + offset,
+        last=_down(pl.col(PANE) - offset, size) + offset + size,
+        first=pl.col(PANE) + step,
+        window_start=_down(pl.col(WINDOW_END) - 1 - offset, size) + offset,
+        every=step,
+        span=size,
+    )

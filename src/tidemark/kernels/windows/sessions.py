@@ -1,0 +1,136 @@
+"""Session windows: rows of a key that follow each other closely are together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.aggregates import Aggregates
+from tidemark.kernels.columns import BEFORE_ALL, HASH, STAMP, TIME
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
+from tidemark.kernels.windows.incoming import Incoming, Outcome, results
+from tidemark.kernels.windows.key_numbers import key_numbers
+from tidemark.kernels.windows.merging import DROPPED, Spans, merge
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
+
+_VERSION: Final = "_tm_version"  # Int64; where in the sequence the key's sessions were written
+_FRESH: Final = "_tm_fresh"
+_KEY: Final = "_tm_key"
+_SESSION: Final = "_tm_session"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWindows:
+    """Tells each session once, when the watermark reaches its last millisecond.
+
+    A row opens `[time, time + gap)` and merges with the open sessions of its key that this
+    overlaps or touches. It is late if what comes of that is over already.
+
+    State is the open sessions of each key, written anew whenever a row of the key comes (the
+    newest version counts), and a queue that says when to look at which key. A session that
+    has grown since is simply not over when its old end comes.
+    """
+
+    keys: tuple[str, ...]
+    gap: int
+    aggregates: Aggregates
+    compaction: Compaction
+
+    def step(self, state: State, incoming: Incoming) -> Outcome:
+        fresh = self._opened(incoming.rows)
+        due, closing = state.queue("closing").take(
+            incoming.ended, WINDOW_END, fresh.select(HASH, WINDOW_END).clear()
+        )
+        items, key = self._with_stored(state, fresh, due)
+        spans = Spans(key, *(longs(items, name) for name in (WINDOW_START, WINDOW_END, STAMP)))
+        session = merge(spans)
+        sessions = self._merged(items, key, session)
+        late = np.flatnonzero(session[items.height - fresh.height :] == DROPPED)
+        over = sessions.filter(pl.col(WINDOW_END) <= incoming.ended)
+        table = state.keyed("sessions").without_before(incoming.ended)
+        left = self._left_open(sessions, incoming)
+        changed = left.filter(_FRESH).select(HASH, WINDOW_END)
+        closing = closing.push(changed, WINDOW_END, self.compaction, pl.DataFrame.unique)
+        return Outcome(
+            {"sessions": self._written(table, left, incoming), "closing": closing},
+            results(over, self.keys, self.aggregates),
+            incoming.rows[late],
+            next_event_time=None if closing.next is None else closing.next - 1,
+            waiting=closing.height,
+        )
+
+    def _opened(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Each row as a session of its own."""
+        opened = rows.with_columns(
+            pl.col(TIME).alias(WINDOW_START), (pl.col(TIME) + self.gap).alias(WINDOW_END)
+        )
+        return self.aggregates.lifted(opened, [HASH, *self.keys, WINDOW_START, WINDOW_END, STAMP])
+
+    def _with_stored(
+        self, state: State, fresh: pl.DataFrame, due: pl.DataFrame
+    ) -> tuple[pl.DataFrame, Longs]:
+        """The open sessions of all keys that matter now, before the new ones; and the number
+        of the key of each."""
+        hashes = distinct(np.concatenate([longs(fresh, HASH), longs(due, HASH)]))
+        like = (
+            fresh.clear()
+            .drop(STAMP)
+            .with_columns(pl.lit(0, pl.Int64).alias(name) for name in (TIME, _VERSION))
+        )
+        stored = state.keyed("sessions").probe(hashes, like)
+        columns = [*fresh.columns, _VERSION, _FRESH]
+        stored = stored.with_columns(
+            pl.lit(BEFORE_ALL, pl.Int64).alias(STAMP), pl.lit(False).alias(_FRESH)
+        ).select(columns)
+        fresh = fresh.with_columns(
+            pl.lit(BEFORE_ALL, pl.Int64).alias(_VERSION), pl.lit(True).alias(_FRESH)
+        )
+        items = pl.concat([stored, fresh])
+        key = key_numbers(items, self.keys)
+        newest = np.full(int(key.max(initial=-1)) + 1, BEFORE_ALL, dtype=np.int64)
+        np.maximum.at(newest, key[: stored.height], longs(stored, _VERSION))
+        is_open = longs(stored, WINDOW_END) - 1 > state.watermark
+        current = is_open & (longs(stored, _VERSION) == newest[key[: stored.height]])
+        kept = np.concatenate([np.flatnonzero(current), np.arange(stored.height, items.height)])
+        return items[kept], key[kept]
+
+    def _merged(self, items: pl.DataFrame, key: Longs, session: Longs) -> pl.DataFrame:
+        """What the items have become: sessions, in the order of their first items."""
+        touched = np.zeros(int(key.max(initial=-1)) + 1, dtype=bool)
+        touched[key[items[_FRESH].to_numpy()]] = True
+        marked = items.with_columns(pl.Series(_SESSION, session), pl.Series(_KEY, touched[key]))
+        if (session == DROPPED).any():
+            marked = marked.filter(pl.col(_SESSION) != DROPPED)
+        return self.aggregates.merged(
+            marked,
+            [_SESSION],
+            *(pl.col(name).first() for name in (HASH, *self.keys, _KEY)),
+            pl.col(WINDOW_START).min(),
+            pl.col(WINDOW_END).max(),
+            pl.col(_FRESH).any(),
+        )
+
+    def _left_open(self, sessions: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
+        """The sessions to be remembered: all of the keys that had rows."""
+        return sessions.filter(pl.col(_KEY) & (pl.col(WINDOW_END) > incoming.ended))
+
+    def _written(self, table: KeyedTable, left: pl.DataFrame, incoming: Incoming) -> KeyedTable:
+        records = left.select(
+            *(HASH, *self.keys, WINDOW_START, WINDOW_END),
+            *self.aggregates.names,
+            (pl.col(WINDOW_END) - 1).alias(TIME),
+            pl.lit(incoming.end, pl.Int64).alias(_VERSION),
+        )
+        return table.append(
+            records, self.compaction, lambda rows, _: self._newest(rows, incoming.ended)
+        )
+
+    def _newest(self, records: pl.DataFrame, ended: int) -> pl.DataFrame:
+        """Of each key the newest version, without what is over: older ones are over then too."""
+        newest = pl.col(_VERSION) == pl.col(_VERSION).max().over(HASH, *self.keys)
+        return records.filter(newest & (pl.col(WINDOW_END) > ended))

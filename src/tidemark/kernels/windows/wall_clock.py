@@ -1,0 +1,116 @@
+"""Windows by the clock on the wall: what a kernel computes, in the time of some zone.
+
+Where time is an instant, windows are still those of the session's calendar: a day has 23 or 25
+hours twice a year. The kernel inside sees what the clock shows, as milliseconds since 1970.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, STAMP, TIME
+from tidemark.kernels.protocol import Kernel, Step
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Longs, longs
+
+# Clocks are moved on the quarter of an hour.
+_QUARTER: Final = 15 * 60_000
+# How long an hour may be that comes twice.
+_LONGEST_SHIFT: Final = 12 * _QUARTER
+_FIXED = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::?(\d\d))?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class WallClock:
+    """A kernel of which time and watermark are what a clock in `zone` shows.
+
+    State and timers outside are instants, as of any other kernel.
+    """
+
+    kernel: Kernel
+    zone: str
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        shown = [self._shown(frame) for frame in inputs]
+        inner = replace(state, watermark=self.passed(state.watermark))
+        step = self.kernel.step(inner, shown, self.passed(watermark), processing_time)
+        after = replace(step.state, watermark=max(state.watermark, watermark))
+        return replace(
+            step,
+            state=after,
+            metrics=replace(step.metrics, watermark=after.watermark),
+            next_event_time=self._instant(step.next_event_time),
+        )
+
+    def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
+        times, stamps = longs(rows, TIME), longs(rows, STAMP)
+        return rows.with_columns(
+            pl.Series(TIME, times + self.offsets(times)),
+            pl.Series(STAMP, self._passed(stamps)),
+        )
+
+    def passed(self, watermark: int) -> int:
+        """What the clock has shown for the last time when the watermark is at an instant."""
+        return int(self._passed(np.array([watermark], dtype=np.int64))[0])
+
+    def _passed(self, watermarks: Longs) -> Longs:
+        distinct, place = np.unique(watermarks, return_inverse=True)
+        never = (distinct == BEFORE_ALL) | (distinct >= AFTER_ALL - _LONGEST_SHIFT)
+        instants = np.where(never, 0, distinct)
+        shown = instants + self.offsets(instants)
+        # While an hour comes for the first of two times, nothing of it has passed.
+        for later in range(_QUARTER, _LONGEST_SHIFT + 1, _QUARTER):
+            quarter = (instants // _QUARTER) * _QUARTER + later
+            shown = np.minimum(shown, quarter + self.offsets(quarter))
+        return np.asarray(np.where(never, distinct, shown)[place], dtype=np.int64)
+
+    def _instant(self, shown: int | None) -> int | None:
+        """The first instant at which a time of the clock has passed."""
+        if shown is None or not abs(shown) < _FAR:
+            return shown
+        day = 96 * _QUARTER
+        around = self.offsets(np.array([shown - day, shown, shown + day], dtype=np.int64))
+        candidates = sorted({shown - int(offset) for offset in around})
+        return next((c for c in candidates if self.passed(c) >= shown), candidates[-1])
+
+    def offsets(self, instants: Longs) -> Longs:
+        """How far the clock is ahead of UTC at each instant."""
+        quarters, place = np.unique(instants // _QUARTER, return_inverse=True)
+        zone = _zone(self.zone)
+        found = [_offset(int(quarter) * _QUARTER, zone) for quarter in quarters]
+        return np.array(found, dtype=np.int64)[place] if found else instants
+
+
+# Beyond the years that a calendar knows.
+_FAR: Final = 253_000_000_000_000
+
+
+def _offset(instant: int, zone: tzinfo) -> int:
+    bounded = min(max(instant, -60_000_000_000_000), _FAR)
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=bounded)
+    distance = moment.astimezone(zone).utcoffset()
+    assert distance is not None
+    return int(distance.total_seconds() * 1000)
+
+
+def _zone(name: str) -> tzinfo:
+    fixed = _FIXED.match(name)
+    if fixed is None:
+        return ZoneInfo(name)
+    sign, hours, minutes = fixed.groups()
+    distance = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    return timezone(distance if sign == "+" else -distance)

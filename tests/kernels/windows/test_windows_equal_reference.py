@@ -1,0 +1,161 @@
+"""Kernels against the row-at-a-time reference: any rows, cuts, watermarks, restarts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidemark.kernels.columns import AFTER_ALL
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.windows.aggregate import WindowAggregate
+from tidemark.kernels.windows.spec import (
+    Assigner,
+    Cumulating,
+    Emit,
+    Firing,
+    Given,
+    Session,
+    Sliding,
+)
+
+from .drive import CALLS, Driver
+from .reference import Emitted, Reference, Row
+
+ASSIGNERS: dict[str, Assigner] = {
+    "tumbling": Sliding(10, 10),
+    "tumbling with offset": Sliding(10, 10, -3),
+    "sliding": Sliding(12, 4),
+    "sliding, size no multiple": Sliding(10, 4, 1),
+    "sliding with gaps": Sliding(4, 10),
+    "cumulating": Cumulating(12, 4),
+    "cumulating with offset": Cumulating(9, 3, 2),
+    "session": Session(5),
+    "given": Given("s", "e"),
+}
+EACH_ROW, BY_CLOCK = Firing(each_row=True), Firing(every_ms=7)
+EMITS = {
+    "early each row": Emit(early=EACH_ROW),
+    "late each row": Emit(late=EACH_ROW),
+    "early and late": Emit(early=EACH_ROW, late=EACH_ROW),
+    "early by the clock": Emit(early=BY_CLOCK),
+    "both by the clock": Emit(early=BY_CLOCK, late=BY_CLOCK),
+    "early by the clock, late each row": Emit(early=BY_CLOCK, late=EACH_ROW),
+}
+UPDATING = {name: a for name, a in ASSIGNERS.items() if not isinstance(a, Session)}
+
+times = st.integers(-40, 60)
+rows = st.builds(
+    Row,
+    key=st.sampled_from(["a", "b", "c", None]),
+    time=times,
+    value=st.one_of(st.none(), st.integers(-3, 3)),
+    passes=st.sampled_from([True, False, None]),
+    window=times.map(lambda t: (t // 10 * 10, t // 10 * 10 + 10)),
+)
+CUT, RESTART = "cut", "restart"
+scripts = st.lists(
+    st.one_of(rows, rows, rows, rows, st.integers(-30, 50), st.sampled_from([CUT, CUT, RESTART])),
+    max_size=40,
+)
+
+
+def with_retractions(script: list[Any], takes: list[bool]) -> list[Any]:
+    """Some rows are, some time after they came, taken back."""
+    result: list[Any] = []
+    open_: list[Row] = []
+    for item, take in zip(script, takes, strict=False):
+        if isinstance(item, Row) and take and open_:
+            result.append(replace(open_.pop(0), kind="-D"))
+        elif isinstance(item, Row):
+            open_.append(item)
+            result.append(item)
+        else:
+            result.append(item)
+    return result
+
+
+def check(kernel: WindowAggregate, reference: Reference, script: list[Any]) -> None:
+    """Run both; after every cut they have told the same."""
+    # Few hashes, so that keys must be told apart by more; then so many that they need not be.
+    for hash_values in (2, 1000):
+        driver, slow = Driver(kernel, hash_values), replace(reference, cells={}, late=[])
+        clock, waiting, expected, late = 0, [], slow.tick(0), 0
+        for item in [*script, CUT, AFTER_ALL, CUT]:
+            if isinstance(item, Row):
+                waiting.append((item, slow.watermark))
+                expected += slow.row(item)
+            elif isinstance(item, int):
+                expected += slow.advance(item)
+            else:
+                told = driver.step(waiting, slow.watermark, clock)
+                same(told, expected)
+                late += driver.late
+                assert late == len(slow.late)
+                if item == RESTART:
+                    driver.restart()
+                clock += 3
+                waiting, expected = [], slow.tick(clock)
+
+
+def same(told: list[Emitted], expected: list[Emitted]) -> None:
+    """The same rows, and of each window in the same order."""
+    assert by_window(told) == by_window(expected)
+
+
+def by_window(told: list[Emitted]) -> dict[Any, list[Emitted]]:
+    windows = defaultdict(list)
+    for row in told:
+        windows[row[1:4]].append(row)
+    return windows
+
+
+def calls(*names: str) -> tuple[Any, Any]:
+    chosen = [CALLS[name] for name in names]
+    return tuple(call for call, _ in chosen), tuple(function for _, function in chosen)
+
+
+SMALL = Compaction(fanout=2, smallest=2)
+
+
+@pytest.mark.parametrize("name", ASSIGNERS)
+@given(script=scripts)
+@settings(max_examples=60, deadline=None)
+def test_each_window_is_told_once_with_the_rows_that_came_in_time(name, script):
+    chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
+    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
+    check(kernel, Reference(ASSIGNERS[name], functions), script)
+
+
+@pytest.mark.parametrize("name", ASSIGNERS)
+@given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
+@settings(max_examples=40, deadline=None)
+def test_rows_that_are_taken_back_do_not_count(name, script, takes):
+    chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
+    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, retracts=True, compaction=SMALL)
+    check(kernel, Reference(ASSIGNERS[name], functions), with_retractions(script, takes))
+
+
+@pytest.mark.parametrize("name", ["tumbling", "given"])
+@given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
+@settings(max_examples=30, deadline=None)
+def test_lists_are_in_order_of_arrival(name, script, takes):
+    chosen, functions = calls("list")
+    reference = Reference(ASSIGNERS[name], functions)
+    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
+    check(kernel, reference, script)
+    check(replace(kernel, retracts=True), reference, with_retractions(script, takes))
+
+
+@pytest.mark.parametrize("name", [n for n, a in ASSIGNERS.items() if not isinstance(a, Session)])
+@given(script=scripts)
+@settings(max_examples=40, deadline=None)
+def test_rows_combined_before_they_come_give_the_same(name, script):
+    chosen, functions = calls("count", "sum", "min", "distinct", "filtered")
+    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=True, compaction=SMALL)
+    assert kernel.combinable
+    check(kernel, Reference(ASSIGNERS[name], functions), script)
