@@ -4,7 +4,6 @@ import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.dialect import parse_type
-from tidemark.errors import NotSupported
 from tidemark.plan.describe import words
 from tidemark.plan.nodes import Filter, Project, Sink
 
@@ -212,10 +211,8 @@ def test_hint_gives_the_sink_other_options():
     refused("INSERT INTO «source_only» SELECT a FROM t", at=at)
 
 
-def test_emit_is_refused_at_its_place():
+def test_emit_needs_a_window():
     refused(
-        "INSERT INTO keyed SELECT 1, 'x' «EMIT WITH DELAY '1' MINUTE BEFORE WATERMARK»",
-        NotSupported,
-        at=sinks(),
+        "INSERT INTO keyed SELECT 1, 'x' «EMIT WITH DELAY '1' MINUTE BEFORE WATERMARK»", at=sinks()
     )
-    refused("SELECT a FROM u «EMIT WITHOUT DELAY»", NotSupported)
+    refused("SELECT a FROM u «EMIT WITHOUT DELAY»")

@@ -74,6 +74,8 @@ class TableTraits:
     changelog: Changelog = Changelog.APPEND
     # Metadata keys the table can serve: `METADATA FROM 'key'`.
     metadata: Mapping[str, DataType] = field(default_factory=dict)
+    # Whether its rows come one after the other, from one place: a small file, for instance.
+    ordered: bool = False
     writable: bool = False
     readable: bool = False
     # Sinks: whether updates and deletes can be written.

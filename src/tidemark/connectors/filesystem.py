@@ -139,6 +139,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         bounded=options["source.monitor-interval"] is None,
         changelog=format_.changelog,
         metadata={**METADATA, **format_.metadata},
+        ordered=Place.of(options["path"]).is_small_file,
         readable=True,
         writable=format_.write is not None,
     )

@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _GLOB = re.compile(r"[*?\[]")
+# A quarter of what Spark puts into one partition; what a file costs to open counts there too.
+_READ_AT_ONE_GO = 32 * 1024 * 1024
 _HADOOP_GLOB = re.compile(r"([*?\[\]{}\\])")
 # What may not stand in a folder's name of the form `column=value`; the rule is Hive's.
 _UNSAFE = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{}\[\]^]")
@@ -34,6 +36,11 @@ class Place:
     @property
     def is_glob(self) -> bool:
         return _GLOB.search(self.path) is not None and not os.path.exists(self.path)
+
+    @property
+    def is_small_file(self) -> bool:
+        """Whether it is one file, so small that Spark reads it at one go."""
+        return os.path.isfile(self.path) and os.path.getsize(self.path) < _READ_AT_ONE_GO
 
     @property
     def exists(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Identifier, Table, TableTraits, View
+from tidemark.plan.emit import EmitRules
 from tidemark.plan.nodes import Node
 from tidemark.plan.scalars import Binder
 from tidemark.plan.scope import Scope
@@ -22,6 +23,8 @@ class Context:
     views: tuple[Identifier, ...] = ()  # being expanded, outermost first
     drops_nulls: bool = False  # what happens to a null for a NOT NULL column
     warnings: list[str] = field(default_factory=list)
+    # When windows tell their results; asked where there is one.
+    emit: Callable[[], EmitRules] = EmitRules
 
     def binder(self, scope: Scope) -> Binder:
         return Binder(scope, self.catalogs)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark import types as t
+from tidemark.plan import window_words
 from tidemark.plan.expressions import (
     Call,
     Case,
@@ -19,6 +20,7 @@ from tidemark.plan.expressions import (
 )
 from tidemark.plan.nodes import (
     AssignWatermark,
+    AssignWindows,
     Edge,
     Filter,
     KeepLast,
@@ -30,6 +32,7 @@ from tidemark.plan.nodes import (
     UnionAll,
     Unnest,
     Values,
+    WindowAggregate,
 )
 
 
@@ -132,6 +135,41 @@ def _temporal_join(node: TemporalJoin) -> Description:
     return Description("TemporalJoin", tuple(details), runs_as, keeps)
 
 
+def _assign_windows(node: AssignWindows) -> Description:
+    names = node.input.edge.names
+    details = [f"window=[{window_words.window(node.assigner)}]", f"time=[{names[node.time]}]"]
+    if node.keys:
+        details.append(f"partition=[{', '.join(names[key] for key in node.keys)}]")
+    return Description("WindowFunction", tuple(details), "explode")
+
+
+def _window_aggregate(node: WindowAggregate) -> Description:
+    names = node.input.edge.names
+    details = [f"window=[{window_words.window(node.assigner)}]", *_rows_of_windows(node)]
+    if node.keys:
+        details.append(f"key=[{', '.join(names[key] for key in node.keys)}]")
+    details.append(f"select=[{', '.join(window_words.call(c, names) for c in node.calls)}]")
+    details += window_words.emit(node.emit)
+    if node.lateness_ms:
+        details.append(f"lateness=[{window_words.duration(node.lateness_ms)}]")
+    runs_as = "stateful operator, one kernel per key bucket"
+    return Description("WindowAggregate", tuple(details), runs_as, _windows_kept(node))
+
+
+def _rows_of_windows(node: WindowAggregate) -> list[str]:
+    """How rows come into their windows."""
+    names = node.input.edge.names
+    if node.given is not None:
+        return [f"bounds=[{', '.join(names[column] for column in node.given)}]"]
+    return ["time=[processing time]" if node.time is None else f"time=[{names[node.time]}]"]
+
+
+def _windows_kept(node: WindowAggregate) -> str:
+    until = "the clock" if node.by_clock else "the watermark"
+    later = f" and {window_words.duration(node.lateness_ms)} more" if node.lateness_ms else ""
+    return f"the aggregates of each key and window, until {until} has reached its end{later}"
+
+
 def _sink(node: Sink) -> Description:
     connector = node.table.option("connector") or "unknown"
     details = [f"table=[{node.table.identifier}]", f"columns=[{', '.join(node.edge.names)}]"]
@@ -150,6 +188,8 @@ _DESCRIBERS: dict[type[Any], Callable[[Any], Description]] = {
     Unnest: _unnest,
     KeepLast: _keep_last,
     TemporalJoin: _temporal_join,
+    AssignWindows: _assign_windows,
+    WindowAggregate: _window_aggregate,
     Sink: _sink,
 }
 

@@ -13,7 +13,8 @@ from typing import NoReturn
 from sqlglot import exp
 
 from tidemark.dialect import nodes, span_of
-from tidemark.errors import NotSupported
+from tidemark.errors import NotSupported, PlanError
+from tidemark.functions.aggregates import lookup
 
 Recogniser = Callable[[exp.Select], exp.Expression | None]
 
@@ -60,12 +61,22 @@ def refuse_what_cannot_run(select: exp.Select) -> None:
 
 
 def refuse_call_that_cannot_run(call: exp.Expression) -> None:
-    """Raise NotSupported for a function of the table, also outside a SELECT."""
+    """Refuse a function of several rows where there is one, such as in WHERE."""
     name = call.name.upper()
+    if lookup(name) is not None:
+        raise PlanError(
+            f"{name} is of several rows, and here there is one",
+            at=span_of(call),
+            hint="aggregate functions stand in the SELECT list and in HAVING, not inside another",
+        )
     if name in AGGREGATES:
         refuse(f"the aggregate function {name}", _STATE, call)
     if name in GROUP_WINDOWS | WINDOW_PROPERTIES:
-        refuse(f"the group window function {name}", _STATE, call)
+        raise PlanError(
+            f"{name} is about the rows of a window, and nothing is grouped here",
+            at=span_of(call),
+            hint="group by the window: GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)",
+        )
 
 
 # --- recognisers -------------------------------------------------------------------------------
@@ -138,26 +149,10 @@ def _as_of(relation: exp.Expression) -> bool:
     return relation.args.get("as_of") is not None
 
 
-def _window_table_function(relation: exp.Expression) -> bool:
-    return (
-        isinstance(relation, nodes.TableFunction)
-        and relation.name.upper() in WINDOW_TABLE_FUNCTIONS
-    )
-
-
 def _table_function(relation: exp.Expression) -> bool:
-    return isinstance(relation, nodes.TableFunction) or (
-        isinstance(relation, exp.Lateral) and isinstance(relation.this, nodes.TableFunction)
-    )
-
-
-def _group_window(select: exp.Select) -> exp.Expression | None:
-    group = select.args.get("group")
-    elements: list[exp.Expression] = group.expressions if group is not None else []
-    for element in elements:
-        if isinstance(element, exp.Anonymous) and element.name.upper() in GROUP_WINDOWS:
-            return element
-    return None
+    call = relation.this if isinstance(relation, exp.Lateral) else relation
+    is_window = call.name.upper() in WINDOW_TABLE_FUNCTIONS
+    return isinstance(call, nodes.TableFunction) and not is_window
 
 
 def _join(select: exp.Select) -> exp.Expression | None:
@@ -178,7 +173,6 @@ NOT_YET = (
         "versions are looked up for the rows of a table that is joined with them",
         _relation(_as_of),
     ),
-    Feature("a window table function", _STATE, _relation(_window_table_function)),
     Feature("LATERAL TABLE with a table function", _STATE, _relation(_table_function)),
     Feature(
         "a LATERAL sub-query",
@@ -186,11 +180,7 @@ NOT_YET = (
         _relation(lambda r: isinstance(r, exp.Lateral)),
     ),
     Feature("a join", _STATE, _join),
-    Feature("a group window", _STATE, _group_window),
-    Feature("GROUP BY", _STATE, _clause("group")),
     Feature("OVER", _STATE, _scalar(exp.Window)),
-    Feature("an aggregate function", _STATE, _call(AGGREGATES)),
-    Feature("HAVING", _STATE, _clause("having")),
     Feature("SELECT DISTINCT", _STATE, _clause("distinct")),
     Feature("IN, EXISTS, ANY or ALL with a sub-query", _STATE, _subquery_predicate),
     Feature("a scalar sub-query", _STATE, _scalar(exp.Subquery, exp.Select, exp.Union)),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
 
 from tidemark.catalog.tables import Changelog, Table, View
 from tidemark.dialect import span_of
 from tidemark.dialect import statements as s
-from tidemark.errors import NotSupported, PlanError, did_you_mean
+from tidemark.errors import PlanError, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
 from tidemark.plan import literals
 from tidemark.plan.context import Context
@@ -36,8 +35,6 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
             f"table `{table.name}` cannot be written to; its connector or format can only be read",
             at=statement.target.span,
         )
-    if statement.emit is not None:
-        refuse_emit(statement.emit)
     query = bind_query(statement.query, context)
     _check_changelog(query.edge.changelog, traits.accepts_updates, table, statement)
     rows = _Assignment(statement, table, query, context.drops_nulls).rows()
@@ -51,12 +48,6 @@ def _target(statement: s.Insert, context: Context) -> Table:
             f"`{target.name}` is a view; only tables take rows", at=statement.target.span
         )
     return with_options(target, statement.options)
-
-
-def refuse_emit(emit: s.Emit) -> NoReturn:
-    raise NotSupported(
-        "EMIT cannot be run yet", at=emit.span, notes={"why": "windows are not there yet"}
-    )
 
 
 def writable_columns(table: Table) -> list[WritableColumn]:

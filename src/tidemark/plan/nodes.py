@@ -59,16 +59,21 @@ class Scan:
     table: Table
     metadata: tuple[str, ...]
     edge: Edge
+    ordered: bool = False  # whether its rows come one after the other, from one place
 
 
 @dataclass(frozen=True, slots=True)
 class AssignWatermark:
-    """Says how far event time has come: the largest `expression` seen so far."""
+    """Says how far event time has come: the largest `expression` seen so far.
+
+    With `stamps` each row brings along what that was before it.
+    """
 
     input: Node
     column: str
     expression: Expression
     edge: Edge
+    stamps: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tidemark.catalog.catalogs import Catalogs
@@ -12,8 +12,9 @@ from tidemark.catalog.tables import Relation, Table, TableTraits, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
 from tidemark.plan.context import Context
-from tidemark.plan.inserts import bind_insert, refuse_emit
-from tidemark.plan.nodes import Edge, Node, Scan, walk
+from tidemark.plan.emit import emit_rules
+from tidemark.plan.inserts import bind_insert
+from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, walk
 from tidemark.plan.pruning import pruned
 from tidemark.plan.queries import bind_result
 from tidemark.plan.relations import bind_view
@@ -55,11 +56,18 @@ class Planner:
         return Plan(roots, mode, tuple(context.warnings))
 
     def _root(self, statement: s.Query | s.Insert, context: Context) -> Node:
+        clause = statement.emit
+        context = replace(context, emit=lambda: emit_rules(self.options, clause))
         if isinstance(statement, s.Insert):
-            return bind_insert(statement, context)
-        if statement.emit is not None:
-            refuse_emit(statement.emit)
-        return bind_result(statement.query, context)
+            root: Node = bind_insert(statement, context)
+        else:
+            root = bind_result(statement.query, context)
+        if clause is not None and not any(isinstance(n, WindowAggregate) for n in walk(root)):
+            raise PlanError(
+                "EMIT says when windows tell their results, and there is no window here",
+                at=clause.span,
+            )
+        return root
 
     def relation(self, relation: Relation) -> Edge:
         """The columns of a table or view, with what is known of them.

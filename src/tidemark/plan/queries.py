@@ -12,7 +12,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
-from tidemark.plan import deduplication, relations
+from tidemark.plan import aggregates, deduplication, relations
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.expressions import Expression
@@ -88,6 +88,8 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
     if condition is not None:
         bound = context.binder(relation.scope).condition(condition, "WHERE")
         relation = replace(relation, node=Filter(relation.node, bound, relation.node.edge))
+    if aggregates.is_grouped(select):
+        return aggregates.bind_grouped(select, relation, context)
     return project_select(select, relation, context)
 
 
@@ -119,7 +121,7 @@ def _select_item(
         return _qualified_star(item, scope)
     if isinstance(item, exp.Alias):
         return [(binder.bind(item.this), item.alias)]
-    return [(binder.bind(item), _name_of(item, position))]
+    return [(binder.bind(item), name_of(item, position))]
 
 
 def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, str]]:
@@ -133,7 +135,7 @@ def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, st
     return [(access(row, field.name, at), field.name) for field in row.type.fields]
 
 
-def _name_of(item: exp.Expression, position: int) -> str:
+def name_of(item: exp.Expression, position: int) -> str:
     """The column's own name, also that of `CURRENT_DATE`; anything else is numbered by place."""
     path = nodes.name_path(item)
     if path:

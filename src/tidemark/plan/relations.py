@@ -12,7 +12,7 @@ from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
 from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
-from tidemark.plan import queries, temporal_joins
+from tidemark.plan import queries, temporal_joins, window_functions
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Column, Edge, Node, Unnest, Values
@@ -57,6 +57,8 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return aliased(queries.bind_query(node.this, context), node, ())
         case exp.Unnest():
             return _unnest(ONE_EMPTY_ROW, node, False, context)
+        case nodes.TableFunction() if window_functions.is_window_function(node):
+            return window_functions.bind_window_function(node, context)
     raise NotSupported("this cannot stand in FROM yet", at=span_of(node))
 
 

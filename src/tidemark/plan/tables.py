@@ -62,7 +62,7 @@ def _scan(table: Table, context: Context) -> Scan:
             )
         columns.append(Column(column.name, traits.metadata[key]))
     edge = Edge(tuple(columns), traits.changelog, primary_key(table), traits.bounded)
-    return Scan(table, tuple(c.key or c.name for c in _metadata(table)), edge)
+    return Scan(table, tuple(c.key or c.name for c in _metadata(table)), edge, traits.ordered)
 
 
 def _metadata(table: Table) -> list[s.MetadataColumn]:

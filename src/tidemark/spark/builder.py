@@ -12,6 +12,7 @@ from tidemark.functions import spark_text
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import (
     AssignWatermark,
+    AssignWindows,
     Filter,
     KeepLast,
     Node,
@@ -22,8 +23,9 @@ from tidemark.plan.nodes import (
     UnionAll,
     Unnest,
     Values,
+    WindowAggregate,
 )
-from tidemark.spark import remembering
+from tidemark.spark import remembering, windows
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
@@ -93,16 +95,21 @@ class Builder:
         return Retention.of(self.state.ttl_ms) if self.state.ttl_ms else None
 
     def run_kernel(
-        self, what: str, kernel: Kernel, inputs: list[StatefulInput], schema: StructType
+        self,
+        what: str,
+        kernel: Kernel,
+        inputs: list[StatefulInput],
+        schema: StructType,
+        tick_ms: int | None = None,
     ) -> DataFrame:
-        """A kernel as the next stateful operator of the plan."""
+        """A kernel as the next stateful operator of the plan; called every `tick_ms` at least."""
         from tidemark.spark.stateful.operator import StatefulOptions, run_stateful
 
         assert self.state is not None
         name = f"{what}-{len(self.operators) + 1}"
         self.operators.append(name)
-        ticker = min(TICK_MS, self.state.ttl_ms) if self.state.ttl_ms else None
-        options = StatefulOptions(name, self.state.buckets, ticker)
+        wanted = [ms for ms in (tick_ms, min(TICK_MS, self.state.ttl_ms)) if ms]
+        options = StatefulOptions(name, self.state.buckets, min(wanted, default=None))
         return run_stateful(self.spark, kernel, inputs, schema, options)
 
 
@@ -147,7 +154,7 @@ def _project(builder: Builder, node: Project) -> Frame:
         for expression, name in zip(node.expressions, names, strict=True)
     ]
     data = below.data.selectExpr(*texts, *below.extra)
-    return Frame(data, names, below.changelog, below.followed)
+    return Frame(data, names, below.changelog, below.followed, below.stamped)
 
 
 def _filter(builder: Builder, node: Filter) -> Frame:
@@ -202,7 +209,7 @@ def _unnest(builder: Builder, node: Unnest) -> Frame:
         for old, new in zip(below.columns, names, strict=False)
     ]
     data = opened.selectExpr(*renamed, *texts, *below.extra)
-    return Frame(data, names, below.changelog, below.followed)
+    return Frame(data, names, below.changelog, below.followed, below.stamped)
 
 
 def _elements(text: str, type_: t.DataType) -> str:
@@ -235,8 +242,9 @@ def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
     complain = f"raise_error(concat({message}, to_json(struct({row}))))"
     checked = below.data.where(f"CASE WHEN {time} IS NULL THEN {complain} ELSE TRUE END")
     frame = replace(below, data=checked)
-    followed = builder.streaming and builder.state is not None
-    return remembering.watermarked(builder, node, frame) if followed else frame
+    if builder.state is None or not (builder.streaming or node.stamps):
+        return frame
+    return remembering.watermarked(builder, node, frame)
 
 
 def _sink(builder: Builder, node: Sink) -> Frame:
@@ -254,5 +262,7 @@ _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
     AssignWatermark: _watermark,
     KeepLast: remembering.keep_last,
     TemporalJoin: remembering.temporal_join,
+    AssignWindows: windows.assign_windows,
+    WindowAggregate: windows.window_aggregate,
     Sink: _sink,
 }

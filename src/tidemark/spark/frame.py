@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 KIND = "_tm_kind"
 WATERMARK = "_tm_watermark"
+SEEN = "_tm_seen"  # what the watermark was before the row, in milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,15 @@ class Frame:
     changelog: Changelog
     # Whether Spark follows a watermark below; its column then travels with the rows.
     followed: bool = False
+    # Whether rows bring along the watermark that was before them.
+    stamped: bool = False
 
     @property
     def extra(self) -> tuple[str, ...]:
         """The columns beside those of the edge that a node must hand on."""
         kinds = () if self.changelog is Changelog.APPEND else (KIND,)
-        return (*kinds, WATERMARK) if self.followed else kinds
+        followed = (WATERMARK,) if self.followed else ()
+        return (*kinds, *followed, *((SEEN,) if self.stamped else ()))
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -52,6 +56,5 @@ def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:
     ]
     if changelog is not Changelog.APPEND:
         texts.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
-    if frame.followed:
-        texts.append(WATERMARK)
-    return Frame(frame.data.selectExpr(*texts), names, changelog, frame.followed)
+    texts += [WATERMARK] * frame.followed + [SEEN] * frame.stamped
+    return Frame(frame.data.selectExpr(*texts), names, changelog, frame.followed, frame.stamped)

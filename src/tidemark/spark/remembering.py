@@ -10,7 +10,8 @@ from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import AssignWatermark, KeepLast, TemporalJoin, is_stateful
-from tidemark.spark.frame import KIND, WATERMARK, Frame, like
+from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
+from tidemark.spark.stamps import stamped
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -76,8 +77,8 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
 
 def _named(frame: Frame, names: tuple[str, ...]) -> Frame:
     """The rows under other names, and without the watermark, which the operator is told."""
-    plain = replace(frame, data=frame.data.drop(WATERMARK), followed=False)
-    return like(plain, names, frame.changelog)
+    data = frame.data.drop(WATERMARK, SEEN)
+    return like(replace(frame, data=data, followed=False, stamped=False), names, frame.changelog)
 
 
 def _schema(
@@ -99,13 +100,19 @@ def _schema(
 
 
 def watermarked(builder: Builder, node: AssignWatermark, frame: Frame) -> Frame:
-    """The rows, from which Spark now follows the watermark."""
+    """The rows, from which Spark now follows the watermark in a stream. Those that are to be
+    stamped say what it was before them, in a batch too."""
     from tidemark.spark.stateful.end_of_input import with_watermark
 
     instant = _instant(builder.write(node.expression, frame), node.expression, builder.zone)
     data = frame.data.selectExpr(*frame.kept, f"{instant} AS {WATERMARK}")
+    if node.stamps:
+        data = stamped(data)
+    if not builder.streaming:
+        return replace(frame, data=data.drop(WATERMARK), stamped=node.stamps)
     folder = builder.end_folder() if node.edge.bounded else None
-    return replace(frame, data=with_watermark(data, WATERMARK, folder), followed=True)
+    data = with_watermark(data, WATERMARK, folder)
+    return replace(frame, data=data, followed=True, stamped=node.stamps)
 
 
 def _instant(text: str, expression: Expression, zone: str) -> str:

@@ -1,0 +1,36 @@
+"""Lateness row by row: rows that bring along the watermark that was before them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from tidemark.kernels.columns import STAMP
+from tidemark.kernels.protocol import Kernel, Step
+from tidemark.kernels.state import State
+
+SEEN: Final = "_tm_seen"  # Int64; the largest watermark of the rows before, in their source
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """A kernel whose rows see the watermark as if each had come alone.
+
+    Only the rows of one source, read in one partition, can say what was before them.
+    """
+
+    kernel: Kernel
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        seen = pl.max_horizontal(STAMP, SEEN).alias(STAMP)
+        stamped = [frame.with_columns(seen).drop(SEEN) for frame in inputs]
+        return self.kernel.step(state, stamped, watermark, processing_time)

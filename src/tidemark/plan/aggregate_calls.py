@@ -1,0 +1,175 @@
+"""Calls of aggregate functions: DISTINCT, FILTER and separators read, arguments made columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from tidemark import functions
+from tidemark.dialect import nodes, span_of
+from tidemark.errors import NotSupported, PlanError
+from tidemark.functions import aggregates
+from tidemark.plan import literals
+from tidemark.plan.conversions import apply, convert
+from tidemark.plan.expressions import Call, Expression, Literal
+from tidemark.plan.nodes import AggregateCall
+from tidemark.plan.scalars import Binder
+from tidemark.types import STRING, DataType
+
+# Nothing changes when these see a value more than once.
+_BLIND_TO_REPETITION = ("MIN", "MAX")
+_WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+
+
+def aggregate_of(node: exp.Expression) -> aggregates.Aggregate | None:
+    """The aggregate function that a node calls, with or without FILTER and the like around it."""
+    while isinstance(node, _WRAPPERS):
+        node = node.this
+    if isinstance(node, nodes.JsonCall):
+        return aggregates.lookup(node.this)
+    if isinstance(node, exp.Anonymous) and not isinstance(node, nodes.QualifiedCall):
+        return aggregates.lookup(node.name)
+    return None
+
+
+def calls_within(node: exp.Expression) -> Iterator[exp.Expression]:
+    """The aggregate calls in an expression; not those of OVER, nor of queries inside it."""
+    if isinstance(node, exp.Query | exp.Window):
+        return
+    if aggregate_of(node) is not None:
+        yield node
+        return
+    for child in node.iter_expressions():
+        yield from calls_within(child)
+
+
+@dataclass(slots=True)
+class Columns:
+    """The columns that rows need below an aggregation, each once."""
+
+    expressions: list[Expression] = field(default_factory=list)
+
+    def add(self, expression: Expression) -> int:
+        if expression not in self.expressions:
+            self.expressions.append(expression)
+        return self.expressions.index(expression)
+
+
+def bind_call(
+    node: exp.Expression, binder: Binder, columns: Columns, *, some: bool
+) -> AggregateCall:
+    """The call, its arguments and condition being columns. `some` says that there is a row in
+    each group, so that NOT NULL arguments give a result that is never null."""
+    condition, call = _filtered(node)
+    aggregate = aggregate_of(call)
+    assert aggregate is not None
+    distinct, written = _arguments(call)
+    args, separator = _bound_arguments(aggregate, call, written, binder)
+    applied = apply(aggregate.function, args, call)
+    keep = columns.add(_condition(condition, binder)) if condition is not None else None
+    return AggregateCall(
+        function="COUNT" if aggregate.name == "APPROX_COUNT_DISTINCT" else aggregate.name,
+        arguments=tuple(columns.add(arg) for arg in _columns_of(applied, call)),
+        type=_result(aggregate, applied.type, some=some and condition is None),
+        distinct=_is_distinct(aggregate, distinct),
+        filter=keep,
+        separator=separator,
+    )
+
+
+def _filtered(node: exp.Expression) -> tuple[exp.Expression | None, exp.Expression]:
+    """The condition of FILTER, and the bare call."""
+    condition = None
+    if isinstance(node, exp.Filter):
+        condition, node = node.expression.this, node.this
+    if isinstance(node, exp.WithinGroup):
+        raise NotSupported(
+            "WITHIN GROUP (ORDER BY ...) cannot be run",
+            at=span_of(node),
+            notes={"why": "rows are aggregated as they arrive, in Flink as well"},
+        )
+    if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
+        raise PlanError(
+            "IGNORE NULLS and RESPECT NULLS belong to OVER",
+            at=span_of(node),
+            hint="aggregate functions skip nulls; use ARRAY_AGG to keep them",
+        )
+    return condition, node
+
+
+def _condition(node: exp.Expression, binder: Binder) -> Expression:
+    return binder.condition(node, "FILTER")
+
+
+def _arguments(call: exp.Expression) -> tuple[bool, list[exp.Expression]]:
+    """Whether the call says DISTINCT, and its arguments; `*` is none."""
+    written: list[exp.Expression] = list(call.expressions)
+    distinct = len(written) == 1 and isinstance(written[0], exp.Distinct)
+    if distinct:
+        written = list(written[0].expressions)
+    if len(written) == 1 and isinstance(written[0], exp.Star):
+        return distinct, []
+    return distinct, written
+
+
+def _bound_arguments(
+    aggregate: aggregates.Aggregate,
+    call: exp.Expression,
+    written: list[exp.Expression],
+    binder: Binder,
+) -> tuple[list[Expression], str | None]:
+    """The arguments as values, and the separator of a LISTAGG, which is a constant."""
+    if not written and (aggregate.name != "COUNT" or not _has_star(call)):
+        raise PlanError(f"{aggregate.name} takes an argument", at=span_of(call))
+    args = [binder.bind(node) for node in written]
+    if isinstance(call, nodes.JsonCall):
+        return _json_arguments(call, args), None
+    if aggregate.name != "LISTAGG":
+        return args, None
+    separator = ","
+    if len(args) == 2:
+        given = args[1]
+        if not isinstance(given, Literal) or not isinstance(given.value, str):
+            raise PlanError("the separator of LISTAGG must be a text", at=span_of(written[1]))
+        separator = given.value
+    return args, separator
+
+
+def _has_star(call: exp.Expression) -> bool:
+    return len(call.expressions) == 1 and isinstance(call.expressions[0], exp.Star)
+
+
+def _json_arguments(call: nodes.JsonCall, args: list[Expression]) -> list[Expression]:
+    """Values as JSON text; of those that are null `null`, unless they are to be left out."""
+    if call.args.get("order") is not None:
+        raise NotSupported("ORDER BY in a JSON function cannot be run", at=span_of(call))
+    *keys, value = args
+    text: Expression = apply(functions.BUILT_IN["JSON_STRING"], [value], call)
+    default = "NULL" if call.this == "JSON_OBJECTAGG" else "ABSENT"
+    if (call.args.get("on_null") or default) == "NULL":
+        null = literals.text("null")
+        text = apply(functions.BUILT_IN["COALESCE"], [text, convert(null, STRING)], call)
+    return [*keys, text]
+
+
+def _columns_of(applied: Call, call: exp.Expression) -> tuple[Expression, ...]:
+    """The arguments that are columns: not a separator, nor what COUNT need not look at."""
+    args = applied.args[:1] if applied.function.name == "LISTAGG" else applied.args
+    distinct = call.expressions and isinstance(call.expressions[0], exp.Distinct)
+    if applied.function.name == "COUNT" and not distinct:
+        return tuple(arg for arg in args if arg.type.nullable)
+    return args
+
+
+def _is_distinct(aggregate: aggregates.Aggregate, written: bool) -> bool:
+    if aggregate.name == "APPROX_COUNT_DISTINCT":
+        return True
+    return written and aggregate.name not in _BLIND_TO_REPETITION
+
+
+def _result(aggregate: aggregates.Aggregate, type_: DataType, *, some: bool) -> DataType:
+    if aggregate.never_null or some:
+        return type_
+    return type_.with_nullable(True)

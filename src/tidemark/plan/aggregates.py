@@ -1,0 +1,343 @@
+"""SELECT with GROUP BY, taken apart: columns for keys and arguments, the aggregation, and what
+HAVING and the SELECT list make of its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from sqlglot import exp
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.dialect import nodes, span_of, to_sql
+from tidemark.errors import NotSupported, PlanError
+from tidemark.kernels.windows.spec import Emit, Session
+from tidemark.plan import group_windows, literals, queries
+from tidemark.plan.aggregate_calls import Columns, aggregate_of, bind_call, calls_within
+from tidemark.plan.context import Context
+from tidemark.plan.emit import EmitRules
+from tidemark.plan.expressions import Expression, Ref, references, replaced
+from tidemark.plan.grouped_windows import ByCall, ByColumns, Windowed, columns_of_window
+from tidemark.plan.grouping import Grouping, expanded, grouping_number, grouping_of
+from tidemark.plan.nodes import AggregateCall, Column, Edge, Filter, Node, WindowAggregate
+from tidemark.plan.projection import project
+from tidemark.plan.relations import Relation
+from tidemark.plan.scalars import Binder
+
+_GROUPING = ("GROUPING", "GROUPING_ID")
+
+
+def is_grouped(select: exp.Select) -> bool:
+    """Whether the SELECT makes one row of several."""
+    if select.args.get("group") is not None or select.args.get("having") is not None:
+        return True
+    return any(True for item in select.expressions for _ in calls_within(item))
+
+
+def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> Node:
+    """The plan of a grouping SELECT over the rows that FROM and WHERE leave."""
+    aggregation = _Aggregation.of(select, relation, context)
+    binder = _GroupedBinder(relation.scope, context.catalogs, aggregation)
+    having = select.args.get("having")
+    condition = binder.condition(having.this, "HAVING") if having is not None else None
+    items = [_item(item, binder, place) for place, item in enumerate(select.expressions)]
+    node: Node = aggregation.node(context.emit())
+    if condition is not None:
+        node = Filter(node, condition, node.edge)
+    return project(node, [value for value, _ in items], [name for _, name in items])
+
+
+def _item(item: exp.Expression, binder: Binder, place: int) -> tuple[Expression, str]:
+    bare = item.this if isinstance(item, exp.Column) else item
+    if isinstance(bare, exp.Star):
+        raise PlanError(
+            "`*` stands for columns that are not grouped",
+            at=span_of(item),
+            hint="name the columns of GROUP BY",
+        )
+    if isinstance(item, exp.Alias):
+        return binder.bind(item.this), item.alias
+    return binder.bind(item), queries.name_of(item, place)
+
+
+# --- the aggregation ---------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Aggregation:
+    """A grouping with the calls that were found so far. Its rows will be the keys, the window's
+    start, end and time, and the results."""
+
+    rows: Node
+    grouping: Grouping
+    windows: ByCall | ByColumns
+    columns: Columns
+    calls: list[AggregateCall] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, select: exp.Select, relation: Relation, context: Context) -> _Aggregation:
+        group = select.args.get("group")
+        written: list[exp.Expression] = group.expressions if group is not None else []
+        calls = [element for element in written if group_windows.is_group_window(element)]
+        others = [element for element in written if not group_windows.is_group_window(element)]
+        binder = context.binder(relation.scope)
+        grouping = grouping_of(others, binder)
+        windows: ByCall | ByColumns
+        if calls:
+            windows = ByCall(_only_window(calls, grouping, binder), calls[0])
+        else:
+            found = columns_of_window(relation.node.edge, grouping, select)
+            if found is None:
+                _refuse_unbounded(select)
+            windows, grouping = found
+        return cls(relation.node, grouping, windows, Columns(list(grouping.keys)))
+
+    @property
+    def key_width(self) -> int:
+        """How many columns of the output are keys; one says which grouping set it is."""
+        return len(self.grouping.keys) + (not self.grouping.is_single)
+
+    def key(self, place: int) -> Ref:
+        key = self.grouping.keys[place]
+        name = key.name if isinstance(key, Ref) else f"$key{place}"
+        always = all(place in one for one in self.grouping.sets)
+        return Ref(place, name, key.type if always else key.type.with_nullable(True))
+
+    @property
+    def set_number(self) -> Ref:
+        return Ref(len(self.grouping.keys), "$set", t.Int(nullable=False))
+
+    @property
+    def bounds(self) -> tuple[Ref, Ref, Ref]:
+        """The window's start, end and time."""
+        start, end, time = self.windows.columns
+        width = self.key_width
+        return (
+            Ref(width, start.name, start.type),
+            Ref(width + 1, end.name, end.type),
+            Ref(width + 2, time.name, time.type),
+        )
+
+    def result(self, call: AggregateCall) -> Ref:
+        if call not in self.calls:
+            self.calls.append(call)
+        place = self.calls.index(call)
+        return Ref(self.key_width + 3 + place, f"$result{place}", call.type)
+
+    def grouped(self, expression: Expression) -> Expression | None:
+        """What is known of a group that stands for an expression over its rows."""
+        if expression in self.grouping.keys:
+            return self.key(self.grouping.keys.index(expression))
+        if expression in self.windows.keys:
+            return self.bounds[self.windows.keys.index(expression)]
+        return None
+
+    def node(self, rules: EmitRules) -> WindowAggregate:
+        emit = _checked_emit(rules, self.windows)
+        windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
+        rows, keys = self._keyed(windowed)
+        time = windowed.time
+        if time is None and windowed.given is None:
+            emit = Emit(emit.early)  # by the clock nothing is late
+        return WindowAggregate(
+            rows,
+            keys,
+            self.windows.assigner,
+            time,
+            windowed.given,
+            tuple(self.calls),
+            emit,
+            rules.lateness_ms if emit.late is not None else 0,
+            self._edge(rows, keys, emit),
+        )
+
+    def _keyed(self, windowed: Windowed) -> tuple[Node, tuple[int, ...]]:
+        """The rows with columns for keys and arguments, and where the keys are."""
+        if not self.columns.expressions:
+            # Spark needs a column to have rows.
+            self.columns.add(literals.boolean(True))
+        names = [
+            e.name if isinstance(e, Ref) else f"${place}"
+            for place, e in enumerate(self.columns.expressions)
+        ]
+        rows = project(windowed.node, self.columns.expressions, names)
+        keys = tuple(range(len(self.grouping.keys)))
+        if self.grouping.is_single:
+            return rows, keys
+        width = len(rows.edge.columns)
+        opened = expanded(rows, keys, self.grouping.sets)
+        return opened, tuple(range(width, width + self.key_width))
+
+    def _edge(self, rows: Node, keys: tuple[int, ...], emit: Emit) -> Edge:
+        of_rows = [rows.edge.columns[key] for key in keys]
+        bounds = self.windows.columns
+        results = [Column(f"$result{n}", call.type) for n, call in enumerate(self.calls)]
+        columns = (*(Column(c.name, c.type) for c in of_rows), *bounds, *results)
+        unique = (*(c.name for c in of_rows), bounds[0].name, bounds[1].name)
+        return Edge(
+            columns,
+            Changelog.APPEND if emit == Emit() else Changelog.RETRACT,
+            (unique,) if len(set(unique)) == len(unique) else (),
+            rows.edge.bounded,
+        )
+
+
+def _only_window(
+    calls: list[exp.Expression], grouping: Grouping, binder: Binder
+) -> group_windows.GroupWindow:
+    if len(calls) > 1:
+        raise PlanError("only one window can stand in GROUP BY", at=span_of(calls[1]))
+    if not grouping.is_single:
+        raise NotSupported(
+            "GROUPING SETS, ROLLUP and CUBE cannot be run beside a group window",
+            at=span_of(calls[0]),
+            notes={"why": "Flink has no such plan either"},
+            hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...)), and group "
+            "by window_start and window_end",
+        )
+    return group_windows.group_window(calls[0], binder)
+
+
+def _refuse_unbounded(select: exp.Select) -> NoReturn:
+    group = select.args.get("group")
+    first = next((c for item in select.expressions for c in calls_within(item)), select)
+    raise NotSupported(
+        "GROUP BY without a window cannot be run yet"
+        if group is not None
+        else "an aggregate function over all rows cannot be run yet",
+        at=span_of(group if group is not None else first),
+        notes={"why": "it keeps every group for ever, and its operator is not there yet"},
+        hint="group by a window as well, such as TUMBLE(ts, INTERVAL '1' MINUTE)",
+    )
+
+
+def _checked_emit(rules: EmitRules, windows: ByCall | ByColumns) -> Emit:
+    if rules.is_plain:
+        return rules.emit
+    if isinstance(windows.assigner, Session):
+        raise PlanError(
+            "a session window tells its result once, so EMIT and the keys "
+            "'table.exec.emit.*' for early and late results cannot be used",
+            at=rules.clause or span_of(windows.at),
+            notes={"why": "sessions merge; a result told early may be one of two"},
+        )
+    if isinstance(windows, ByColumns) and rules.clause is None:
+        raise PlanError(
+            "the keys 'table.exec.emit.*' for early-fire and late-fire are for group windows, "
+            "not for window table functions",
+            at=span_of(windows.at),
+            hint="say it in the query, behind it: EMIT WITHOUT DELAY BEFORE WATERMARK",
+        )
+    return rules.emit
+
+
+# --- over the aggregation ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupedBinder(Binder):
+    """Gives meaning to expressions over a group: made of its keys and of aggregates."""
+
+    aggregation: _Aggregation
+
+    def bind(self, node: exp.Expression) -> Expression:
+        found = self._of_group(node)
+        if found is not None:
+            return found
+        if any(_asks_of_group(part) for part in _parts(node)):
+            # The whole is no key; what it is made of may be.
+            return Binder.bind(self, node)
+        return self._made_of_keys(node)
+
+    @property
+    def below(self) -> Binder:
+        """What gives meaning to expressions over the rows that are grouped."""
+        return Binder(self.scope, self.catalogs)
+
+    def _of_group(self, node: exp.Expression) -> Expression | None:
+        to_be = self.aggregation
+        if aggregate_of(node) is not None:
+            # All groups have rows: a window without any has no result.
+            return to_be.result(bind_call(node, self.below, to_be.columns, some=True))
+        if _is_grouping(node):
+            return self._grouping(node)
+        if group_windows.is_property(node):
+            window = to_be.windows.window if isinstance(to_be.windows, ByCall) else None
+            return group_windows.property_of(node, window, self.below, to_be.bounds)
+        if group_windows.is_group_window(node):
+            raise PlanError(
+                f"{node.name.upper()} stands in GROUP BY only",
+                at=span_of(node),
+                hint=f"ask for {node.name.upper()}_START or {node.name.upper()}_END",
+            )
+        return None
+
+    def _grouping(self, node: exp.Expression) -> Expression:
+        keys = self.aggregation.grouping.keys
+        asked = []
+        for argument in node.expressions:
+            bound = self.below.bind(argument)
+            if bound not in keys:
+                raise PlanError(
+                    f"{node.name.upper()} takes columns of GROUP BY", at=span_of(argument)
+                )
+            asked.append(keys.index(bound))
+        to_be = self.aggregation
+        return grouping_number(node, asked, to_be.grouping, to_be.set_number)
+
+    def _made_of_keys(self, node: exp.Expression) -> Expression:
+        """An expression over the rows, if it is the same for all rows of a group."""
+        bound = self.below.bind(node)
+        over_rows = _without_groups(bound, self.aggregation)
+        if over_rows:
+            raise self._not_grouped(node)
+        return replaced(bound, self.aggregation.grouped)
+
+    def _not_grouped(self, node: exp.Expression) -> PlanError:
+        columns = [part for part in _parts(node) if nodes.name_path(part) is not None]
+        guilty = next(
+            (c for c in columns if _without_groups(self.below.bind(c), self.aggregation)), node
+        )
+        keys = [to_sql(part) for part in self._written_keys(node)]
+        return PlanError(
+            f"`{to_sql(guilty)}` is neither grouped nor aggregated",
+            at=span_of(guilty),
+            notes={"grouped by": ", ".join(keys)} if keys else None,
+            hint="add it to GROUP BY, or say which of the group's values: MAX(...), "
+            "FIRST_VALUE(...)",
+        )
+
+    def _written_keys(self, node: exp.Expression) -> list[exp.Expression]:
+        select = node.find_ancestor(exp.Select)
+        group = select.args.get("group") if select is not None else None
+        return list(group.expressions) if group is not None else []
+
+
+def _parts(node: exp.Expression) -> list[exp.Expression]:
+    """The node and all below it, but for queries of their own."""
+    found, pending = [], [node]
+    while pending:
+        part = pending.pop(0)
+        found.append(part)
+        if not isinstance(part, exp.Query):
+            pending.extend(part.iter_expressions())
+    return found
+
+
+def _is_grouping(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.upper() in _GROUPING
+
+
+def _asks_of_group(node: exp.Expression) -> bool:
+    asks = group_windows.is_property(node) or group_windows.is_group_window(node)
+    return asks or _is_grouping(node) or aggregate_of(node) is not None
+
+
+def _without_groups(expression: Expression, aggregation: _Aggregation) -> bool:
+    """Whether some column of the expression stands for no key."""
+    marked = replaced(
+        expression,
+        lambda part: literals.null(part.type) if aggregation.grouped(part) is not None else None,
+    )
+    return bool(references(marked))

@@ -1,0 +1,148 @@
+"""What makes the windows of a grouping: a call in GROUP BY, or the columns of a window function;
+and the rows as the operator that aggregates each window takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from tidemark.dialect import span_of
+from tidemark.errors import NotSupported
+from tidemark.kernels.windows.spec import Assigner, Session
+from tidemark.plan.aggregate_calls import Columns
+from tidemark.plan.expressions import Expression, Ref, references
+from tidemark.plan.group_windows import GroupWindow
+from tidemark.plan.grouping import Grouping
+from tidemark.plan.nodes import Column, Edge, Node
+from tidemark.plan.scope import Scope
+from tidemark.plan.window_functions import unassigned
+from tidemark.plan.windows import window_columns
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """Rows about to be aggregated in windows, as an operator takes them: `time` is the column
+    of their time, `given` those of their bounds; without both the clock decides."""
+
+    node: Node
+    time: int | None
+    given: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ByCall:
+    """The windows of a call in GROUP BY."""
+
+    window: GroupWindow
+    at: exp.Expression
+
+    @property
+    def assigner(self) -> Assigner:
+        return self.window.assigner
+
+    @property
+    def columns(self) -> tuple[Column, Column, Column]:
+        return window_columns(self.assigner, self.window.time.type, self.window.attribute)
+
+    @property
+    def keys(self) -> tuple[Expression | None, ...]:
+        """Which grouping keys say what the columns do: none."""
+        return (None, None, None)
+
+    def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
+        by_clock = self.window.attribute == "processing"
+        return Windowed(node, None if by_clock else columns.add(self.window.time), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ByColumns:
+    """The windows that a window function gave the rows: grouped by start and end, and perhaps by
+    the window's time, which says nothing more."""
+
+    edge: Edge
+    start: Ref
+    end: Ref
+    time: Ref | None
+    at: exp.Expression
+
+    @property
+    def assigner(self) -> Assigner:
+        window = self.edge.columns[self.start.index].window
+        assert window is not None
+        return window.assigner
+
+    @property
+    def columns(self) -> tuple[Column, Column, Column]:
+        of_rows = [c for c in self.edge.columns if c.window is not None]
+        last = next(
+            (c for c in of_rows if c.window and c.window.says == "time" and self._mine(c)), None
+        )
+        start, end = (self.edge.columns[ref.index] for ref in (self.start, self.end))
+        by_bounds = window_columns(self.assigner, start.type, "event")[2]
+        return start, end, last or by_bounds
+
+    def _mine(self, column: Column) -> bool:
+        return column.window is not None and column.window.assigner == self.assigner
+
+    @property
+    def keys(self) -> tuple[Expression | None, ...]:
+        return (self.start, self.end, self.time)
+
+    def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
+        below = self._unassigned(node, keys, columns)
+        if below is None:
+            if isinstance(self.assigner, Session):
+                raise NotSupported(
+                    "sessions cannot be grouped so yet",
+                    at=span_of(self.at),
+                    notes={"why": "a session is known when it has ended, and must be aggregated"},
+                    hint="group by window_start, window_end and just the columns of PARTITION BY",
+                )
+            return Windowed(node, None, (columns.add(self.start), columns.add(self.end)))
+        # Where the window's start stood is the time of the row.
+        time = Scope.of(below.edge).ref(self.start.index)
+        by_clock = below.edge.columns[time.index].time == "processing"
+        return Windowed(below, None if by_clock else columns.add(time), None)
+
+    def _unassigned(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Node | None:
+        """The rows before the window function, if it is right below and nothing else asks for
+        the windows."""
+        windows = {i for i, column in enumerate(self.edge.columns) if column.window is not None}
+        below = unassigned(node)
+        if below is None or below.found.assigner != self.assigner:
+            return None
+        if any(references(expression) & windows for expression in columns.expressions):
+            return None
+        if isinstance(self.assigner, Session):
+            of_keys = {key.index if isinstance(key, Ref) else None for key in keys}
+            if of_keys != set(below.partition):
+                return None
+        return below.node
+
+
+def columns_of_window(
+    edge: Edge, grouping: Grouping, select: exp.Select
+) -> tuple[ByColumns, Grouping] | None:
+    """The windows that are among the grouping keys, and the grouping by what else there is.
+
+    None where rows are not grouped by both the start and the end of one window.
+    """
+    found: dict[str, int] = {}
+    for place, key in enumerate(grouping.keys):
+        window = edge.columns[key.index].window if isinstance(key, Ref) else None
+        if window is not None and all(place in one for one in grouping.sets):
+            found.setdefault(window.says, place)
+    if not {"start", "end"} <= found.keys():
+        return None
+    start, end = grouping.keys[found["start"]], grouping.keys[found["end"]]
+    assert isinstance(start, Ref) and isinstance(end, Ref)
+    of_start, of_end = (edge.columns[ref.index].window for ref in (start, end))
+    assert of_start is not None and of_end is not None
+    if of_start.assigner != of_end.assigner:
+        return None
+    time = grouping.keys[found["time"]] if "time" in found else None
+    group = select.args["group"]
+    windows = ByColumns(edge, start, end, time if isinstance(time, Ref) else None, group)
+    return windows, grouping.without(list(found.values()))

@@ -1,0 +1,153 @@
+"""GROUP BY: which columns make a group, and the several groupings of GROUPING SETS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from sqlglot import exp
+
+from tidemark import functions
+from tidemark import types as t
+from tidemark.dialect import span_of
+from tidemark.errors import PlanError
+from tidemark.plan import literals
+from tidemark.plan.aggregate_calls import calls_within
+from tidemark.plan.conversions import apply
+from tidemark.plan.expressions import Case, Expression, Literal, Ref
+from tidemark.plan.nodes import Column, Edge, Node, Unnest
+from tidemark.plan.scalars import Binder
+from tidemark.plan.scope import Scope
+
+Set = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The key expressions, each once, and the sets of them that rows are grouped by."""
+
+    keys: tuple[Expression, ...]
+    sets: tuple[Set, ...]
+
+    @property
+    def is_single(self) -> bool:
+        return self.sets == (tuple(range(len(self.keys))),)
+
+    def without(self, removed: Sequence[int]) -> Grouping:
+        """The grouping without some keys, which all sets have."""
+        left = [index for index in range(len(self.keys)) if index not in removed]
+        place = {index: position for position, index in enumerate(left)}
+        sets = tuple(tuple(place[i] for i in one if i in place) for one in self.sets)
+        return Grouping(tuple(self.keys[i] for i in left), sets)
+
+
+def grouping_of(elements: Sequence[exp.Expression], binder: Binder) -> Grouping:
+    """What the elements of GROUP BY say."""
+    keys: list[Expression] = []
+
+    def place(node: exp.Expression) -> int:
+        nested = next(calls_within(node), None)
+        if nested is not None:
+            raise PlanError("rows cannot be grouped by an aggregate", at=span_of(nested))
+        bound = binder.bind(node)
+        if bound not in keys:
+            keys.append(bound)
+        return keys.index(bound)
+
+    alternatives = [_sets_of(element, place) for element in elements]
+    together = [sum(choice, ()) for choice in product(*alternatives)]
+    return Grouping(tuple(keys), tuple(tuple(sorted(set(one))) for one in together))
+
+
+def _sets_of(node: exp.Expression, place: Callable[[exp.Expression], int]) -> list[Set]:
+    """The sets that one element of GROUP BY stands for."""
+    match node:
+        case exp.GroupingSets():
+            return [one for element in node.expressions for one in _sets_of(element, place)]
+        case exp.Rollup():
+            parts = [_set_of(part, place) for part in node.expressions]
+            return [sum(parts[:length], ()) for length in range(len(parts), -1, -1)]
+        case exp.Cube():
+            parts = [_set_of(part, place) for part in node.expressions]
+            lengths = range(len(parts), -1, -1)
+            return [sum(chosen, ()) for length in lengths for chosen in combinations(parts, length)]
+    return [_set_of(node, place)]
+
+
+def _set_of(node: exp.Expression, place: Callable[[exp.Expression], int]) -> Set:
+    if isinstance(node, exp.Tuple):
+        return tuple(place(part) for part in node.expressions)
+    return (place(node),)
+
+
+# --- several groupings at once -----------------------------------------------------------------
+
+
+def expanded(node: Node, keys: Sequence[int], sets: Sequence[Set]) -> Node:
+    """Each row once per grouping set. Behind its columns stand the keys, null where the set has
+    them not, and the set's number."""
+    scope = Scope.of(node.edge)
+    at = exp.Null()
+    rows = [
+        apply(
+            functions.BUILT_IN["ROW"],
+            [
+                *(
+                    _nullable(scope.ref(key)) if place in one else literals.null(_type(node, key))
+                    for place, key in enumerate(keys)
+                ),
+                Literal(number, t.Int(nullable=False)),
+            ],
+            at,
+        )
+        for number, one in enumerate(sets)
+    ]
+    collection = apply(functions.BUILT_IN["ARRAY"], rows, at)
+    added = [
+        *(Column(node.edge.names[key], _type(node, key).with_nullable(True)) for key in keys),
+        Column("$set", t.Int(nullable=False)),
+    ]
+    below = node.edge
+    edge = Edge((*below.columns, *added), below.changelog, (), below.bounded)
+    return Unnest(node, collection, edge)
+
+
+def _type(node: Node, column: int) -> t.DataType:
+    return node.edge.columns[column].type
+
+
+def _nullable(ref: Ref) -> Expression:
+    return Ref(ref.index, ref.name, ref.type.with_nullable(True))
+
+
+def grouping_number(
+    written: exp.Expression, asked: Sequence[int], grouping: Grouping, number: Expression
+) -> Expression:
+    """GROUPING(a, b): a bit for each of the keys, set where the row's grouping set has it not.
+
+    `number` is the set's number.
+    """
+    type_ = t.BigInt(nullable=False)
+    values = [_bits(asked, one) for one in grouping.sets]
+    if len(set(values)) == 1:
+        return Literal(values[0], type_)
+    branches = tuple(
+        (
+            apply(
+                functions.BUILT_IN["="],
+                [number, Literal(place, t.Int(nullable=False))],
+                written,
+            ),
+            Literal(value, type_),
+        )
+        for place, value in enumerate(values)
+    )
+    return Case(branches[:-1], branches[-1][1], type_)
+
+
+def _bits(asked: Sequence[int], one: Set) -> int:
+    bits = 0
+    for key in asked:
+        bits = bits * 2 + (key not in one)
+    return bits

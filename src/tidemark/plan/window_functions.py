@@ -1,0 +1,235 @@
+"""Window table functions: `TABLE(TUMBLE|HOP|CUMULATE|SESSION(TABLE t, DESCRIPTOR(ts), ...))`.
+
+They give each row of the table once per window. Grouping by the window makes them one operator
+with the aggregation, as far as the function can be found below it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from tidemark.dialect import nodes, span_of
+from tidemark.errors import PlanError, did_you_mean
+from tidemark.kernels.windows.spec import Assigner, Cumulating, Session, Sliding
+from tidemark.plan import relations
+from tidemark.plan.context import Context
+from tidemark.plan.expressions import Ref, references
+from tidemark.plan.features import WINDOW_TABLE_FUNCTIONS
+from tidemark.plan.group_windows import length_ms
+from tidemark.plan.nodes import AssignWindows, Edge, Filter, Node, Project
+from tidemark.plan.projection import project
+from tidemark.plan.scalars import Binder
+from tidemark.plan.scope import Scope
+from tidemark.plan.windows import window_columns
+
+# The arguments by name, in order; those in brackets may be left out.
+_ARGUMENTS = {
+    "TUMBLE": ("DATA", "TIMECOL", "SIZE", "[OFFSET]"),
+    "HOP": ("DATA", "TIMECOL", "SLIDE", "SIZE", "[OFFSET]"),
+    "CUMULATE": ("DATA", "TIMECOL", "STEP", "SIZE", "[OFFSET]"),
+    "SESSION": ("DATA", "TIMECOL", "GAP"),
+}
+
+
+def is_window_function(relation: exp.Expression) -> bool:
+    return (
+        isinstance(relation, nodes.TableFunction)
+        and relation.name.upper() in WINDOW_TABLE_FUNCTIONS
+    )
+
+
+def bind_window_function(call: nodes.TableFunction, context: Context) -> relations.Relation:
+    """The rows of the table, each once per window it is in, with the window's columns."""
+    name = call.name.upper()
+    arguments = _named(name, call)
+    relation, partition = _table(arguments["DATA"], name, context)
+    node = relation.node
+    time = _time(arguments["TIMECOL"], node.edge)
+    assigner = _assigner(name, arguments, context.binder(Scope()))
+    keys = tuple(_column(key, relation, context) for key in partition)
+    below = node.edge
+    column = below.columns[time]
+    assert column.time is not None
+    columns = window_columns(assigner, column.type, column.time)
+    edge = Edge((*below.columns, *columns), below.changelog, (), below.bounded)
+    assigned = AssignWindows(node, assigner, time, keys, edge)
+    return relations.aliased(assigned, call, ())
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def _named(name: str, call: nodes.TableFunction) -> dict[str, exp.Expression]:
+    """The arguments by their names, however they are written."""
+    known = [argument.strip("[]") for argument in _ARGUMENTS[name]]
+    required = [argument for argument in _ARGUMENTS[name] if not argument.startswith("[")]
+    spelling = f"{name}({', '.join(_ARGUMENTS[name])})"
+    found: dict[str, exp.Expression] = {}
+    for place, argument in enumerate(call.expressions):
+        if isinstance(argument, nodes.NamedArgument):
+            key, value = argument.this.name.upper(), argument.expression
+            if key not in known:
+                raise PlanError(
+                    f"{name} has no argument {key}",
+                    at=span_of(argument),
+                    notes={"expected": spelling},
+                    hint=did_you_mean(key, known),
+                )
+            found[key] = value
+        elif place < len(known):
+            found[known[place]] = argument
+    missing = [key for key in required if key not in found]
+    if missing or len(call.expressions) > len(known):
+        raise PlanError(
+            f"{name} is given {len(call.expressions)} arguments",
+            at=span_of(call),
+            notes={"expected": spelling},
+        )
+    return found
+
+
+def _table(
+    argument: exp.Expression, name: str, context: Context
+) -> tuple[relations.Relation, list[exp.Expression]]:
+    if not isinstance(argument, nodes.TableArgument):
+        raise PlanError(
+            f"{name} takes a table first", at=span_of(argument), hint="write TABLE and its name"
+        )
+    partition: list[exp.Expression] = argument.args.get("partition_by") or []
+    if partition and name != "SESSION":
+        raise PlanError(
+            f"{name} takes no PARTITION BY; only sessions are of some key",
+            at=span_of(partition[0]),
+            hint="group by the column as well as by window_start and window_end",
+        )
+    return relations.bind_relation(argument.this, context), partition
+
+
+def _time(argument: exp.Expression, edge: Edge) -> int:
+    if not isinstance(argument, nodes.Descriptor) or not argument.expressions:
+        raise PlanError(
+            "the time of a window function is named by a DESCRIPTOR",
+            at=span_of(argument),
+            hint="write DESCRIPTOR(ts)",
+        )
+    column = argument.expressions[0]
+    if column.name not in edge.names:
+        raise PlanError(
+            f"column `{column.name}` not found in the table",
+            at=span_of(column),
+            notes={"columns": ", ".join(edge.names)},
+            hint=did_you_mean(column.name, edge.names),
+        )
+    index = edge.names.index(column.name)
+    if edge.columns[index].time is None:
+        raise PlanError(
+            f"`{column.name}` is no time attribute; it is {edge.columns[index].type.text()}",
+            at=span_of(column),
+            notes={
+                "time attributes": ", ".join(c.name for c in edge.columns if c.time) or "none",
+            },
+            hint="declare a WATERMARK for the column; computing with it makes it a plain value",
+        )
+    return index
+
+
+def _column(key: exp.Expression, relation: relations.Relation, context: Context) -> int:
+    bound = context.binder(relation.scope).bind(key)
+    if not isinstance(bound, Ref):
+        raise PlanError("PARTITION BY takes columns", at=span_of(key))
+    return bound.index
+
+
+def _assigner(name: str, arguments: dict[str, exp.Expression], binder: Binder) -> Assigner:
+    if name == "SESSION":
+        return Session(length_ms(arguments["GAP"], binder))
+    size = length_ms(arguments["SIZE"], binder)
+    offset = 0
+    if "OFFSET" in arguments:
+        offset = length_ms(arguments["OFFSET"], binder, positive=False)
+        if abs(offset) >= size:
+            raise PlanError(
+                f"the offset of {name} must be shorter than its windows",
+                at=span_of(arguments["OFFSET"]),
+            )
+    if name == "TUMBLE":
+        return Sliding(size, size, offset)
+    step_name = "SLIDE" if name == "HOP" else "STEP"
+    step = length_ms(arguments[step_name], binder)
+    if size % step:
+        raise PlanError(
+            f"the size of {name} must be a multiple of its {step_name.lower()}",
+            at=span_of(arguments["SIZE"]),
+            notes={"size": f"{size} ms", step_name.lower(): f"{step} ms"},
+        )
+    return Sliding(size, step, offset) if name == "HOP" else Cumulating(size, step, offset)
+
+
+# --- below a grouping --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Unassigned:
+    """The rows before they were assigned to windows, in the columns they have after it: where a
+    row's window stood is now its time. `partition` are the columns that sessions are of."""
+
+    node: Node
+    found: AssignWindows
+    partition: tuple[int, ...]
+
+
+def unassigned(node: Node) -> Unassigned | None:
+    """The rows below a window function, through projections and filters.
+
+    None where there is no such function, or where something between asks for the window.
+    """
+    match node:
+        case AssignWindows():
+            return _without_windows(node)
+        case Filter():
+            below = unassigned(node.input)
+            if below is None or references(node.condition) & _window_places(node.input.edge):
+                return None
+            kept = Filter(below.node, node.condition, below.node.edge)
+            return replace(below, node=kept)
+        case Project():
+            return _below_project(node)
+    return None
+
+
+def _without_windows(node: AssignWindows) -> Unassigned:
+    scope = Scope.of(node.input.edge)
+    width = len(node.input.edge.columns)
+    expressions = [*(scope.ref(i) for i in range(width)), *[scope.ref(node.time)] * 3]
+    names = node.input.edge.names
+    rows = project(node.input, expressions, [*names, *[names[node.time]] * 3])
+    return Unassigned(rows, node, node.keys)
+
+
+def _below_project(node: Project) -> Unassigned | None:
+    below = unassigned(node.input)
+    if below is None:
+        return None
+    windows = _window_places(node.input.edge)
+    if any(references(e) & windows for e in node.expressions if not isinstance(e, Ref)):
+        return None
+    scope = Scope.of(below.node.edge)
+    names, expressions = [], []
+    places: dict[int, int] = {}
+    for place, expression in enumerate(node.expressions):
+        name = node.edge.names[place]
+        if isinstance(expression, Ref):
+            places.setdefault(expression.index, place)
+            if expression.index in windows:
+                expression = scope.ref(expression.index)
+                name = expression.name
+        expressions.append(expression)
+        names.append(name)
+    partition = tuple(places.get(column, -1) for column in below.partition)
+    return Unassigned(project(below.node, expressions, names), below.found, partition)
+
+
+def _window_places(edge: Edge) -> frozenset[int]:
+    return frozenset(i for i, column in enumerate(edge.columns) if column.window is not None)

@@ -1,0 +1,78 @@
+"""Windows and aggregate calls in words, for EXPLAIN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidemark.kernels.windows.spec import (
+    Assigner,
+    CountSliding,
+    Cumulating,
+    Emit,
+    Firing,
+    Given,
+    Session,
+    Sliding,
+)
+from tidemark.plan.nodes import AggregateCall
+
+_UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
+
+
+def duration(milliseconds: int) -> str:
+    """The length in the largest unit that it is a whole number of.
+
+    >>> duration(90_000), duration(3_600_000), duration(1)
+    ('90 s', '1 h', '1 ms')
+    """
+    for size, unit in _UNITS:
+        if milliseconds and milliseconds % size == 0:
+            return f"{milliseconds // size} {unit}"
+    return f"{milliseconds} ms"
+
+
+def window(assigner: Assigner) -> str:
+    match assigner:
+        case Sliding(size, slide, offset) if size == slide:
+            return f"TUMBLE(size {duration(size)}{_offset(offset)})"
+        case Sliding(size, slide, offset):
+            return f"HOP(size {duration(size)}, slide {duration(slide)}{_offset(offset)})"
+        case Cumulating(size, step, offset):
+            return f"CUMULATE(size {duration(size)}, step {duration(step)}{_offset(offset)})"
+        case Session(gap):
+            return f"SESSION(gap {duration(gap)})"
+        case CountSliding(size, slide) if size == slide:
+            return f"TUMBLE({size} rows)"
+        case CountSliding(size, slide):
+            return f"HOP({size} rows, slide {slide} rows)"
+        case Given(start, end):
+            return f"GIVEN({start}, {end})"
+
+
+def _offset(milliseconds: int) -> str:
+    return f", offset {duration(milliseconds)}" if milliseconds else ""
+
+
+def emit(rules: Emit) -> list[str]:
+    """When results are told besides at the end of the window."""
+    told = [("early", rules.early), ("late", rules.late)]
+    return [f"{when}=[{_firing(firing)}]" for when, firing in told if firing is not None]
+
+
+def _firing(firing: Firing) -> str:
+    return "each row" if firing.every_ms is None else f"every {duration(firing.every_ms)}"
+
+
+def call(made: AggregateCall, names: Sequence[str]) -> str:
+    """The call as a reader writes it.
+
+    >>> from tidemark.types import BigInt
+    >>> call(AggregateCall("COUNT", (0,), BigInt(), distinct=True, filter=1), ["a", "b"])
+    'COUNT(DISTINCT a) FILTER (WHERE b)'
+    """
+    arguments = ", ".join(names[place] for place in made.arguments) or "*"
+    if made.separator is not None:
+        arguments += ", '" + made.separator.replace("'", "''") + "'"
+    distinct = "DISTINCT " if made.distinct else ""
+    kept = "" if made.filter is None else f" FILTER (WHERE {names[made.filter]})"
+    return f"{made.function}({distinct}{arguments}){kept}"
