@@ -1,0 +1,183 @@
+"""The interval join of SQL: pairs of rows with equal keys whose times are not far apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.arrivals import Arrivals, arrange
+from tidemark.kernels.columns import AFTER_ALL, KIND, SEQUENCE, STAMP, TIME
+from tidemark.kernels.interval_clean_up import CleanUp, clock_of
+from tidemark.kernels.interval_outcomes import How, Output, plain
+from tidemark.kernels.interval_ranges import Pairs, equal_keys
+from tidemark.kernels.interval_sides import Arrived, Look, Side
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import earliest, longs
+
+_HOLDS = "_tm_holds"
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalJoin:
+    """Join rows where the right time lies in [left time + lower, left time + upper].
+
+    A pair is emitted when the later of its rows arrives. No row is too late to look for
+    partners; a row is cached for others while the clock has not passed the end of its range.
+    The clock is the watermark just before a row, or the time of day; it starts at 1970, as in
+    Flink. How long cached rows are found, and when those without a partner come out, says
+    `interval_clean_up`; `slack` is added to it.
+
+    `semi` emits a left row at its first partner, `anti` one that is forgotten without any.
+    `condition` is tested on the joined columns, null counting as false. `nulls_equal` says for
+    each key whether null is equal to null; by default it is to nothing.
+    """
+
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    lower: int
+    upper: int
+    how: How = "inner"
+    condition: pl.Expr | None = field(default=None, compare=False)
+    nulls_equal: tuple[bool, ...] | None = None
+    time: Literal["event", "processing"] = "event"
+    slack: int = 0
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        arrivals = self._arranged(state, inputs, watermark, processing_time)
+        sides = self._sides()
+        left, right = (plain(frame).clear() for frame in arrivals.frames)
+        output = Output(left, right, self.how)
+        for clock, frames in _moments(state, arrivals):
+            state = self._moment(state, sides, clock, frames, output)
+        state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
+        made = output.frame()
+        waiting = sum(side.partners.waiting(state) for side in sides)
+        metrics = Metrics.of(state, arrivals.rows_in, arrivals.late, made.height, waiting)
+        wake = earliest(*(time for side in sides for time in side.wakes(state)))
+        if self.time == "processing":
+            return Step(state, made, metrics, next_processing_time=wake)
+        return Step(state, made, metrics, next_event_time=wake)
+
+    def _arranged(
+        self, state: State, inputs: Sequence[pl.DataFrame], watermark: int, now: int
+    ) -> Arrivals:
+        frames = [frame.drop(KIND, strict=False) for frame in inputs]
+        if self.time == "event":
+            return arrange(state, frames, watermark)
+        now = max(now, state.watermark)
+        times = [pl.lit(now, pl.Int64).alias(name) for name in (TIME, STAMP)]
+        # Nothing waits for the time of day once all inputs have ended.
+        until = AFTER_ALL if watermark == AFTER_ALL else now
+        arrivals = arrange(state, [frame.with_columns(times) for frame in frames], until)
+        return replace(arrivals, late=(0, 0))
+
+    def _sides(self) -> tuple[Side, Side]:
+        left = CleanUp("left", self.left_keys, self.upper, self.slack, self.compaction)
+        right = CleanUp("right", self.right_keys, -self.lower, self.slack, self.compaction)
+        return (
+            Side(left, pads=self.how in ("left", "full", "anti"), first_only=self.how == "semi"),
+            Side(right, pads=self.how in ("right", "full")),
+        )
+
+    def _moment(
+        self,
+        state: State,
+        sides: tuple[Side, Side],
+        clock: int,
+        frames: Sequence[pl.DataFrame],
+        output: Output,
+    ) -> State:
+        """The clock comes to show a time, then rows arrive while it does."""
+        for side, rows in zip(sides, frames, strict=True):
+            state = side.tick(state, rows, clock, output)
+        left, right = (
+            Arrived.at(clock, side, self._worth_caching(side, rows))
+            for side, rows in zip(sides, frames, strict=True)
+        )
+        looks = [
+            Look.of(state, mine, theirs, clock, self._never_null(mine.side))
+            for mine, theirs in ((left, right), (right, left))
+        ]
+        for look in looks:
+            state = self._match(state, look, clock, output)
+        for look in looks:
+            state = look.sweep(state, clock, output)
+        for arrived in (left, right):
+            state = arrived.settle(state, clock, output)
+        output.settle()
+        return state
+
+    def _worth_caching(self, side: Side, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows that can find nothing matter only where they may come out alone."""
+        return rows.drop_nulls(self._never_null(side)) if self.how == "inner" else rows
+
+    def _never_null(self, side: Side) -> list[str]:
+        """The keys in which null equals nothing."""
+        equal = self._nulls_equal()
+        return [key for key, both in zip(side.keys, equal, strict=True) if not both]
+
+    def _nulls_equal(self) -> tuple[bool, ...]:
+        return self.nulls_equal or (False,) * len(self.left_keys)
+
+    def _match(self, state: State, look: Look, clock: int, output: Output) -> State:
+        """Emit the pairs that rows find, and remember who has found a partner."""
+        mine, theirs = look.mine, look.theirs
+        places = longs(mine.rows, SEQUENCE)
+        for found in look.pairs(state):
+            pairs, joined = self._tested(mine, theirs.side, found)
+            if joined is not None:
+                output.add(joined, places[pairs.mine])
+            mine.matched[pairs.mine] = True
+            if pairs.rows is theirs.cached:
+                theirs.mark(pairs.theirs)
+            elif theirs.side.follows_partners:
+                state = theirs.side.found(state, pairs, places, clock, output)
+        return state
+
+    def _tested(self, mine: Arrived, side: Side, pairs: Pairs) -> tuple[Pairs, pl.DataFrame | None]:
+        """The pairs with equal keys that meet the condition; and their rows, if wanted."""
+        equal = equal_keys(pairs, mine.rows, mine.side.keys, side.keys, self._nulls_equal())
+        pairs = pairs.where(equal)
+        wanted = self.how not in ("semi", "anti")
+        if not wanted and self.condition is None:
+            return pairs, None
+        rows = [plain(mine.rows)[pairs.mine], plain(pairs.rows)[pairs.theirs]]
+        left, right = rows if mine.side.name == "left" else rows[::-1]
+        joined = left.hstack(right)
+        if self.condition is not None:
+            tested = joined.with_columns(self.condition.fill_null(False).alias(_HOLDS))
+            holds = tested[_HOLDS].to_numpy()
+            pairs, joined = pairs.where(holds), joined.filter(holds)
+        return pairs, joined if wanted else None
+
+
+def _moments(state: State, arrivals: Arrivals) -> Iterator[tuple[int, tuple[pl.DataFrame, ...]]]:
+    """The times the clock shows in a step, and the rows that come while it shows each.
+
+    There are few: rows of a micro-batch know no more than the batch's watermark.
+    """
+    watermarks = [state.watermark, *arrivals.advances.watermark.tolist()]
+    bounds = [
+        [0, *np.searchsorted(longs(rows, SEQUENCE), arrivals.advances.sequence), rows.height]
+        for rows in arrivals.frames
+    ]
+    for number, watermark in enumerate(watermarks):
+        frames = tuple(
+            rows[int(bound[number]) : int(bound[number + 1])]
+            for rows, bound in zip(arrivals.frames, bounds, strict=True)
+        )
+        if number or any(rows.height for rows in frames):
+            yield clock_of(watermark), frames

@@ -1,0 +1,141 @@
+"""What becomes of the rows of an interval join: pairs, rows padded with nulls, rows alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.columns import HASH, SEQUENCE, TIME
+from tidemark.kernels.interval_clean_up import CleanUp
+from tidemark.kernels.interval_ranges import Flags
+from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Longs, distinct, longs
+
+How = Literal["inner", "left", "right", "full", "semi", "anti"]
+
+MATCHED = "_tm_matched"  # whether a cached row had found a partner when it was cached
+EXPIRES = "_tm_expires"
+NEEDED = "_tm_needed"  # until when a note about a row must be kept
+
+
+def plain(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the user's columns only."""
+    return of_the_user(rows).drop(MATCHED, EXPIRES, strict=False)
+
+
+@dataclass(slots=True)
+class Output:
+    """Collects rows that are emitted, each with the place in the sequence that causes it."""
+
+    left: pl.DataFrame  # empty, with the user's columns of that side
+    right: pl.DataFrame
+    how: How
+    parts: list[pl.DataFrame] = field(default_factory=list)
+    places: list[Longs] = field(default_factory=list)
+
+    def add(self, rows: pl.DataFrame, places: Longs) -> None:
+        if rows.height:
+            self.parts.append(rows)
+            self.places.append(places)
+
+    def alone(self, side: str, rows: pl.DataFrame, places: Longs) -> None:
+        """Rows without a partner: beside nulls, or by themselves in a semi or anti join."""
+        rows = plain(rows)
+        if self.how not in ("semi", "anti"):
+            nulls = (self.right if side == "left" else self.left).clear(rows.height)
+            rows = rows.hstack(nulls) if side == "left" else nulls.hstack(rows)
+        self.add(rows, places)
+
+    def frame(self) -> pl.DataFrame:
+        one_sided = self.how in ("semi", "anti")
+        empty = self.left if one_sided else self.left.hstack(self.right)
+        return pl.concat([empty, *self.parts])
+
+    def settle(self) -> None:
+        """Bring what was added since the last call into the order of its causes."""
+        if self.places:
+            settled = len(self.parts) - len(self.places)
+            rows, places = pl.concat(self.parts[settled:]), np.concatenate(self.places)
+            self.parts[settled:] = [rows[np.argsort(places, kind="stable")]]
+            self.places.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Partners:
+    """Which cached rows of one side have found a partner, or have been padded.
+
+    A cached row says so itself if it had one when it was cached; of others there is a note.
+    """
+
+    clean_up: CleanUp
+
+    @property
+    def _notes(self) -> str:
+        return f"{self.clean_up.side}_matched"
+
+    @property
+    def _waiting(self) -> str:
+        return f"{self.clean_up.side}_unmatched"
+
+    def noted(self, state: State, rows: pl.DataFrame) -> Flags:
+        """Per row whether there is a note of it."""
+        like = rows.clear().select(HASH, *self.clean_up.keys, TIME, SEQUENCE)
+        like = like.with_columns(pl.lit(0, pl.Int64).alias(NEEDED))
+        notes = state.keyed(self._notes).probe(distinct(longs(rows, HASH)), like)
+        return np.isin(longs(rows, SEQUENCE), longs(notes, SEQUENCE))
+
+    def note(self, state: State, rows: pl.DataFrame, clock: int) -> State:
+        """Remember of cached rows that they need not be padded any more."""
+        if rows.is_empty():
+            return state
+        _, timer = self.clean_up.floors(state, rows, clock)
+        notes = rows.select(HASH, *self.clean_up.keys, TIME, SEQUENCE)
+        notes = notes.with_columns(pl.Series(NEEDED, timer)).unique(SEQUENCE)
+        table = state.keyed(self._notes).append(
+            notes,
+            self.clean_up.compaction,
+            lambda merged, _: self._worth_keeping(state, merged, clock),
+        )
+        return state.with_tables(**{self._notes: table})
+
+    def _worth_keeping(self, state: State, notes: pl.DataFrame, clock: int) -> pl.DataFrame:
+        """A row is asked for while it is cached, and until the time it waits for has come."""
+        return notes.filter(self.clean_up.alive(state, notes, clock) | (pl.col(NEEDED) > clock))
+
+    def wait(self, state: State, rows: pl.DataFrame) -> State:
+        """Put rows without a partner where they wait for their clean-up."""
+        expires = (pl.col(TIME) + self.clean_up.size + 1).alias(EXPIRES)
+        return self._pushed(state, rows.with_columns(expires))
+
+    def _pushed(self, state: State, rows: pl.DataFrame) -> State:
+        queue = state.queue(self._waiting).push(rows, EXPIRES, self.clean_up.compaction)
+        return state.with_tables(**{self._waiting: queue})
+
+    def cleaned_up(
+        self, state: State, rows: pl.DataFrame, clock: int
+    ) -> tuple[pl.DataFrame, State]:
+        """The rows that are forgotten by the time of a clock without ever having had a partner.
+
+        `rows` are any of the side's. A row that outlives its expiry goes on waiting, until the
+        timer of its key fires.
+        """
+        like = rows.clear().with_columns(pl.lit(0, pl.Int64).alias(EXPIRES))
+        due, queue = state.queue(self._waiting).take(clock, EXPIRES, like)
+        state = state.with_tables(**{self._waiting: queue})
+        if due.is_empty():
+            return due, state
+        due = due.filter(~self.noted(state, due))
+        floor, timer = self.clean_up.floors(state, due, clock)
+        alive = longs(due, TIME) + self.clean_up.size >= floor
+        state = self._pushed(state, due.with_columns(pl.Series(EXPIRES, timer)).filter(alive))
+        return due.filter(~alive), state
+
+    def next(self, state: State) -> int | None:
+        return state.queue(self._waiting).next
+
+    def waiting(self, state: State) -> int:
+        return state.queue(self._waiting).height

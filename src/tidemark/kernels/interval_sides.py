@@ -1,0 +1,185 @@
+"""The sides of an interval join: rows look for partners on the other, then wait for more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.columns import HASH, SEQUENCE, TIME
+from tidemark.kernels.interval_clean_up import FLOOR, CleanUp
+from tidemark.kernels.interval_outcomes import MATCHED, Output, Partners
+from tidemark.kernels.interval_ranges import Flags, Pairs, Ranges, by_key_and_time
+from tidemark.kernels.keys import Keys
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Longs, longs
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A side's cache. If it `pads`, rows that never find a partner come out in the end; with
+    `first_only`, rows come out alone, when they find their first one."""
+
+    clean_up: CleanUp
+    pads: bool = False
+    first_only: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.clean_up.side
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.clean_up.keys
+
+    @property
+    def size(self) -> int:
+        return self.clean_up.size
+
+    @property
+    def follows_partners(self) -> bool:
+        return self.pads or self.first_only
+
+    @property
+    def partners(self) -> Partners:
+        return Partners(self.clean_up)
+
+    def tick(self, state: State, like: pl.DataFrame, clock: int, output: Output) -> State:
+        """What happens when the clock comes to show a time; `like` has the side's columns."""
+        state = self.clean_up.fire(state, like, clock)
+        if not self.pads:
+            return state
+        forgotten, state = self.partners.cleaned_up(state, like, clock)
+        output.alone(self.name, forgotten, np.full(forgotten.height, -1))
+        return state
+
+    def found(self, state: State, pairs: Pairs, places: Longs, clock: int, output: Output) -> State:
+        """Cached rows have found partners: remember those for which it is the first time."""
+        rows = pairs.rows[pairs.theirs].with_columns(pl.Series(_PLACE, places[pairs.mine]))
+        rows = rows.filter(~pl.col(MATCHED)).unique(SEQUENCE, maintain_order=True)
+        rows = rows.filter(~self.partners.noted(state, rows))
+        if self.first_only:
+            output.alone(self.name, rows.drop(_PLACE), longs(rows, _PLACE))
+        return self.partners.note(state, rows, clock)
+
+    def wakes(self, state: State) -> tuple[int | None, ...]:
+        """When the side wants to be called although no row comes."""
+        return self.clean_up.next(state), self.partners.next(state)
+
+
+_PLACE = "_tm_place"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Rows of one side that come while the clock shows one time, sorted by hash and time."""
+
+    side: Side
+    rows: pl.DataFrame
+    caches: Flags  # which rows the other side's coming rows may still find
+    cached: pl.DataFrame
+    matched: Flags  # which rows have found a partner so far; filled while looking
+
+    @classmethod
+    def at(cls, clock: int, side: Side, rows: pl.DataFrame) -> Arrived:
+        rows = by_key_and_time(rows)
+        caches = longs(rows, TIME) + side.size > clock
+        cached = rows if caches.all() else rows.filter(caches)
+        return cls(side, rows, caches, cached, np.zeros(rows.height, dtype=bool))
+
+    def mark(self, cached: Longs) -> None:
+        """Rows at these places of `cached` have found a partner."""
+        self.matched[np.flatnonzero(self.caches)[cached]] = True
+
+    def settle(self, state: State, clock: int, output: Output) -> State:
+        """After looking: emit the rows that are done, cache the others."""
+        places = longs(self.rows, SEQUENCE)
+        if self.side.pads:
+            done = ~self.caches & ~self.matched
+            output.alone(self.side.name, self.rows.filter(done), places[done])
+        if self.side.first_only:
+            matched = self.matched.copy()
+            output.alone(self.side.name, self.rows.filter(matched), places[matched])
+        rows = self.cached
+        if self.side.follows_partners:
+            matched = self.matched[self.caches]
+            if self.side.pads:
+                state = self.side.partners.wait(state, rows.filter(~matched))
+            rows = rows.with_columns(pl.Series(MATCHED, matched))
+        return self.side.clean_up.cache(state, rows, clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Rows of one side looking through what is cached of the other.
+
+    `swept` are the records of the other side's running timers at whose keys they look.
+    """
+
+    mine: Arrived
+    theirs: Arrived
+    ranges: Ranges
+    swept: pl.DataFrame
+
+    @classmethod
+    def of(
+        cls, state: State, mine: Arrived, theirs: Arrived, clock: int, never_null: Sequence[str]
+    ) -> Look:
+        """`never_null` are the keys in which a null finds nothing."""
+        rows, back = mine.rows, theirs.side.size
+        hashes, times = longs(rows, HASH), longs(rows, TIME)
+        # Where nothing outlives its expiry, the oldest living row is one that expires now.
+        first, last = np.maximum(times, clock) - back, times + mine.side.size
+        looks = last > clock - back - 1
+        records = theirs.side.clean_up.running(state, hashes[looks], theirs.rows, clock)
+        if not records.is_empty():
+            records, row = _first_looks(mine, looks, records, theirs.side.keys)
+            first[row] = np.maximum(times[row], longs(records, FLOOR)) - back
+        finds = looks & ~_has_null(rows, never_null)
+        return cls(mine, theirs, Ranges(hashes, first, np.where(finds, last, first - 1)), records)
+
+    def pairs(self, state: State) -> Iterator[Pairs]:
+        """What is found: rows from before, then rows that came just now, but earlier."""
+        yield from self.ranges.within(state.keyed(self.theirs.side.name))
+        came, looked = longs(self.theirs.cached, SEQUENCE), longs(self.mine.rows, SEQUENCE)
+        if came.size and looked.size and came.min() < looked.max():
+            pairs = self.ranges.among(self.theirs.cached)
+            yield pairs.where(came[pairs.theirs] < looked[pairs.mine])
+
+    def sweep(self, state: State, clock: int, output: Output) -> State:
+        """Forget the expired rows of the other side that were looked at."""
+        if self.swept.is_empty():
+            return state
+        side = self.theirs.side
+        if side.pads:
+            for rows in side.clean_up.forgotten(state, self.swept, clock):
+                rows = rows.filter(~pl.col(MATCHED))
+                rows = rows.filter(~side.partners.noted(state, rows))
+                place = longs(self.mine.rows, SEQUENCE).min()
+                output.alone(side.name, rows, np.full(rows.height, place))
+                state = side.partners.note(state, rows, clock)
+        return side.clean_up.swept(state, self.swept, clock)
+
+
+def _first_looks(
+    mine: Arrived, looks: Flags, records: pl.DataFrame, keys: tuple[str, ...]
+) -> tuple[pl.DataFrame, Longs]:
+    """The records at whose keys rows look, and for each the first row that does."""
+    numbered = Keys.of(keys, records)
+    number = numbered.number(mine.rows, mine.side.keys)
+    looking = np.flatnonzero(looks & (number >= 0))
+    looking = looking[np.argsort(longs(mine.rows, SEQUENCE)[looking], kind="stable")]
+    looked_at, first = np.unique(number[looking], return_index=True)
+    place = np.empty(len(numbered), dtype=np.int64)
+    place[numbered.number(records, keys)] = np.arange(records.height)
+    return records[place[looked_at]], looking[first]
+
+
+def _has_null(rows: pl.DataFrame, names: Sequence[str]) -> Flags:
+    nulls = np.zeros(rows.height, dtype=bool)
+    for name in names:
+        if rows[name].null_count():
+            nulls |= rows[name].is_null().to_numpy()
+    return nulls
