@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tidemark.session.result import Result
     from tidemark.session.session import Session, connect
     from tidemark.session.workspace import Workspace
-    from tidemark.spark.jobs import Job, Progress
+    from tidemark.spark.jobs import Job
+    from tidemark.spark.progress import OperatorProgress, Progress
 
 __version__ = "0.1.0"
 
@@ -26,7 +27,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Change": "tidemark.rows",
     "Job": "tidemark.spark.jobs",
-    "Progress": "tidemark.spark.jobs",
+    "OperatorProgress": "tidemark.spark.progress",
+    "Progress": "tidemark.spark.progress",
     "Result": "tidemark.session.result",
     "Session": "tidemark.session.session",
     "TidemarkError": "tidemark.errors",
@@ -39,6 +41,7 @@ _HOMES = {
 __all__ = [
     "Change",
     "Job",
+    "OperatorProgress",
     "Progress",
     "Result",
     "Session",

@@ -15,7 +15,7 @@ from tidemark.errors import TidemarkError
 from tidemark.plan.nodes import Column
 from tidemark.rows import Change
 from tidemark.session.workspace import Workspace
-from tidemark.spark.jobs import Progress
+from tidemark.spark.progress import Progress
 
 ID_AND_NAME = (Column("id", t.Int()), Column("name", t.STRING))
 

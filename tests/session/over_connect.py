@@ -56,6 +56,12 @@ def joined_by_a_job(folder: Path) -> list[str]:
     ).job
     assert job is not None
     job.wait()
+    progress = job.progress()
+    say("rows", [progress.rows_in, progress.rows_out])
+    for operator in progress.operators:
+        numbers = [operator.rows_in, operator.rows_out, operator.late, operator.waiting]
+        say(operator.name, [*numbers, operator.state_rows > 0, operator.state_bytes > 0])
+        say("watermark", operator.watermark)
     written = [f for f in (folder / "s").rglob("*") if f.is_file() and f.name[0] not in "._"]
     return sorted(line for file in written for line in file.read_text().split())
 

@@ -33,5 +33,9 @@ def test_queries_functions_streams_and_jobs_run_over_spark_connect(tmp_path):
         "query": [{"w": -2147483648, "s": "ab"}],
         "function": [{"s": "TIDE!"}],
         "changes": [0, 2, 4],
+        # Four rows, and a marker at the end of each table.
+        "rows": [6, 2],
+        "temporal-join-1": [[2, 2], 2, [0, 0], 0, True, True],
+        "watermark": "9999-12-31T23:59:59.999Z",
         "joined": ['{"id":1,"rate":110}', '{"id":2,"rate":120}'],
     }

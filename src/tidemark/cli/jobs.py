@@ -8,7 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tidemark.cli.interrupts import Interrupts
-from tidemark.cli.status import StatusLine, count, describe_progress, duration
+from tidemark.cli.status import (
+    StatusLine,
+    count,
+    describe_operators,
+    describe_progress,
+    duration,
+)
 from tidemark.cli.terminal import Terminal
 from tidemark.cli.worker import TICK_SECONDS
 
@@ -101,7 +107,8 @@ class RunningJobs:
         progress = running.job.progress()
         numbers = f"{count(progress.rows_in)} in, {progress.rows_out:,} out"
         line = f"job {running.job.name} {state}: {numbers} · {duration(running.seconds)}"
-        self._terminal.say(self._terminal.paint_err(line, "dim"))
+        for said in (line, *(f"  {operator}" for operator in describe_operators(progress))):
+            self._terminal.say(self._terminal.paint_err(said, "dim"))
 
 
 def _describe(awaited: list[RunningJob]) -> str:

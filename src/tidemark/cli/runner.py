@@ -13,7 +13,13 @@ from tidemark.cli.choices import Output
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.jobs import RunningJobs, stop_within
 from tidemark.cli.problems import report_warning
-from tidemark.cli.status import StatusLine, count, describe_progress, duration
+from tidemark.cli.status import (
+    StatusLine,
+    count,
+    describe_operators,
+    describe_progress,
+    duration,
+)
 from tidemark.cli.terminal import Terminal
 from tidemark.cli.views import View, choose_view, show_table
 from tidemark.cli.worker import Feed, Worker
@@ -193,7 +199,13 @@ class QueryWatch:
         if word is not None and self._says_totals():
             seconds = time.monotonic() - self._started
             totals = f"{word} {count(self._shown, self._noun)}".strip()
-            self._terminal.say(self._terminal.paint_err(f"{totals} · {duration(seconds)}", "dim"))
+            for said in (f"{totals} · {duration(seconds)}", *self._operators()):
+                self._terminal.say(self._terminal.paint_err(said, "dim"))
+
+    def _operators(self) -> list[str]:
+        job = self._result.job
+        operators = describe_operators(job.progress()) if job is not None else []
+        return [f"  {operator}" for operator in operators]
 
     def _says_totals(self) -> bool:
         if self._display.quiet:

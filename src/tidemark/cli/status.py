@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from tidemark.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from tidemark.spark.jobs import Progress
+    from tidemark.spark.progress import OperatorProgress, Progress
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES = "|/-\\"
@@ -90,15 +90,52 @@ class _Above:
 
 
 def describe_progress(progress: Progress) -> str:
-    """`1,204 rows in · 1,100 out · 310/s · watermark 2024-01-01 00:00:05.000`"""
+    """`1,204 rows in · 1,100 out · 310/s · watermark 2024-01-01 00:00:05.000 · 3 wait`"""
     if not progress.batches and not progress.rows_in:
         return "running"
     parts = [f"{count(progress.rows_in)} in", f"{progress.rows_out:,} out"]
     if progress.rows_per_second >= 1:
         parts.append(f"{progress.rows_per_second:,.0f}/s")
     if progress.watermark is not None:
-        parts.append(f"watermark {progress.watermark}")
+        parts.append(f"watermark {moment(progress.watermark)}")
+    if progress.operators:
+        parts.append(f"{sum(operator.waiting for operator in progress.operators):,} wait")
+        parts.append(size(sum(operator.state_bytes for operator in progress.operators)))
     return " · ".join(parts)
+
+
+def describe_operators(progress: Progress) -> list[str]:
+    """A line for each operator that keeps state: what went through it, and what it keeps."""
+    return [_describe_operator(operator) for operator in progress.operators]
+
+
+def _describe_operator(operator: OperatorProgress) -> str:
+    rows_in = " + ".join(f"{rows:,}" for rows in operator.rows_in) or "0"
+    parts = [
+        f"{rows_in} rows in, {operator.rows_out:,} out, {sum(operator.late):,} late",
+        f"{operator.waiting:,} wait",
+        f"state {count(operator.state_rows)}, {size(operator.state_bytes)}",
+    ]
+    if operator.watermark is not None:
+        parts.append(f"watermark {moment(operator.watermark)}")
+    return f"{operator.name}: {' · '.join(parts)}"
+
+
+def moment(watermark: str) -> str:
+    """`2024-01-01 00:00:05.000` for the time as Spark writes it; the last of all is the end."""
+    if watermark.startswith("9999-"):
+        return "at the end of input"
+    return watermark.replace("T", " ").removesuffix("Z")
+
+
+def size(number: int) -> str:
+    """`812 B`, `1.2 kB`, `48 MB`"""
+    value, units = float(number), ("B", "kB", "MB", "GB", "TB")
+    for unit in units:
+        if value < 999.5 or unit == units[-1]:
+            break
+        value /= 1000
+    return f"{value:.1f} {unit}" if unit != "B" and value < 9.95 else f"{value:,.0f} {unit}"
 
 
 def count(number: int, noun: str = "row") -> str:

@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from tidemark.errors import TidemarkError
+from tidemark.spark.progress import Progress, Reports
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
+    from tidemark.spark.remote import Fetcher
+
 State = Literal["running", "finished", "failed", "stopped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a job has come. Rows are counted from its start."""
-
-    batches: int = 0
-    rows_in: int = 0
-    rows_out: int = 0
-    rows_per_second: float = 0.0
-    watermark: str | None = None
-    sources: tuple[str, ...] = ()
-    seconds: float = 0.0
-
-    def __add__(self, other: Progress) -> Progress:
-        return Progress(
-            self.batches + other.batches,
-            self.rows_in + other.rows_in,
-            self.rows_out + other.rows_out,
-            self.rows_per_second + other.rows_per_second,
-            min(filter(None, (self.watermark, other.watermark)), default=None),
-            (*self.sources, *other.sources),
-            max(self.seconds, other.seconds),
-        )
 
 
 class Run(Protocol):
@@ -123,19 +101,17 @@ class StreamRun:
     query: StreamingQuery
     rows_out: Callable[[], int]
     diagnose: Diagnose
-    # Set when the last batch has reached its consumer, where that is later than the query's end.
-    ended: threading.Event | None = None
-    # What went wrong at the consumer, where that is not the query's own failure.
-    problem: Callable[[], BaseException | None] = lambda: None
+    reports: Reports
+    # Where a consumer gets its batches later than the query ends.
+    fetcher: Fetcher | None = None
     _started: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _stopped: bool = False
     _failure: TidemarkError | None = None
-    _seen: dict[int, Any] = field(default_factory=dict)
 
     @property
     def state(self) -> State:
-        if self.query.isActive or (self.ended is not None and not self.ended.is_set()):
+        if self.query.isActive or (self.fetcher is not None and not self.fetcher.ended.is_set()):
             return "running"
         if self._stopped:
             return "stopped"
@@ -144,7 +120,8 @@ class StreamRun:
     @property
     def failure(self) -> TidemarkError | None:
         if self._failure is None and not self.query.isActive and not self._stopped:
-            problem = self.problem() or self.query.exception()
+            at_consumer = self.fetcher.problem if self.fetcher is not None else None
+            problem = at_consumer or self.query.exception()
             self._failure = self.diagnose(problem) if problem is not None else None
         return self._failure
 
@@ -159,7 +136,7 @@ class StreamRun:
                 return False
         except StreamingQueryException as problem:
             self._failure = self.diagnose(problem)
-        return self.ended is None or self.ended.wait(timeout)
+        return self.fetcher is None or self.fetcher.ended.wait(timeout)
 
     def stop(self) -> None:
         if self.query.isActive:
@@ -168,21 +145,9 @@ class StreamRun:
         self._ended = self._ended or time.monotonic()
 
     def progress(self) -> Progress:
-        for report in self.query.recentProgress:
-            # The JSON text is the one form that is the same for all kinds of sessions.
-            self._seen.setdefault(report["batchId"], json.loads(report.json))
-        rows_in = sum(report["numInputRows"] for report in self._seen.values())
+        self.reports.take(self.query.recentProgress)
         seconds = (self._ended or time.monotonic()) - self._started
-        last = self._seen[max(self._seen)] if self._seen else None
-        return Progress(
-            batches=len(self._seen),
-            rows_in=rows_in,
-            rows_out=self.rows_out(),
-            rows_per_second=float(last.get("processedRowsPerSecond") or 0) if last else 0.0,
-            watermark=last.get("eventTime", {}).get("watermark") if last else None,
-            sources=tuple(s["description"] for s in last["sources"]) if last else (),
-            seconds=seconds,
-        )
+        return self.reports.progress(self.rows_out(), seconds)
 
 
 class Job:

@@ -6,7 +6,7 @@ import json
 import tempfile
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,13 @@ from tidemark.spark.builder import Builder, StateSettings
 from tidemark.spark.frame import Frame
 from tidemark.spark.jobs import BatchRun, Diagnose, Run, StreamRun
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
-from tidemark.spark.remote import fetching_run, is_remote
+from tidemark.spark.progress import ROWS_OUT, Reports
+from tidemark.spark.remote import Fetcher, is_remote
 from tidemark.spark.stateful.end_of_input import say_ended
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 # Takes the rows of one batch; returns how many there were.
 Consume = Callable[[Frame, int | None], int]
@@ -111,38 +113,15 @@ class Launcher:
         else:
             folder = _temporary_folder()
         built = self.built(root, True, lambda: folder)
-        frame, shape = built.frame, (built.frame.columns, built.frame.changelog)
-
-        def start() -> StreamRun:
-            # Spark refuses two running queries of one name, also of different sessions.
-            writer = frame.data.writeStream.queryName(f"{name}-{uuid.uuid4().hex[:8]}")
-            writer = writer.option("checkpointLocation", str(folder / "spark"))
-            if root.edge.bounded:
-                writer = writer.trigger(availableNow=True)
-            else:
-                writer = writer.trigger(processingTime=f"{self.interval_ms} milliseconds")
-            if is_remote(self.spark) and on_client:
-                return fetching_run(
-                    self.spark,
-                    writer,
-                    lambda data, batch: consume(Frame(data, *shape), batch),
-                    self.diagnose,
-                )
-            counted = _Counter()
-
-            def on_batch(data: DataFrame, batch_id: int) -> None:
-                counted.add(consume(Frame(data, *shape), batch_id))
-
-            query = writer.foreachBatch(on_batch).start()
-            return StreamRun(query, counted.total, self.diagnose)
+        stream = _Stream(self, name, built.frame, folder, root.edge.bounded, consume, on_client)
 
         def tell_ends() -> None:
             for end in built.ends:
                 say_ended(self.spark, end)
 
         if root.edge.bounded and built.ends:
-            return TwoPhaseRun(start, tell_ends)
-        run = start()
+            return TwoPhaseRun(stream.start, tell_ends)
+        run = stream.start()
         if built.ends:
             after_first_batch(run, tell_ends)
         return run
@@ -170,15 +149,67 @@ class _Constants:
         return self._spark.readStream.schema(data.schema).parquet(place)
 
 
-class _Counter:
-    def __init__(self) -> None:
-        self.rows = 0
+# Spark forgets all reports but the latest hundred, also if nobody asks for a job's progress.
+_READ_REPORTS_EVERY = 50
 
-    def add(self, rows: int) -> None:
-        self.rows += rows
 
-    def total(self) -> int:
-        return self.rows
+@dataclass
+class _Stream:
+    """What is to run as a streaming query, and what is known of it over all its starts."""
+
+    launcher: Launcher
+    name: str
+    frame: Frame
+    folder: Path
+    bounded: bool
+    consume: Consume
+    on_client: bool
+    rows_out: int = 0
+    reports: Reports = field(default_factory=Reports)
+    query: StreamingQuery | None = None
+
+    def start(self) -> StreamRun:
+        spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
+        if is_remote(spark) and not self.on_client:
+            query = self._writer(_counted(self.frame.data)).foreachBatch(self._on_server()).start()
+            return StreamRun(query, lambda: reports.rows_out, diagnose, reports)
+        writer = self._writer(self.frame.data)
+        if is_remote(spark):
+            fetcher = Fetcher(spark, self._deliver)
+            query = fetcher.start(writer)
+            return StreamRun(query, lambda: self.rows_out, diagnose, reports, fetcher)
+        self.query = writer.foreachBatch(self._deliver).start()
+        return StreamRun(self.query, lambda: self.rows_out, diagnose, reports)
+
+    def _deliver(self, data: DataFrame, batch: int) -> None:
+        rows = self.consume(Frame(data, self.frame.columns, self.frame.changelog), batch)
+        self.rows_out += rows
+        if self.query is not None and batch % _READ_REPORTS_EVERY == 0:
+            self.reports.take(self.query.recentProgress)
+
+    def _on_server(self) -> Callable[[DataFrame, int], None]:
+        """A function that can be sent there: it knows nothing of this side."""
+        consume, columns, changelog = self.consume, self.frame.columns, self.frame.changelog
+
+        def on_batch(data: DataFrame, batch: int) -> None:
+            consume(Frame(data, columns, changelog), batch)
+
+        return on_batch
+
+    def _writer(self, data: DataFrame) -> DataStreamWriter:
+        # Spark refuses two running queries of one name, also of different sessions.
+        writer = data.writeStream.queryName(f"{self.name}-{uuid.uuid4().hex[:8]}")
+        writer = writer.option("checkpointLocation", str(self.folder / "spark"))
+        if self.bounded:
+            return writer.trigger(availableNow=True)
+        return writer.trigger(processingTime=f"{self.launcher.interval_ms} milliseconds")
+
+
+def _counted(data: DataFrame) -> DataFrame:
+    """The rows, their number being observed: a server's count of them is not the client's."""
+    from pyspark.sql.functions import count, lit
+
+    return data.observe(ROWS_OUT, count(lit(1)).alias("rows"))
 
 
 def _folder_name(name: str) -> str:

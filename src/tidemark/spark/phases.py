@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from tidemark.errors import TidemarkError
-from tidemark.spark.jobs import Progress, State, StreamRun
+from tidemark.spark.jobs import State, StreamRun
+from tidemark.spark.progress import Progress
 
 
 class TwoPhaseRun:
@@ -20,6 +22,8 @@ class TwoPhaseRun:
         self._runs = [start()]
         self._failure: TidemarkError | None = None
         self._stopping = False
+        self._started = time.monotonic()
+        self._ended: float | None = None
         self._thread = threading.Thread(target=self._work, args=(start, tell_ends), daemon=True)
         self._thread.start()
 
@@ -33,6 +37,8 @@ class TwoPhaseRun:
                 self._runs[-1].wait(None)
         except Exception as problem:
             self._failure = first.diagnose(problem)
+        finally:
+            self._ended = time.monotonic()
 
     @property
     def state(self) -> State:
@@ -54,10 +60,9 @@ class TwoPhaseRun:
         self._thread.join()
 
     def progress(self) -> Progress:
-        total = Progress()
-        for run in self._runs:
-            total = total + run.progress()
-        return total
+        """Each phase goes on counting where the one before it ended."""
+        phases = [run.progress() for run in self._runs]
+        return replace(phases[-1], seconds=(self._ended or time.monotonic()) - self._started)
 
 
 def after_first_batch(run: StreamRun, tell_ends: Callable[[], None]) -> None:

@@ -12,8 +12,6 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tidemark.spark.jobs import Diagnose, StreamRun
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
@@ -26,45 +24,34 @@ def is_remote(spark: SparkSession) -> bool:
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
-def fetching_run(
-    spark: SparkSession,
-    writer: DataStreamWriter,
-    consume: Callable[[DataFrame, int], int],
-    diagnose: Diagnose,
-) -> StreamRun:
-    """Start the stream; `consume` is called on the client for every batch."""
-    prefix = f"tidemark_{uuid.uuid4().hex}"
+class Fetcher:
+    """Brings the batches of one streaming query to the client, in order, each once."""
 
-    def leave(data: DataFrame, batch_id: int) -> None:
-        data.localCheckpoint(eager=True).createOrReplaceGlobalTempView(f"{prefix}_{batch_id}")
-
-    fetcher = _Fetcher(spark, prefix, consume)
-    query = writer.foreachBatch(leave).start()
-    fetcher.start(query)
-    return StreamRun(query, lambda: fetcher.rows, diagnose, fetcher.ended, lambda: fetcher.problem)
-
-
-class _Fetcher:
-    def __init__(
-        self, spark: SparkSession, prefix: str, consume: Callable[[DataFrame, int], int]
-    ) -> None:
-        self.rows = 0
+    def __init__(self, spark: SparkSession, consume: Callable[[DataFrame, int], None]) -> None:
         self.ended = threading.Event()
         self.problem: Exception | None = None
         self._spark = spark
-        self._prefix = prefix
+        self._prefix = f"tidemark_{uuid.uuid4().hex}"
         self._consume = consume
         self._done = -1
 
-    def start(self, query: StreamingQuery) -> None:
-        threading.Thread(target=self._work, args=(query,), name=self._prefix, daemon=True).start()
+    def start(self, writer: DataStreamWriter) -> StreamingQuery:
+        """Start the stream; `consume` is called on the client for every batch."""
+        prefix = self._prefix
+
+        def leave(data: DataFrame, batch_id: int) -> None:
+            data.localCheckpoint(eager=True).createOrReplaceGlobalTempView(f"{prefix}_{batch_id}")
+
+        query = writer.foreachBatch(leave).start()
+        threading.Thread(target=self._work, args=(query,), name=prefix, daemon=True).start()
+        return query
 
     def _work(self, query: StreamingQuery) -> None:
         try:
             while query.isActive:
-                if not self._fetch(query):
+                if not self.fetch(query):
                     time.sleep(POLL_SECONDS)
-            self._fetch(query)
+            self.fetch(query)
         except Exception as problem:
             # Nobody else sees this thread; the run tells it as its own failure.
             self.problem = problem
@@ -72,7 +59,7 @@ class _Fetcher:
         finally:
             self.ended.set()
 
-    def _fetch(self, query: StreamingQuery) -> bool:
+    def fetch(self, query: StreamingQuery) -> bool:
         """Take all batches that have come since the last time.
 
         Spark keeps the latest reports only, so batches between are asked for too. A report may
@@ -87,7 +74,7 @@ class _Fetcher:
             view = f"{self._prefix}_{batch_id}"
             if not self._spark.catalog.tableExists(f"global_temp.{view}"):
                 break
-            self.rows += self._consume(self._spark.table(f"global_temp.{view}"), batch_id)
+            self._consume(self._spark.table(f"global_temp.{view}"), batch_id)
             self._spark.catalog.dropGlobalTempView(view)
             self._done, took = batch_id, True
         return took

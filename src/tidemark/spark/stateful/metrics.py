@@ -74,11 +74,25 @@ class OperatorMetrics:
 
 def reports_of(progress: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Per operator the reports in a query's progress (as JSON): one per bucket that worked."""
-    found = {}
-    for name, row in (progress.get("observedMetrics") or {}).items():
-        if name.startswith(_PREFIX):
-            found[name.removeprefix(_PREFIX)] = [json.loads(r) for r in row["reports"] or ()]
-    return found
+    return {
+        name.removeprefix(_PREFIX): [json.loads(report) for report in row["reports"] or ()]
+        for name, row in observations(progress).items()
+        if name.startswith(_PREFIX)
+    }
+
+
+def observations(progress: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The observed metrics in a query's progress (as JSON), by name and column."""
+    rows = progress.get("observedMetrics") or {}
+    return {name: _with_names(row) for name, row in rows.items()}
+
+
+def _with_names(row: dict[str, Any]) -> dict[str, Any]:
+    """Spark Connect tells values and columns apart."""
+    if row.keys() != {"values", "schema"}:
+        return row
+    names = [column["name"] for column in row["schema"]["fields"]]
+    return dict(zip(names, row["values"], strict=True))
 
 
 @dataclass(slots=True)

@@ -1,0 +1,137 @@
+"""How far a job has come, from what a streaming query reports of its batches."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidemark.spark.stateful.metrics import OperatorMetrics, Totals
+
+# The observed metric with the number of rows that came out, where nobody else can count them.
+ROWS_OUT = "tidemark-rows-out"
+# Spark's watermark while there is none yet.
+_NO_WATERMARK = "1970-01-01T00:00:00.000Z"
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorProgress:
+    """What an operator that keeps state has done since the job's start, and what it keeps.
+
+    `rows_in` and `late` have one number per input. `waiting` rows come out when the watermark,
+    as ISO text in UTC, has reached them. State is that of the keys that have been touched.
+    """
+
+    name: str
+    rows_in: tuple[int, ...] = ()
+    rows_out: int = 0
+    late: tuple[int, ...] = ()
+    waiting: int = 0
+    state_rows: int = 0
+    state_bytes: int = 0
+    watermark: str | None = None
+
+    @classmethod
+    def of(cls, name: str, metrics: OperatorMetrics) -> OperatorProgress:
+        return cls(
+            name,
+            metrics.rows_in,
+            metrics.rows_out,
+            metrics.late,
+            metrics.waiting,
+            metrics.state_rows,
+            metrics.state_bytes,
+            None if metrics.watermark is None else _iso(metrics.watermark),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job has come. Rows are counted from its start."""
+
+    batches: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    rows_per_second: float = 0.0
+    watermark: str | None = None
+    sources: tuple[str, ...] = ()
+    seconds: float = 0.0
+    operators: tuple[OperatorProgress, ...] = ()
+
+    def __add__(self, other: Progress) -> Progress:
+        return Progress(
+            self.batches + other.batches,
+            self.rows_in + other.rows_in,
+            self.rows_out + other.rows_out,
+            self.rows_per_second + other.rows_per_second,
+            min(filter(None, (self.watermark, other.watermark)), default=None),
+            (*self.sources, *other.sources),
+            max(self.seconds, other.seconds),
+            (*self.operators, *other.operators),
+        )
+
+
+class Reports:
+    """The reports of a query's batches, summed up. Spark itself keeps the latest hundred only."""
+
+    def __init__(self) -> None:
+        self.rows_out = 0
+        self._lock = threading.Lock()
+        self._last = -1
+        self._latest: dict[str, Any] = {}
+        self._batches = 0
+        self._rows_in = 0
+        self._totals: dict[str, Totals] = {}
+
+    def take(self, recent: Iterable[Any]) -> None:
+        """Add the reports that are new. One of an idle query is of a batch that is yet to run."""
+        with self._lock:
+            for report in recent:
+                if report["batchId"] > self._last:
+                    # The JSON text is the one form that is the same for all kinds of sessions.
+                    said = json.loads(report.json)
+                    if "addBatch" in said["durationMs"]:
+                        self._add(said)
+
+    def _add(self, said: dict[str, Any]) -> None:
+        from tidemark.spark.stateful.metrics import Totals, observations, reports_of
+
+        self._last = said["batchId"]
+        self._latest = said
+        self._batches += 1
+        # Sums over the sources are left out over Spark Connect.
+        self._rows_in += sum(source["numInputRows"] for source in said["sources"])
+        self.rows_out += observations(said).get(ROWS_OUT, {}).get("rows", 0)
+        for name, reports in reports_of(said).items():
+            self._totals.setdefault(name, Totals()).add(reports)
+
+    def progress(self, rows_out: int, seconds: float) -> Progress:
+        with self._lock:
+            sources = self._latest.get("sources", ())
+            watermark = self._latest.get("eventTime", {}).get("watermark")
+            speeds = (float(source.get("processedRowsPerSecond") or 0) for source in sources)
+            return Progress(
+                batches=self._batches,
+                rows_in=self._rows_in,
+                rows_out=rows_out,
+                rows_per_second=sum(speeds),
+                watermark=None if watermark == _NO_WATERMARK else watermark,
+                sources=tuple(source["description"] for source in sources),
+                seconds=seconds,
+                operators=tuple(
+                    OperatorProgress.of(name, totals.read())
+                    for name, totals in sorted(self._totals.items())
+                ),
+            )
+
+
+def _iso(milliseconds: int) -> str:
+    """As Spark writes a watermark; the last one of all is that of the end of input."""
+    from tidemark.spark.stateful.end_of_input import END_MS
+
+    moment = datetime(1970, 1, 1) + timedelta(milliseconds=min(milliseconds, END_MS))
+    return f"{moment.isoformat(timespec='milliseconds')}Z"
