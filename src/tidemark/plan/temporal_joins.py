@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,8 +13,8 @@ from tidemark.errors import NotSupported, PlanError
 from tidemark.plan import literals, relations
 from tidemark.plan.conditions import flattened
 from tidemark.plan.context import Context
-from tidemark.plan.conversions import common_type, convert
-from tidemark.plan.expressions import Case, Cast, Expression, Ref, references, shifted
+from tidemark.plan.expressions import Case, Cast, Expression, Ref
+from tidemark.plan.join_keys import key_pair, nullable_scope, with_keys
 from tidemark.plan.nodes import Edge, Filter, KeepLast, Node, Project, Scan, TemporalJoin, walk
 from tidemark.plan.projection import project
 from tidemark.plan.scope import Scope
@@ -230,7 +229,7 @@ class _Condition:
                 continue
             pair = None
             if isinstance(part, exp.EQ):
-                pair = _key_pair(binder.bind(part.this), binder.bind(part.expression), width, part)
+                pair = key_pair(binder.bind(part.this), binder.bind(part.expression), width, part)
             if pair is not None:
                 pairs.append(pair)
             elif own:
@@ -257,18 +256,6 @@ class _Condition:
             )
 
 
-def _key_pair(
-    one: Expression, other: Expression, width: int, node: exp.Expression
-) -> tuple[Expression, Expression] | None:
-    """(left, right) if one side speaks of the left only and the other of the right only."""
-    for mine, theirs in ((one, other), (other, one)):
-        left, right = references(mine), references(theirs)
-        if left and right and max(left) < width <= min(right):
-            type_ = common_type([mine, theirs], "the sides of =", node)
-            return convert(mine, type_), shifted(convert(theirs, type_), -width)
-    return None
-
-
 # --- the join ----------------------------------------------------------------------------------
 
 
@@ -280,8 +267,8 @@ def _joined(
     how: JoinType,
 ) -> relations.Relation:
     right = versions.relation
-    left_node, left_keys = _with_keys(left.node, matched.left)
-    right_node, right_keys = _with_keys(right.node, matched.right)
+    left_node, left_keys = with_keys(left.node, matched.left)
+    right_node, right_keys = with_keys(right.node, matched.right)
     kept = [*range(len(left.node.edge.columns))]
     offset = len(left_node.edge.columns)
     kept += [offset + index for index in range(len(right.node.edge.columns))]
@@ -313,26 +300,7 @@ def _joined(
     joined = project(joined, [scope.ref(index) for index in kept], names)
     if matched.residual is not None:
         joined = _tested(joined, matched.residual, len(left.node.edge.columns), padded)
-    return relations.Relation(joined, left.scope + _nullable_scope(right.scope, padded))
-
-
-def _with_keys(node: Node, keys: Sequence[Expression]) -> tuple[Node, tuple[int, ...]]:
-    """The node with its keys as plain columns, and where they are."""
-    positions = [key.index if isinstance(key, Ref) else None for key in keys]
-    if None not in positions:
-        return node, tuple(p for p in positions if p is not None)
-    scope = Scope.of(node.edge)
-    expressions: list[Expression] = [scope.ref(i) for i in range(len(node.edge.columns))]
-    names = list(node.edge.names)
-    placed = []
-    for number, key in enumerate(keys):
-        if not isinstance(key, Ref):
-            placed.append(len(expressions))
-            expressions.append(key)
-            names.append(f"$key{number}")
-        else:
-            placed.append(key.index)
-    return project(node, expressions, names), tuple(placed)
+    return relations.Relation(joined, left.scope + nullable_scope(right.scope, padded))
 
 
 def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Node:
@@ -348,15 +316,6 @@ def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Nod
         else:
             columns.append(Case(((residual, ref),), literals.null(column.type), column.type))
     return Project(joined, tuple(columns), joined.edge)
-
-
-def _nullable_scope(scope: Scope, padded: bool) -> Scope:
-    if not padded:
-        return scope
-    return Scope(
-        replace(v, column=replace(v.column, type=v.column.type.with_nullable(True)))
-        for v in scope.visible
-    )
 
 
 def _retractions_overwrite(node: Node) -> bool:

@@ -1,0 +1,55 @@
+"""The equality keys of a join: found in its condition, made columns of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from tidemark.plan.conversions import common_type, convert
+from tidemark.plan.expressions import Expression, Ref, references, shifted
+from tidemark.plan.nodes import Node
+from tidemark.plan.projection import project
+from tidemark.plan.scope import Scope
+
+
+def key_pair(
+    one: Expression, other: Expression, width: int, node: exp.Expression
+) -> tuple[Expression, Expression] | None:
+    """(left, right) if one side speaks of the left only and the other of the right only."""
+    for mine, theirs in ((one, other), (other, one)):
+        left, right = references(mine), references(theirs)
+        if left and right and max(left) < width <= min(right):
+            type_ = common_type([mine, theirs], "the sides of =", node)
+            return convert(mine, type_), shifted(convert(theirs, type_), -width)
+    return None
+
+
+def with_keys(node: Node, keys: Sequence[Expression]) -> tuple[Node, tuple[int, ...]]:
+    """The node with its keys as plain columns, and where they are."""
+    positions = [key.index if isinstance(key, Ref) else None for key in keys]
+    if None not in positions:
+        return node, tuple(p for p in positions if p is not None)
+    scope = Scope.of(node.edge)
+    expressions: list[Expression] = [scope.ref(i) for i in range(len(node.edge.columns))]
+    names = list(node.edge.names)
+    placed = []
+    for number, key in enumerate(keys):
+        if not isinstance(key, Ref):
+            placed.append(len(expressions))
+            expressions.append(key)
+            names.append(f"$key{number}")
+        else:
+            placed.append(key.index)
+    return project(node, expressions, names), tuple(placed)
+
+
+def nullable_scope(scope: Scope, padded: bool) -> Scope:
+    """The columns of a side that may come out as nulls, if it is padded."""
+    if not padded:
+        return scope
+    return Scope(
+        replace(v, column=replace(v.column, type=v.column.type.with_nullable(True)))
+        for v in scope.visible
+    )
