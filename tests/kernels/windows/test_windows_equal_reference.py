@@ -159,3 +159,27 @@ def test_rows_combined_before_they_come_give_the_same(name, script):
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=True, compaction=SMALL)
     assert kernel.combinable
     check(kernel, Reference(ASSIGNERS[name], functions), script)
+
+
+@pytest.mark.parametrize("emit", EMITS)
+@pytest.mark.parametrize("name", UPDATING)
+@given(script=scripts, lateness=st.sampled_from([0, 5, 30]))
+@settings(max_examples=15, deadline=None)
+def test_results_are_told_before_and_after_the_end(name, emit, script, lateness):
+    chosen, functions = calls("count", "sum", "min", "max", "filtered")
+    kernel = WindowAggregate(
+        ("k",), UPDATING[name], chosen, EMITS[emit], lateness, compaction=SMALL
+    )
+    check(kernel, Reference(UPDATING[name], functions, EMITS[emit], lateness), script)
+
+
+@pytest.mark.parametrize("emit", ["early and late", "both by the clock"])
+@pytest.mark.parametrize("name", ["tumbling", "sliding", "given"])
+@given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
+@settings(max_examples=30, deadline=None)
+def test_a_result_whose_rows_are_all_taken_back_is_deleted(name, emit, script, takes):
+    chosen, functions = calls("count", "sum", "min", "distinct", "list")
+    assigner, emits = UPDATING[name], EMITS[emit]
+    kernel = WindowAggregate(("k",), assigner, chosen, emits, 10, retracts=True, compaction=SMALL)
+    reference = Reference(assigner, functions, emits, 10)
+    check(kernel, reference, with_retractions(script, takes))

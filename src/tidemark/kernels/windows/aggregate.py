@@ -28,6 +28,7 @@ from tidemark.kernels.windows.spec import (
     Session,
     Sliding,
 )
+from tidemark.kernels.windows.updating import UpdatingWindows
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +117,16 @@ class WindowAggregate:
             next_time, next_clock = None, earliest(_after(next_time), next_clock)
         return Step(state, outcome.output, metrics, next_time, next_clock, late)
 
-    def _windows(self) -> PanedWindows | SessionWindows:
+    def _windows(self) -> PanedWindows | SessionWindows | UpdatingWindows:
         match self.assigner:
             case Session(gap):
                 return SessionWindows(self.keys, gap, self._aggregates(), self.compaction)
+            case _ if self._updates:
+                lateness = self.lateness_ms if self.emit.late else 0
+                panes = panes_of(self.assigner)
+                return UpdatingWindows(
+                    self.keys, panes, self._aggregates(), self.emit, lateness, self.compaction
+                )
             case _:
                 return self._paned()
 
@@ -132,7 +139,7 @@ class WindowAggregate:
         return Aggregates.of(
             self.calls,
             retracts=self.retracts,
-            counted=self.combined,
+            counted=self.combined or self._updates,
             by_arrival=isinstance(self.assigner, Session),
         )
 

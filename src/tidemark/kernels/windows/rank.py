@@ -1,0 +1,87 @@
+"""The first rows of each key and window, by some order: window Top-N and deduplication."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from tidemark.kernels.columns import HASH, SEQUENCE, STAMP
+from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.windows.incoming import Incoming
+
+_TABLE = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A column that rows are ordered by."""
+
+    column: str
+    descending: bool = False
+    nulls_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRank:
+    """Of each key and window the rows `low` to `high` by `order`, counted from 1, in `rank`.
+
+    Rows say which window they are in, by the milliseconds in `start` and `end`. They are told
+    when the watermark reaches the window's last millisecond; who comes later is dropped. Of
+    rows in one place of the order the first to arrive goes before the others, or the last, if
+    `newest_first`.
+    """
+
+    keys: tuple[str, ...]
+    start: str
+    end: str
+    order: tuple[Order, ...]
+    low: int
+    high: int
+    rank: str
+    newest_first: bool = False
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        incoming = Incoming.of(state, inputs[0], watermark, processing_time)
+        is_late = pl.col(STAMP) >= pl.col(self.end) - 1
+        rows = incoming.rows.filter(~is_late).drop(STAMP)
+        # Whoever is not among the first of a step cannot be among the first of all.
+        first = self._ranked(rows).drop(self.rank)
+        waiting = state.queue(_TABLE).push(first, self.end, self.compaction)
+        due, waiting = waiting.take(incoming.ended, self.end, first.clear())
+        counted = self._ranked(due).filter(pl.col(self.rank) >= self.low)
+        output = of_the_user(counted.sort(self.end, maintain_order=True))
+        state = replace(
+            state.with_tables(**{_TABLE: waiting}),
+            watermark=incoming.watermark,
+            sequence=incoming.end,
+        )
+        late = incoming.rows.height - rows.height
+        metrics = Metrics.of(state, (incoming.rows.height,), (late,), output.height, waiting.height)
+        until = None if waiting.next is None else waiting.next - 1
+        return Step(state, output, metrics, until)
+
+    def _ranked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The first `high` rows of each key and window, in order, with their places."""
+        arrival = Order(SEQUENCE, descending=self.newest_first)
+        order = (*self.order, arrival)
+        ordered = rows.sort(
+            [by.column for by in order],
+            descending=[by.descending for by in order],
+            nulls_last=[by.nulls_last for by in order],
+        )
+        place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
+        group = [HASH, *self.keys, self.start, self.end]
+        ranked = ordered.with_columns(place.over(group).alias(self.rank))
+        return ranked.filter(pl.col(self.rank) <= self.high)

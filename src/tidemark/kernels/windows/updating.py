@@ -1,0 +1,217 @@
+"""Windows that tell results more than once: before their end, after it, or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.aggregates import Aggregates
+from tidemark.kernels.columns import HASH, SEQUENCE, STAMP, TIME
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import KeyedTable, distinct, longs
+from tidemark.kernels.windows.events import (
+    CALL,
+    CELL,
+    END,
+    ORDER,
+    ROLE,
+    ROW,
+    STORED,
+    TELLS,
+    TOLD,
+    changes,
+    in_cells,
+    telling,
+)
+from tidemark.kernels.windows.incoming import Incoming, Outcome
+from tidemark.kernels.windows.panes import LAST, PANE, Panes
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Emit, Firing
+
+_SINCE: Final = "_tm_since"  # Int64; when the clock's period began; null if it has not
+_DUE: Final = "_tm_due"  # Int64; when the clock asks for a result
+_NEW: Final = "_tm_new"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatingWindows:
+    """Tells a window when the watermark reaches its end, and besides as `emit` says.
+
+    A row changes each of its windows that is not closed, which is `lateness` after its end.
+    In a step every window goes through its events in their order: what was stored, a call by
+    the clock, rows, the watermark's arrival at its end.
+
+    State is what each window has come to and told last (the newest record counts), a queue of
+    ends to come, and a queue of calls by the clock.
+    """
+
+    keys: tuple[str, ...]
+    panes: Panes
+    aggregates: Aggregates
+    emit: Emit
+    lateness: int
+    compaction: Compaction
+
+    def step(self, state: State, incoming: Incoming) -> Outcome:
+        placed = self.panes.of_rows(incoming.rows)
+        too_late = pl.col(LAST) - 1 + self.lateness <= pl.col(STAMP)
+        rows = self._in_windows(placed.filter(~too_late))
+        like = rows.select(self._window).clear()
+        ending, ends = state.queue("ends").take(incoming.ended, WINDOW_END, like)
+        due = like.with_columns(pl.lit(0, pl.Int64).alias(_DUE))
+        called, calls = state.queue("calls").take(incoming.clock, _DUE, due)
+        events = self._events(state, incoming, rows, ending, called)
+        told = telling(events, self.aggregates.results, self.aggregates.has_rows)
+        after = self._after(events, told, incoming)
+        opened = after.filter(pl.col(_NEW) & (pl.col(WINDOW_END) > incoming.ended))
+        ends = ends.push(opened.select(self._window), WINDOW_END, self.compaction)
+        asked = after.filter(pl.col(_DUE).is_not_null()).select(*self._window, _DUE)
+        calls = calls.push(asked, _DUE, self.compaction, pl.DataFrame.unique)
+        windows = self._written(state.keyed("windows"), after, incoming)
+        return Outcome(
+            {"windows": windows, "ends": ends, "calls": calls},
+            changes(told, self.keys, self._outputs),
+            placed.filter(too_late).drop(PANE, LAST),
+            next_event_time=None if ends.next is None else ends.next - 1,
+            next_processing_time=calls.next,
+            waiting=ends.height,
+        )
+
+    @property
+    def _window(self) -> list[str]:
+        return [HASH, *self.keys, WINDOW_START, WINDOW_END]
+
+    @property
+    def _outputs(self) -> list[str]:
+        return [result.meta.output_name() for result in self.aggregates.results]
+
+    # --- events ----------------------------------------------------------------------------
+
+    def _in_windows(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows as accumulators, once in each of their windows that is not closed."""
+        ends = pl.int_ranges(self.panes.first, pl.col(LAST) + 1, self.panes.every, dtype=pl.Int64)
+        open_ = pl.col(WINDOW_END) - 1 + self.lateness > pl.col(STAMP)
+        lifted = self.aggregates.lifted(rows, [HASH, *self.keys, PANE, LAST, SEQUENCE, STAMP])
+        spread = lifted.with_columns(ends.alias(WINDOW_END)).explode(
+            WINDOW_END, empty_as_null=False
+        )
+        return spread.with_columns(self.panes.window_start.alias(WINDOW_START)).filter(open_)
+
+    def _events(
+        self,
+        state: State,
+        incoming: Incoming,
+        rows: pl.DataFrame,
+        ending: pl.DataFrame,
+        called: pl.DataFrame,
+    ) -> pl.DataFrame:
+        """All events in order, each with what its window has come to, and whether it tells."""
+        hashes = distinct(np.concatenate([longs(part, HASH) for part in (rows, ending, called)]))
+        names = [*self._window, *self.aggregates.names]
+        parts = [
+            (self._stored(state, hashes, rows.select(names)), STORED, pl.lit(-2)),
+            (called, CALL, pl.lit(-1)),
+            (rows.select(*names, STAMP, SEQUENCE), ROW, pl.col(SEQUENCE) * 2 + 1),
+            (self._ends(incoming, rows, ending), END, pl.col(SEQUENCE) * 2),
+        ]
+        placed = [
+            part.with_columns(pl.lit(role, pl.Int64).alias(ROLE), order.cast(pl.Int64).alias(ORDER))
+            for part, role, order in parts
+        ]
+        events = in_cells(pl.concat(placed, how="diagonal"), self._window)
+        events = events.with_columns(self._tells(incoming.before).alias(TELLS))
+        return self.aggregates.running(events, CELL)
+
+    def _stored(self, state: State, hashes: np.ndarray, like: pl.DataFrame) -> pl.DataFrame:
+        """The open windows of some hashes, with what they told last."""
+        like = like.clear().with_columns(
+            *self.aggregates.results,
+            pl.lit(False).alias(TOLD),
+            *(pl.lit(None, pl.Int64).alias(name) for name in (_SINCE, TIME)),
+        )
+        found = state.keyed("windows").without_before(state.watermark + 1).probe(hashes, like)
+        newest = found.unique(self._window, keep="last", maintain_order=True)
+        return newest.filter(pl.col(TIME) > state.watermark).drop(TIME)
+
+    def _ends(self, incoming: Incoming, rows: pl.DataFrame, ending: pl.DataFrame) -> pl.DataFrame:
+        """The windows that end in this step, and before which row."""
+        end = pl.col(WINDOW_END)
+        met = rows.filter((end - 1 > incoming.before) & (end <= incoming.ended))
+        windows = pl.concat([ending, met.select(self._window)]).unique(maintain_order=True)
+        reached = np.searchsorted(incoming.stamps, longs(windows, WINDOW_END) - 1, side="left")
+        sequence = np.append(longs(incoming.rows, SEQUENCE), incoming.end)[reached]
+        return windows.with_columns(pl.Series(SEQUENCE, sequence, pl.Int64))
+
+    def _tells(self, before: int) -> pl.Expr:
+        """Which events ask for a result.
+
+        The first row of a window that is over already does so in any case: the watermark,
+        which would have done so, does not come again.
+        """
+        early, late = self.emit.early or Firing(), self.emit.late or Firing()
+        over = pl.col(STAMP) >= pl.col(WINDOW_END) - 1
+        is_first = pl.col(ROLE).cum_count().over(CELL) == 1
+        of_row = pl.when(over).then(is_first | late.each_row).otherwise(early.each_row)
+        # A call for early results does not count any more once the window is over.
+        since = pl.col(_SINCE).first().over(CELL)
+        every = self._every(before)
+        of_call = ((pl.col(_DUE) - since) % every == 0).fill_null(False)
+        role = pl.col(ROLE)
+        return (
+            pl.when(role == ROW)
+            .then(of_row)
+            .when(role == CALL)
+            .then(of_call)
+            .otherwise(role == END)
+        )
+
+    def _every(self, watermark: int) -> pl.Expr:
+        """The clock's period in the phase in which a window is at a watermark."""
+        early, late = self.emit.early or Firing(), self.emit.late or Firing()
+        over = pl.col(WINDOW_END) - 1 <= watermark
+        period = pl.when(over).then(pl.lit(late.every_ms, pl.Int64))
+        return period.otherwise(pl.lit(early.every_ms, pl.Int64))
+
+    # --- what is left ------------------------------------------------------------------------
+
+    def _after(self, events: pl.DataFrame, told: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
+        """The windows that had events, as they are now; _DUE says when the clock calls."""
+        is_over = pl.col(WINDOW_END) - 1 <= incoming.watermark
+        was_over = pl.col(WINDOW_END) - 1 <= incoming.before
+        in_phase = (pl.col(ROLE) == ROW) & ((pl.col(STAMP) >= pl.col(WINDOW_END) - 1) == is_over)
+        began = pl.coalesce(
+            pl.when(is_over == was_over).then(pl.col(_SINCE)).first(),
+            pl.when(in_phase.any()).then(pl.lit(incoming.clock, pl.Int64)),
+        )
+        now = events.group_by(CELL, maintain_order=True).agg(
+            *(pl.col(name).first() for name in self._window),
+            *(pl.col(name).last() for name in self.aggregates.names),
+            began.alias(_SINCE),
+            (pl.col(ROLE).first() != STORED).alias(_NEW),
+            (pl.col(ROLE) != STORED).any().alias(ROLE),
+            (~pl.col(TELLS).last()).alias(TELLS),
+        )
+        last = told.group_by(CELL, maintain_order=True).agg(pl.col(TOLD, *self._outputs).last())
+        every = self._every(incoming.watermark)
+        passed = (incoming.clock - pl.col(_SINCE)) // every
+        due = pl.when(TELLS).then(pl.col(_SINCE) + (passed + 1) * every)
+        return now.filter(ROLE).join(last, on=CELL, how="left").with_columns(due.alias(_DUE))
+
+    def _written(self, table: KeyedTable, after: pl.DataFrame, incoming: Incoming) -> KeyedTable:
+        records = after.select(
+            *(*self._window, *self.aggregates.names, *self._outputs),
+            pl.col(TOLD).fill_null(False),
+            _SINCE,
+            (pl.col(WINDOW_END) - 1 + self.lateness).alias(TIME),
+        ).filter(pl.col(TIME) > incoming.watermark)
+        table = table.without_before(incoming.ended)
+        return table.append(
+            records, self.compaction, lambda rows, _: self._newest(rows, incoming.watermark)
+        )
+
+    def _newest(self, records: pl.DataFrame, watermark: int) -> pl.DataFrame:
+        newest = records.unique(self._window, keep="last", maintain_order=True)
+        return newest.filter(pl.col(TIME) > watermark)
