@@ -57,11 +57,16 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
+def _slack(value: str) -> object:
+    return value if value.lower() == "half-width" else parse_duration(value)
+
+
 RUNTIME_MODE = "execution.runtime-mode"
 LOCAL_TIME_ZONE = "table.local-time-zone"
 STATE_TTL = "table.exec.state.ttl"
 CHECKPOINT_INTERVAL = "execution.checkpointing.interval"
 JOB_NAME = "pipeline.name"
+INTERVAL_SLACK = "table.exec.interval-join.min-cleanup-interval"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
 OPTIONS = (
@@ -82,7 +87,10 @@ OPTIONS = (
     SessionOption("table.exec.emit.late-fire.delay", parse_duration, "how often they do"),
     SessionOption("table.exec.emit.allow-lateness", parse_duration, "how late rows may be"),
     SessionOption(
-        "table.exec.interval-join.min-cleanup-interval", _text, "how long expired rows are kept"
+        INTERVAL_SLACK,
+        _slack,
+        "how long interval joins keep expired rows: a duration, or half-width as before Flink 1.18",
+        default="0 ms",
     ),
     SessionOption("parallelism.default", _positive, "the number of key buckets of stateful jobs"),
     SessionOption(

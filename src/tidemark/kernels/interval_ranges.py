@@ -135,7 +135,7 @@ class _Runs:
         places = np.repeat(np.arange(counts.size), counts) * span + (times - earliest)
         wanted = run * span + np.clip(time - earliest, 0, span - 1)
         found = np.searchsorted(places, wanted)
-        return self.start[run] + found - before[run]
+        return np.asarray(self.start[run] + found - before[run])
 
     def _by_bisection(self, run: Longs, time: Longs) -> Longs:
         """Reads few rows of long runs."""

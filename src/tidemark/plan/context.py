@@ -22,6 +22,7 @@ class Context:
     common: Mapping[str, Node] = field(default_factory=dict)
     views: tuple[Identifier, ...] = ()  # being expanded, outermost first
     drops_nulls: bool = False  # what happens to a null for a NOT NULL column
+    interval_slack: str | None = None  # how much longer interval joins keep rows
     warnings: list[str] = field(default_factory=list)
     # When windows tell their results; asked where there is one.
     emit: Callable[[], EmitRules] = EmitRules

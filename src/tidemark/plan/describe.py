@@ -23,6 +23,7 @@ from tidemark.plan.nodes import (
     AssignWindows,
     Edge,
     Filter,
+    IntervalJoin,
     KeepLast,
     Node,
     Project,
@@ -33,6 +34,8 @@ from tidemark.plan.nodes import (
     Unnest,
     Values,
     WindowAggregate,
+    WindowOrder,
+    WindowRank,
 )
 
 
@@ -156,6 +159,26 @@ def _window_aggregate(node: WindowAggregate) -> Description:
     return Description("WindowAggregate", tuple(details), runs_as, _windows_kept(node))
 
 
+def _window_rank(node: WindowRank) -> Description:
+    names = node.input.edge.names
+    details = [f"window=[{', '.join(names[column] for column in node.bounds)}]"]
+    if node.keys:
+        details.append(f"key=[{', '.join(names[key] for key in node.keys)}]")
+    wanted = f"{node.low}" if node.low == node.high else f"{node.low} to {node.high}"
+    order = ", ".join(_ordered(by, names) for by in node.order)
+    details += [f"order=[{order}]", f"rows=[{wanted}]"]
+    runs_as = "stateful operator, one kernel per key bucket"
+    keeps = f"the first {node.high} row(s) of each key and window, until the watermark has "
+    return Description("WindowRank", tuple(details), runs_as, keeps + "reached its end")
+
+
+def _ordered(by: WindowOrder, names: tuple[str, ...]) -> str:
+    """As ORDER BY writes it; null is the smallest value where nothing else is said."""
+    as_usual = by.nulls_last == by.descending
+    nulls = "" if as_usual else f" NULLS {'LAST' if by.nulls_last else 'FIRST'}"
+    return names[by.column] + (" DESC" if by.descending else "") + nulls
+
+
 def _rows_of_windows(node: WindowAggregate) -> list[str]:
     """How rows come into their windows."""
     names = node.input.edge.names
@@ -168,6 +191,35 @@ def _windows_kept(node: WindowAggregate) -> str:
     until = "the clock" if node.by_clock else "the watermark"
     later = f" and {window_words.duration(node.lateness_ms)} more" if node.lateness_ms else ""
     return f"the aggregates of each key and window, until {until} has reached its end{later}"
+
+
+def _interval_join(node: IntervalJoin) -> Description:
+    left, right = node.left.edge.names, node.right.edge.names
+    pairs = ", ".join(
+        f"{left[mine]} {'IS NOT DISTINCT FROM' if nulls else '='} {right[theirs]}"
+        for mine, theirs, nulls in zip(
+            node.left_keys, node.right_keys, node.nulls_equal, strict=True
+        )
+    )
+    mine, theirs = left[node.left_time], right[node.right_time]
+    near = f"{theirs} in [{mine}{_signed(node.lower_ms)}, {mine}{_signed(node.upper_ms)}]"
+    details = [node.how, f"key=[{pairs}]", f"bounds=[{near}]"]
+    if node.condition is not None:
+        details.append(f"where=[{words(node.condition)}]")
+    now = "the clock" if node.by_clock else "the watermark"
+    keeps = (
+        f"left rows until {now} has passed {mine}{_signed(node.upper_ms + node.slack_ms)}; right "
+        f"rows until it has passed {theirs}{_signed(node.slack_ms - node.lower_ms)}"
+    )
+    runs_as = "stateful operator, one kernel per key bucket"
+    return Description("IntervalJoin", tuple(details), runs_as, keeps)
+
+
+def _signed(milliseconds: int) -> str:
+    """How far a time is moved, as ` + 5 s`; nothing if it is not."""
+    if not milliseconds:
+        return ""
+    return f" {'+' if milliseconds > 0 else '-'} {abs(milliseconds) / 1000:,.10g} s"
 
 
 def _sink(node: Sink) -> Description:
@@ -188,8 +240,10 @@ _DESCRIBERS: dict[type[Any], Callable[[Any], Description]] = {
     Unnest: _unnest,
     KeepLast: _keep_last,
     TemporalJoin: _temporal_join,
+    IntervalJoin: _interval_join,
     AssignWindows: _assign_windows,
     WindowAggregate: _window_aggregate,
+    WindowRank: _window_rank,
     Sink: _sink,
 }
 

@@ -155,15 +155,9 @@ def _table_function(relation: exp.Expression) -> bool:
     return isinstance(call, nodes.TableFunction) and not is_window
 
 
-def _join(select: exp.Select) -> exp.Expression | None:
+def _join_group(select: exp.Select) -> exp.Expression | None:
     start = select.args.get("from_")
-    if start is not None and isinstance(start.this, nodes.JoinGroup):
-        return start.this
-    joins: list[exp.Join] = select.args.get("joins") or []
-    for join in joins:
-        if not isinstance(join.this, exp.Unnest):
-            return join.this if join.args.get("on") is None else join
-    return None
+    return start.this if start is not None and isinstance(start.this, nodes.JoinGroup) else None
 
 
 NOT_YET = (
@@ -179,7 +173,7 @@ NOT_YET = (
         "correlated sub-queries need joins",
         _relation(lambda r: isinstance(r, exp.Lateral)),
     ),
-    Feature("a join", _STATE, _join),
+    Feature("a join in parentheses", _STATE, _join_group),
     Feature("OVER", _STATE, _scalar(exp.Window)),
     Feature("SELECT DISTINCT", _STATE, _clause("distinct")),
     Feature("IN, EXISTS, ANY or ALL with a sub-query", _STATE, _subquery_predicate),

@@ -17,10 +17,11 @@ TimeAttribute = Literal["event", "processing"]
 @dataclass(frozen=True, slots=True)
 class WindowColumn:
     """What a column says of the window that its row is in. Columns of one window have one
-    `assigner`."""
+    `assigner` and one `time`, which is the type of the time that the window is by."""
 
     says: Literal["start", "end", "time"]
     assigner: Assigner
+    time: DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,42 @@ class TemporalJoin:
 
 
 @dataclass(frozen=True, slots=True)
+class IntervalJoin:
+    """The pairs of rows with equal keys and `left_time + lower <= right_time <= left_time + upper`;
+    left columns, then right ones, of all these only `output` if it is given.
+
+    `nulls_equal` says for each key whether null equals null. A pair must also meet the
+    `condition`, which is over the columns of both inputs. Semi and anti joins give left columns
+    only. Rows are kept `slack_ms` longer than they have to be.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    nulls_equal: tuple[bool, ...]
+    left_time: int
+    right_time: int
+    lower_ms: int
+    upper_ms: int
+    how: Literal["inner", "left", "right", "full", "semi", "anti"]
+    condition: Expression | None
+    slack_ms: int
+    edge: Edge
+    output: tuple[int, ...] | None = None
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the times are those of processing."""
+        return self.left.edge.columns[self.left_time].time == "processing"
+
+    @property
+    def delay_ms(self) -> int:
+        """How far rows may come out behind the watermark."""
+        return 0 if self.by_clock else max(self.upper_ms, -self.lower_ms, 0) + self.slack_ms
+
+
+@dataclass(frozen=True, slots=True)
 class AssignWindows:
     """Each row once for every window it is in; the last three columns are the window's start,
     end and time. Sessions are those of the columns `keys`."""
@@ -194,6 +231,34 @@ class WindowAggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowOrder:
+    """A column that the rows of a window are ordered by."""
+
+    column: int
+    descending: bool
+    nulls_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRank:
+    """Of each key and window the rows `low` to `high` in an order, with their number behind.
+
+    `bounds` are the columns of the window's start and end. Of rows in one place the first to
+    arrive is the first, or the last, if `newest_first`.
+    """
+
+    input: Node
+    keys: tuple[int, ...]
+    bounds: tuple[int, int]
+    order: tuple[WindowOrder, ...]
+    low: int
+    high: int
+    newest_first: bool
+    time_type: DataType  # of the time that the windows are by
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """An INSERT INTO: rows in the order and types of the target's columns."""
 
@@ -213,8 +278,10 @@ Node = (
     | Unnest
     | KeepLast
     | TemporalJoin
+    | IntervalJoin
     | AssignWindows
     | WindowAggregate
+    | WindowRank
     | Sink
 )
 
@@ -223,7 +290,7 @@ def inputs(node: Node) -> tuple[Node, ...]:
     match node:
         case UnionAll(inputs=several):
             return several
-        case TemporalJoin(left=left, right=right):
+        case TemporalJoin(left=left, right=right) | IntervalJoin(left=left, right=right):
             return left, right
         case Scan() | Values():
             return ()
@@ -236,7 +303,7 @@ def with_inputs(node: Node, new: Sequence[Node]) -> Node:
     match node:
         case UnionAll():
             return replace(node, inputs=tuple(new))
-        case TemporalJoin():
+        case TemporalJoin() | IntervalJoin():
             left, right = new
             return replace(node, left=left, right=right)
         case Scan() | Values():
@@ -254,4 +321,13 @@ def walk(node: Node) -> Iterator[Node]:
 
 def is_stateful(node: Node) -> bool:
     """Whether the plan remembers anything between rows."""
-    return any(isinstance(part, KeepLast | TemporalJoin | WindowAggregate) for part in walk(node))
+    return any(isinstance(part, _STATEFUL) for part in walk(node))
+
+
+_STATEFUL = KeepLast | TemporalJoin | IntervalJoin | WindowAggregate | WindowRank
+
+
+def delay_ms(node: Node) -> int:
+    """How far the rows of a node may lie behind the watermark although they are in time."""
+    own = node.delay_ms if isinstance(node, IntervalJoin) else 0
+    return own + max((delay_ms(below) for below in inputs(node)), default=0)

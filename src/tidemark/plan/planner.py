@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tidemark.catalog.catalogs import Catalogs
-from tidemark.catalog.options import RUNTIME_MODE, SessionOptions
+from tidemark.catalog.options import INTERVAL_SLACK, RUNTIME_MODE, SessionOptions
 from tidemark.catalog.tables import Relation, Table, TableTraits, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
@@ -48,7 +48,12 @@ class Planner:
 
     def plan(self, statement: Runnable) -> Plan:
         """What a query or INSERT means. Raises PlanError, NotSupported, OptionError."""
-        context = Context(self.catalogs, self.traits, drops_nulls=self.options.drops_nulls)
+        context = Context(
+            self.catalogs,
+            self.traits,
+            drops_nulls=self.options.drops_nulls,
+            interval_slack=self.options.get(INTERVAL_SLACK),
+        )
         roots = tuple(pruned(self._root(part, context)) for part in _parts(statement))
         mode: Mode = "batch" if self.options.batch else "streaming"
         if mode == "batch":

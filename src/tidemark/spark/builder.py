@@ -14,6 +14,7 @@ from tidemark.plan.nodes import (
     AssignWatermark,
     AssignWindows,
     Filter,
+    IntervalJoin,
     KeepLast,
     Node,
     Project,
@@ -24,8 +25,9 @@ from tidemark.plan.nodes import (
     Unnest,
     Values,
     WindowAggregate,
+    WindowRank,
 )
-from tidemark.spark import remembering, windows
+from tidemark.spark import interval_joins, remembering, windows
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
@@ -262,7 +264,9 @@ _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
     AssignWatermark: _watermark,
     KeepLast: remembering.keep_last,
     TemporalJoin: remembering.temporal_join,
+    IntervalJoin: interval_joins.interval_join,
     AssignWindows: windows.assign_windows,
     WindowAggregate: windows.window_aggregate,
+    WindowRank: windows.window_rank,
     Sink: _sink,
 }

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.plan.expressions import Expression
-from tidemark.plan.nodes import AssignWatermark, KeepLast, TemporalJoin, is_stateful
+from tidemark.plan.expressions import Call, Expression, Literal, Ref
+from tidemark.plan.nodes import (
+    AssignWatermark,
+    KeepLast,
+    Node,
+    TemporalJoin,
+    delay_ms,
+    is_stateful,
+    walk,
+)
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
 from tidemark.spark.stamps import stamped
 
@@ -21,20 +29,25 @@ if TYPE_CHECKING:
 
 
 def keep_last(builder: Builder, node: KeepLast) -> Frame:
+    from tidemark.kernels.held_back import held_back
     from tidemark.kernels.keep_last import KeepLast as Kernel
     from tidemark.spark.stateful.operator import StatefulInput
 
     below = builder.build(node.input)
-    below = _named(below, below.columns)
+    below = named(below, below.columns)
     keys = tuple(below.columns[index] for index in node.keys)
     chained = is_stateful(node.input)
-    rows = StatefulInput(below.data, keys, below.columns[node.time], chained=chained)
-    schema = _schema([below.data], kinds=True)
-    data = builder.run_kernel("keep-last", Kernel(keys), [rows], schema)
+    rows = StatefulInput(
+        below.data, keys, below.columns[node.time], behind_ms(node.input), chained=chained
+    )
+    schema = row_schema([below.data], kinds=True)
+    kernel = held_back(Kernel(keys), delay_ms(node.input))
+    data = builder.run_kernel("keep-last", kernel, [rows], schema)
     return Frame(data, below.columns, Changelog.RETRACT)
 
 
 def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
+    from tidemark.kernels.held_back import held_back
     from tidemark.kernels.temporal_join import TemporalJoin as EventTime
     from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
     from tidemark.spark.stateful.operator import StatefulInput
@@ -42,8 +55,8 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
     # No two columns of both sides may have one name, also of those that are not given out.
     width, both = len(node.left.edge.columns), (*node.left.edge.names, *node.right.edge.names)
     left, names = builder.build(node.left), spark_text.safe_names(both)
-    right = _named(builder.build(node.right), names[width:])
-    left = _named(left, names[:width])
+    right = named(builder.build(node.right), names[width:])
+    left = named(left, names[:width])
     left_keys = tuple(left.columns[index] for index in node.left_keys)
     right_keys = tuple(right.columns[index] for index in node.right_keys)
     kernel: Any
@@ -63,25 +76,26 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
         )
         times = (left.columns[node.left_time], right.columns[node.right_time])
     inputs = [
-        StatefulInput(frame.data, keys, time, chained=is_stateful(below))
+        StatefulInput(frame.data, keys, time, behind_ms(below), chained=is_stateful(below))
         for frame, keys, time, below in zip(
             (left, right), (left_keys, right_keys), times, (node.left, node.right), strict=True
         )
     ]
     output = names if node.output is None else tuple(names[index] for index in node.output)
     has_kinds = left.changelog is not Changelog.APPEND
-    schema = _schema([left.data, right.data], kinds=has_kinds, only=output)
+    schema = row_schema([left.data, right.data], kinds=has_kinds, only=output)
+    kernel = held_back(kernel, max(delay_ms(node.left), delay_ms(node.right)))
     data = builder.run_kernel("temporal-join", kernel, inputs, schema)
     return Frame(data, output, left.changelog)
 
 
-def _named(frame: Frame, names: tuple[str, ...]) -> Frame:
+def named(frame: Frame, names: tuple[str, ...]) -> Frame:
     """The rows under other names, and without the watermark, which the operator is told."""
     data = frame.data.drop(WATERMARK, SEEN)
     return like(replace(frame, data=data, followed=False, stamped=False), names, frame.changelog)
 
 
-def _schema(
+def row_schema(
     frames: list[DataFrame], kinds: bool, only: tuple[str, ...] | None = None
 ) -> StructType:
     """The columns of all the frames, or only some, and a row kind at the end if there are kinds."""
@@ -113,6 +127,20 @@ def watermarked(builder: Builder, node: AssignWatermark, frame: Frame) -> Frame:
     folder = builder.end_folder() if node.edge.bounded else None
     data = with_watermark(data, WATERMARK, folder)
     return replace(frame, data=data, followed=True, stamped=node.stamps)
+
+
+def behind_ms(node: Node) -> int | None:
+    """How far the watermark lies behind the rows' event time, if that is always as far."""
+    sources = [part for part in walk(node) if isinstance(part, AssignWatermark)]
+    if len(sources) != 1 or is_stateful(node):
+        return None
+    match sources[0].expression:
+        case Ref():
+            return 0
+        case Call(function=function, args=(Ref(), Literal(value=int() as milliseconds, type=kind))):
+            fixed = function.name == "-" and isinstance(kind, t.DayTimeInterval)
+            return milliseconds if fixed else None
+    return None
 
 
 def _instant(text: str, expression: Expression, zone: str) -> str:

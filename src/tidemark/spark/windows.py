@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
@@ -22,16 +22,26 @@ from tidemark.kernels.windows.spec import (
     Sliding,
 )
 from tidemark.plan.arrivals import stamped
-from tidemark.plan.nodes import AggregateCall, AssignWindows, Edge, WindowAggregate, is_stateful
+from tidemark.plan.nodes import (
+    AggregateCall,
+    AssignWindows,
+    Node,
+    WindowAggregate,
+    WindowRank,
+    delay_ms,
+    is_stateful,
+)
 from tidemark.spark.frame import KIND, SEEN, Frame, names_of
 from tidemark.spark.types import to_arrow, to_spark
 
 if TYPE_CHECKING:
     import polars as pl
-    from pyspark.sql.types import StructField, StructType
+    from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
+    from tidemark.kernels.windows.aggregate import WindowAggregate as AggregateKernel
     from tidemark.spark.builder import Builder
+    from tidemark.spark.stateful.operator import StatefulInput
 
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 
@@ -100,95 +110,103 @@ def _clock(milliseconds: str) -> str:
     return f"timestampadd(MICROSECOND, ({milliseconds}) * 1000L, {_EPOCH})"
 
 
-# --- aggregates --------------------------------------------------------------------------------
+# --- the operators' input ----------------------------------------------------------------------
 
 
-def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
-    from tidemark.spark.stateful.operator import StatefulInput
+class _Input:
+    """The rows under names of their own, which nothing that comes out can have; each with the
+    watermark before it where that can be known, and with given bounds as milliseconds."""
 
-    by_row = stamped(node.input)
-    below = builder.build(node.input if by_row is None or node.by_clock else by_row)
-    inputs = _Inputs(node, below)
-    kernel: Any = inputs.kernel(builder.zone)
-    kinds = bool(kernel.changelog_output)
-    rows = StatefulInput(
-        inputs.data,
-        inputs.keys,
-        inputs.names[node.time] if node.time is not None else None,
-        chained=is_stateful(node.input),
-    )
-    runs = _wrapped(kernel, node, below, builder.zone)
-    schema = inputs.schema(kinds)
-    tick = _tick(node)
-    data = builder.run_kernel("window-aggregate", runs, [rows], schema, tick)
-    return _results(data, node, inputs)
-
-
-class _Inputs:
-    """The operator's input under names of its own, which nothing that comes out can have."""
-
-    def __init__(self, node: WindowAggregate, below: Frame) -> None:
-        self.node = node
-        self.edge: Edge = node.input.edge
+    def __init__(
+        self, builder: Builder, node: Node, keys: Sequence[int], given: tuple[int, int] | None
+    ) -> None:
+        below = builder.build(stamped(node) or node)
         self.names = tuple(f"_tm_in{place}" for place in range(len(below.columns)))
+        self.keys = tuple(self.names[key] for key in keys) or (_ALL,)
+        self.retracts = below.changelog is not Changelog.APPEND
+        self.is_stamped = below.stamped
+        self.is_chained = is_stateful(node)
+        self.delay_ms = delay_ms(node)
         texts = [
             f"{spark_text.name(old)} AS {new}"
             for old, new in zip(below.columns, self.names, strict=True)
         ]
-        texts += [KIND] * (below.changelog is not Changelog.APPEND) + [SEEN] * below.stamped
+        texts += [KIND] * self.retracts + [SEEN] * self.is_stamped
         # Rows without a key are all of one.
-        self.keys = tuple(self.names[key] for key in node.keys) or ("_tm_all",)
-        texts += [] if node.keys else ["TRUE AS _tm_all"]
-        texts += self._given()
+        texts += [] if keys else [f"TRUE AS {_ALL}"]
+        for column, name in zip(given or (), _GIVEN, strict=given is not None):
+            millis = f"CAST(floor({micros_of_clock(self.names[column])} / 1000) AS BIGINT)"
+            texts.append(f"{millis} AS {name}")
         self.data = below.data.selectExpr(*texts)
-        self.retracts = below.changelog is not Changelog.APPEND
 
-    def _given(self) -> list[str]:
-        if self.node.given is None:
-            return []
-        return [
-            f"CAST(floor({micros_of_clock(self.names[column])} / 1000) AS BIGINT) AS {name}"
-            for column, name in zip(self.node.given, _GIVEN, strict=True)
-        ]
+    def stateful(self, time: int | None) -> StatefulInput:
+        from tidemark.spark.stateful.operator import StatefulInput
 
-    def kernel(self, zone: str) -> Kernel:
-        from tidemark.kernels.windows.aggregate import WindowAggregate as Kernel
+        column = self.names[time] if time is not None else None
+        return StatefulInput(self.data, self.keys, column, chained=self.is_chained)
 
-        node = self.node
-        calls = [self._call(place, call) for place, call in enumerate(node.calls)]
-        return Kernel(
-            self.keys,
-            node.assigner if node.given is None else Given(*_GIVEN),
-            tuple(calls),
-            emit=node.emit,
-            lateness_ms=node.lateness_ms,
-            processing_time=node.by_clock,
-            retracts=self.retracts,
-        )
+    def wrapped(self, kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
+        """The kernel, told when rows are late and what the clock shows."""
+        from tidemark.kernels.held_back import held_back
+        from tidemark.kernels.stamped import Stamped
+        from tidemark.kernels.windows.wall_clock import WallClock
 
-    def _call(self, place: int, call: AggregateCall) -> Call:
-        return Call(
-            call.function,
-            tuple(self.names[argument] for argument in call.arguments),
-            _result_name(place),
-            _polars_type(call.type),
-            distinct=call.distinct,
-            filter=None if call.filter is None else self.names[call.filter],
-            separator=call.separator,
-        )
-
-    def schema(self, kinds: bool) -> StructType:
-        from pyspark.sql.types import LongType, StringType, StructField, StructType
-
-        fields: list[StructField] = [self.data.schema[name] for name in self.keys]
-        for place, call in enumerate(self.node.calls):
-            fields.append(StructField(_result_name(place), to_spark(call.type)))
-        fields += [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
-        fields += [StructField(KIND, StringType())] * kinds
-        return StructType(fields)
+        if isinstance(time, t.TimestampLtz) and zone.upper() not in _UTC:
+            kernel = WallClock(kernel, zone)
+        return Stamped(kernel) if self.is_stamped else held_back(kernel, self.delay_ms)
 
 
+_ALL = "_tm_all"
 _GIVEN = ("_tm_given_start", "_tm_given_end")
+_UTC = ("UTC", "ETC/UTC", "GMT", "Z")
+
+
+# --- aggregates --------------------------------------------------------------------------------
+
+
+def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
+    input_ = _Input(builder, node.input, node.keys, node.given)
+    kernel = _aggregate_kernel(node, input_)
+    schema = _aggregate_schema(node, input_, kinds=kernel.changelog_output)
+    time = node.edge.columns[len(node.keys) + 2].type
+    wrapped = input_.wrapped(kernel, time, builder.zone)
+    inputs = [input_.stateful(node.time)]
+    data = builder.run_kernel("window-aggregate", wrapped, inputs, schema, _tick(node))
+    keys = input_.keys if node.keys else ()
+    results = [_result_name(place) for place in range(len(node.calls))]
+    values = [*keys, *_bounds(WINDOW_START, WINDOW_END, time), *results]
+    names = names_of(node.edge)
+    texts = [
+        f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
+    ]
+    kinds = [KIND] * (node.edge.changelog is not Changelog.APPEND)
+    return Frame(data.selectExpr(*texts, *kinds), names, node.edge.changelog)
+
+
+def _aggregate_kernel(node: WindowAggregate, input_: _Input) -> AggregateKernel:
+    from tidemark.kernels.windows.aggregate import WindowAggregate as Kernel
+
+    return Kernel(
+        input_.keys,
+        node.assigner if node.given is None else Given(*_GIVEN),
+        tuple(_call(place, call, input_.names) for place, call in enumerate(node.calls)),
+        emit=node.emit,
+        lateness_ms=node.lateness_ms,
+        processing_time=node.by_clock,
+        retracts=input_.retracts,
+    )
+
+
+def _call(place: int, call: AggregateCall, names: Sequence[str]) -> Call:
+    return Call(
+        call.function,
+        tuple(names[argument] for argument in call.arguments),
+        _result_name(place),
+        _polars_type(call.type),
+        distinct=call.distinct,
+        filter=None if call.filter is None else names[call.filter],
+        separator=call.separator,
+    )
 
 
 def _result_name(place: int) -> str:
@@ -205,27 +223,28 @@ def _polars_type(type_: t.DataType) -> pl.DataType:
     return empty.schema["v"]
 
 
-def _wrapped(kernel: Kernel, node: WindowAggregate, below: Frame, zone: str) -> Kernel:
-    """The kernel, told when rows are late and what the clock shows."""
-    from tidemark.kernels.stamped import Stamped
-    from tidemark.kernels.windows.wall_clock import WallClock
+def _aggregate_schema(node: WindowAggregate, input_: _Input, *, kinds: bool) -> StructType:
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-    time = node.edge.columns[len(node.keys) + 2].type
-    if isinstance(time, t.TimestampLtz) and zone.upper() not in _UTC:
-        kernel = WallClock(kernel, zone)
-    return Stamped(kernel) if below.stamped else kernel
-
-
-_UTC = ("UTC", "ETC/UTC", "GMT", "Z")
+    fields = [input_.data.schema[name] for name in input_.keys]
+    fields += [
+        StructField(_result_name(place), to_spark(call.type))
+        for place, call in enumerate(node.calls)
+    ]
+    fields += [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
+    return StructType([*fields, *[StructField(KIND, StringType())] * kinds])
 
 
 def _tick(node: WindowAggregate) -> int | None:
     """How often the clock must be looked at."""
-    periods = [f.every_ms for f in (node.emit.early, node.emit.late) if f is not None]
-    wanted = [ms for ms in periods if ms is not None]
+    firings = [firing for firing in (node.emit.early, node.emit.late) if firing is not None]
+    wanted = [firing.every_ms for firing in firings if firing.every_ms is not None]
     if node.by_clock:
         wanted.append(_shortest(node.assigner))
-    return min(max(min(wanted), 100), 1000) if wanted else None
+    return min(max(min(wanted), _FASTEST_TICK), _SLOWEST_TICK) if wanted else None
+
+
+_FASTEST_TICK, _SLOWEST_TICK = 100, 1000
 
 
 def _shortest(assigner: Assigner) -> int:
@@ -236,16 +255,37 @@ def _shortest(assigner: Assigner) -> int:
             return step
         case Session(gap=gap):
             return gap
-    return 1000
+    return _SLOWEST_TICK
 
 
-def _results(data: Any, node: WindowAggregate, inputs: _Inputs) -> Frame:
+# --- ranks -------------------------------------------------------------------------------------
+
+
+def window_rank(builder: Builder, node: WindowRank) -> Frame:
+    from tidemark.kernels.windows.rank import Order
+    from tidemark.kernels.windows.rank import WindowRank as Kernel
+
+    input_ = _Input(builder, node.input, node.keys, node.bounds)
+    order = [Order(input_.names[by.column], by.descending, by.nulls_last) for by in node.order]
+    kernel = Kernel(
+        input_.keys, *_GIVEN, tuple(order), node.low, node.high, _RANK, node.newest_first
+    )
+    wrapped = input_.wrapped(kernel, node.time_type, builder.zone)
+    schema = _rank_schema(input_)
+    data = builder.run_kernel("window-rank", wrapped, [input_.stateful(None)], schema)
     names = names_of(node.edge)
-    start, end, time = _bounds(WINDOW_START, WINDOW_END, node.edge.columns[len(node.keys) + 2].type)
-    keys: Sequence[str] = inputs.keys if node.keys else ()
-    values = [*keys, start, end, time, *(_result_name(place) for place in range(len(node.calls)))]
     texts = [
-        f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
+        f"{old} AS {spark_text.name(new)}"
+        for old, new in zip((*input_.names, _RANK), names, strict=True)
     ]
-    kinds = [KIND] * (node.edge.changelog is not Changelog.APPEND)
-    return Frame(data.selectExpr(*texts, *kinds), names, node.edge.changelog)
+    return Frame(data.selectExpr(*texts), names, Changelog.APPEND)
+
+
+_RANK = "_tm_rank"
+
+
+def _rank_schema(input_: _Input) -> StructType:
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    fields = [input_.data.schema[name] for name in input_.names]
+    return StructType([*fields, StructField(_RANK, LongType())])

@@ -1,0 +1,42 @@
+"""Operators above others whose rows may come out some time behind the watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, STAMP
+from tidemark.kernels.protocol import Kernel, Step
+from tidemark.kernels.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """Runs a kernel by a watermark that is `by` milliseconds behind: no row is late that an
+    operator below has kept for as long."""
+
+    kernel: Kernel
+    by: int
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        stamp = pl.col(STAMP)
+        extreme = stamp.is_in([BEFORE_ALL, AFTER_ALL])
+        behind = pl.when(extreme).then(stamp).otherwise(stamp - self.by).alias(STAMP)
+        frames = [frame.with_columns(behind) for frame in inputs]
+        if watermark not in (BEFORE_ALL, AFTER_ALL):
+            watermark -= self.by
+        step = self.kernel.step(state, frames, watermark, processing_time)
+        time = step.next_event_time
+        return replace(step, next_event_time=None if time is None else time + self.by)
+
+
+def held_back(kernel: Kernel, by: int) -> Kernel:
+    return HeldBack(kernel, by) if by else kernel

@@ -1,0 +1,164 @@
+"""Conditions that are tested on pairs of rows inside an operator, where Spark cannot help.
+
+What speaks of one side only is computed before, as a column of that side. What remains between
+the two sides must be made of operations that Polars does exactly as Flink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Final
+
+from sqlglot import exp
+
+from tidemark import functions
+from tidemark import types as t
+from tidemark.dialect import span_of
+from tidemark.errors import NotSupported
+from tidemark.plan.expressions import (
+    Call,
+    Case,
+    Cast,
+    Expression,
+    Literal,
+    Ref,
+    children,
+    references,
+    replaced,
+    shifted,
+)
+from tidemark.plan.nodes import Node
+from tidemark.plan.projection import project
+from tidemark.plan.scope import Scope
+
+COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">="})
+LOGIC: Final = frozenset({"AND", "OR", "NOT", "IS TRUE", "IS FALSE", "IS UNKNOWN", "IS NULL"})
+ARITHMETIC: Final = frozenset({"+", "-", "*", "NEG", "ABS"})
+OTHERS: Final = frozenset({"BETWEEN", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"})
+
+# Values of one of these groups compare in Polars as in Flink.
+_COMPARABLE = (t.INTEGERS, (t.Float, t.Double), t.CHARACTERS, (t.Boolean,), (t.Date,), (t.Time,))
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Two nodes with the columns that a condition needs behind their own, and the condition
+    over the columns of both."""
+
+    left: Node
+    right: Node
+    condition: Expression
+
+
+def prepared(
+    left: Node, right: Node, parts: Sequence[tuple[Expression, exp.Expression]]
+) -> Prepared:
+    """All `parts`, conditions over the two nodes and the SQL they come from, as one condition.
+
+    Raises NotSupported where an operation between the sides cannot be done.
+    """
+    width = len(left.edge.columns)
+    pieces: tuple[list[Expression], list[Expression]] = ([], [])
+    for part, at in parts:
+        for side, piece in _one_sided(part, width, at):
+            if piece not in pieces[side]:
+                pieces[side].append(piece)
+    grown = width + len(pieces[0])
+
+    def column(part: Expression) -> Expression | None:
+        for side, own in enumerate(pieces):
+            if part in own:
+                before = grown + len(right.edge.columns) if side else width
+                place = before + own.index(part)
+                return Ref(place, _name(side, own.index(part)), part.type)
+        if isinstance(part, Ref) and part.index >= width:
+            return replace(part, index=part.index + len(pieces[0]))
+        return None
+
+    condition = reduce(both, [replaced(part, column) for part, _ in parts])
+    return Prepared(
+        _with_columns(left, pieces[0], 0),
+        _with_columns(right, [shifted(piece, -width) for piece in pieces[1]], 1),
+        condition,
+    )
+
+
+def _one_sided(
+    part: Expression, width: int, at: exp.Expression
+) -> Iterator[tuple[int, Expression]]:
+    """The largest parts of an expression that need one side only, and are no columns yet."""
+    if isinstance(part, Ref) or _is_plain(part):
+        return
+    used = references(part)
+    if not used or max(used) < width:
+        yield 0, part
+    elif min(used) >= width:
+        yield 1, part
+    else:
+        _check(part, at)
+        for child in children(part):
+            yield from _one_sided(child, width, at)
+
+
+def _is_plain(part: Expression) -> bool:
+    """Constants other than numbers, texts and truth values are columns too."""
+    return isinstance(part, Literal) and isinstance(part.value, bool | int | str)
+
+
+def _with_columns(node: Node, added: list[Expression], side: int) -> Node:
+    if not added:
+        return node
+    scope = Scope.of(node.edge)
+    own = [scope.ref(index) for index in range(len(node.edge.columns))]
+    names = [*node.edge.names, *(_name(side, number) for number in range(len(added)))]
+    return project(node, [*own, *added], names)
+
+
+def _name(side: int, number: int) -> str:
+    return f"$condition{'lr'[side]}{number}"
+
+
+def both(one: Expression, other: Expression) -> Expression:
+    """That two conditions hold."""
+    return Call(functions.BUILT_IN["AND"], (one, other), t.Boolean())
+
+
+def _check(part: Expression, at: exp.Expression) -> None:
+    """Whether Polars does the outermost operation of an expression as Flink does."""
+    match part:
+        case Case():
+            return
+        case Cast(operand=operand, type=type_) if _in_one_group(operand.type, type_, (t.INTEGERS,)):
+            if t.INTEGERS.index(type(operand.type)) <= t.INTEGERS.index(type(type_)):
+                return
+        case Call(function=function, args=args):
+            types = [arg.type for arg in args]
+            if function.name in LOGIC:
+                return
+            if function.name in COMPARISONS | OTHERS and _alike(types, _COMPARABLE):
+                return
+            if function.name in ARITHMETIC and _alike(
+                [*types, part.type], (t.INTEGERS, (t.Double,))
+            ):
+                return
+    raise NotSupported(
+        "this part of an outer join's condition cannot be tested between two rows yet",
+        at=span_of(at),
+        notes={
+            "why": "it decides which rows are padded, so it runs inside the operator, which knows "
+            "comparisons, logic and simple arithmetic of numbers, texts and times"
+        },
+        hint="compute it on one side, or use an inner join",
+    )
+
+
+def _in_one_group(one: t.DataType, other: t.DataType, groups: tuple[tuple[type, ...], ...]) -> bool:
+    return any(isinstance(one, group) and isinstance(other, group) for group in groups)
+
+
+def _alike(types: list[t.DataType], groups: tuple[tuple[type, ...], ...]) -> bool:
+    first, *others = types
+    same = all(other.same_as(first) for other in others)
+    return same or all(_in_one_group(first, other, groups) for other in others)
