@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.kernels.windows.spec import Assigner, Cumulating, Emit, Given, Session, Sliding
+from tidemark.kernels.windows.spec import (
+    Assigner,
+    CountSliding,
+    Cumulating,
+    Emit,
+    Given,
+    Session,
+    Sliding,
+)
 
 NONE_YET = -(2**63)
 Window = tuple[int, int]
@@ -89,6 +97,7 @@ class Reference:
     watermark: int = NONE_YET
     clock: int = 0
     cells: dict[tuple[str | None, Window], Cell] = field(default_factory=dict)
+    rows: dict[str | None, list[Row]] = field(default_factory=dict)  # for count windows
     late: list[Row] = field(default_factory=list)
 
     @property
@@ -105,11 +114,23 @@ class Reference:
     # --- rows ------------------------------------------------------------------------------
 
     def row(self, row: Row) -> list[Emitted]:
+        if isinstance(self.assigner, CountSliding):
+            return self.counted(row, self.assigner)
         windows = self.windows(row)
         still_open = [window for window in windows if not self.closed(window)]
         if windows and not still_open:
             self.late.append(row)
         return [told for window in still_open for told in self.add(row, window)]
+
+    def counted(self, row: Row, windows: CountSliding) -> list[Emitted]:
+        """A window starts with every `slide`-th row, and is told when it is full."""
+        rows = self.rows.setdefault(row.key, [])
+        rows.append(row)
+        start = len(rows) - windows.size
+        if start < 0 or start % windows.slide:
+            return []
+        results = (function(rows[start:]) for function in self.functions)
+        return [("+I", row.key, None, None, *results)]
 
     def add(self, row: Row, window: Window) -> Iterator[Emitted]:
         is_new = (row.key, window) not in self.cells

@@ -15,6 +15,7 @@ from tidemark.kernels.segments import Compaction
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.spec import (
     Assigner,
+    CountSliding,
     Cumulating,
     Emit,
     Firing,
@@ -83,7 +84,7 @@ def check(kernel: WindowAggregate, reference: Reference, script: list[Any]) -> N
     """Run both; after every cut they have told the same."""
     # Few hashes, so that keys must be told apart by more; then so many that they need not be.
     for hash_values in (2, 1000):
-        driver, slow = Driver(kernel, hash_values), replace(reference, cells={}, late=[])
+        driver, slow = Driver(kernel, hash_values), replace(reference, cells={}, rows={}, late=[])
         clock, waiting, expected, late = 0, [], slow.tick(0), 0
         for item in [*script, CUT, AFTER_ALL, CUT]:
             if isinstance(item, Row):
@@ -183,3 +184,15 @@ def test_a_result_whose_rows_are_all_taken_back_is_deleted(name, emit, script, t
     kernel = WindowAggregate(("k",), assigner, chosen, emits, 10, retracts=True, compaction=SMALL)
     reference = Reference(assigner, functions, emits, 10)
     check(kernel, reference, with_retractions(script, takes))
+
+
+COUNTED = [CountSliding(3, 3), CountSliding(5, 2), CountSliding(4, 1), CountSliding(2, 3)]
+
+
+@pytest.mark.parametrize("assigner", COUNTED)
+@given(script=scripts)
+@settings(max_examples=40, deadline=None)
+def test_count_windows_are_told_when_they_are_full(assigner, script):
+    chosen, functions = calls("count", "sum", "min", "list")
+    kernel = WindowAggregate(("k",), assigner, chosen, compaction=SMALL)
+    check(kernel, Reference(assigner, functions), script)

@@ -14,6 +14,7 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import earliest
+from tidemark.kernels.windows.counted import CountWindows
 from tidemark.kernels.windows.incoming import Incoming
 from tidemark.kernels.windows.paned import PanedWindows
 from tidemark.kernels.windows.panes import panes_of
@@ -22,6 +23,7 @@ from tidemark.kernels.windows.spec import (
     NOTHING_BESIDES,
     Assigner,
     Call,
+    CountSliding,
     Cumulating,
     Emit,
     Given,
@@ -117,10 +119,12 @@ class WindowAggregate:
             next_time, next_clock = None, earliest(_after(next_time), next_clock)
         return Step(state, outcome.output, metrics, next_time, next_clock, late)
 
-    def _windows(self) -> PanedWindows | SessionWindows | UpdatingWindows:
+    def _windows(self) -> PanedWindows | SessionWindows | CountWindows | UpdatingWindows:
         match self.assigner:
             case Session(gap):
                 return SessionWindows(self.keys, gap, self._aggregates(), self.compaction)
+            case CountSliding(size, slide):
+                return CountWindows(self.keys, size, slide, self._aggregates(), self.compaction)
             case _ if self._updates:
                 lateness = self.lateness_ms if self.emit.late else 0
                 panes = panes_of(self.assigner)

@@ -17,8 +17,8 @@ from tidemark.kernels.windows.incoming import Incoming, Outcome, results
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.merging import DROPPED, Spans, merge
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
+from tidemark.kernels.windows.versions import VERSION, are_newest, newest
 
-_VERSION: Final = "_tm_version"  # Int64; where in the sequence the key's sessions were written
 _FRESH: Final = "_tm_fresh"
 _KEY: Final = "_tm_key"
 _SESSION: Final = "_tm_session"
@@ -80,22 +80,20 @@ class SessionWindows:
         like = (
             fresh.clear()
             .drop(STAMP)
-            .with_columns(pl.lit(0, pl.Int64).alias(name) for name in (TIME, _VERSION))
+            .with_columns(pl.lit(0, pl.Int64).alias(name) for name in (TIME, VERSION))
         )
         stored = state.keyed("sessions").probe(hashes, like)
-        columns = [*fresh.columns, _VERSION, _FRESH]
+        columns = [*fresh.columns, VERSION, _FRESH]
         stored = stored.with_columns(
             pl.lit(BEFORE_ALL, pl.Int64).alias(STAMP), pl.lit(False).alias(_FRESH)
         ).select(columns)
         fresh = fresh.with_columns(
-            pl.lit(BEFORE_ALL, pl.Int64).alias(_VERSION), pl.lit(True).alias(_FRESH)
+            pl.lit(BEFORE_ALL, pl.Int64).alias(VERSION), pl.lit(True).alias(_FRESH)
         )
         items = pl.concat([stored, fresh])
         key = key_numbers(items, self.keys)
-        newest = np.full(int(key.max(initial=-1)) + 1, BEFORE_ALL, dtype=np.int64)
-        np.maximum.at(newest, key[: stored.height], longs(stored, _VERSION))
         is_open = longs(stored, WINDOW_END) - 1 > state.watermark
-        current = is_open & (longs(stored, _VERSION) == newest[key[: stored.height]])
+        current = is_open & are_newest(key[: stored.height], longs(stored, VERSION))
         kept = np.concatenate([np.flatnonzero(current), np.arange(stored.height, items.height)])
         return items[kept], key[kept]
 
@@ -124,13 +122,10 @@ class SessionWindows:
             *(HASH, *self.keys, WINDOW_START, WINDOW_END),
             *self.aggregates.names,
             (pl.col(WINDOW_END) - 1).alias(TIME),
-            pl.lit(incoming.end, pl.Int64).alias(_VERSION),
+            pl.lit(incoming.end, pl.Int64).alias(VERSION),
         )
+        # What is over goes with its version: older versions of it are over too.
+        is_open = pl.col(WINDOW_END) > incoming.ended
         return table.append(
-            records, self.compaction, lambda rows, _: self._newest(rows, incoming.ended)
+            records, self.compaction, lambda rows, _: newest(rows, self.keys).filter(is_open)
         )
-
-    def _newest(self, records: pl.DataFrame, ended: int) -> pl.DataFrame:
-        """Of each key the newest version, without what is over: older ones are over then too."""
-        newest = pl.col(_VERSION) == pl.col(_VERSION).max().over(HASH, *self.keys)
-        return records.filter(newest & (pl.col(WINDOW_END) > ended))
