@@ -18,7 +18,7 @@ from tidemark.plan.grouping import Grouping
 from tidemark.plan.nodes import Column, Edge, Node
 from tidemark.plan.scope import Scope
 from tidemark.plan.window_functions import unassigned
-from tidemark.plan.windows import window_columns
+from tidemark.plan.windows import time_of_window, window_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,8 @@ class ByColumns:
 
     @property
     def columns(self) -> tuple[Column, Column, Column]:
-        of_rows = [c for c in self.edge.columns if c.window is not None]
-        last = next(
-            (c for c in of_rows if c.window and c.window.says == "time" and self._mine(c)), None
-        )
         start, end = (self.edge.columns[ref.index] for ref in (self.start, self.end))
-        by_bounds = window_columns(self.assigner, start.type, "event")[2]
-        return start, end, last or by_bounds
-
-    def _mine(self, column: Column) -> bool:
-        return column.window is not None and column.window.assigner == self.assigner
+        return start, end, time_of_window(self.edge, self.start.index)
 
     @property
     def keys(self) -> tuple[Expression | None, ...]:

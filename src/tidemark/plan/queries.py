@@ -12,7 +12,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
-from tidemark.plan import aggregates, deduplication, relations
+from tidemark.plan import aggregates, deduplication, relations, window_ranks
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.expressions import Expression
@@ -79,7 +79,10 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
     relations.check_hints(select.args.get("hints") or ())
     refuse_what_cannot_run(_without_temporal_joins(select, context))
     found = deduplication.recognise(select)
-    if found is not None:
+    ranked = window_ranks.recognise(select, context)
+    if ranked is not None:
+        relation, condition = window_ranks.bind(*ranked, context), ranked[0].rest
+    elif found is not None:
         relation, condition = deduplication.bind(found, context), found.rest
     else:
         where = select.args.get("where")

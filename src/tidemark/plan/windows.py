@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from tidemark import types as t
 from tidemark.kernels.windows.spec import Assigner
-from tidemark.plan.nodes import Column, Edge, Node, TimeAttribute, WindowColumn
+from tidemark.plan.nodes import Column, Edge, TimeAttribute, WindowColumn
 
 BOUND = t.Timestamp(3, nullable=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Windowing:
-    """The windows that the rows of `node` are in: by a time attribute, the column `time`, or,
-    where that is not there any more, by two columns that are `given` bounds."""
-
-    node: Node
-    assigner: Assigner
-    attribute: TimeAttribute
-    time: int | None
-    given: tuple[int, int] | None
-    columns: tuple[Column, Column, Column]
 
 
 def window_columns(
@@ -32,13 +19,17 @@ def window_columns(
     zoned = isinstance(time, t.TimestampLtz)
     last = t.TimestampLtz(3, nullable=False) if zoned else BOUND
     return (
-        Column("window_start", BOUND, window=WindowColumn("start", assigner)),
-        Column("window_end", BOUND, window=WindowColumn("end", assigner)),
-        Column("window_time", last, attribute, WindowColumn("time", assigner)),
+        Column("window_start", BOUND, window=WindowColumn("start", assigner, last)),
+        Column("window_end", BOUND, window=WindowColumn("end", assigner, last)),
+        Column("window_time", last, attribute, WindowColumn("time", assigner, last)),
     )
 
 
-def says(edge: Edge, column: int, what: str) -> bool:
-    """Whether a column is the start, end or time of its row's window."""
-    window = edge.columns[column].window
-    return window is not None and window.says == what
+def time_of_window(edge: Edge, start: int) -> Column:
+    """The column that is the time of the window whose start stands in a column; where it was
+    left out, what it would be."""
+    window = edge.columns[start].window
+    assert window is not None
+    wanted = replace(window, says="time")
+    found = next((column for column in edge.columns if column.window == wanted), None)
+    return found or window_columns(window.assigner, window.time, "event")[2]
