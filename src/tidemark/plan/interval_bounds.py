@@ -85,7 +85,13 @@ class Bounds:
                 "an interval join bounds event time by event time, or processing time by "
                 "processing time",
                 at=span_of(node),
-                notes={mine.name: f"{mine.time} time", theirs.name: f"{theirs.time} time"},
+                notes={"left": f"{mine.time} time", "right": f"{theirs.time} time"},
+            )
+        if type(mine.type) is not type(theirs.type):
+            raise PlanError(
+                "both sides of an interval join must have times of one kind",
+                at=span_of(node),
+                notes={"left": mine.type.text(), "right": theirs.type.text()},
             )
         return True
 
@@ -143,7 +149,8 @@ def _linear(expression: Expression) -> _Linear | None:
 
 def _keeps_value(operand: Expression, type_: t.DataType) -> bool:
     """Whether a conversion leaves a time or an interval what it is."""
-    return type(operand.type) is type(type_)
+    both = (operand.type, type_)
+    return all(isinstance(one, t.TIMESTAMPS) for one in both) or type(both[0]) is type(both[1])
 
 
 def _difference(one: _Linear | None, other: _Linear | None) -> _Linear | None:

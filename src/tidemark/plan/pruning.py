@@ -13,6 +13,7 @@ from tidemark.plan.expressions import Expression, over, references
 from tidemark.plan.nodes import (
     Edge,
     Filter,
+    IntervalJoin,
     Node,
     Project,
     TemporalJoin,
@@ -55,6 +56,8 @@ def _only(node: Node, wanted: Sequence[int]) -> _Pruned:
             return _Pruned(Filter(below.node, below.moved(node.condition), edge), below.kept)
         case TemporalJoin():
             return _temporal_join(node, wanted)
+        case IntervalJoin():
+            return _interval_join(node, wanted)
         case _:
             below = [pruned(input_) for input_ in inputs(node)]
             return _Pruned(with_inputs(node, below), tuple(range(len(node.edge.columns))))
@@ -87,6 +90,39 @@ def _temporal_join(node: TemporalJoin, wanted: Sequence[int]) -> _Pruned:
         left_time=left.place(node.left_time),
         right_time=None if node.right_time is None else right.place(node.right_time),
         output=output,
+        edge=_edge(node.edge, wanted),
+    )
+    return _Pruned(join, tuple(wanted))
+
+
+def _interval_join(node: IntervalJoin, wanted: Sequence[int]) -> _Pruned:
+    width = len(node.left.edge.columns)
+    # Spark needs a column to have rows.
+    wanted = wanted or (node.left_time,)
+    asked = [*wanted, *(references(node.condition) if node.condition is not None else ())]
+    left = _exactly(node.left, {*node.left_keys, node.left_time, *(i for i in asked if i < width)})
+    right = _exactly(
+        node.right,
+        {*node.right_keys, node.right_time, *(i - width for i in asked if i >= width)},
+    )
+    scope = Scope.of(left.node.edge) + Scope.of(right.node.edge)
+
+    def place(old: int) -> int:
+        return left.place(old) if old < width else len(left.kept) + right.place(old - width)
+
+    def moved(condition: Expression) -> Expression:
+        return over(condition, lambda ref: scope.ref(place(ref.index)))
+
+    join = replace(
+        node,
+        left=left.node,
+        right=right.node,
+        left_keys=tuple(map(left.place, node.left_keys)),
+        right_keys=tuple(map(right.place, node.right_keys)),
+        left_time=left.place(node.left_time),
+        right_time=right.place(node.right_time),
+        condition=None if node.condition is None else moved(node.condition),
+        output=tuple(map(place, wanted)),
         edge=_edge(node.edge, wanted),
     )
     return _Pruned(join, tuple(wanted))
