@@ -9,8 +9,8 @@ CASES ?=
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 28
 
-demo: java .venv/.ready ## orders as they come in: a result that moves, for some ten seconds
-	$(BIN)/tidemark run examples/orders.sql --max-rows 150
+demo: java .venv/.ready ## orders, rates that change, the right rate for each order: half a minute, live
+	@$(BIN)/python -m examples.demo
 
 test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some)
 	$(BIN)/pytest $(ARGS)

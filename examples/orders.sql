@@ -1,5 +1,5 @@
 -- A shop's orders as they come in, priced, the small ones left out. Made-up rows, twenty a second,
--- without an end: `make demo` stops after some of them, Ctrl-C does at any time.
+-- without an end: Ctrl-C stops, and so does `tidemark run examples/orders.sql --max-rows 100`.
 
 CREATE TABLE orders (
   id         BIGINT,

@@ -1,0 +1,94 @@
+"""What the demo says, in colours where there is a terminal for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from examples.demo.market import Event, Order, Rate
+from tidemark.cli.terminal import Terminal
+
+CLOCK = "%H:%M:%S"
+LATE_SECONDS = 3  # as the script's watermark says
+
+OPENING = """\
+Orders come in, and exchange rates change. Each order is worth what it was worth when it was
+placed, however late the order or the rate arrives. Flink SQL, as a live stream on Spark:
+"""
+
+
+@dataclass
+class Screen:
+    terminal: Terminal
+    # What has come in so far; results are explained from it.
+    orders: list[Order] = field(default_factory=list)
+    rates: list[Rate] = field(default_factory=list)
+
+    def open(self, script: str) -> None:
+        query = script[script.rindex("SELECT") :].strip()
+        self._say(OPENING)
+        for line in query.splitlines():
+            self._say(f"    {line}", "cyan")
+
+    def next_moment(self) -> None:
+        self._say("")
+
+    def came_in(self, event: Event) -> None:
+        if isinstance(event, Order):
+            self.orders.append(event)
+            text = f"order {event.id}  {event.amount:>4} {event.currency}"
+            self._say(f"  {event.placed_at}  {text}")
+        else:
+            self.rates.append(event)
+            self._say(
+                f"  {event.valid_from}  rate       1 {event.currency} = {event.rate} USD", "dim"
+            )
+
+    def is_final(self, row: dict[str, Any]) -> None:
+        order = f"order {row['id']}  {row['amount']:>4} {row['currency']}"
+        if row["rate"] is None:
+            worth, why = "has no rate", f"nobody has said what 1 {row['currency']} is worth"
+        else:
+            worth, why = f"x {row['rate']:.2f} = {row['dollars']:>6.2f} USD", self._passed_over(row)
+        line = self.terminal.paint(f"      final  {order} {worth}", "bold green")
+        self._say(line + (self.terminal.paint(f"  ({why})", "dim") if why else ""))
+
+    def _passed_over(self, row: dict[str, Any]) -> str | None:
+        """The newest rate, where joining with it would have been wrong."""
+        placed = row["placed_at"].strftime(CLOCK)
+        of_currency = [rate for rate in self.rates if rate.currency == row["currency"]]
+        newest = max(of_currency, key=lambda rate: rate.valid_from)
+        if newest.valid_from <= placed:
+            return None
+        return f"not {newest.rate}, which holds from {newest.valid_from}"
+
+    def waits(self, waiting: int) -> None:
+        if waiting:
+            who = "1 order waits" if waiting == 1 else f"{waiting} orders wait"
+            self._say(f"             {who}: {self._reason()}", "yellow")
+
+    def _reason(self) -> str:
+        if self._held_back_by_rates():
+            return f"the watermark is at {self.watermark()}; rates have not come further"
+        return f"the watermark is at {self.watermark()}; orders come up to {LATE_SECONDS} s late"
+
+    def _held_back_by_rates(self) -> bool:
+        return self.watermark() == max(rate.valid_from for rate in self.rates)
+
+    def watermark(self) -> str | None:
+        """How far both tables have come by what their watermarks say; None before the first."""
+        if not self.orders or not self.rates:
+            return None
+        newest = datetime.strptime(max(order.placed_at for order in self.orders), CLOCK)
+        of_orders = (newest - timedelta(seconds=LATE_SECONDS)).strftime(CLOCK)
+        return min(of_orders, max(rate.valid_from for rate in self.rates))
+
+    def close(self, final: int, waiting: int) -> None:
+        came = f"{len(self.orders)} orders and {len(self.rates)} rates came in."
+        ended = f"{final} orders are final, which no later row can change"
+        rest = f"; {waiting} would wait on, but the demo ends here" if waiting else ""
+        self._say(f"\n{came} {ended}{rest}.", "bold")
+
+    def _say(self, text: str, style: str | None = None) -> None:
+        self.terminal.write((self.terminal.paint(text, style) if style else text) + "\n")
