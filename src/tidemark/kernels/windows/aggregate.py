@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from tidemark.errors import NotSupported
 from tidemark.kernels.aggregates import ROWS, Aggregates
 from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.columns import HASH, SEQUENCE
@@ -61,6 +62,14 @@ class WindowAggregate:
     retracts: bool = False
     combined: bool = False
     compaction: Compaction = field(default_factory=Compaction)
+
+    def __post_init__(self) -> None:
+        if self._updates and isinstance(self.assigner, Session | CountSliding):
+            raise NotSupported(
+                f"early or late results of {self.assigner}",
+                notes={"reason": "the end of such a window is not known before it is there"},
+                hint="leave out EMIT, or use windows of fixed length",
+            )
 
     @property
     def changelog_output(self) -> bool:

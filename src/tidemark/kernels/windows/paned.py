@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
 import polars as pl
 
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.columns import AFTER_ALL, HASH, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import TimeQueue
+from tidemark.kernels.tables import Longs, TimeQueue, longs
 from tidemark.kernels.windows.incoming import Incoming, Outcome, results
+from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.panes import LAST, PANE, Panes
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
-_OPEN = "_tm_open"  # the first of its windows that a row can still be in
+_WINDOW: Final = "_tm_window"
+_PLACE: Final = "_tm_place"
+_OPEN: Final = "_tm_open"  # Int64; the first of its windows that a row can still be in
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +74,19 @@ class PanedWindows:
         A row that comes after some windows of its pane have closed in this very step must not
         get into them: it makes a part of its own, which says where it begins to count.
         """
-        by = [*self.keys, PANE, LAST]
+        by, also = [*self.keys, PANE], [HASH, LAST]
         if self.panes.overlap:
             closed_now = (pl.col(STAMP) > before) & (self.panes.first - 1 <= pl.col(STAMP))
             split = rows.select(closed_now.any()).item()
-            begins = self._first_open() if split else self.panes.first.alias(_OPEN)
-            rows = rows.with_columns(begins)
-            by.append(_OPEN)
+            rows = rows.with_columns(self._first_open() if split else self.panes.first.alias(_OPEN))
+            (by if split else also).append(_OPEN)
+        if not self.panes.derived:
+            by.append(LAST)
+            also.remove(LAST)
         if self.combined:
-            return rows.select(HASH, *by, *self.aggregates.names)
-        lifted = self.aggregates.lifted(rows, [HASH, *by])
-        return self.aggregates.merged(lifted, by, pl.col(HASH).first())
+            return rows.select(*by, *also, *self.aggregates.names)
+        lifted = self.aggregates.lifted(rows, [*by, *also])
+        return self.aggregates.merged(lifted, by, pl.col(also).first())
 
     def _exchange(
         self, queue: TimeQueue, fresh: pl.DataFrame, incoming: Incoming
@@ -107,23 +114,34 @@ class PanedWindows:
 
     def _windows(self, parts: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
         """The windows that close in this step, with all that is in them."""
-        if self.panes.overlap:
-            parts = self._in_each_window(parts, incoming)
-        else:
-            parts = parts.rename({LAST: WINDOW_END, PANE: WINDOW_START})
-        return self.aggregates.merged(parts, [*self.keys, WINDOW_START, WINDOW_END])
-
-    def _in_each_window(self, parts: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
+        if not self.panes.overlap:
+            windows = parts.rename({LAST: WINDOW_END, PANE: WINDOW_START})
+            return self.aggregates.merged(windows, [*self.keys, WINDOW_START, WINDOW_END])
         if self.aggregates.depends_on_order:
             parts = parts.sort(PANE, maintain_order=True)
+        place, end = self._closing_ends(parts, incoming)
+        # One number for key and window is found again much faster than the columns are.
+        number = (end - end.min(initial=AFTER_ALL)) // self.panes.every
+        width = int(number.max(initial=0)) + 1
+        spread = parts.select(self.aggregates.names)[place].with_columns(
+            pl.Series(_WINDOW, key_numbers(parts, self.keys)[place] * width + number),
+            pl.Series(_PLACE, place),
+            pl.Series(WINDOW_END, end),
+        )
+        also = pl.col(_PLACE, WINDOW_END).first()
+        windows = self.aggregates.merged(spread, [_WINDOW], also)
+        windows = windows.hstack(parts.select(self.keys)[longs(windows, _PLACE)])
+        return windows.with_columns(self.panes.window_start.alias(WINDOW_START))
+
+    def _closing_ends(self, parts: pl.DataFrame, incoming: Incoming) -> tuple[Longs, Longs]:
+        """The ends of the closing windows each part is in, and the part's place beside each."""
         since = pl.max_horizontal(_OPEN, self.panes.end_after(incoming.before))
         until = pl.min_horizontal(LAST, pl.lit(incoming.ended, pl.Int64))
-        ends = pl.int_ranges(since, until + 1, self.panes.every, dtype=pl.Int64)
-        return (
-            parts.with_columns(ends.alias(WINDOW_END))
-            .explode(WINDOW_END, empty_as_null=False)
-            .with_columns(self.panes.window_start.alias(WINDOW_START))
-        )
+        ends = parts.select(since.alias(_OPEN), ((until - since) // self.panes.every).alias(LAST))
+        first, counts = longs(ends, _OPEN), np.maximum(longs(ends, LAST) + 1, 0)
+        place = np.repeat(np.arange(parts.height), counts)
+        within = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return place, first[place] + within * self.panes.every
 
     def _next(self, queue: TimeQueue, incoming: Incoming) -> int | None:
         earliest = queue.next

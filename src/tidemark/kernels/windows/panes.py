@@ -24,7 +24,7 @@ class Panes:
     """Expressions over a row's TIME, a pane's PANE and LAST, and a window's WINDOW_END.
 
     `span` is how far before its last end a pane's first end may lie: zero where every pane is
-    a window.
+    a window. `derived` says that LAST follows from PANE.
     """
 
     start: pl.Expr
@@ -34,6 +34,7 @@ class Panes:
     every: int
     span: int
     gaps: bool = False
+    derived: bool = True
 
     @property
     def overlap(self) -> bool:
@@ -64,7 +65,9 @@ def panes_of(assigner: Sliding | Cumulating | Given) -> Panes:
         case Given(start, end):
             # A pane is a window; once rows have become panes, it is known by LAST.
             end_of_pane = pl.col(end)
-            return Panes(pl.col(start), end_of_pane, pl.col(LAST), pl.col(PANE), 1, 0)
+            return Panes(
+                pl.col(start), end_of_pane, pl.col(LAST), pl.col(PANE), 1, 0, derived=False
+            )
 
 
 def _down(value: pl.Expr, unit: int) -> pl.Expr:
