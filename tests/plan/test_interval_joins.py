@@ -163,6 +163,22 @@ def test_joins_that_may_not_be_meant_are_warned_of(on, advice, tables):
     assert any(advice in warning for warning in plan(query(on), tables).warnings)
 
 
+@pytest.mark.parametrize(
+    ("test", "how"),
+    [
+        (f"EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND {NEAR} AND r.v > 3)", "semi"),
+        (f"NOT EXISTS (SELECT * FROM r WHERE r.k = l.k AND {NEAR})", "anti"),
+        (f"l.k IN (SELECT r.k FROM r WHERE {NEAR})", "semi"),
+    ],
+)
+def test_sub_queries_that_are_near_in_time_are_semi_and_anti_joins(test, how, tables):
+    sql = f"SELECT id, ts FROM l WHERE v > 1 AND {test}"
+    join = join_of(sql, tables)
+
+    assert (join.how, len(join.left_keys), join.lower_ms) == (how, 1, -3000)
+    assert schema(sql, tables) == "id INT, ts TIMESTAMP(3) *event*"
+
+
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -201,3 +217,9 @@ def test_a_condition_that_polars_would_test_otherwise_is_refused_for_outer_joins
     sql = f"SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND {NEAR} AND «l.d * r.d > 3»"
 
     refused(sql, NotSupported, at=tables)
+
+
+def test_a_sub_query_without_bounds_is_refused(tables):
+    refused(
+        "SELECT id FROM l WHERE «EXISTS (SELECT 1 FROM r WHERE r.k = l.k)»", NotSupported, at=tables
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal
@@ -39,7 +39,8 @@ def bind_interval_join(
     if join.args.get("using") or how is None or join.args.get("method"):
         raise _regular(join)
     right = relations.bind_relation(join.this, context)
-    matched = _Condition.of(join, where if how == "inner" else None, left, right, context)
+    parts = flattened(join.args["on"]) if join.args.get("on") is not None else []
+    matched = _Condition.of(parts, where if how == "inner" else None, left, right, context)
     interval = joined(matched.bounds)
     if interval is None:
         raise _regular(join, matched.bounds)
@@ -72,6 +73,81 @@ def _regular(join: exp.Join, bounds: list[Bound] | None = None) -> NotSupported:
     )
 
 
+# --- EXISTS and IN -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuery:
+    """A part of WHERE that asks whether a sub-query has a row for the row at hand."""
+
+    node: exp.Expression
+    query: exp.Select
+    compared: tuple[exp.Expression, ...]  # with what the sub-query selects
+    how: Literal["semi", "anti"]
+
+
+def take_sub_queries(select: exp.Select) -> tuple[exp.Select, tuple[SubQuery, ...]]:
+    """The SELECT without the parts of WHERE that are EXISTS, NOT EXISTS or IN, and these parts."""
+    where = select.args.get("where")
+    parts = flattened(where.this) if where is not None else []
+    found = {index: sub for index, part in enumerate(parts) if (sub := _sub_query(part))}
+    if not found:
+        return select, ()
+    plain = select.copy()
+    rest = [part.copy() for index, part in enumerate(parts) if index not in found]
+    plain.set("where", exp.Where(this=reduce(_and, rest)) if rest else None)
+    return plain, tuple(found.values())
+
+
+def _and(one: exp.Expression, other: exp.Expression) -> exp.Expression:
+    return exp.And(this=one, expression=other)
+
+
+def _sub_query(part: exp.Expression) -> SubQuery | None:
+    inner = part.this if isinstance(part, exp.Not | exp.Paren) else part
+    negated = isinstance(part, exp.Not)
+    if isinstance(inner, exp.Exists):
+        query, compared = inner.this, tuple[exp.Expression, ...]()
+    elif isinstance(inner, exp.In) and inner.args.get("query") is not None and not negated:
+        query, compared = inner.args["query"], (inner.this,)
+    else:
+        return None
+    query = query.this if isinstance(query, exp.Subquery) else query
+    if not isinstance(query, exp.Select) or any(query.args.get(key) for key in _NOT_PLAIN):
+        return None
+    return SubQuery(part, query, compared, "anti" if negated else "semi")
+
+
+_NOT_PLAIN = ("with_", "joins", "group", "having", "distinct", "order", "limit", "offset")
+
+
+def bind_sub_query(left: relations.Relation, sub: SubQuery, context: Context) -> relations.Relation:
+    """The rows of `left` that have, or do not have, a row of the sub-query near them in time."""
+    start, where = sub.query.args.get("from_"), sub.query.args.get("where")
+    if start is None or where is None:
+        raise _unbounded(sub)
+    right = relations.bind_relation(start.this, context)
+    selected = sub.query.expressions[: len(sub.compared)]
+    equal = [exp.EQ(this=a, expression=b) for a, b in zip(sub.compared, selected, strict=True)]
+    matched = _Condition.of([*equal, *flattened(where.this)], None, left, right, context)
+    interval = joined(matched.bounds)
+    if interval is None:
+        raise _unbounded(sub)
+    _check_inserts(left.node, right.node, sub.node)
+    _give_advice(interval, matched, left.node.edge, right.node.edge, context)
+    bound = _joined(left.node, right.node, interval, matched, sub.how, context)
+    return relations.Relation(bound, left.scope)
+
+
+def _unbounded(sub: SubQuery) -> NotSupported:
+    return NotSupported(
+        "IN, EXISTS, ANY or ALL with a sub-query cannot be run yet",
+        at=span_of(sub.node) or span_of(sub.query),
+        notes={"why": "it keeps all rows for ever, and its operator is not there yet"},
+        hint="bound the times of both queries: ... AND r.ts BETWEEN l.ts AND l.ts + INTERVAL ...",
+    )
+
+
 # --- the condition -----------------------------------------------------------------------------
 
 
@@ -88,7 +164,7 @@ class _Condition:
     @classmethod
     def of(
         cls,
-        join: exp.Join,
+        parts: Sequence[exp.Expression],
         where: exp.Expression | None,
         left: relations.Relation,
         right: relations.Relation,
@@ -100,8 +176,7 @@ class _Condition:
         keys: list[tuple[Expression, Expression, bool]] = []
         bounds: list[Bound] = []
         rest: list[tuple[Expression, exp.Expression]] = []
-        on = join.args.get("on")
-        for part in flattened(on) if on is not None else ():
+        for part in parts:
             bound = binder.condition(part, "ON")
             near = reader.read(bound, part)
             pair = None
@@ -144,7 +219,7 @@ def _bindable(
 # --- what can be said while planning ------------------------------------------------------------
 
 
-def _check_inserts(left: Node, right: Node, join: exp.Join) -> None:
+def _check_inserts(left: Node, right: Node, join: exp.Expression) -> None:
     for side, node in (("left", left), ("right", right)):
         if node.edge.changelog is not Changelog.APPEND:
             raise PlanError(

@@ -12,7 +12,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
-from tidemark.plan import aggregates, deduplication, relations, window_ranks
+from tidemark.plan import aggregates, deduplication, interval_joins, relations, window_ranks
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.expressions import Expression
@@ -77,6 +77,7 @@ def _refuse_ordering(node: exp.Expression) -> None:
 
 def _bind_select(select: exp.Select, context: Context) -> Node:
     relations.check_hints(select.args.get("hints") or ())
+    select, sub_queries = interval_joins.take_sub_queries(select)
     refuse_what_cannot_run(_without_temporal_joins(select, context))
     found = deduplication.recognise(select)
     ranked = window_ranks.recognise(select, context)
@@ -88,6 +89,8 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
         where = select.args.get("where")
         relation = relations.bind_from(select, context)
         condition = where.this if where is not None else None
+    for sub_query in sub_queries:
+        relation = interval_joins.bind_sub_query(relation, sub_query, context)
     if condition is not None:
         bound = context.binder(relation.scope).condition(condition, "WHERE")
         relation = replace(relation, node=Filter(relation.node, bound, relation.node.edge))
