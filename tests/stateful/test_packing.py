@@ -57,13 +57,23 @@ def test_the_session_time_zone_does_not_get_into_state() -> None:
     assert decode(packed[PAYLOAD][0].as_py())["ts"].dtype == pl.Datetime("us", "UTC")
 
 
-def test_a_row_is_stamped_with_the_largest_watermark_before_it() -> None:
-    pack = Pack(0, (0,), SCHEMA, "ts", stamp_column="ts")
-    batches = [batch(("a", 5000), ("a", 3000)), batch(("a", 9000), ("a", 7000))]
+@pytest.mark.parametrize(("behind", "told"), [(0, 9), (2, 7), (9, None), (None, None)])
+def test_every_bucket_is_told_the_watermark_of_the_partition(
+    behind: int | None, told: int | None
+) -> None:
+    rows = [batch(("a", 9000), ("a", 7000)), batch(("c", 5000))]
+    packed = [p for b in Pack(1, (10, 20), SCHEMA, "ts", behind)(iter(rows)) for p in b.to_pylist()]
 
-    stamps = [s for b in pack(iter(batches)) for s in decode(b[PAYLOAD][0].as_py())[STAMP]]
+    saying = [(p["bucket"], p["input"], p["position"]) for p in packed if p[PAYLOAD] is None]
+    assert saying == ([(10, 1, told), (20, 1, told)] if told else [])
 
-    assert stamps == [BEFORE_ALL, 5, 5, 9]
+
+def test_a_bucket_knows_the_furthest_watermark_of_each_input() -> None:
+    bucket = Bucket(Recorder(), (InputShape(SCHEMA), InputShape(SCHEMA)), ())
+
+    first = bucket.watermarks([(0, 0, 5, None), (0, 1, 9, None)], ())
+    assert first == [9, BEFORE_ALL]
+    assert bucket.watermarks([(0, 0, 7, None), (1, 0, 3, None), (-1, 0, 0, None)], first) == [9, 3]
 
 
 def test_a_null_time_names_the_row() -> None:
@@ -106,6 +116,18 @@ class Recorder:
         return Step(state, pl.DataFrame(), Metrics.of(state, (), (), 0, 0))
 
 
+class Keeper(Recorder):
+    """A kernel that keeps the keys of its first input."""
+
+    keys: list[str]
+
+    def step(
+        self, state: State, inputs: list[pl.DataFrame], watermark: int, processing_time: int
+    ) -> Step:
+        self.keys = inputs[0]["k"].to_list()
+        return super().step(state, inputs, watermark, processing_time)
+
+
 def test_rows_of_another_operator_come_before_the_watermark_that_it_lets_through() -> None:
     recorder = Recorder()
     bucket = Bucket(recorder, (InputShape(SCHEMA, chained=True), InputShape(SCHEMA)), ())
@@ -119,12 +141,10 @@ def test_rows_of_another_operator_come_before_the_watermark_that_it_lets_through
 
 
 def test_partitions_of_a_source_follow_each_other_in_order() -> None:
-    bucket = Bucket(recorder := Recorder(), (InputShape(SCHEMA, stamped=True),), ())
-    pack = Pack(0, (0,), SCHEMA, "ts", stamp_column="ts")
-    parts = [
-        next(pack(iter([batch(("a", t * 1000), ("a", 0))])))[PAYLOAD][0].as_py() for t in (3, 7)
-    ]
+    bucket = Bucket(recorder := Keeper(), (InputShape(SCHEMA),), ())
+    pack = Pack(0, (0,), SCHEMA, "ts")
+    parts = [next(pack(iter([batch((k, 0))])))[PAYLOAD][0].as_py() for k in ("a", "b")]
 
     bucket.step(State(), [(0, 0, 9, parts[1]), (0, 0, 0, parts[0])], BEFORE_ALL, 20, 0)
 
-    assert recorder.seen == [[(0, BEFORE_ALL), (1, 3), (2, BEFORE_ALL), (3, 7)]]
+    assert recorder.keys == ["a", "b"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,8 +22,9 @@ from tidemark.kernels.state import State
 from tidemark.spark.stateful.end_of_input import END_MS
 from tidemark.spark.stateful.packing import decode
 
-# A packed row: the input it belongs to, where it comes from, and its rows.
-Packed = tuple[int, int, int, bytes]
+# A packed row: the input it belongs to, where it comes from, and its rows; or, without these,
+# how far the watermark has come there.
+Packed = tuple[int, int, int, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,6 @@ class InputShape:
 
     schema: pa.Schema  # of the user's columns
     chained: bool = False
-    stamped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +57,32 @@ class Bucket:
     ) -> Step:
         """Rows of sources come after the watermark `before`, and then it moves to `after`.
 
-        A micro-batch knows one watermark, which is both; a table has none before its rows and
-        the last of all after them.
+        A table has none before its rows and the last of all after them.
         """
         frames = self._opened(packed)
         arriving = self._in_order(frames, state.watermark, max(state.watermark, before))
         step = self.kernel.step(state, arriving, after, processing_time)
         return replace(step, output=step.output.select(self.output))
 
+    def watermarks(self, packed: Iterable[Packed], known: Sequence[int]) -> list[int]:
+        """How far the watermark of each input has come, after what was `known`.
+
+        Every partition tells every bucket, so this is what Spark will say in the next batch.
+        """
+        now = list(known) or [BEFORE_ALL] * len(self.shapes)
+        for number, _, watermark, payload in packed:
+            if payload is None and number >= 0:
+                now[number] = max(now[number], watermark)
+        return now
+
     def _opened(self, packed: Iterable[Packed]) -> list[pl.DataFrame]:
         """A frame per input, its rows in the order of their source."""
         parts: list[list[Packed]] = [[] for _ in self.shapes]
         for row in packed:
-            if row[0] >= 0:
+            if row[3] is not None:
                 parts[row[0]].append(row)
         return [
-            pl.concat(
-                [_empty(shape), *(decode(p[3]) for p in sorted(of_input, key=lambda p: p[1:3]))]
-            ).rechunk()
+            pl.concat([_empty(shape), *_in_order_of_source(of_input)]).rechunk()
             for shape, of_input in zip(self.shapes, parts, strict=True)
         ]
 
@@ -92,8 +100,7 @@ class Bucket:
             for index in reversed(range(len(frames))):
                 shape, frame = self.shapes[index], frames[index]
                 if shape.chained == chained:
-                    own = pl.col(STAMP) if shape.stamped else pl.lit(now, pl.Int64)
-                    stamp = pl.lit(so_far, pl.Int64) if chained else own.clip(now)
+                    stamp = pl.lit(so_far if chained else now, pl.Int64)
                     places = np.arange(place, place + frame.height)
                     result[index] = frame.with_columns(
                         stamp.alias(STAMP), pl.Series(ARRIVAL, places, pl.Int64)
@@ -102,11 +109,16 @@ class Bucket:
         return result
 
 
+def _in_order_of_source(packed: list[Packed]) -> Iterator[pl.DataFrame]:
+    for *_, payload in sorted(packed, key=lambda row: row[1:3]):
+        assert payload is not None
+        yield decode(payload)
+
+
 def _empty(shape: InputShape) -> pl.DataFrame:
     frame = pl.from_arrow(shape.schema.empty_table())
     assert isinstance(frame, pl.DataFrame)
-    system = [HASH, TIME, *([STAMP] if shape.stamped else [])]
-    return frame.with_columns(pl.lit(0, pl.Int64).alias(name) for name in system)
+    return frame.with_columns(pl.lit(0, pl.Int64).alias(name) for name in (HASH, TIME))
 
 
 def as_kernel_watermark(spark_watermark: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
@@ -56,14 +56,16 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
     ) -> Iterator[pd.DataFrame]:
         yield from self._step(key, [], timerValues)
 
-    def _step(self, key: Any, packed: Iterable[Packed], values: Any) -> Iterator[pd.DataFrame]:
+    def _step(self, key: Any, packed: list[Packed], values: Any) -> Iterator[pd.DataFrame]:
         started = time.perf_counter()
         before, notes = self._store.open()
         watermark = as_kernel_watermark(values.getCurrentWatermarkInMs())
         now = values.getCurrentProcessingTimeInMs()
-        step = self._bucket.step(before, packed, watermark, watermark, now)
+        # Spark makes the watermark of a batch known in the next one. The rows have told already.
+        told = self._bucket.watermarks(packed, notes.get("watermarks", ()))
+        step = self._bucket.step(before, packed, watermark, max(watermark, min(told)), now)
         timer = self._move_timer(notes.get("timer"), step.next_event_time)
-        self._store.save(before, step.state, {"timer": timer})
+        self._store.save(before, step.state, {"timer": timer, "watermarks": told})
         busy = time.perf_counter() - started
         yield from packed_output(int(key[0]), step, self._store.round_trips, busy)
 

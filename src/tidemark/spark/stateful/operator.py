@@ -41,15 +41,17 @@ class StatefulInput:
     which carries row kinds where there are any. `time_column` is the event time, a TIMESTAMP
     or TIMESTAMP_NTZ. A streaming frame fed by sources has its watermark declared
     (`end_of_input.with_watermark`); one that comes out of another stateful operator is
-    `chained`. `stamp_column` holds the watermark each row makes: rows then see the watermark
-    as if each came alone. It is for operators with one input whose source is read in one
-    partition.
+    `chained`.
+
+    `behind_ms` says how far the watermark of the frame's one source lies behind the event time.
+    If all inputs say so, a micro-batch ends at the watermark that its own rows have made,
+    where Spark would let them wait for the next one.
     """
 
     frame: DataFrame
     keys: tuple[str, ...]
     time_column: str | None
-    stamp_column: str | None = None
+    behind_ms: int | None = None
     chained: bool = False
 
 
@@ -89,11 +91,8 @@ def _packed(
 ) -> DataFrame:
     from pyspark.sql import functions as f
 
-    frame = input_.frame
-    if input_.stamp_column is not None:
-        frame = frame.coalesce(1)
-    hashed = frame.withColumn(HASH, f.xxhash64(*input_.keys))
-    pack = Pack(number, numbers, schema, input_.time_column, input_.stamp_column)
+    hashed = input_.frame.withColumn(HASH, f.xxhash64(*input_.keys))
+    pack = Pack(number, numbers, schema, input_.time_column, input_.behind_ms)
     return hashed.mapInArrow(pack, PACKED_DDL)
 
 
@@ -146,8 +145,7 @@ def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
 
 
 def _shape(input_: StatefulInput) -> InputShape:
-    schema = _arrow_schema(input_.frame.schema)
-    return InputShape(schema, input_.chained, input_.stamp_column is not None)
+    return InputShape(_arrow_schema(input_.frame.schema), input_.chained)
 
 
 def _nullable(schema: StructType) -> StructType:

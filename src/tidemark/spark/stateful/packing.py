@@ -7,7 +7,7 @@ rows of one bucket as an Arrow stream, so both pay once per bucket.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.errors import DataError
-from tidemark.kernels.columns import BEFORE_ALL, HASH, STAMP, TIME
+from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
 
 BUCKET = "bucket"
 INPUT = "input"
@@ -34,6 +34,8 @@ _PACKED = pa.schema(
     ]
 )
 TICK = -1  # the `input` of rows that only say that time has passed
+# A packed row without a payload says how far the watermark of its partition has come, in place
+# of its position.
 
 
 def encode(frame: pl.DataFrame) -> bytes:
@@ -51,16 +53,16 @@ class Pack:
     """Packs the rows of a partition, for `DataFrame.mapInArrow`.
 
     The time column becomes whole milliseconds. Each packed row says which partition it is
-    from and where in it it stands, so that arrival order survives the shuffle. With
-    `stamp_column`, the watermark that each row makes, every row is stamped with the largest
-    one before it in the partition.
+    from and where in it it stands, so that arrival order survives the shuffle. At the end
+    every bucket is told how far the partition's watermark has come, if it is known how many
+    milliseconds it lies behind the rows' times.
     """
 
     input: int
     labels: tuple[int, ...]
     schema: pa.Schema  # of the user's columns
     time_column: str | None
-    stamp_column: str | None = None
+    behind_ms: int | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -73,11 +75,24 @@ class Pack:
         for batch in batches:
             rows = _from_arrow(pa.Table.from_batches([batch]).cast(schema))
             rows = rows.with_columns(self._time(rows))
-            if self.stamp_column is not None:
-                stamps, watermark = _stamps(rows[self.stamp_column], watermark)
-                rows = rows.with_columns(stamps)
+            watermark = max(watermark, self._watermark(rows[TIME]))
             yield self._packed(rows, partition, position)
             position += rows.height
+        if watermark > BEFORE_ALL:
+            yield self._told(partition, watermark)
+
+    def _watermark(self, times: pl.Series) -> int:
+        """The largest watermark that a row makes."""
+        latest = times.max()
+        if self.behind_ms is None or latest is None:
+            return BEFORE_ALL
+        assert isinstance(latest, int)
+        # Spark's watermark starts at 0, and nothing is before that.
+        return latest - self.behind_ms if latest > self.behind_ms else BEFORE_ALL
+
+    def _told(self, partition: int, watermark: int) -> pa.RecordBatch:
+        there = [*self.labels]
+        return _record_batch(there, self.input, partition, watermark, [None for _ in there])
 
     def _time(self, rows: pl.DataFrame) -> pl.Series:
         if self.time_column is None:
@@ -99,15 +114,18 @@ class Pack:
         grouped = rows[order]
         there = [b for b in range(len(self.labels)) if bounds[b] < bounds[b + 1]]
         payloads = [encode(grouped[int(bounds[b]) : int(bounds[b + 1])]) for b in there]
-        columns = [
-            [self.labels[b] for b in there],
-            [self.input] * len(there),
-            [partition] * len(there),
-            [position] * len(there),
-            payloads,
-        ]
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, _PACKED, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=_PACKED)
+        return _record_batch(
+            [self.labels[b] for b in there], self.input, partition, position, payloads
+        )
+
+
+def _record_batch(
+    labels: list[int], input_: int, partition: int, position: int, payloads: Sequence[bytes | None]
+) -> pa.RecordBatch:
+    count = len(labels)
+    columns = [labels, [input_] * count, [partition] * count, [position] * count, payloads]
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, _PACKED, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_PACKED)
 
 
 def _from_arrow(table: pa.Table) -> pl.DataFrame:
@@ -121,13 +139,6 @@ def milliseconds(times: pl.Series) -> pl.Series:
     assert isinstance(times.dtype, pl.Datetime)
     per_millisecond = {"ms": 1, "us": 1_000, "ns": 1_000_000}[times.dtype.time_unit]
     return times.cast(pl.Int64) // per_millisecond
-
-
-def _stamps(watermarks: pl.Series, before: int) -> tuple[pl.Series, int]:
-    """Per row the largest watermark of the rows before it, and the largest of all."""
-    own = milliseconds(watermarks).fill_null(BEFORE_ALL).to_numpy()
-    running = np.maximum.accumulate(np.concatenate([[before], own]))
-    return pl.Series(STAMP, running[:-1], pl.Int64), int(running[-1])
 
 
 @dataclass(frozen=True, slots=True)
