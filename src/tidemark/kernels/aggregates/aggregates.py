@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
-from tidemark.kernels.aggregates.functions import FUNCTIONS
+from tidemark.kernels.aggregates.functions import aggregate_of
 from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
 from tidemark.kernels.aggregates.scope import Scope
@@ -44,7 +44,7 @@ class Aggregates:
     ) -> Aggregates:
         """`counted` keeps the number of rows even if no call asks for it."""
         scopes = [Scope(call, retracts, by_arrival) for call in calls]
-        found = [FUNCTIONS[scope.call.function](scope) for scope in scopes]
+        found = [aggregate_of(scope) for scope in scopes]
         kept = {a.name: a for aggregate in found for a in aggregate.accumulators}
         if retracts or counted:
             rows = count_of_rows(retracts)

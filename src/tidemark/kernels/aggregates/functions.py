@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tidemark.kernels.aggregates import numbers, values
+from tidemark.kernels.aggregates import numbers, users, values
 from tidemark.kernels.aggregates.accumulators import Merge
 from tidemark.kernels.aggregates.scope import Aggregate, Scope
 
@@ -27,3 +27,10 @@ FUNCTIONS: Mapping[str, Callable[[Scope], Aggregate]] = {
     "JSON_ARRAYAGG": values.json_array,
     "JSON_OBJECTAGG": values.json_object,
 }
+
+
+def aggregate_of(scope: Scope) -> Aggregate:
+    """What a call keeps and makes of it; a function of the user's goes before ours."""
+    if scope.call.implementation is not None:
+        return users.aggregate(scope)
+    return FUNCTIONS[scope.call.function](scope)

@@ -61,16 +61,21 @@ class Scope:
         return Accumulator(f"_tm_{what}({names}){where}", lift, how)
 
     def values(
-        self, lifted: pl.Expr | None = None, *, nulls: bool = False, ordered: bool = True
+        self,
+        lifted: pl.Expr | None = None,
+        name: str = "items",
+        *,
+        nulls: bool = False,
+        ordered: bool = True,
     ) -> tuple[Accumulator, pl.Expr]:
         """All values, or all different ones, as a list; and what must be kept for it.
 
-        `lifted` is kept instead of the argument, `nulls` too if asked for. Where order does
-        not matter, different values need not be kept twice.
+        `lifted` is kept instead of the argument, under a name of its own; `nulls` too if asked
+        for. Where order does not matter, different values need not be kept twice.
         """
         value = self.argument if lifted is None else lifted
         wanted = self.passes if nulls else self.passes & value.is_not_null()
-        name = f"{'json' if lifted is not None else 'items'}{'?' if nulls else ''}"
+        name = f"{name} and nulls" if nulls else name
         if self.call.distinct and not (ordered or self.retracts):
             lift = pl.when(wanted).then(pl.concat_list(value))
             kept = self.keep("set", lift, Merge.SET)

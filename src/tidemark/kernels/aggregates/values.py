@@ -62,14 +62,14 @@ def bag(scope: Scope) -> Aggregate:
 
 
 def json_array(scope: Scope) -> Aggregate:
-    kept, texts = scope.values(_as_json(scope.argument))
+    kept, texts = scope.values(_as_json(scope.argument), "json")
     return Aggregate((kept,), pl.lit("[") + texts.list.join(",") + pl.lit("]"))
 
 
 def json_object(scope: Scope) -> Aggregate:
     key, value = (pl.col(name) for name in scope.call.arguments)
     member = _as_json(key.cast(pl.String)) + pl.lit(":") + _as_json(value).fill_null("null")
-    kept, texts = scope.values(member)
+    kept, texts = scope.values(member, "json")
     return Aggregate((kept,), pl.lit("{") + texts.list.join(",") + pl.lit("}"))
 
 

@@ -9,7 +9,6 @@ import polars as pl
 
 from tidemark.errors import NotSupported
 from tidemark.kernels.aggregates import ROWS, Aggregates
-from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.columns import HASH, SEQUENCE
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
@@ -58,7 +57,6 @@ class WindowAggregate:
     emit: Emit = NOTHING_BESIDES
     lateness_ms: int = 0
     processing_time: bool = False
-    retention: Retention | None = None
     retracts: bool = False
     combined: bool = False
     compaction: Compaction = field(default_factory=Compaction)

@@ -6,6 +6,7 @@ time (a count window) has none in the output either.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,8 +70,9 @@ class Call:
     """One aggregate call, by Flink's name of the function in capitals.
 
     `arguments` and `filter` name input columns; COUNT without an argument counts rows. `dtype`
-    is the type of the result, and what the kernel computes in. `implementation` is the object
-    behind a function of the user's.
+    is the type of the result, and what the kernel computes in. `implementation` is a function of
+    the user's: it is given a frame with the arguments of a group's rows and gives the result
+    (`aggregates.users.RowByRow` makes one of an object that accumulates).
     """
 
     function: str
@@ -80,7 +82,7 @@ class Call:
     distinct: bool = False
     filter: str | None = None
     separator: str | None = None
-    implementation: Any = None
+    implementation: Callable[[pl.DataFrame], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
