@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from tidemark.kernels.columns import AFTER_ALL, KIND
 from tidemark.kernels.interval_join import IntervalJoin
+from tidemark.kernels.interval_join_stream import StreamIntervalJoin
 from tidemark.kernels.segments import Compaction
 
 from .drive import LEFT, RIGHT, Arrived, Driver, frame
-from .interval_reference import IntervalReference, Pair
+from .interval_reference import IntervalReference, Pair, StreamReference
 from .reference import NONE_YET, Row
 
 MANY = settings(max_examples=60, deadline=None)
@@ -96,7 +97,7 @@ def in_any_order(pairs: Sequence[Pair]) -> list[Pair]:
     return sorted(pairs, key=str)
 
 
-def feed(reference: IntervalReference, events: Sequence[Event]) -> list[Pair]:
+def feed(reference: IntervalReference | StreamReference, events: Sequence[Event]) -> list[Pair]:
     out: list[Pair] = []
     for event in events:
         if isinstance(event, int):
@@ -163,3 +164,30 @@ def test_by_the_time_of_day_rows_are_as_old_as_their_arrival(
             expected += reference.arrive(arrived.side, replace(arrived.row, time=clock))
 
         assert in_any_order(driver.pairs(rows, NONE_YET, clock)) == in_any_order(expected)
+
+
+@given(BOUNDS, histories(), CUTS, st.builds(Compaction, st.integers(2, 4), st.integers(1, 4)))
+@MANY
+def test_the_form_of_the_stream_api_drops_late_rows_and_keeps_each_row_by_its_own_time(
+    bounds: tuple[int, int], history: list[Event], cuts: list[str], compaction: Compaction
+) -> None:
+    driver = IntervalDriver(StreamIntervalJoin(("l_key",), ("r_key",), *bounds, compaction))
+    reference = StreamReference(*bounds)
+    since: list[Event] = []
+    late = [0, 0]
+    for event, cut in zip([*history, AFTER_ALL], [*cuts[: len(history)], "cut"], strict=True):
+        since.append(event)
+        if cut == "no cut":
+            continue
+        watermark = max((e for e in since if isinstance(e, int)), default=NONE_YET)
+        rows = [e for e in since if isinstance(e, Arrived)]
+
+        assert in_any_order(driver.pairs(rows, watermark)) == in_any_order(feed(reference, since))
+
+        assert driver.metrics is not None
+        late = [a + b for a, b in zip(late, driver.metrics.late, strict=True)]
+        since = []
+        if cut == "restart":
+            driver.restart()
+
+    assert late == reference.late

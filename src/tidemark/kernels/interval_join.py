@@ -11,7 +11,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import Arrivals, arrange
 from tidemark.kernels.columns import AFTER_ALL, KIND, SEQUENCE, STAMP, TIME
-from tidemark.kernels.interval_clean_up import CleanUp, clock_of
+from tidemark.kernels.interval_clean_up import END, CleanUp, clock_of
 from tidemark.kernels.interval_outcomes import How, Output, plain
 from tidemark.kernels.interval_ranges import Pairs, equal_keys
 from tidemark.kernels.interval_sides import Arrived, Look, Side
@@ -60,8 +60,8 @@ class IntervalJoin:
         sides = self._sides()
         left, right = (plain(frame).clear() for frame in arrivals.frames)
         output = Output(left, right, self.how)
-        for clock, frames in _moments(state, arrivals):
-            state = self._moment(state, sides, clock, frames, output)
+        for watermark, frames in slices(state, arrivals):
+            state = self._moment(state, sides, clock_of(watermark), frames, output)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
         made = output.frame()
         waiting = sum(side.partners.waiting(state) for side in sides)
@@ -164,8 +164,8 @@ class IntervalJoin:
         return pairs, joined if wanted else None
 
 
-def _moments(state: State, arrivals: Arrivals) -> Iterator[tuple[int, tuple[pl.DataFrame, ...]]]:
-    """The times the clock shows in a step, and the rows that come while it shows each.
+def slices(state: State, arrivals: Arrivals) -> Iterator[tuple[int, tuple[pl.DataFrame, ...]]]:
+    """The watermarks of a step, at most `END`, each with the rows that come while it stands.
 
     There are few: rows of a micro-batch know no more than the batch's watermark.
     """
@@ -180,4 +180,4 @@ def _moments(state: State, arrivals: Arrivals) -> Iterator[tuple[int, tuple[pl.D
             for rows, bound in zip(arrivals.frames, bounds, strict=True)
         )
         if number or any(rows.height for rows in frames):
-            yield clock_of(watermark), frames
+            yield min(watermark, END), frames

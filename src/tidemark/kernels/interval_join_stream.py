@@ -1,0 +1,113 @@
+"""The interval join of the stream API: rows that come too late are dropped, others never linger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.arrivals import arrange
+from tidemark.kernels.columns import HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.interval_join import slices
+from tidemark.kernels.interval_outcomes import Output, plain
+from tidemark.kernels.interval_ranges import Pairs, Ranges, by_key_and_time, equal_keys
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import longs
+
+UNTIL = "_tm_until"  # the first watermark at which a row is gone
+
+
+@dataclass(frozen=True, slots=True)
+class StreamIntervalJoin:
+    """The pairs of rows where the right time lies in [left time + lower, left time + upper].
+
+    A row behind the watermark is dropped and counted. Others are kept while a row that is in
+    time may still find them, each by its own time. Null keys match nothing.
+    """
+
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    lower: int
+    upper: int
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        arrivals = arrange(state, [rows.drop(KIND, strict=False) for rows in inputs], watermark)
+        left, right = (plain(rows).clear() for rows in arrivals.frames)
+        output, late = Output(left, right, "inner"), [0, 0]
+        for now, frames in slices(state, arrivals):
+            in_time = [rows.filter(pl.col(TIME) >= now) for rows in frames]
+            late = [n + a.height - b.height for n, a, b in zip(late, frames, in_time, strict=True)]
+            state = self._together(state, now, in_time, output)
+        state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
+        made = output.frame()
+        metrics = Metrics.of(state, arrivals.rows_in, (late[0], late[1]), made.height, 0)
+        return Step(state, made, metrics)
+
+    def _together(
+        self, state: State, now: int, frames: Sequence[pl.DataFrame], output: Output
+    ) -> State:
+        """Rows that come while the watermark stands find partners, then wait for others."""
+        names = ("left", "right")
+        sizes = (max(self.upper, 0), max(-self.lower, 0))
+        keys = (self.left_keys, self.right_keys)
+        came = [
+            _kept(by_key_and_time(rows.drop_nulls(key)), size, now)
+            for rows, key, size in zip(frames, keys, sizes, strict=True)
+        ]
+        for mine, theirs, (back, ahead) in (
+            (0, 1, (self.lower, self.upper)),
+            (1, 0, (-self.upper, -self.lower)),
+        ):
+            rows, times = came[mine], longs(came[mine], TIME)
+            ranges = Ranges(longs(rows, HASH), times + back, times + ahead)
+            for pairs in self._found(state, ranges, rows, came[theirs], names[theirs], now):
+                equal = equal_keys(pairs, rows, keys[mine], keys[theirs])
+                pairs = pairs.where(equal)
+                both = [_plain(rows)[pairs.mine], _plain(pairs.rows)[pairs.theirs]]
+                left, right = both if mine == 0 else both[::-1]
+                output.add(left.hstack(right), longs(rows, SEQUENCE)[pairs.mine])
+        output.settle()
+        for name, rows, size in zip(names, came, sizes, strict=True):
+            table = state.keyed(name).without_before(now - size)
+            table = table.append(
+                rows, self.compaction, lambda old, _: old.filter(pl.col(UNTIL) > now).sort(TIME)
+            )
+            state = state.with_tables(**{name: table})
+        return state
+
+    def _found(
+        self,
+        state: State,
+        ranges: Ranges,
+        rows: pl.DataFrame,
+        others: pl.DataFrame,
+        table: str,
+        now: int,
+    ) -> Iterator[Pairs]:
+        """Rows from before that are still kept, and rows that came just now, but earlier."""
+        for pairs in ranges.within(state.keyed(table)):
+            yield pairs.where(longs(pairs.rows, UNTIL)[pairs.theirs] > now)
+        pairs = ranges.among(others)
+        earlier = longs(others, SEQUENCE)[pairs.theirs] < longs(rows, SEQUENCE)[pairs.mine]
+        yield pairs.where(earlier)
+
+
+def _kept(rows: pl.DataFrame, size: int, now: int) -> pl.DataFrame:
+    """A row stays until the watermark reaches the end of its range, and at least until it moves."""
+    until = np.maximum(longs(rows, TIME) + size, now + 1)
+    return rows.with_columns(pl.Series(UNTIL, until))
+
+
+def _plain(rows: pl.DataFrame) -> pl.DataFrame:
+    return plain(rows).drop(UNTIL)
