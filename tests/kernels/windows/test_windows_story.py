@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tidemark.errors import NotSupported
-from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, STAMP, TIME
+from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.spec import (
@@ -20,7 +20,7 @@ from tidemark.kernels.windows.spec import (
     Sliding,
 )
 
-from .drive import CALLS, LONG, Driver
+from .drive import CALLS, Driver
 
 COUNT, SUM = CALLS["count"][0], CALLS["sum"][0]
 EACH_ROW = Firing(each_row=True)
@@ -359,12 +359,19 @@ def test_nothing_is_remembered_of_windows_that_are_over():
             assert windows.state.height == 0
 
 
-def test_windows_without_keys_are_one_group():
-    kernel = WindowAggregate((), Sliding(10, 10), (Call("COUNT", (), "n", LONG),))
-    rows = pl.DataFrame(
-        {"_tm_hash": [0, 0], TIME: [1, 2], "_tm_arrival": [0, 1], STAMP: [BEFORE_ALL] * 2}
-    )
+@pytest.mark.parametrize(
+    ("assigner", "told"),
+    [
+        (Sliding(10, 10), [(2, 0, 10)]),
+        (Sliding(10, 5), [(2, -5, 5), (2, 0, 10)]),
+        (Session(8), [(2, 1, 10)]),
+        (CountSliding(2, 1), [(2, None, None)]),
+    ],
+)
+def test_windows_without_keys_are_one_group(assigner, told):
+    kernel = WindowAggregate((), assigner, (COUNT,))
+    rows = pl.DataFrame({HASH: [0, 0], TIME: [1, 2], ARRIVAL: [0, 1], STAMP: [BEFORE_ALL] * 2})
 
     step = kernel.step(State(), [rows], 9, 0)
 
-    assert step.output.rows() == [(2, 0, 10)]
+    assert step.output.rows() == told

@@ -130,7 +130,7 @@ class PanedWindows:
         )
         also = pl.col(_PLACE, WINDOW_END).first()
         windows = self.aggregates.merged(spread, [_WINDOW], also)
-        windows = windows.hstack(parts.select(self.keys)[longs(windows, _PLACE)])
+        windows = windows.hstack(parts.select(HASH, *self.keys)[longs(windows, _PLACE)])
         return windows.with_columns(self.panes.window_start.alias(WINDOW_START))
 
     def _closing_ends(self, parts: pl.DataFrame, incoming: Incoming) -> tuple[Longs, Longs]:
