@@ -67,7 +67,10 @@ STATE_TTL = "table.exec.state.ttl"
 CHECKPOINT_INTERVAL = "execution.checkpointing.interval"
 JOB_NAME = "pipeline.name"
 INTERVAL_SLACK = "table.exec.interval-join.min-cleanup-interval"
+INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
+
+LOAD_PHASE = "tidemark.temporal-join.load-phase"
 
 OPTIONS = (
     SessionOption(
@@ -91,6 +94,19 @@ OPTIONS = (
         _slack,
         "how long interval joins keep expired rows: a duration, or half-width as before Flink 1.18",
         default="0 ms",
+    ),
+    SessionOption(
+        LOAD_PHASE,
+        parse_duration,
+        "joins streams by processing time: left rows wait until the right side was silent for "
+        "so long, or its watermark has come to the start",
+    ),
+    SessionOption(
+        INTERVAL_LATE_ROWS,
+        _one_of("join", "drop"),
+        "whether late rows of inner interval joins join what is kept, as in SQL, or are dropped, "
+        "as in Flink's stream API",
+        default="join",
     ),
     SessionOption("parallelism.default", _positive, "the number of key buckets of stateful jobs"),
     SessionOption(

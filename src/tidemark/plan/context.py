@@ -23,6 +23,8 @@ class Context:
     views: tuple[Identifier, ...] = ()  # being expanded, outermost first
     drops_nulls: bool = False  # what happens to a null for a NOT NULL column
     interval_slack: str | None = None  # how much longer interval joins keep rows
+    interval_drops_late: bool = False  # whether inner ones drop late rows
+    load_idle_ms: int | None = None  # after how much silence a processing-time join has loaded
     warnings: list[str] = field(default_factory=list)
     # When windows tell their results; asked where there is one.
     emit: Callable[[], EmitRules] = EmitRules

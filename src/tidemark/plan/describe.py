@@ -206,6 +206,8 @@ def _interval_join(node: IntervalJoin) -> Description:
     details = [node.how, f"key=[{pairs}]", f"bounds=[{near}]"]
     if node.condition is not None:
         details.append(f"where=[{words(node.condition)}]")
+    if node.drops_late:
+        details.append("drops late rows")
     now = "the clock" if node.by_clock else "the watermark"
     keeps = (
         f"left rows until {now} has passed {mine}{_signed(node.upper_ms + node.slack_ms)}; right "

@@ -276,6 +276,7 @@ def _joined(
             condition, lambda r: replace(r, index=r.index + grown if r.index >= before else r.index)
         )
     edge = _edge(left.edge, right.edge, how)
+    by_clock = left.edge.columns[interval.left].time == "processing"
     joined_rows: Node = IntervalJoin(
         left=left,
         right=right,
@@ -290,6 +291,8 @@ def _joined(
         condition=condition,
         slack_ms=_slack(context.interval_slack, interval),
         edge=edge,
+        drops_late=context.interval_drops_late
+        and (how, by_clock, any(matched.nulls_equal)) == ("inner", False, False),
     )
     kept = [*range(widths[0])]
     if how not in ("semi", "anti"):

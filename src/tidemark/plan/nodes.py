@@ -152,7 +152,8 @@ class IntervalJoin:
 
     `nulls_equal` says for each key whether null equals null. A pair must also meet the
     `condition`, which is over the columns of both inputs. Semi and anti joins give left columns
-    only. Rows are kept `slack_ms` longer than they have to be.
+    only. Rows are kept `slack_ms` longer than they have to be. `drops_late` is the rule of the
+    stream API for rows behind the watermark.
     """
 
     left: Node
@@ -169,6 +170,7 @@ class IntervalJoin:
     slack_ms: int
     edge: Edge
     output: tuple[int, ...] | None = None
+    drops_late: bool = False
 
     @property
     def by_clock(self) -> bool:

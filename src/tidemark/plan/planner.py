@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tidemark.catalog.catalogs import Catalogs
-from tidemark.catalog.options import INTERVAL_SLACK, RUNTIME_MODE, SessionOptions
+from tidemark.catalog.options import (
+    INTERVAL_LATE_ROWS,
+    INTERVAL_SLACK,
+    LOAD_PHASE,
+    RUNTIME_MODE,
+    SessionOptions,
+)
 from tidemark.catalog.tables import Relation, Table, TableTraits, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
@@ -53,6 +59,8 @@ class Planner:
             self.traits,
             drops_nulls=self.options.drops_nulls,
             interval_slack=self.options.get(INTERVAL_SLACK),
+            interval_drops_late=self.options.get(INTERVAL_LATE_ROWS) == "drop",
+            load_idle_ms=self.options.milliseconds(LOAD_PHASE) or None,
         )
         roots = tuple(pruned(self._root(part, context)) for part in _parts(statement))
         mode: Mode = "batch" if self.options.batch else "streaming"

@@ -17,12 +17,12 @@ from tidemark.spark.types import to_arrow
 if TYPE_CHECKING:
     import polars as pl
 
+    from tidemark.kernels.protocol import Kernel
     from tidemark.spark.builder import Builder
 
 
 def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
     from tidemark.kernels.held_back import held_back
-    from tidemark.kernels.interval_join import IntervalJoin as Kernel
     from tidemark.spark.stateful.operator import StatefulInput
 
     names = spark_text.safe_names((*node.left.edge.names, *node.right.edge.names))
@@ -38,18 +38,7 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
         # Rows without a key are all of one.
         keys = [("_tm_all_left",), ("_tm_all_right",)]
         frames = [f.selectExpr("*", f"TRUE AS {k}") for f, (k,) in zip(frames, keys, strict=True)]
-    left_keys, right_keys = keys
-    kernel = Kernel(
-        left_keys,
-        right_keys,
-        lower=node.lower_ms,
-        upper=node.upper_ms,
-        how=node.how,
-        condition=None if node.condition is None else polars(node.condition, names),
-        nulls_equal=node.nulls_equal or None,
-        time="processing" if node.by_clock else "event",
-        slack=node.slack_ms,
-    )
+    kernel = _kernel(node, keys[0], keys[1], names)
     times = (sides[0].columns[node.left_time], sides[1].columns[node.right_time])
     inputs = [
         StatefulInput(frame, key, None if node.by_clock else time, chained=is_stateful(below))
@@ -64,6 +53,27 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
     tick = _TICK_MS if node.by_clock and node.how != "inner" else None
     return Frame(
         builder.run_kernel("interval-join", runs, inputs, schema, tick), output, Changelog.APPEND
+    )
+
+
+def _kernel(
+    node: IntervalJoin, left: tuple[str, ...], right: tuple[str, ...], names: Sequence[str]
+) -> Kernel:
+    from tidemark.kernels.interval_join import IntervalJoin as SqlForm
+    from tidemark.kernels.interval_join_stream import StreamIntervalJoin
+
+    if node.drops_late:
+        return StreamIntervalJoin(left, right, node.lower_ms, node.upper_ms)
+    return SqlForm(
+        left,
+        right,
+        lower=node.lower_ms,
+        upper=node.upper_ms,
+        how=node.how,
+        condition=None if node.condition is None else polars(node.condition, names),
+        nulls_equal=node.nulls_equal or None,
+        time="processing" if node.by_clock else "event",
+        slack=node.slack_ms,
     )
 
 
