@@ -22,6 +22,7 @@ ORDER = (
     ("rows",),
     ("spark",),
     ("connectors",),
+    ("windows",),
     ("session",),
     ("testing",),
     ("cli", "ui"),

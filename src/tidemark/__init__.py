@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from tidemark.catalog.user_functions import udf
     from tidemark.errors import TidemarkError
     from tidemark.rows import Change
-    from tidemark.session.dataframes import temporal_join
+    from tidemark.session.dataframes import temporal_join, window_aggregate
+    from tidemark.session.interval_joins import interval_join, stream
     from tidemark.session.result import Result
     from tidemark.session.session import Session, connect
     from tidemark.session.workspace import Workspace
@@ -34,8 +35,11 @@ _HOMES = {
     "TidemarkError": "tidemark.errors",
     "Workspace": "tidemark.session.workspace",
     "connect": "tidemark.session.session",
+    "interval_join": "tidemark.session.interval_joins",
+    "stream": "tidemark.session.interval_joins",
     "temporal_join": "tidemark.session.dataframes",
     "udf": "tidemark.catalog.user_functions",
+    "window_aggregate": "tidemark.session.dataframes",
 }
 
 __all__ = [
@@ -49,8 +53,11 @@ __all__ = [
     "Workspace",
     "__version__",
     "connect",
+    "interval_join",
+    "stream",
     "temporal_join",
     "udf",
+    "window_aggregate",
 ]
 
 

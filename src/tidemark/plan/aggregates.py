@@ -18,12 +18,14 @@ from tidemark.plan.aggregate_calls import Columns, aggregate_of, bind_call, call
 from tidemark.plan.context import Context
 from tidemark.plan.emit import EmitRules
 from tidemark.plan.expressions import Expression, Ref, references, replaced
-from tidemark.plan.grouped_windows import ByCall, ByColumns, Windowed, columns_of_window
+from tidemark.plan.grouped_windows import ByCall, ByColumns, ByRows, Windowed, columns_of_window
 from tidemark.plan.grouping import Grouping, expanded, grouping_number, grouping_of
 from tidemark.plan.nodes import AggregateCall, Column, Edge, Filter, Node, WindowAggregate
 from tidemark.plan.projection import project
 from tidemark.plan.relations import Relation
 from tidemark.plan.scalars import Binder
+
+Windows = ByCall | ByRows | ByColumns
 
 _GROUPING = ("GROUPING", "GROUPING_ID")
 
@@ -71,7 +73,7 @@ class _Aggregation:
 
     rows: Node
     grouping: Grouping
-    windows: ByCall | ByColumns
+    windows: Windows
     columns: Columns
     calls: list[AggregateCall] = field(default_factory=list)
 
@@ -83,8 +85,11 @@ class _Aggregation:
         others = [element for element in written if not group_windows.is_group_window(element)]
         binder = context.binder(relation.scope)
         grouping = grouping_of(others, binder)
-        windows: ByCall | ByColumns
-        if calls:
+        windows: Windows
+        rows = group_windows.rows_of(calls[0]) if calls else None
+        if rows is not None:
+            windows = ByRows(rows, calls[0])
+        elif calls:
             windows = ByCall(_only_window(calls, grouping, binder), calls[0])
         else:
             found = columns_of_window(relation.node.edge, grouping, select)
@@ -212,9 +217,11 @@ def _refuse_unbounded(select: exp.Select) -> NoReturn:
     )
 
 
-def _checked_emit(rules: EmitRules, windows: ByCall | ByColumns) -> Emit:
+def _checked_emit(rules: EmitRules, windows: Windows) -> Emit:
     if rules.is_plain:
         return rules.emit
+    if isinstance(windows, ByRows):
+        raise PlanError("a window of rows tells its result when it is full, not early or late")
     if isinstance(windows.assigner, Session):
         raise PlanError(
             "a session window tells its result once, so EMIT and the keys "

@@ -10,7 +10,7 @@ from tidemark import functions
 from tidemark import types as t
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
-from tidemark.kernels.windows.spec import Assigner, Session, Sliding
+from tidemark.kernels.windows.spec import Assigner, CountSliding, Session, Sliding
 from tidemark.plan.conversions import apply
 from tidemark.plan.expressions import Expression, Literal, Ref
 from tidemark.plan.features import GROUP_WINDOWS
@@ -36,7 +36,25 @@ class GroupWindow:
 
 
 def is_group_window(node: exp.Expression) -> bool:
-    return _is_call(node) and node.name.upper() in GROUP_WINDOWS
+    return _is_call(node) and node.name.upper() in (*GROUP_WINDOWS, _ROWS)
+
+
+# Windows of rows have no words in SQL; the Python API says them so.
+_ROWS = "$ROWS"
+
+
+def rows_window(size: int, slide: int) -> exp.Expression:
+    """What to add to GROUP BY for the last `size` rows of a key after every `slide` of them."""
+    lengths = [exp.Literal.number(size), exp.Literal.number(slide)]
+    return exp.Anonymous(this=_ROWS, expressions=lengths)
+
+
+def rows_of(call: exp.Expression) -> CountSliding | None:
+    """The window of rows that a call stands for, if it is one."""
+    if call.name != _ROWS:
+        return None
+    size, slide = (int(length.this) for length in call.expressions)
+    return CountSliding(size, slide)
 
 
 def _is_call(node: exp.Expression) -> bool:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported
-from tidemark.kernels.windows.spec import Assigner, Session
+from tidemark.kernels.windows.spec import Assigner, CountSliding, Session
 from tidemark.plan.aggregate_calls import Columns
 from tidemark.plan.expressions import Expression, Ref, references
 from tidemark.plan.group_windows import GroupWindow
@@ -18,7 +18,7 @@ from tidemark.plan.grouping import Grouping
 from tidemark.plan.nodes import Column, Edge, Node
 from tidemark.plan.scope import Scope
 from tidemark.plan.window_functions import unassigned
-from tidemark.plan.windows import time_of_window, window_columns
+from tidemark.plan.windows import BOUND, time_of_window, window_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,27 @@ class ByCall:
     def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
         by_clock = self.window.attribute == "processing"
         return Windowed(node, None if by_clock else columns.add(self.window.time), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ByRows:
+    """Windows of so many rows of a key, which have no bounds in time."""
+
+    assigner: CountSliding
+    at: exp.Expression
+
+    @property
+    def columns(self) -> tuple[Column, Column, Column]:
+        start, end, time = window_columns(self.assigner, BOUND, "event")
+        unknown = BOUND.with_nullable(True)
+        return Column(start.name, unknown), Column(end.name, unknown), Column(time.name, unknown)
+
+    @property
+    def keys(self) -> tuple[Expression | None, ...]:
+        return (None, None, None)
+
+    def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
+        return Windowed(node, None, None)
 
 
 @dataclass(frozen=True, slots=True)

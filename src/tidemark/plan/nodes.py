@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tidemark.catalog.tables import Changelog, Table
-from tidemark.kernels.windows.spec import Assigner, Emit
+from tidemark.kernels.windows.spec import Assigner, CountSliding, Emit
 from tidemark.plan.expressions import Expression
 from tidemark.types import DataType
 
@@ -129,8 +129,9 @@ class TemporalJoin:
     """Each left row with the right version valid at its time; left columns, then right ones,
     of all these only `output` if it is given.
 
-    Without `right_time` the version that is there when the left row arrives. If
-    `retractions_overwrite`, a `-U` ends the version at its time.
+    Without `right_time` the version that is there when the left row arrives; with `load_idle_ms`
+    left rows wait until the right side has been silent for so long. If `retractions_overwrite`,
+    a `-U` ends the version at its time.
     """
 
     left: Node
@@ -143,6 +144,7 @@ class TemporalJoin:
     retractions_overwrite: bool
     edge: Edge
     output: tuple[int, ...] | None = None
+    load_idle_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,8 @@ class WindowAggregate:
     @property
     def by_clock(self) -> bool:
         """Whether the windows are those of processing time."""
-        return self.time is None and self.given is None
+        counted = isinstance(self.assigner, CountSliding)
+        return self.time is None and self.given is None and not counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from tidemark.catalog.tables import Relation, Table, TableTraits, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
 from tidemark.plan.context import Context
-from tidemark.plan.emit import emit_rules
+from tidemark.plan.emit import EmitRules, emit_rules
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, walk
 from tidemark.plan.pruning import pruned
@@ -52,8 +52,11 @@ class Planner:
     options: SessionOptions
     traits: Traits
 
-    def plan(self, statement: Runnable) -> Plan:
-        """What a query or INSERT means. Raises PlanError, NotSupported, OptionError."""
+    def plan(self, statement: Runnable, windows: EmitRules | None = None) -> Plan:
+        """What a query or INSERT means. Raises PlanError, NotSupported, OptionError.
+
+        `windows` says when windows tell their results, whatever the statement and options say.
+        """
         context = Context(
             self.catalogs,
             self.traits,
@@ -62,15 +65,17 @@ class Planner:
             interval_drops_late=self.options.get(INTERVAL_LATE_ROWS) == "drop",
             load_idle_ms=self.options.milliseconds(LOAD_PHASE) or None,
         )
-        roots = tuple(pruned(self._root(part, context)) for part in _parts(statement))
+        roots = tuple(pruned(self._root(part, context, windows)) for part in _parts(statement))
         mode: Mode = "batch" if self.options.batch else "streaming"
         if mode == "batch":
             _refuse_unbounded(roots, statement)
         return Plan(roots, mode, tuple(context.warnings))
 
-    def _root(self, statement: s.Query | s.Insert, context: Context) -> Node:
+    def _root(
+        self, statement: s.Query | s.Insert, context: Context, windows: EmitRules | None
+    ) -> Node:
         clause = statement.emit
-        context = replace(context, emit=lambda: emit_rules(self.options, clause))
+        context = replace(context, emit=lambda: windows or emit_rules(self.options, clause))
         if isinstance(statement, s.Insert):
             root: Node = bind_insert(statement, context)
         else:

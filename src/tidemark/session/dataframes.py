@@ -1,4 +1,4 @@
-"""Flink's temporal join for Spark DataFrames, by the same plan as the SQL."""
+"""Temporal joins and windows for Spark DataFrames, by the same plans as the SQL."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tidemark.durations import parse_duration
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.session.session import connect
 from tidemark.types import quote_name
+from tidemark.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,27 +37,58 @@ def temporal_join(
     The columns are those of `left`, then those of `right` that are not in `on`.
     """
     keys = [on] if isinstance(on, str) else list(on)
-    delays = dict(watermarks or {})
-    for side in delays:
-        if side not in ("left", "right"):
-            raise PlanError(
-                f"unknown side `{side}` of `watermarks`", hint=did_you_mean(side, ("left", "right"))
-            )
+    delays = delays_of(watermarks)
     if how not in ("inner", "left"):
         raise PlanError(f"how='{how}' is not a temporal join", hint="use 'inner' or 'left'")
     session = connect(left.sparkSession)
-    session.register("l", left, watermark=_watermark(left_time, delays.get("left")))
+    session.register("l", left, watermark=watermark_of(left_time, delays.get("left")))
     session.register(
         "r",
         right,
-        watermark=_watermark(right_time, delays.get("right")),
+        watermark=watermark_of(right_time, delays.get("right")),
         primary_key=keys,
         row_kind=right_kind,
     )
     return session.sql(_query(left, right, keys, left_time, how, right_kind)).to_dataframe()
 
 
-def _watermark(time: str, delay: str | None) -> str:
+def window_aggregate(
+    frame: DataFrame,
+    window: Window,
+    *,
+    select: Sequence[str],
+    group_by: str | Sequence[str] = (),
+    watermark: str | None = None,
+    row_kind: str | None = None,
+) -> DataFrame:
+    """Aggregates of the rows of each key and window, by the same plan as the SQL.
+
+    `select` holds SQL expressions over the columns of `group_by`, over aggregates such as
+    `COUNT(*) AS n`, and over `window_start`, `window_end` and `window_time`. `watermark` says how
+    late rows may come, as in `"5 seconds"`; `row_kind` names a column of row kinds if the frame is
+    a changelog. A window that tells results early or late gives a changelog, with the kinds in
+    `row_kind`.
+    """
+    keys = [group_by] if isinstance(group_by, str) else list(group_by)
+    session = connect(frame.sparkSession)
+    time = None if window.time is None else watermark_of(window.time, watermark)
+    session.register("r", frame, watermark=time, row_kind=row_kind)
+    return session.table("r").window(window).group_by(*keys).select(*select).to_dataframe()
+
+
+def delays_of(watermarks: Mapping[str, str] | None) -> dict[str, str]:
+    """How late rows of each side may come, where it is said."""
+    delays = dict(watermarks or {})
+    for side in delays:
+        if side not in ("left", "right"):
+            raise PlanError(
+                f"unknown side `{side}` of `watermarks`", hint=did_you_mean(side, ("left", "right"))
+            )
+    return delays
+
+
+def watermark_of(time: str, delay: str | None) -> str:
+    """The expression of a watermark that lets rows come some time late."""
     if delay is None:
         return quote_name(time)
     milliseconds = parse_duration(delay)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from tidemark.catalog.tables import Changelog
-from tidemark.dialect.statements import Statement
+from tidemark.dialect.statements import Query, Statement
 from tidemark.errors import TidemarkError
 from tidemark.plan.nodes import Column, Edge
 from tidemark.rows import Change
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    from tidemark.session.windowed import Run, WindowedTable
+    from tidemark.windows import Window
 
 Kind = Literal["ok", "table", "query", "job"]
 
@@ -88,6 +91,16 @@ class Result:
         kinds in a column of that name."""
         raise TidemarkError("this statement is not a query", hint="only queries are DataFrames")
 
+    def window(self, window: Window) -> WindowedTable:
+        """The rows in windows, to be grouped and aggregated: see `tidemark.windows`.
+
+        >>> from tidemark.windows import Tumble
+        >>> session.table("orders").window(Tumble("1 hour", on="ts")).group_by("shop").select(
+        ...     "shop", "window_start", "COUNT(*) AS n"
+        ... )  # doctest: +SKIP
+        """
+        raise TidemarkError("this statement has no rows", hint="only queries have windows")
+
 
 def _close(batches: Iterator[Any]) -> None:
     close = getattr(batches, "close", None)
@@ -125,13 +138,16 @@ class QueryResult(Result):
 
     def __init__(
         self,
-        statement: Statement,
+        statement: Query,
         edge: Edge,
         start: Callable[[], ChangeStream],
         frame: Callable[[str], DataFrame],
+        run_windows: Run,
         warnings: tuple[str, ...] = (),
     ) -> None:
         super().__init__(statement)
+        self._query = statement.query
+        self._run_windows = run_windows
         self.columns = edge.columns
         self.changelog = edge.changelog
         self.bounded = edge.bounded
@@ -165,6 +181,11 @@ class QueryResult(Result):
 
     def to_dataframe(self, kind_column: str = "row_kind") -> DataFrame:
         return self._frame(kind_column)
+
+    def window(self, window: Window) -> WindowedTable:
+        from tidemark.session.windowed import WindowedTable
+
+        return WindowedTable(self._query, self._run_windows, window)
 
 
 class JobResult(Result):

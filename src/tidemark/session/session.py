@@ -15,6 +15,7 @@ from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, TidemarkError
+from tidemark.plan.emit import EmitRules
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
 from tidemark.session import sinks, sources
@@ -169,7 +170,10 @@ class Session:
             built = self.launcher().frame(root, streaming=not root.edge.bounded)
             return _with_user_names(built, root, kind_column)
 
-        return QueryResult(statement, root.edge, start, frame, plan.warnings)
+        def run_windows(query: s.Query, source: Source, rules: EmitRules) -> Result:
+            return self._execute(self.workspace.plan_windows(query, source, rules))
+
+        return QueryResult(statement, root.edge, start, frame, run_windows, plan.warnings)
 
     def collect(self, root: Node, streaming: bool) -> Iterator[pa.Table]:
         """The rows of a bounded plan, by a stream or by a batch whatever the session's mode."""

@@ -13,6 +13,7 @@ from tidemark.catalog.tables import Relation, TemporalFunction
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, SqlError, did_you_mean
+from tidemark.plan.emit import EmitRules
 from tidemark.plan.explain import explain
 from tidemark.plan.planner import Plan, Planner, Traits
 from tidemark.session import show
@@ -66,6 +67,13 @@ class Workspace:
         """Apply and plan every statement. Raises at the first that cannot be."""
         script = parse_script(text, name)
         return [self.apply(statement, script.source) for statement in script.statements]
+
+    def plan_windows(self, statement: s.Query, source: Source, rules: EmitRules) -> Planned:
+        """A query whose windows tell their results by the rules, whatever the options say."""
+        try:
+            return Planned(statement, source, plan=self.planner.plan(statement, rules))
+        except SqlError as error:
+            raise error.located_in(source) from None
 
     def apply(self, statement: s.Statement, source: Source) -> Planned:
         """Carry out what needs no Spark. Raises SqlError that knows its place in `source`."""

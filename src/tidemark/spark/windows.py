@@ -16,6 +16,7 @@ from tidemark.kernels.windows.spec import (
     WINDOW_START,
     Assigner,
     Call,
+    CountSliding,
     Cumulating,
     Given,
     Session,
@@ -174,7 +175,9 @@ def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
     data = builder.run_kernel("window-aggregate", wrapped, inputs, schema, _tick(node))
     keys = input_.keys if node.keys else ()
     results = [_result_name(place) for place in range(len(node.calls))]
-    values = [*keys, *_bounds(WINDOW_START, WINDOW_END, time), *results]
+    nothing = "CAST(NULL AS TIMESTAMP_NTZ)"
+    bounds = (nothing,) * 3 if _has_no_bounds(node) else _bounds(WINDOW_START, WINDOW_END, time)
+    values = [*keys, *bounds, *results]
     names = names_of(node.edge)
     texts = [
         f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
@@ -231,8 +234,14 @@ def _aggregate_schema(node: WindowAggregate, input_: _Input, *, kinds: bool) -> 
         StructField(_result_name(place), to_spark(call.type))
         for place, call in enumerate(node.calls)
     ]
-    fields += [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
+    if not _has_no_bounds(node):
+        fields += [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
     return StructType([*fields, *[StructField(KIND, StringType())] * kinds])
+
+
+def _has_no_bounds(node: WindowAggregate) -> bool:
+    """Windows of rows begin and end at no time."""
+    return isinstance(node.assigner, CountSliding)
 
 
 def _tick(node: WindowAggregate) -> int | None:
