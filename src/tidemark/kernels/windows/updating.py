@@ -111,11 +111,12 @@ class UpdatingWindows:
         """All events in order, each with what its window has come to, and whether it tells."""
         hashes = distinct(np.concatenate([longs(part, HASH) for part in (rows, ending, called)]))
         names = [*self._window, *self.aggregates.names]
+        place = pl.col(SEQUENCE) - state.sequence
         parts = [
             (self._stored(state, hashes, rows.select(names)), STORED, pl.lit(-2)),
             (called, CALL, pl.lit(-1)),
-            (rows.select(*names, STAMP, SEQUENCE), ROW, pl.col(SEQUENCE) * 2 + 1),
-            (self._ends(incoming, rows, ending), END, pl.col(SEQUENCE) * 2),
+            (rows.select(*names, STAMP, SEQUENCE), ROW, place * 2 + 1),
+            (self._ends(incoming, rows, ending), END, place * 2),
         ]
         placed = [
             part.with_columns(pl.lit(role, pl.Int64).alias(ROLE), order.cast(pl.Int64).alias(ORDER))
