@@ -1,0 +1,211 @@
+"""Interval joins for Spark DataFrames: the form of SQL, and that of Flink's stream API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from tidemark.catalog.options import INTERVAL_LATE_ROWS
+from tidemark.durations import parse_duration
+from tidemark.errors import PlanError
+from tidemark.session.dataframes import delays_of, watermark_of
+from tidemark.session.session import Session, connect
+from tidemark.types import quote_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+How = Literal["inner", "left", "right", "full", "semi", "anti"]
+
+_HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
+
+
+def interval_join(
+    left: DataFrame,
+    right: DataFrame,
+    *,
+    on: str | Sequence[str],
+    left_time: str,
+    right_time: str,
+    between: tuple[str, str],
+    how: How = "inner",
+    watermarks: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """The rows of both sides with equal keys whose times are near each other.
+
+    `right_time` must lie in [`left_time` + lower, `left_time` + upper], where `between` are the
+    two bounds: `("-10 seconds", "1 minute")`. A row without a partner comes out, where `how` keeps
+    it, when no partner can come any more. `watermarks` says how late rows may come, as in
+    `{"left": "5 seconds"}`. The result streams if an input does.
+
+    The columns are those of `left`, then those of `right` that are not in `on`; keys of a right or
+    full join come from whichever side has them. Semi and anti joins give the columns of `left`.
+    """
+    if how not in _HOWS:
+        raise PlanError(f"how='{how}' is not an interval join", hint=f"use one of {_HOWS}")
+    keys = [on] if isinstance(on, str) else list(on)
+    delays = delays_of(watermarks)
+    session = connect(left.sparkSession)
+    session.register("l", left, watermark=watermark_of(left_time, delays.get("left")))
+    session.register("r", right, watermark=watermark_of(right_time, delays.get("right")))
+    near = _near(left_time, right_time, *map(_milliseconds, between))
+    equal = [f"l.{quote_name(key)} = r.{quote_name(key)}" for key in keys]
+    condition = " AND ".join([*equal, near])
+    if how in ("semi", "anti"):
+        exists = "EXISTS" if how == "semi" else "NOT EXISTS"
+        query = f"SELECT * FROM l WHERE {exists} (SELECT 1 FROM r WHERE {condition})"
+    else:
+        columns = ", ".join(_columns(left, right, keys, how))
+        query = f"SELECT {columns} FROM l {how.upper()} JOIN r ON {condition}"
+    return session.sql(query).to_dataframe()
+
+
+def _milliseconds(bound: str) -> int:
+    """A duration with a sign: `-10 seconds`."""
+    text = bound.strip()
+    sign = -1 if text.startswith("-") else 1
+    try:
+        return sign * parse_duration(text.lstrip("+-").strip())
+    except ValueError as problem:
+        raise PlanError(f"'{bound}' is no bound of an interval join: {problem}") from None
+
+
+def _near(left_time: str, right_time: str, lower: int, upper: int) -> str:
+    left, right = f"l.{quote_name(left_time)}", f"r.{quote_name(right_time)}"
+    return f"{right} BETWEEN {left} {_interval(lower)} AND {left} {_interval(upper)}"
+
+
+def _interval(milliseconds: int) -> str:
+    seconds, rest = divmod(abs(milliseconds), 1000)
+    sign = "-" if milliseconds < 0 else "+"
+    return (
+        f"{sign} INTERVAL '{seconds // 86_400} {_clock(seconds % 86_400)}.{rest:03d}' DAY TO SECOND"
+    )
+
+
+def _clock(seconds: int) -> str:
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+
+def _columns(left: DataFrame, right: DataFrame, keys: Sequence[str], how: How) -> Iterator[str]:
+    taken = set(left.columns)
+    for name in left.columns:
+        quoted = quote_name(name)
+        either = f"COALESCE(l.{quoted}, r.{quoted}) AS {quoted}"
+        yield either if name in keys and how in ("right", "full") else f"l.{quoted}"
+    for name in right.columns:
+        if name not in keys:
+            alias = name if name not in taken else f"{name}_right"
+            yield f"r.{quote_name(name)} AS {quote_name(alias)}"
+
+
+# --- the stream API ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Rows with an event time. `delay` says how late they may come."""
+
+    frame: DataFrame
+    time: str
+    delay: str | None = None
+
+    def key_by(self, *keys: str) -> KeyedStream:
+        """The rows of each key together."""
+        if not keys:
+            raise PlanError("key_by needs a column", hint='name one: key_by("user")')
+        return KeyedStream(self, keys)
+
+
+def stream(frame: DataFrame, *, time: str, delay: str | None = None) -> Stream:
+    """A DataFrame, streaming or not, whose column `time` is its event time."""
+    return Stream(frame, time, delay)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedStream:
+    stream: Stream
+    keys: tuple[str, ...]
+
+    def interval_join(self, other: KeyedStream) -> IntervalJoin:
+        """Pairs of rows with equal keys; how far apart they may be says `between`."""
+        if len(self.keys) != len(other.keys):
+            raise PlanError(
+                "both sides of an interval join need the same number of keys",
+                notes={"left": ", ".join(self.keys), "right": ", ".join(other.keys)},
+            )
+        return IntervalJoin(self, other)
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalJoin:
+    """The pairs of two keyed streams whose times are near each other, as in Flink's stream API.
+
+    Inner only. A row that comes behind the watermark is dropped.
+    """
+
+    left: KeyedStream
+    right: KeyedStream
+    bounds: tuple[int, int] | None = None
+    exclusive: tuple[int, int] = (0, 0)
+
+    def between(self, lower: str, upper: str) -> IntervalJoin:
+        """The right time lies in [left time + lower, left time + upper]."""
+        bounds = _milliseconds(lower), _milliseconds(upper)
+        if bounds[0] > bounds[1]:
+            raise PlanError(
+                "the lower bound of an interval join is above the upper one",
+                notes={"between": f"{lower}, {upper}"},
+            )
+        return replace(self, bounds=bounds)
+
+    def lower_bound_exclusive(self) -> IntervalJoin:
+        """Leaves out pairs that are exactly the lower bound apart."""
+        return replace(self, exclusive=(1, self.exclusive[1]))
+
+    def upper_bound_exclusive(self) -> IntervalJoin:
+        """Leaves out pairs that are exactly the upper bound apart."""
+        return replace(self, exclusive=(self.exclusive[0], 1))
+
+    def select(self, *expressions: str) -> DataFrame:
+        """The pairs as columns: SQL expressions over the rows `l` and `r`.
+
+        >>> pairs.select("l.id", "r.url AS clicked", "r.ts - l.ts AS took")  # doctest: +SKIP
+        """
+        session = self._session()
+        return session.sql(f"SELECT {', '.join(expressions)} {self._from()}").to_dataframe()
+
+    def process(
+        self, function: Callable[[Any], Any], schema: StructType | str, *expressions: str
+    ) -> DataFrame:
+        """What a function makes of the pairs: it gets a pandas frame with the columns that
+        `expressions` ask for, as `select` does, and returns one with the columns of `schema`."""
+        pairs = self.select(*(expressions or ("l.*", "r.*")))
+
+        def each(frames: Iterator[Any]) -> Iterator[Any]:
+            for frame in frames:
+                yield function(frame)
+
+        return pairs.mapInPandas(each, schema)
+
+    def _session(self) -> Session:
+        session = connect(self.left.stream.frame.sparkSession)
+        session.workspace.options.set(INTERVAL_LATE_ROWS, "drop")
+        for name, side in (("l", self.left), ("r", self.right)):
+            rows = side.stream
+            session.register(name, rows.frame, watermark=watermark_of(rows.time, rows.delay))
+        return session
+
+    def _from(self) -> str:
+        if self.bounds is None:
+            raise PlanError(
+                "an interval join needs bounds",
+                hint='say between("-10 seconds", "10 seconds") before select or process',
+            )
+        lower, upper = self.bounds[0] + self.exclusive[0], self.bounds[1] - self.exclusive[1]
+        pairs = zip(self.left.keys, self.right.keys, strict=True)
+        equal = [f"l.{quote_name(mine)} = r.{quote_name(theirs)}" for mine, theirs in pairs]
+        near = _near(self.left.stream.time, self.right.stream.time, lower, upper)
+        return f"FROM l JOIN r ON {' AND '.join([*equal, near])}"
