@@ -7,6 +7,7 @@ import pytest
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.errors import NotSupported, PlanError
+from tidemark.plan.explain import explain
 from tidemark.plan.nodes import Filter, KeepLast, TemporalJoin, is_stateful, walk
 from tidemark.session.workspace import Workspace
 
@@ -107,6 +108,33 @@ def test_above_a_filter_of_the_view_retractions_take_the_place_of_versions(table
     )
 
     assert join.retractions_overwrite
+
+
+def test_a_stream_is_joined_by_processing_time_once_it_has_been_loaded(tables):
+    sql = "SELECT o.id, x.rate FROM o JOIN r FOR SYSTEM_TIME AS OF o.pt AS x ON o.cur = x.cur"
+    with pytest.raises(NotSupported) as caught:
+        root(sql, tables)
+    assert "FLINK-19830" in str(caught.value)
+    assert "SET 'tidemark.temporal-join.load-phase'" in str(caught.value)
+
+    tables.plan_script("SET 'tidemark.temporal-join.load-phase' = '10 s'")
+
+    join = join_of(sql, tables)
+    assert (join.right_time, join.load_idle_ms) == (None, 10_000)
+    text = explain(plan(sql, tables))
+    assert "load phase=[until the right side is silent for 10000 ms]" in text
+    message = refused(
+        "SELECT 1 FROM o JOIN «plain FOR SYSTEM_TIME AS OF o.pt AS x» ON o.cur = x.cur", at=tables
+    ).message
+    assert message == "`plain` has no key by which its latest rows could be kept"
+
+
+def test_a_temporal_function_does_not_wait_for_a_load_phase(tables):
+    tables.plan_script("SET 'tidemark.temporal-join.load-phase' = '10 s'")
+    tables.declare_temporal_function(TemporalFunction("rates", "plain", "rt", ("cur",)))
+
+    sql = "SELECT 1 FROM o, LATERAL TABLE(rates(o.pt)) AS x WHERE o.cur = x.cur"
+    assert join_of(sql, tables).load_idle_ms is None
 
 
 def test_a_temporal_function_joins_by_either_time(tables):

@@ -128,6 +128,11 @@ def _temporal_join(node: TemporalJoin) -> Description:
     details = [f"{node.how}", f"key=[{pairs}]", f"as of=[{left[node.left_time]}]"]
     if node.right_time is None:
         keeps = "the latest version of each key"
+        if node.load_idle_ms is not None:
+            details.append(
+                f"load phase=[until the right side is silent for {node.load_idle_ms} ms]"
+            )
+            keeps += "; left rows until the right side has been loaded"
     else:
         details.append(f"versions by=[{right[node.right_time]}]")
         keeps = (

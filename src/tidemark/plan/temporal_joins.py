@@ -7,6 +7,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from tidemark.catalog.options import LOAD_PHASE
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
@@ -66,8 +67,9 @@ def bind_temporal_join(
         )
     versions = _versions(join.this, context)
     left_time = _left_time(left, versions, context)
+    load_idle_ms = None
     if left.node.edge.columns[left_time].time == "processing":
-        _check_processing_time(join.this, versions, context)
+        load_idle_ms = _load_phase(join, versions, context)
         versions = replace(versions, time=None)
     else:
         _check_event_time(left, left_time, versions, join)
@@ -79,7 +81,8 @@ def bind_temporal_join(
         raise PlanError("a temporal join needs a condition on the key", at=span_of(join))
     matched = _Condition.of(condition, left, versions, context, own=join.args.get("on") is not None)
     matched.check_key(versions, condition)
-    return _joined(left, left_time, versions, matched, "left" if side == "LEFT" else "inner")
+    how: JoinType = "left" if side == "LEFT" else "inner"
+    return _joined(left, left_time, versions, matched, how, load_idle_ms)
 
 
 # --- the right side ----------------------------------------------------------------------------
@@ -185,18 +188,32 @@ def _warn_of_repeated_keys(versions: _Versions, context: Context) -> None:
             )
 
 
-def _check_processing_time(relation: exp.Expression, versions: _Versions, context: Context) -> None:
-    if _function_of(relation, context) is not None:
-        return
-    raise NotSupported(
-        "a processing-time temporal join of a stream cannot be run through FOR SYSTEM_TIME AS OF",
-        at=span_of(versions.as_of),
-        notes={
-            "why": "left rows would not wait until the right side's first rows have been read, "
-            "so results would depend on timing (FLINK-19830)"
-        },
-        hint="join by event time, or use a temporal table function: LATERAL TABLE(f(o.proctime))",
-    )
+def _load_phase(join: exp.Join, versions: _Versions, context: Context) -> int | None:
+    """How long a stream that is joined by processing time must be silent to have been loaded; None
+    of a temporal table function, which gives what is there."""
+    if _function_of(join.this, context) is not None:
+        return None
+    if context.load_idle_ms is None:
+        raise NotSupported(
+            "a processing-time temporal join of a stream cannot be run through FOR SYSTEM_TIME "
+            "AS OF without a load phase",
+            at=span_of(versions.as_of),
+            notes={
+                "why": "left rows would not wait until the right side's first rows have been read, "
+                "so results would depend on timing (FLINK-19830)"
+            },
+            hint=f"join by event time; or SET '{LOAD_PHASE}' = '10 s': left rows then wait until "
+            "the right side has been silent for so long; or use a temporal table function, "
+            "LATERAL TABLE(f(o.proctime)), which does not wait",
+        )
+    if versions.key is None:
+        raise PlanError(
+            f"`{versions.name}` has no key by which its latest rows could be kept",
+            at=span_of(join.this),
+            hint="declare PRIMARY KEY (...) NOT ENFORCED on the table, or make a view with "
+            "ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1",
+        )
+    return context.load_idle_ms
 
 
 # --- the condition -----------------------------------------------------------------------------
@@ -265,6 +282,7 @@ def _joined(
     versions: _Versions,
     matched: _Condition,
     how: JoinType,
+    load_idle_ms: int | None,
 ) -> relations.Relation:
     right = versions.relation
     left_node, left_keys = with_keys(left.node, matched.left)
@@ -294,6 +312,7 @@ def _joined(
         how,
         _retractions_overwrite(right.node),
         edge,
+        load_idle_ms=load_idle_ms,
     )
     scope = Scope.of(edge)
     names = [edge.names[index] for index in kept]

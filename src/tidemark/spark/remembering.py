@@ -48,6 +48,7 @@ def keep_last(builder: Builder, node: KeepLast) -> Frame:
 
 def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
     from tidemark.kernels.held_back import held_back
+    from tidemark.kernels.load_phase import AfterLoading
     from tidemark.kernels.temporal_join import TemporalJoin as EventTime
     from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
     from tidemark.spark.stateful.operator import StatefulInput
@@ -64,6 +65,8 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
         kernel = ProcessingTimeTemporalJoin(
             left_keys, right_keys, node.how, retention=builder.retention()
         )
+        if node.load_idle_ms is not None:
+            kernel = AfterLoading(kernel, node.load_idle_ms)
         times: tuple[str | None, str | None] = (None, None)
     else:
         update_before = "ends version" if node.retractions_overwrite else "ignored"
@@ -85,8 +88,13 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
     has_kinds = left.changelog is not Changelog.APPEND
     schema = row_schema([left.data, right.data], kinds=has_kinds, only=output)
     kernel = held_back(kernel, max(delay_ms(node.left), delay_ms(node.right)))
-    data = builder.run_kernel("temporal-join", kernel, inputs, schema)
+    tick = None if node.load_idle_ms is None else min(_LOADING_TICK_MS, node.load_idle_ms)
+    data = builder.run_kernel("temporal-join", kernel, inputs, schema, tick)
     return Frame(data, output, left.changelog)
+
+
+# How often a join that waits for its right side looks at the clock.
+_LOADING_TICK_MS = 1000
 
 
 def named(frame: Frame, names: tuple[str, ...]) -> Frame:
