@@ -75,6 +75,14 @@ def json_object(scope: Scope) -> Aggregate:
 
 def _as_json(value: pl.Expr) -> pl.Expr:
     """The value as JSON; null stays null."""
-    inside = pl.struct(value.alias("v")).struct.json_encode()  # {"v":...}
-    text = inside.str.slice(len('{"v":')).str.head(-1)
-    return pl.when(value.is_not_null()).then(text)
+    return value.map_batches(_json_texts, return_dtype=pl.String, is_elementwise=True)
+
+
+def _json_texts(values: pl.Series) -> pl.Series:
+    if values.dtype.is_decimal():
+        return values.cast(pl.String)
+    if values.dtype == pl.Binary:
+        values = values.bin.encode("base64")
+    inside = values.rename("v").to_frame().to_struct().struct.json_encode()  # {"v":...}
+    texts = inside.str.slice(len('{"v":')).str.head(-1)
+    return texts.set(values.is_null(), None)
