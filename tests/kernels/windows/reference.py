@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidemark.kernels.windows.spec import (
@@ -33,6 +33,7 @@ class Row:
     kind: str = "+I"
     passes: bool | None = True
     window: Window = (0, 0)  # for Given
+    place: int = 0  # among all rows there ever were
 
 
 def count(rows: list[Row]) -> int:
@@ -96,6 +97,7 @@ class Reference:
     lateness_ms: int = 0
     watermark: int = NONE_YET
     clock: int = 0
+    arrived: int = 0
     cells: dict[tuple[str | None, Window], Cell] = field(default_factory=dict)
     rows: dict[str | None, list[Row]] = field(default_factory=dict)  # for count windows
     late: list[Row] = field(default_factory=list)
@@ -114,6 +116,8 @@ class Reference:
     # --- rows ------------------------------------------------------------------------------
 
     def row(self, row: Row) -> list[Emitted]:
+        self.arrived += 1
+        row = replace(row, place=self.arrived)
         if isinstance(self.assigner, CountSliding):
             return self.counted(row, self.assigner)
         windows = self.windows(row)
@@ -180,7 +184,8 @@ class Reference:
             return [merged]
         cells = [self.cells.pop((row.key, window)) for window in met]
         if cells:
-            self.cells[row.key, merged] = Cell([r for cell in cells for r in cell.rows])
+            rows = [row for cell in cells for row in cell.rows]
+            self.cells[row.key, merged] = Cell(sorted(rows, key=lambda row: row.place))
         return [merged]
 
     # --- time ------------------------------------------------------------------------------

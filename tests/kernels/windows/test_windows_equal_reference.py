@@ -141,7 +141,7 @@ def test_rows_that_are_taken_back_do_not_count(name, script, takes):
     check(kernel, Reference(ASSIGNERS[name], functions), with_retractions(script, takes))
 
 
-@pytest.mark.parametrize("name", ["tumbling", "given"])
+@pytest.mark.parametrize("name", ["tumbling", "given", "session"])
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
 @settings(max_examples=30, deadline=None)
 def test_lists_are_in_order_of_arrival(name, script, takes):
