@@ -1,0 +1,102 @@
+"""What a clock on the wall shows, and when a time of it has passed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
+from tidemark.kernels.stamped import SEEN, Stamped
+from tidemark.kernels.state import State
+from tidemark.kernels.windows.aggregate import WindowAggregate
+from tidemark.kernels.windows.spec import Call, Sliding
+from tidemark.kernels.windows.wall_clock import WallClock
+
+HOUR = 3_600_000
+DAYS = WindowAggregate((), Sliding(24 * HOUR, 24 * HOUR), (Call("COUNT", (), "n", pl.Int64()),))
+LOS_ANGELES = WallClock(DAYS, "America/Los_Angeles")
+
+
+def instant(text: str) -> int:
+    """Milliseconds of a time in UTC."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def rows(*times: int, stamps: tuple[int, ...] = ()) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            HASH: [0] * len(times),
+            TIME: times,
+            ARRIVAL: range(len(times)),
+            STAMP: stamps or [BEFORE_ALL] * len(times),
+        },
+        schema=dict.fromkeys((HASH, TIME, ARRIVAL, STAMP), pl.Int64),
+    )
+
+
+@pytest.mark.parametrize("zone", ["Asia/Shanghai", "GMT+08:00", "+8"])
+def test_a_day_is_that_of_the_zone(zone):
+    kernel = WallClock(DAYS, zone)
+    before, after = instant("2024-05-05T15:59:59"), instant("2024-05-05T16:00:00")
+    step = kernel.step(State(), [rows(before, after)], AFTER_ALL, 0)
+
+    assert step.output["n"].to_list() == [1, 1]
+    assert step.output["_tm_window_start"].to_list() == [
+        instant("2024-05-05T00:00:00"),
+        instant("2024-05-06T00:00:00"),
+    ]
+
+
+def test_a_day_ends_when_the_watermark_reaches_its_midnight():
+    midnight = instant("2024-05-06T07:00:00")
+    first = LOS_ANGELES.step(State(), [rows(midnight - HOUR)], midnight - 2, 0)
+    second = LOS_ANGELES.step(first.state, [rows()], midnight - 1, 0)
+
+    assert first.output.is_empty()
+    assert (first.next_event_time, first.state.watermark) == (midnight - 1, midnight - 2)
+    assert second.output["n"].to_list() == [1]
+
+
+def test_of_an_hour_that_comes_twice_nothing_has_passed_before_the_second_time():
+    # Clocks went back from two to one at 09:00 UTC.
+    assert LOS_ANGELES.passed(instant("2024-11-03T08:59:59")) == instant("2024-11-03T01:00:00")
+    assert LOS_ANGELES.passed(instant("2024-11-03T09:30:00")) == instant("2024-11-03T01:30:00")
+
+
+def test_an_hour_that_is_left_out_has_passed_at_once():
+    # Clocks went forward from two to three at 10:00 UTC.
+    assert LOS_ANGELES.passed(instant("2024-03-10T10:00:00")) == instant("2024-03-10T03:00:00")
+
+
+def test_no_watermark_and_the_end_are_the_same_on_every_clock():
+    assert LOS_ANGELES.passed(BEFORE_ALL) == BEFORE_ALL
+    assert LOS_ANGELES.passed(AFTER_ALL) == AFTER_ALL
+
+
+@given(
+    st.integers(instant("1990-01-01T00:00:00"), instant("2035-01-01T00:00:00")),
+    st.sampled_from(["America/Los_Angeles", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Tokyo"]),
+)
+def test_the_clock_is_that_of_the_calendar_and_what_has_passed_never_falls(moment, zone):
+    clock = WallClock(DAYS, zone)
+    shown = moment + int(clock.offsets(np.array([moment]))[0])
+    calendar = datetime.fromtimestamp(moment // 1000, ZoneInfo(zone)).replace(tzinfo=UTC)
+
+    assert shown // 1000 == int(calendar.timestamp())
+    assert clock.passed(moment) <= shown
+    assert clock.passed(moment) <= clock.passed(moment + HOUR // 2) <= clock.passed(moment + HOUR)
+
+
+def test_rows_that_bring_their_stamps_are_judged_one_by_one():
+    seconds = WindowAggregate((), Sliding(10, 10), (Call("COUNT", (), "n", pl.Int64()),))
+    arrived = rows(1, 12, 2).with_columns(pl.Series(SEEN, [BEFORE_ALL, 1, 12], pl.Int64))
+    step = Stamped(seconds).step(State(), [arrived], AFTER_ALL, 0)
+
+    assert step.output["n"].to_list() == [1, 1]
+    assert step.metrics.late == (1,)
