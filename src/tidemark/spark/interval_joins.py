@@ -11,7 +11,7 @@ from tidemark.functions import spark_text
 from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref
 from tidemark.plan.nodes import IntervalJoin, delay_ms, is_stateful
 from tidemark.spark.frame import Frame
-from tidemark.spark.remembering import named, row_schema
+from tidemark.spark.remembering import behind_ms, named, row_schema
 from tidemark.spark.types import to_arrow
 
 if TYPE_CHECKING:
@@ -41,7 +41,13 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
     kernel = _kernel(node, keys[0], keys[1], names)
     times = (sides[0].columns[node.left_time], sides[1].columns[node.right_time])
     inputs = [
-        StatefulInput(frame, key, None if node.by_clock else time, chained=is_stateful(below))
+        StatefulInput(
+            frame,
+            key,
+            None if node.by_clock else time,
+            behind_ms(below),
+            chained=is_stateful(below),
+        )
         for frame, key, time, below in zip(
             frames, keys, times, (node.left, node.right), strict=True
         )

@@ -33,6 +33,7 @@ from tidemark.plan.nodes import (
     is_stateful,
 )
 from tidemark.spark.frame import KIND, SEEN, Frame, names_of
+from tidemark.spark.remembering import behind_ms
 from tidemark.spark.types import to_arrow, to_spark
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ class _Input:
         self.retracts = below.changelog is not Changelog.APPEND
         self.is_stamped = below.stamped
         self.is_chained = is_stateful(node)
+        self.behind_ms = behind_ms(node)
         self.delay_ms = delay_ms(node)
         texts = [
             f"{spark_text.name(old)} AS {new}"
@@ -144,7 +146,7 @@ class _Input:
         from tidemark.spark.stateful.operator import StatefulInput
 
         column = self.names[time] if time is not None else None
-        return StatefulInput(self.data, self.keys, column, chained=self.is_chained)
+        return StatefulInput(self.data, self.keys, column, self.behind_ms, chained=self.is_chained)
 
     def wrapped(self, kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
         """The kernel, told when rows are late and what the clock shows."""
