@@ -151,6 +151,11 @@ SYNONYMS = {"STDDEV": "STDDEV_SAMP", "VARIANCE": "VAR_SAMP"}
 _BY_NAME = {aggregate.name: aggregate for aggregate in FUNCTIONS}
 
 
+def named(name: str) -> Aggregate:
+    """The aggregate function of just that name."""
+    return _BY_NAME[name]
+
+
 def lookup(name: str) -> Aggregate | None:
     """The aggregate function of that name, however it is written."""
     folded = name.upper()

@@ -18,6 +18,7 @@ from tidemark.plan.nodes import AggregateCall
 from tidemark.plan.scalars import Binder
 from tidemark.types import STRING, DataType
 
+_LISTAGG = aggregates.named("LISTAGG")
 # Nothing changes when these see a value more than once.
 _BLIND_TO_REPETITION = ("MIN", "MAX")
 _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
@@ -68,6 +69,10 @@ def bind_call(
     distinct, written = _arguments(call)
     args, separator = _bound_arguments(aggregate, call, written, binder)
     applied = apply(aggregate.function, args, call)
+    if isinstance(call, nodes.JsonCall):
+        aggregate, separator = _LISTAGG, ","
+        applied = apply(aggregate.function, [_json_text(call, args)], call)
+        some = False
     keep = columns.add(_condition(condition, binder)) if condition is not None else None
     return AggregateCall(
         function="COUNT" if aggregate.name == "APPROX_COUNT_DISTINCT" else aggregate.name,
@@ -124,8 +129,6 @@ def _bound_arguments(
     if not written and (aggregate.name != "COUNT" or not _has_star(call)):
         raise PlanError(f"{aggregate.name} takes an argument", at=span_of(call))
     args = [binder.bind(node) for node in written]
-    if isinstance(call, nodes.JsonCall):
-        return _json_arguments(call, args), None
     if aggregate.name != "LISTAGG":
         return args, None
     separator = ","
@@ -141,17 +144,41 @@ def _has_star(call: exp.Expression) -> bool:
     return len(call.expressions) == 1 and isinstance(call.expressions[0], exp.Star)
 
 
-def _json_arguments(call: nodes.JsonCall, args: list[Expression]) -> list[Expression]:
-    """Values as JSON text; of those that are null `null`, unless they are to be left out."""
+def _json_text(call: nodes.JsonCall, args: list[Expression]) -> Expression:
+    """The element of a JSON array or object that a row makes; null if it is to be left out."""
     if call.args.get("order") is not None:
         raise NotSupported("ORDER BY in a JSON function cannot be run", at=span_of(call))
-    *keys, value = args
-    text: Expression = apply(functions.BUILT_IN["JSON_STRING"], [value], call)
-    default = "NULL" if call.this == "JSON_OBJECTAGG" else "ABSENT"
+    *key, value = [apply(functions.BUILT_IN["JSON_STRING"], [arg], call) for arg in args]
+    element: Expression = value
+    default = "NULL" if key else "ABSENT"
     if (call.args.get("on_null") or default) == "NULL":
-        null = literals.text("null")
-        text = apply(functions.BUILT_IN["COALESCE"], [text, convert(null, STRING)], call)
-    return [*keys, text]
+        null = convert(literals.text("null"), STRING)
+        element = apply(functions.BUILT_IN["COALESCE"], [value, null], call)
+    for name in key:
+        element = _joined([name, literals.text(":"), element], call)
+    return element
+
+
+def finished(call: exp.Expression, result: Expression) -> Expression:
+    """What the user gets of an aggregate's result: of JSON, the elements in their brackets."""
+    call = _filtered(call)[1]
+    name = call.this if isinstance(call, nodes.JsonCall) else ""
+    if name not in _BRACKETS:
+        return result
+    opening, closing = (literals.text(bracket) for bracket in _BRACKETS[name])
+    nothing = convert(literals.text(""), STRING)
+    elements = apply(functions.BUILT_IN["COALESCE"], [result, nothing], call)
+    return _joined([opening, elements, closing], call)
+
+
+_BRACKETS = {"JSON_ARRAYAGG": "[]", "JSON_OBJECTAGG": "{}"}
+
+
+def _joined(texts: list[Expression], node: exp.Expression) -> Expression:
+    first, *others = texts
+    for text in others:
+        first = apply(functions.BUILT_IN["||"], [first, text], node)
+    return first
 
 
 def _columns_of(applied: Call, call: exp.Expression) -> tuple[Expression, ...]:

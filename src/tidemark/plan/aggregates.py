@@ -14,7 +14,13 @@ from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.windows.spec import Emit, Session
 from tidemark.plan import group_windows, literals, queries
-from tidemark.plan.aggregate_calls import Columns, aggregate_of, bind_call, calls_within
+from tidemark.plan.aggregate_calls import (
+    Columns,
+    aggregate_of,
+    bind_call,
+    calls_within,
+    finished,
+)
 from tidemark.plan.context import Context
 from tidemark.plan.emit import EmitRules
 from tidemark.plan.expressions import Expression, Ref, references, replaced
@@ -266,7 +272,8 @@ class _GroupedBinder(Binder):
         to_be = self.aggregation
         if aggregate_of(node) is not None:
             # All groups have rows: a window without any has no result.
-            return to_be.result(bind_call(node, self.below, to_be.columns, some=True))
+            call = bind_call(node, self.below, to_be.columns, some=True)
+            return finished(node, to_be.result(call))
         if _is_grouping(node):
             return self._grouping(node)
         if group_windows.is_property(node):
