@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog, Table
+from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
-from tidemark.connectors.formats.base import ABOUT_FILES, Decode, Field, Format
+from tidemark.connectors.formats.base import ABOUT_FILES, Decode
 from tidemark.connectors.formats.changelog_json import (
     CHANGE_TIME,
     INSTANT,
@@ -25,21 +25,20 @@ from tidemark.connectors.formats.changelog_json import (
     Events,
     bad_event,
     change,
+    changelog_format,
+    first_of,
     image_of,
     milliseconds,
-    options_of,
-    rows_of,
+    unreadable,
 )
 from tidemark.connectors.formats.json_values import (
     DOCUMENT,
     PARSER,
     TEXT,
     Reading,
-    check_fields,
     document_shape,
     document_type,
     documents,
-    malformed,
 )
 from tidemark.connectors.options import option_error
 from tidemark.functions.spark_text import string
@@ -52,7 +51,6 @@ DATABASES = f"{NAME}.database.include"
 TABLES = f"{NAME}.table.include"
 
 OPTIONS = (
-    *options_of(NAME),
     OptionSpec(DATABASES, summary="reads only events of databases that match this expression"),
     OptionSpec(TABLES, summary="reads only events of tables that match this expression"),
 )
@@ -76,8 +74,7 @@ _OLD = "_tm_old"
 _NAMED = "_tm_named"
 
 
-def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
-    check_fields(table, fields)
+def check(table: Table, options: Mapping[str, Any]) -> None:
     for key in (DATABASES, TABLES):
         try:
             re.compile(options[key] or "")
@@ -85,11 +82,10 @@ def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -
             raise option_error(table, key, f"not a regular expression: {problem}") from None
 
 
-def read(decode: Decode) -> DataFrame:
-    reading = Reading(NAME, decode.options)
+def events(decode: Decode, reading: Reading) -> Events:
     image = image_of(decode.fields)
     frame = _with_old(documents(decode, _event(image)), image)
-    return rows_of(Events(frame, _changes(image, reading), _metadata()), decode, reading)
+    return Events(frame, _changes(image, reading), _metadata())
 
 
 def _event(image: t.Row) -> t.Row:
@@ -129,6 +125,7 @@ def _changes(image: t.Row, reading: Reading) -> str:
     pair = f"array({change('-U', _before(image))}, {change('+U', 'row')})"
     cases = [
         *_unwanted(reading),
+        *unreadable(f"{_UNREADABLE} IS NOT NULL", reading),
         (f"{_TYPE} = 'CREATE'", "NULL"),
         (
             f"{_TYPE} IN ('INSERT', 'UPDATE', 'DELETE') AND NOT coalesce({rows}, FALSE)",
@@ -139,8 +136,7 @@ def _changes(image: t.Row, reading: Reading) -> str:
         (f"{_TYPE} = 'UPDATE' AND {old}", f"flatten(transform({_DATA}, (row, i) -> {pair}))"),
         (f"{_TYPE} = 'UPDATE'", _no_old(reading)),
     ]
-    whens = " ".join(f"WHEN {condition} THEN {result}" for condition, result in cases)
-    return f"CASE {whens} ELSE {_unknown(reading)} END"
+    return first_of(cases, _unknown(reading))
 
 
 def _unwanted(reading: Reading) -> list[tuple[str, str]]:
@@ -156,8 +152,6 @@ def _unwanted(reading: Reading) -> list[tuple[str, str]]:
             )
             cases.append((f"{part} IS NULL", missing))
             cases.append((f"NOT {part} RLIKE {string(f'^(?:{pattern})$')}", "NULL"))
-    if not reading.ignores_errors:
-        cases.append((f"{_UNREADABLE} IS NOT NULL", malformed(TEXT, reading)))
     return cases
 
 
@@ -207,4 +201,4 @@ def _metadata() -> dict[str, str]:
     }
 
 
-CANAL_JSON = Format(NAME, OPTIONS, check, read, changelog=Changelog.RETRACT, metadata=METADATA)
+CANAL_JSON = changelog_format(NAME, OPTIONS, METADATA, events, check)

@@ -6,15 +6,30 @@ of itself. The rest is the same for all: lines become events, events rows, and t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
+from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors import records
 from tidemark.connectors.base import OptionSpec
-from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, Field, metadata_name
-from tidemark.connectors.formats.json_values import TEXT, Reading, reading_options, value
+from tidemark.connectors.formats.base import (
+    ABOUT_FILES,
+    FILE,
+    Decode,
+    Field,
+    Format,
+    metadata_name,
+)
+from tidemark.connectors.formats.json_values import (
+    TEXT,
+    Reading,
+    check_fields,
+    malformed,
+    reading_options,
+    value,
+)
 from tidemark.functions.spark_text import string
 from tidemark.spark.frame import KIND
 
@@ -29,8 +44,35 @@ CHANGE_TIME = "db_operation_time"
 _CHANGE = "_tm_change"
 
 
-def options_of(format_: str) -> tuple[OptionSpec, ...]:
-    """The options that all formats of change events have."""
+def changelog_format(
+    name: str,
+    options: tuple[OptionSpec, ...],
+    metadata: Mapping[str, t.DataType],
+    events: Callable[[Decode, Reading], Events],
+    check: Callable[[Table, Mapping[str, Any]], None] = lambda table, options: None,
+) -> Format:
+    """A format of change events: its own options and what `check` says of them, the metadata that
+    an event has, and how lines become events."""
+
+    def check_table(table: Table, fields: tuple[Field, ...], given: Mapping[str, Any]) -> None:
+        check_fields(table, fields)
+        check(table, given)
+
+    def read(decode: Decode) -> DataFrame:
+        reading = Reading(name, decode.options)
+        return _rows_of(events(decode, reading), decode, reading)
+
+    return Format(
+        name,
+        (*_common_options(name), *options),
+        check_table,
+        read,
+        changelog=Changelog.RETRACT,
+        metadata=metadata,
+    )
+
+
+def _common_options(format_: str) -> tuple[OptionSpec, ...]:
     only_read = "accepted; the format can only be read"
     return (
         *reading_options(format_),
@@ -62,7 +104,18 @@ def change(kind: str, image: str) -> str:
     return f"named_struct('kind', '{kind}', 'image', {image})"
 
 
-def rows_of(events: Events, decode: Decode, reading: Reading) -> DataFrame:
+def first_of(cases: Iterable[tuple[str, str]], otherwise: str) -> str:
+    """The changes of the first case whose condition holds."""
+    whens = " ".join(f"WHEN {condition} THEN {changes}" for condition, changes in cases)
+    return f"CASE {whens} ELSE {otherwise} END"
+
+
+def unreadable(condition: str, reading: Reading) -> list[tuple[str, str]]:
+    """The case of an event that is no JSON of its shape; none where such events are skipped."""
+    return [] if reading.ignores_errors else [(condition, malformed(TEXT, reading))]
+
+
+def _rows_of(events: Events, decode: Decode, reading: Reading) -> DataFrame:
     """One row for each change of each event, in order, with its kind and metadata."""
     about = [f"{sql} AS {metadata_name(key)}" for key, sql in events.metadata.items()]
     opened = events.frame.selectExpr(

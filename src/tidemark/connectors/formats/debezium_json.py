@@ -10,12 +10,10 @@ columns are there for all connectors: `ts TIMESTAMP_LTZ(3) METADATA FROM 'value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import OptionSpec
-from tidemark.connectors.formats.base import Decode, Field, Format
+from tidemark.connectors.formats.base import Decode
 from tidemark.connectors.formats.changelog_json import (
     CHANGE_TIME,
     INSTANT,
@@ -23,29 +21,19 @@ from tidemark.connectors.formats.changelog_json import (
     Events,
     bad_event,
     change,
+    changelog_format,
+    first_of,
     image_of,
     milliseconds,
-    options_of,
-    rows_of,
+    unreadable,
 )
-from tidemark.connectors.formats.json_values import (
-    DOCUMENT,
-    TEXT,
-    Reading,
-    check_fields,
-    documents,
-    malformed,
-)
+from tidemark.connectors.formats.json_values import DOCUMENT, Reading, documents
 from tidemark.functions.spark_text import string
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 NAME = "debezium-json"
 SCHEMA_INCLUDED = f"{NAME}.schema-include"
 
 OPTIONS = (
-    *options_of(NAME),
     OptionSpec(
         SCHEMA_INCLUDED,
         "boolean",
@@ -66,12 +54,7 @@ METADATA: Mapping[str, t.DataType] = {
 }
 
 
-def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
-    check_fields(table, fields)
-
-
-def read(decode: Decode) -> DataFrame:
-    reading = Reading(NAME, decode.options)
+def events(decode: Decode, reading: Reading) -> Events:
     image = image_of(decode.fields)
     event = t.Row(
         (
@@ -87,18 +70,15 @@ def read(decode: Decode) -> DataFrame:
         payload, schema = f"{DOCUMENT}._0", f"{DOCUMENT}._1"
     else:
         row, payload, schema = event, DOCUMENT, "CAST(NULL AS STRING)"
-    unreadable = f"{DOCUMENT}._{len(row.fields)} IS NOT NULL"
-    events = Events(
-        documents(decode, row),
-        _changes(payload, unreadable, reading),
-        _metadata(payload, schema),
-    )
-    return rows_of(events, decode, reading)
+    bad = f"{DOCUMENT}._{len(row.fields)} IS NOT NULL"
+    changes = _changes(payload, bad, reading)
+    return Events(documents(decode, row), changes, _metadata(payload, schema))
 
 
-def _changes(payload: str, unreadable: str, reading: Reading) -> str:
+def _changes(payload: str, bad: str, reading: Reading) -> str:
     before, after, op = (f"{payload}._{i}" for i in range(3))
     cases = [
+        *unreadable(bad, reading),
         (f"{op} IN ('c', 'r') AND {after} IS NOT NULL", f"array({change('+I', after)})"),
         (
             f"{op} = 'u' AND {before} IS NOT NULL AND {after} IS NOT NULL",
@@ -108,10 +88,7 @@ def _changes(payload: str, unreadable: str, reading: Reading) -> str:
         (f"{op} IN ('u', 'd') AND {before} IS NULL", _no_before(op, reading)),
         (f"{op} IN ('c', 'r', 'u')", _no_after(op, reading)),
     ]
-    if not reading.ignores_errors:
-        cases.insert(0, (unreadable, malformed(TEXT, reading)))
-    whens = " ".join(f"WHEN {condition} THEN {result}" for condition, result in cases)
-    return f"CASE {whens} ELSE {_unknown(op, reading)} END"
+    return first_of(cases, _unknown(op, reading))
 
 
 def _no_before(op: str, reading: Reading) -> str:
@@ -159,4 +136,4 @@ def _metadata(payload: str, schema: str) -> dict[str, str]:
     }
 
 
-DEBEZIUM_JSON = Format(NAME, OPTIONS, check, read, changelog=Changelog.RETRACT, metadata=METADATA)
+DEBEZIUM_JSON = changelog_format(NAME, OPTIONS, METADATA, events)
