@@ -68,6 +68,24 @@ def test_every_bucket_is_told_the_watermark_of_the_partition(
     assert saying == ([(10, 1, told), (20, 1, told)] if told else [])
 
 
+def test_rows_may_be_combined_before_they_are_packed() -> None:
+    def counted(rows: pl.DataFrame) -> pl.DataFrame:
+        return rows.group_by("k", HASH, maintain_order=True).agg(pl.max(TIME), n=pl.len())
+
+    pack = Pack(0, (0,), SCHEMA, "ts", combine=counted)
+    parts = [
+        (0, 0, p["position"], p[PAYLOAD])
+        for b in pack(iter([batch(("a", 1), ("b", 2), ("a", 3)), batch(("a", 4))]))
+        for p in b.to_pylist()
+    ]
+    bucket = Bucket(recorder := Keeper(), (InputShape(SCHEMA, combine=counted),), ())
+
+    bucket.step(State(), parts, BEFORE_ALL, 20, 0)
+    assert recorder.keys == ["a", "b", "a"]
+    bucket.step(State(), [], BEFORE_ALL, 20, 0)
+    assert recorder.keys == []
+
+
 def test_a_bucket_knows_the_furthest_watermark_of_each_input() -> None:
     bucket = Bucket(Recorder(), (InputShape(SCHEMA), InputShape(SCHEMA)), ())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from tidemark.kernels.columns import (
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.end_of_input import END_MS
-from tidemark.spark.stateful.packing import decode
+from tidemark.spark.stateful.packing import Combine, decode
 
 # A packed row: the input it belongs to, where it comes from, and its rows; or, without these,
 # how far the watermark has come there.
@@ -32,11 +32,13 @@ class InputShape:
     """What a bucket must know of an input that has no rows right now.
 
     The rows of a `chained` input come out of another stateful operator, which emits them
-    before its watermark moves on: they are in time although they lie behind it.
+    before its watermark moves on: they are in time although they lie behind it. Rows that were
+    packed through `combine` have its columns.
     """
 
     schema: pa.Schema  # of the user's columns
     chained: bool = False
+    combine: Combine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +56,16 @@ class Bucket:
         before: int,
         after: int,
         processing_time: int,
+        lap: Callable[[str], None] = lambda _: None,
     ) -> Step:
         """Rows of sources come after the watermark `before`, and then it moves to `after`.
 
-        A table has none before its rows and the last of all after them.
+        A table has none before its rows and the last of all after them. `lap` hears when the
+        rows are there and the kernel begins.
         """
         frames = self._opened(packed)
         arriving = self._in_order(frames, state.watermark, max(state.watermark, before))
+        lap("decode")
         step = self.kernel.step(state, arriving, after, processing_time)
         return replace(step, output=step.output.select(self.output))
 
@@ -118,7 +123,8 @@ def _in_order_of_source(packed: list[Packed]) -> Iterator[pl.DataFrame]:
 def _empty(shape: InputShape) -> pl.DataFrame:
     frame = pl.from_arrow(shape.schema.empty_table())
     assert isinstance(frame, pl.DataFrame)
-    return frame.with_columns(pl.lit(0, pl.Int64).alias(name) for name in (HASH, TIME))
+    rows = frame.with_columns(pl.lit(0, pl.Int64).alias(name) for name in (HASH, TIME))
+    return shape.combine(rows) if shape.combine else rows
 
 
 def as_kernel_watermark(spark_watermark: int) -> int:

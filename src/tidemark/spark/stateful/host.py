@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from tidemark.spark.stateful.bucket import Bucket, Packed, as_kernel_watermark
 from tidemark.spark.stateful.cache import of_this_worker
-from tidemark.spark.stateful.metrics import packed_output
+from tidemark.spark.stateful.metrics import Stopwatch, packed_output
 from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
 from tidemark.spark.stateful.store import StateStore
 
@@ -57,17 +56,20 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
         yield from self._step(key, [], timerValues)
 
     def _step(self, key: Any, packed: list[Packed], values: Any) -> Iterator[pd.DataFrame]:
-        started = time.perf_counter()
+        watch = Stopwatch()
         before, notes = self._store.open()
         watermark = as_kernel_watermark(values.getCurrentWatermarkInMs())
         now = values.getCurrentProcessingTimeInMs()
         # Spark makes the watermark of a batch known in the next one. The rows have told already.
         told = self._bucket.watermarks(packed, notes.get("watermarks", ()))
-        step = self._bucket.step(before, packed, watermark, max(watermark, min(told)), now)
+        after = max(watermark, min(told))
+        watch.lap("state")
+        step = self._bucket.step(before, packed, watermark, after, now, watch.lap)
+        watch.lap("kernel")
         timer = self._move_timer(notes.get("timer"), step.next_event_time)
         self._store.save(before, step.state, {"timer": timer, "watermarks": told})
-        busy = time.perf_counter() - started
-        yield from packed_output(int(key[0]), step, self._store.round_trips, busy)
+        watch.lap("state")
+        yield from packed_output(int(key[0]), step, self._store.round_trips, watch)
 
     def _move_timer(self, now: int | None, wanted: int | None) -> int | None:
         """Spark keeps no negative times, and its watermark starts at 0."""

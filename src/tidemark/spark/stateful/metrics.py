@@ -8,6 +8,7 @@ are of the buckets that had something to do; `Totals` remembers the others.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -27,20 +28,36 @@ _PREFIX = "tidemark:"
 _ROWS_PER_PAYLOAD = 100_000
 
 
+class Stopwatch:
+    """Milliseconds of a step by what they went to: each lap is the time since the one before."""
+
+    def __init__(self) -> None:
+        self.spent_ms: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def lap(self, what: str) -> None:
+        now = time.perf_counter()
+        self.spent_ms[what] = round(self.spent_ms.get(what, 0.0) + (now - self._since) * 1000, 1)
+        self._since = now
+
+
 def packed_output(
-    bucket: int, step: Step, round_trips: int = 0, busy_seconds: float = 0.0
+    bucket: int, step: Step, round_trips: int = 0, watch: Stopwatch | None = None
 ) -> Iterator[pd.DataFrame]:
     """A step's output rows, packed, and its report beside the first of them."""
     import pandas as pd
 
+    watch = watch or Stopwatch()
+    slices = list(step.output.iter_slices(_ROWS_PER_PAYLOAD)) if step.output.height else []
+    payloads: list[bytes | None] = [encode(part) for part in slices] or [None]
+    watch.lap("encode")
     report = {
         "bucket": bucket,
         **asdict(step.metrics),
         "round_trips": round_trips,
-        "busy_ms": round(busy_seconds * 1000, 1),
+        "busy_ms": round(sum(watch.spent_ms.values()), 1),
+        "spent_ms": watch.spent_ms,
     }
-    slices = list(step.output.iter_slices(_ROWS_PER_PAYLOAD)) if step.output.height else []
-    payloads: list[bytes | None] = [encode(part) for part in slices] or [None]
     reports = [json.dumps(report)] + [None] * (len(payloads) - 1)
     yield pd.DataFrame({PAYLOAD: payloads, REPORT: reports})
 

@@ -23,6 +23,7 @@ from tidemark.spark.stateful.packing import (
     PAYLOAD,
     POSITION,
     TICK,
+    Combine,
     Pack,
     Unpack,
 )
@@ -45,13 +46,15 @@ class StatefulInput:
 
     `behind_ms` says how far the watermark of the frame's one source lies behind the event time.
     If all inputs say so, a micro-batch ends at the watermark that its own rows have made,
-    where Spark would let them wait for the next one.
+    where Spark would let them wait for the next one. `combine` makes fewer rows out of those of
+    a batch before they are moved.
     """
 
     frame: DataFrame
     keys: tuple[str, ...]
     time_column: str | None
     behind_ms: int | None = None
+    combine: Combine | None = None
     chained: bool = False
 
 
@@ -92,7 +95,7 @@ def _packed(
     from pyspark.sql import functions as f
 
     hashed = input_.frame.withColumn(HASH, f.xxhash64(*input_.keys))
-    pack = Pack(number, numbers, schema, input_.time_column, input_.behind_ms)
+    pack = Pack(number, numbers, schema, input_.time_column, input_.behind_ms, input_.combine)
     return hashed.mapInArrow(pack, PACKED_DDL)
 
 
@@ -145,7 +148,7 @@ def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
 
 
 def _shape(input_: StatefulInput) -> InputShape:
-    return InputShape(_arrow_schema(input_.frame.schema), input_.chained)
+    return InputShape(_arrow_schema(input_.frame.schema), input_.chained, input_.combine)
 
 
 def _nullable(schema: StructType) -> StructType:

@@ -7,7 +7,7 @@ rows of one bucket as an Arrow stream, so both pay once per bucket.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,10 @@ TICK = -1  # the `input` of rows that only say that time has passed
 # of its position.
 
 
+# Makes fewer rows out of rows, those of one bucket out of each other.
+Combine = Callable[[pl.DataFrame], pl.DataFrame]
+
+
 def encode(frame: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     frame.write_ipc_stream(buffer)
@@ -55,7 +59,8 @@ class Pack:
     The time column becomes whole milliseconds. Each packed row says which partition it is
     from and where in it it stands, so that arrival order survives the shuffle. At the end
     every bucket is told how far the partition's watermark has come, if it is known how many
-    milliseconds it lies behind the rows' times.
+    milliseconds it lies behind the rows' times. With `combine`, fewer rows that mean the same
+    to the kernel are packed in place of those of a batch.
     """
 
     input: int
@@ -63,6 +68,7 @@ class Pack:
     schema: pa.Schema  # of the user's columns
     time_column: str | None
     behind_ms: int | None = None
+    combine: Combine | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -76,7 +82,8 @@ class Pack:
             rows = _from_arrow(pa.Table.from_batches([batch]).cast(schema))
             rows = rows.with_columns(self._time(rows))
             watermark = max(watermark, self._watermark(rows[TIME]))
-            yield self._packed(rows, partition, position)
+            combined = self.combine(rows) if self.combine else rows
+            yield self._packed(combined, partition, position)
             position += rows.height
         if watermark > BEFORE_ALL:
             yield self._told(partition, watermark)
