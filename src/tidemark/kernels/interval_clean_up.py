@@ -55,7 +55,10 @@ class CleanUp:
 
         `like` is a frame with columns for the keys.
         """
-        records = state.keyed(self._timers).probe(distinct(hashes), self._empty(like))
+        table = state.keyed(self._timers)
+        if not table.segments:
+            return self._empty(like)
+        records = table.probe(distinct(hashes), self._empty(like))
         return newest_records(records.filter(pl.col(TIMER) > clock), self.keys)
 
     def alive(self, state: State, rows: pl.DataFrame, clock: int) -> pl.Series:
@@ -117,13 +120,24 @@ class CleanUp:
         tracked = times[sequence == np.repeat(first, lengths)]
         needed = np.full(len(starts), self.slack > 0)
         if not self.slack:
-            waiting = self._earliest(state, keys, clock)
-            tracked = np.where(waiting < END, waiting, tracked)
+            tracked = self._tracked(state, keys, times[starts], tracked, clock)
             needed = times[starts] < tracked
         if needed.any():
             _, timer = self.floors(state, keys.with_columns(pl.lit(0).alias(TIME)), clock)
             needed &= timer == 0
         return self._set(state, keys, tracked, needed, clock)
+
+    def _tracked(
+        self, state: State, keys: pl.DataFrame, earliest: Longs, first: Longs, clock: int
+    ) -> Longs:
+        """Per key the time that its timer stands for: that of the earliest row in the cache, or
+        else of the `first` that goes there now. Only right where it is after the `earliest` one."""
+        newest = max((segment.latest for segment in state.keyed(self.side).segments), default=0)
+        open_ = np.flatnonzero((earliest < newest) | (earliest < first))
+        tracked = first.copy()
+        waiting = self._earliest(state, keys[open_], clock)
+        tracked[open_] = np.where(waiting < END, waiting, first[open_])
+        return tracked
 
     def _earliest(self, state: State, keys: pl.DataFrame, clock: int) -> Longs:
         """Per key (sorted by hash) the time of its earliest unexpired row; END if none."""
