@@ -16,8 +16,8 @@ from tidemark.kernels.aggregates.scope import Scope
 from tidemark.kernels.columns import ACCUMULATE, KIND
 from tidemark.kernels.windows.spec import Call
 
-_GROUP = "_tm_group"
-_PLACE = "_tm_place"
+_GROUP = "_tm_list"
+_PLACE = "_tm_place_of_list"
 
 
 @dataclass(frozen=True, slots=True)
