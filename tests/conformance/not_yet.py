@@ -8,26 +8,27 @@ from conformance.case import Case
 
 _WINDOWS = "group windows and window table functions"
 _JOINS = "joins keep state"
-_AGGREGATES = "aggregation keeps state"
+_SETS = "INTERSECT and EXCEPT keep state"
 
 _OVER = "OVER aggregates"
 
 # Whole areas.
 AREAS = {
-    "aggregate": _AGGREGATES,
     "dedup-topn": "deduplication and Top-N",
     "join": _JOINS,
     "over": _OVER,
     "window-join": _JOINS,
 }
 # Cases of these areas that need nothing of what is missing.
-THERE = {"aggregate/union_all", "dedup-topn/keep_last_late"}
+THERE = {"dedup-topn/keep_last_late"}
 
 # Single cases of other areas.
 CASES = {
     "sequenced/cdc_join_order": _JOINS,
     "sequenced/full_join_order": _JOINS,
     "sequenced/window_join_waits": _WINDOWS,
+    "aggregate/except": _SETS,
+    "aggregate/intersect_except": _SETS,
     "cdc/anti_join": _JOINS,
     "interval-join/interval_then_dedup": "deduplication and Top-N",
     "cdc/dedup_last": "deduplication and Top-N",
@@ -35,20 +36,16 @@ CASES = {
     "cdc/semi_join": _JOINS,
     "cdc/topn": "deduplication and Top-N",
     "cdc/topn_group": "deduplication and Top-N",
-    "temporal-join/then_group_by": _AGGREGATES,
-    "temporal-join/view_group_by": _AGGREGATES,
     "errors/temporal_processing_time": "refused for good, as in Flink",
     "emit/early_topn": "deduplication and Top-N",
     "group-window/joined_windows": _JOINS,
-    "errors/group_by_missing_column": _AGGREGATES,
     "errors/over_descending": _OVER,
     "errors/over_following": _OVER,
     "errors/over_without_order": _OVER,
     "errors/rank_function": _OVER,
     "errors/window_join_on_changelog": _WINDOWS,
     "functions/current_watermark": "a watermark that expressions can ask for",
-    "nexmark/average_by_category": _AGGREGATES,
-    "nexmark/channel_report": _AGGREGATES,
+    "nexmark/average_by_category": _JOINS,
     "nexmark/hot_items_group_windows": _WINDOWS,
     "nexmark/new_users": _JOINS,
     "quirks/over_range_before_1970": _OVER,

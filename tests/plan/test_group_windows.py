@@ -305,7 +305,6 @@ def test_what_means_nothing_is_refused_at_its_place(marked, tables):
 @pytest.mark.parametrize(
     "marked",
     [
-        "SELECT k, COUNT(*) FROM s «GROUP BY k»",
         f"SELECT COUNT(*) FROM s GROUP BY ROLLUP(k), «{TUMBLE}»",
         "SELECT COUNT(*) FROM s GROUP BY TUMBLE(ts, INTERVAL '10' SECOND, «TIME '00:00:03'»)",
     ],

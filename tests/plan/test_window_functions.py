@@ -8,7 +8,14 @@ from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Session, Sliding
 from tidemark.plan.explain import explain
-from tidemark.plan.nodes import AssignWindows, Node, WindowAggregate, WindowRank, walk
+from tidemark.plan.nodes import (
+    AssignWindows,
+    GroupAggregate,
+    Node,
+    WindowAggregate,
+    WindowRank,
+    walk,
+)
 
 DDL = """
 CREATE TABLE s (k STRING, c STRING, i INT, ts TIMESTAMP(3), pt AS PROCTIME(),
@@ -292,8 +299,11 @@ def test_what_means_nothing_is_refused_at_its_place(marked, tables):
     refused(marked, at=tables)
 
 
-def test_grouping_by_the_start_alone_has_no_end(tables):
-    refused("SELECT COUNT(*) FROM tumbled «GROUP BY window_start»", NotSupported, at=tables)
+def test_grouping_by_the_start_alone_never_ends(tables):
+    bound = root("SELECT COUNT(*) FROM tumbled GROUP BY window_start", tables)
+
+    assert parts(bound, GroupAggregate)
+    assert parts(bound, AssignWindows)
 
 
 def test_the_keys_for_early_results_are_for_group_windows(tables):

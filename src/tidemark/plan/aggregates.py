@@ -3,8 +3,8 @@ HAVING and the SELECT list make of its results."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from sqlglot import exp
 
@@ -24,14 +24,30 @@ from tidemark.plan.aggregate_calls import (
 from tidemark.plan.context import Context
 from tidemark.plan.emit import EmitRules
 from tidemark.plan.expressions import Expression, Ref, references, replaced
-from tidemark.plan.grouped_windows import ByCall, ByColumns, ByRows, Windowed, columns_of_window
+from tidemark.plan.grouped_windows import (
+    ByCall,
+    ByColumns,
+    ByRows,
+    Unwindowed,
+    Windowed,
+    columns_of_window,
+)
 from tidemark.plan.grouping import Grouping, expanded, grouping_number, grouping_of
-from tidemark.plan.nodes import AggregateCall, Column, Edge, Filter, Node, WindowAggregate
+from tidemark.plan.nodes import (
+    AggregateCall,
+    Column,
+    Edge,
+    Filter,
+    GroupAggregate,
+    Node,
+    TimeAttribute,
+    WindowAggregate,
+)
 from tidemark.plan.projection import project
 from tidemark.plan.relations import Relation
 from tidemark.plan.scalars import Binder
 
-Windows = ByCall | ByRows | ByColumns
+Windows = ByCall | ByRows | ByColumns | Unwindowed
 
 _GROUPING = ("GROUPING", "GROUPING_ID")
 
@@ -50,7 +66,7 @@ def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> No
     having = select.args.get("having")
     condition = binder.condition(having.this, "HAVING") if having is not None else None
     items = [_item(item, binder, place) for place, item in enumerate(select.expressions)]
-    node: Node = aggregation.node(context.emit())
+    node = aggregation.node(context.emit)
     if condition is not None:
         node = Filter(node, condition, node.edge)
     return project(node, [value for value, _ in items], [name for _, name in items])
@@ -99,9 +115,7 @@ class _Aggregation:
             windows = ByCall(_only_window(calls, grouping, binder), calls[0])
         else:
             found = columns_of_window(relation.node.edge, grouping, select)
-            if found is None:
-                _refuse_unbounded(select)
-            windows, grouping = found
+            windows, grouping = found or (Unwindowed(), grouping)
         return cls(relation.node, grouping, windows, Columns(list(grouping.keys)))
 
     @property
@@ -120,21 +134,22 @@ class _Aggregation:
         return Ref(len(self.grouping.keys), "$set", t.Int(nullable=False))
 
     @property
-    def bounds(self) -> tuple[Ref, Ref, Ref]:
+    def bounds(self) -> tuple[Ref, ...]:
         """The window's start, end and time."""
-        start, end, time = self.windows.columns
-        width = self.key_width
-        return (
-            Ref(width, start.name, start.type),
-            Ref(width + 1, end.name, end.type),
-            Ref(width + 2, time.name, time.type),
-        )
+        columns = enumerate(self.windows.columns, start=self.key_width)
+        return tuple(Ref(place, column.name, column.type) for place, column in columns)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether a group without rows has no result. All rows together may be none."""
+        return bool(self.grouping.keys) or not isinstance(self.windows, Unwindowed)
 
     def result(self, call: AggregateCall) -> Ref:
         if call not in self.calls:
             self.calls.append(call)
         place = self.calls.index(call)
-        return Ref(self.key_width + 3 + place, f"$result{place}", call.type)
+        before = self.key_width + len(self.windows.columns)
+        return Ref(before + place, f"$result{place}", call.type)
 
     def grouped(self, expression: Expression) -> Expression | None:
         """What is known of a group that stands for an expression over its rows."""
@@ -144,8 +159,34 @@ class _Aggregation:
             return self.bounds[self.windows.keys.index(expression)]
         return None
 
-    def node(self, rules: EmitRules) -> WindowAggregate:
-        emit = _checked_emit(rules, self.windows)
+    def node(self, emit: Callable[[], EmitRules]) -> Node:
+        if not self.calls:
+            # An operator has a result to tell, which never changes.
+            always = self.columns.add(literals.boolean(True))
+            self.result(AggregateCall("MAX", (always,), t.Boolean()))
+        if isinstance(self.windows, Unwindowed):
+            return self._group_aggregate()
+        return self._window_aggregate(self.windows, emit())
+
+    def _group_aggregate(self) -> GroupAggregate:
+        windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
+        rows, keys = self._keyed(windowed)
+        of_keys = tuple(
+            Column(rows.edge.columns[key].name, rows.edge.columns[key].type) for key in keys
+        )
+        results = tuple(
+            Column(f"$result{n}", call.type, _time_of_extreme(call, rows.edge))
+            for n, call in enumerate(self.calls)
+        )
+        names = tuple(column.name for column in of_keys)
+        unique = (names,) if names and len(set(names)) == len(names) else ()
+        edge = Edge((*of_keys, *results), Changelog.RETRACT, unique, rows.edge.bounded)
+        return GroupAggregate(rows, keys, tuple(self.calls), edge)
+
+    def _window_aggregate(
+        self, windows: ByCall | ByRows | ByColumns, rules: EmitRules
+    ) -> WindowAggregate:
+        emit = _checked_emit(rules, windows)
         windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
         rows, keys = self._keyed(windowed)
         time = windowed.time
@@ -154,7 +195,7 @@ class _Aggregation:
         return WindowAggregate(
             rows,
             keys,
-            self.windows.assigner,
+            windows.assigner,
             time,
             windowed.given,
             tuple(self.calls),
@@ -210,20 +251,15 @@ def _only_window(
     return group_windows.group_window(calls[0], binder)
 
 
-def _refuse_unbounded(select: exp.Select) -> NoReturn:
-    group = select.args.get("group")
-    first = next((c for item in select.expressions for c in calls_within(item)), select)
-    raise NotSupported(
-        "GROUP BY without a window cannot be run yet"
-        if group is not None
-        else "an aggregate function over all rows cannot be run yet",
-        at=span_of(group if group is not None else first),
-        notes={"why": "it keeps every group for ever, and its operator is not there yet"},
-        hint="group by a window as well, such as TUMBLE(ts, INTERVAL '1' MINUTE)",
-    )
+def _time_of_extreme(call: AggregateCall, edge: Edge) -> TimeAttribute | None:
+    """The largest time of a group is the time of its newest row, and a time attribute: it makes
+    the result a versioned table."""
+    if call.function != "MAX" or edge.columns[call.arguments[0]].time != "event":
+        return None
+    return "event"
 
 
-def _checked_emit(rules: EmitRules, windows: Windows) -> Emit:
+def _checked_emit(rules: EmitRules, windows: ByCall | ByRows | ByColumns) -> Emit:
     if rules.is_plain:
         return rules.emit
     if isinstance(windows, ByRows):
@@ -271,8 +307,7 @@ class _GroupedBinder(Binder):
     def _of_group(self, node: exp.Expression) -> Expression | None:
         to_be = self.aggregation
         if aggregate_of(node) is not None:
-            # All groups have rows: a window without any has no result.
-            call = bind_call(node, self.below, to_be.columns, some=True)
+            call = bind_call(node, self.below, to_be.columns, some=to_be.has_rows)
             return finished(node, to_be.result(call))
         if _is_grouping(node):
             return self._grouping(node)

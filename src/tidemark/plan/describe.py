@@ -23,6 +23,7 @@ from tidemark.plan.nodes import (
     AssignWindows,
     Edge,
     Filter,
+    GroupAggregate,
     IntervalJoin,
     KeepLast,
     Node,
@@ -164,6 +165,15 @@ def _window_aggregate(node: WindowAggregate) -> Description:
     return Description("WindowAggregate", tuple(details), runs_as, _windows_kept(node))
 
 
+def _group_aggregate(node: GroupAggregate) -> Description:
+    names = node.input.edge.names
+    key = [f"key=[{', '.join(names[key] for key in node.keys)}]"] if node.keys else []
+    select = f"select=[{', '.join(window_words.call(call, names) for call in node.calls)}]"
+    runs_as = "stateful operator, one kernel per key bucket"
+    keeps = "the aggregates of each key, for ever"
+    return Description("GroupAggregate", (*key, select), runs_as, keeps)
+
+
 def _window_rank(node: WindowRank) -> Description:
     names = node.input.edge.names
     details = [f"window=[{', '.join(names[column] for column in node.bounds)}]"]
@@ -251,6 +261,7 @@ _DESCRIBERS: dict[type[Any], Callable[[Any], Description]] = {
     AssignWindows: _assign_windows,
     WindowAggregate: _window_aggregate,
     WindowRank: _window_rank,
+    GroupAggregate: _group_aggregate,
     Sink: _sink,
 }
 

@@ -175,7 +175,6 @@ NOT_YET = (
     ),
     Feature("a join in parentheses", _STATE, _join_group),
     Feature("OVER", _STATE, _scalar(exp.Window)),
-    Feature("SELECT DISTINCT", _STATE, _clause("distinct")),
     Feature("IN, EXISTS, ANY or ALL with a sub-query", _STATE, _subquery_predicate),
     Feature("a scalar sub-query", _STATE, _scalar(exp.Subquery, exp.Select, exp.Union)),
     Feature("ORDER BY", _STATE, _clause("order")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -154,7 +155,7 @@ def property_of(
     call: exp.Expression,
     grouped: GroupWindow | None,
     binder: Binder,
-    values: tuple[Expression, Expression, Expression],
+    values: Sequence[Expression],
 ) -> Expression:
     """TUMBLE_START(...) and the like; `values` are the window's start, end and time.
 

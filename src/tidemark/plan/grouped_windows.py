@@ -78,6 +78,22 @@ class ByRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Unwindowed:
+    """No windows: groups that never end."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return ()
+
+    @property
+    def keys(self) -> tuple[Expression | None, ...]:
+        return ()
+
+    def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
+        return Windowed(node, None, None)
+
+
+@dataclass(frozen=True, slots=True)
 class ByColumns:
     """The windows that a window function gave the rows: grouped by start and end, and perhaps by
     the window's time, which says nothing more."""

@@ -236,6 +236,16 @@ class WindowAggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupAggregate:
+    """For each key a row, the keys and the results, that changes with every row of the key."""
+
+    input: Node
+    keys: tuple[int, ...]
+    calls: tuple[AggregateCall, ...]
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
 class WindowOrder:
     """A column that the rows of a window are ordered by."""
 
@@ -287,6 +297,7 @@ Node = (
     | AssignWindows
     | WindowAggregate
     | WindowRank
+    | GroupAggregate
     | Sink
 )
 
@@ -329,7 +340,7 @@ def is_stateful(node: Node) -> bool:
     return any(isinstance(part, _STATEFUL) for part in walk(node))
 
 
-_STATEFUL = KeepLast | TemporalJoin | IntervalJoin | WindowAggregate | WindowRank
+_STATEFUL = KeepLast | TemporalJoin | IntervalJoin | WindowAggregate | WindowRank | GroupAggregate
 
 
 def delay_ms(node: Node) -> int:

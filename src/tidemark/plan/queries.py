@@ -15,6 +15,7 @@ from tidemark.errors import PlanError
 from tidemark.plan import aggregates, deduplication, interval_joins, relations, window_ranks
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
+from tidemark.plan.distinct import distinct
 from tidemark.plan.expressions import Expression
 from tidemark.plan.features import refuse, refuse_what_cannot_run
 from tidemark.plan.nodes import Column, Edge, Filter, Node, UnionAll, Values
@@ -95,8 +96,10 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
         bound = context.binder(relation.scope).condition(condition, "WHERE")
         relation = replace(relation, node=Filter(relation.node, bound, relation.node.edge))
     if aggregates.is_grouped(select):
-        return aggregates.bind_grouped(select, relation, context)
-    return project_select(select, relation, context)
+        rows = aggregates.bind_grouped(select, relation, context)
+    else:
+        rows = project_select(select, relation, context)
+    return distinct(rows) if select.args.get("distinct") is not None else rows
 
 
 def _without_temporal_joins(select: exp.Select, context: Context) -> exp.Select:
@@ -170,6 +173,11 @@ def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 def _bind_union(node: exp.Union, context: Context) -> Node:
     """A chain of UNION ALL is one node; all its branches share their types."""
     branches = _branches(node)
+    united = _united(branches, context)
+    return distinct(united) if node.args.get("distinct") else united
+
+
+def _united(branches: list[exp.Expression], context: Context) -> Node:
     bound = [bind_query(branch, context) for branch in branches]
     columns = bound[0].edge.columns
     for branch, written in zip(bound[1:], branches[1:], strict=True):
@@ -185,11 +193,11 @@ def _bind_union(node: exp.Union, context: Context) -> Node:
 
 
 def _branches(node: exp.Union) -> list[exp.Expression]:
+    """What is united, from left to right. Of UNION ALL, a UNION on the left is one of them."""
     _refuse_ordering(node)
-    if node.args.get("distinct"):
-        refuse("UNION without ALL", "removing duplicates keeps state between rows", node)
     first = node.this
     chained = isinstance(first, exp.Union) and first.args.get("with_") is None
+    chained = chained and bool(node.args.get("distinct") or not first.args.get("distinct"))
     return [*(_branches(first) if chained else [first]), node.expression]
 
 

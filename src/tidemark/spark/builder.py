@@ -14,6 +14,7 @@ from tidemark.plan.nodes import (
     AssignWatermark,
     AssignWindows,
     Filter,
+    GroupAggregate,
     IntervalJoin,
     KeepLast,
     Node,
@@ -48,6 +49,8 @@ class StateSettings:
     ttl_ms: int = 0
     # Where the ends of bounded sources are told; a stream needs it.
     folder: str | None = None
+    # Whether rows are aggregated before they are moved, too: auto, one_phase or two_phase.
+    aggregate_phases: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,5 +271,6 @@ _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
     AssignWindows: windows.assign_windows,
     WindowAggregate: windows.window_aggregate,
     WindowRank: windows.window_rank,
+    GroupAggregate: windows.group_aggregate,
     Sink: _sink,
 }

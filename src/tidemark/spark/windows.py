@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
+from tidemark.catalog.options import STATE_TTL
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import NotSupported
 from tidemark.functions import spark_text
@@ -18,6 +19,8 @@ from tidemark.kernels.windows.spec import (
     Call,
     CountSliding,
     Cumulating,
+    Emit,
+    Firing,
     Given,
     Session,
     Sliding,
@@ -26,6 +29,7 @@ from tidemark.plan.arrivals import stamped
 from tidemark.plan.nodes import (
     AggregateCall,
     AssignWindows,
+    GroupAggregate,
     Node,
     WindowAggregate,
     WindowRank,
@@ -172,8 +176,10 @@ def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
     kernel = _aggregate_kernel(node, input_)
     schema = _aggregate_schema(node, input_, kinds=kernel.changelog_output)
     time = node.edge.columns[len(node.keys) + 2].type
-    wrapped = input_.wrapped(kernel, time, builder.zone)
-    inputs = [input_.stateful(node.time)]
+    wrapped, rows = input_.wrapped(kernel, time, builder.zone), input_.stateful(node.time)
+    if wrapped is kernel and kernel.combinable and _two_phases(builder, node):
+        wrapped, rows = replace(kernel, combined=True), replace(rows, combine=kernel.combine)
+    inputs = [rows]
     data = builder.run_kernel("window-aggregate", wrapped, inputs, schema, _tick(node))
     keys = input_.keys if node.keys else ()
     results = [_result_name(place) for place in range(len(node.calls))]
@@ -186,6 +192,14 @@ def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
     ]
     kinds = [KIND] * (node.edge.changelog is not Changelog.APPEND)
     return Frame(data.selectExpr(*texts, *kinds), names, node.edge.changelog)
+
+
+def _two_phases(builder: Builder, node: WindowAggregate) -> bool:
+    """Whether rows are worth combining before they are moved. With many keys few rows of a
+    batch are of one key and window; without any all of them are."""
+    assert builder.state is not None
+    phases = builder.state.aggregate_phases
+    return phases == "two_phase" or (phases == "auto" and not node.keys)
 
 
 def _aggregate_kernel(node: WindowAggregate, input_: _Input) -> AggregateKernel:
@@ -229,16 +243,22 @@ def _polars_type(type_: t.DataType) -> pl.DataType:
 
 
 def _aggregate_schema(node: WindowAggregate, input_: _Input, *, kinds: bool) -> StructType:
-    from pyspark.sql.types import LongType, StringType, StructField, StructType
+    from pyspark.sql.types import LongType, StructField, StructType
 
-    fields = [input_.data.schema[name] for name in input_.keys]
-    fields += [
-        StructField(_result_name(place), to_spark(call.type))
-        for place, call in enumerate(node.calls)
+    results = _results_schema(node.calls, input_, kinds=kinds)
+    bounds = () if _has_no_bounds(node) else (WINDOW_START, WINDOW_END)
+    return StructType([*results.fields, *(StructField(name, LongType()) for name in bounds)])
+
+
+def _results_schema(calls: Sequence[AggregateCall], input_: _Input, *, kinds: bool) -> StructType:
+    """The keys, a column for each call, and kinds if there are any."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    keys = [input_.data.schema[name] for name in input_.keys]
+    results = [
+        StructField(_result_name(place), to_spark(call.type)) for place, call in enumerate(calls)
     ]
-    if not _has_no_bounds(node):
-        fields += [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
-    return StructType([*fields, *[StructField(KIND, StringType())] * kinds])
+    return StructType([*keys, *results, *[StructField(KIND, StringType())] * kinds])
 
 
 def _has_no_bounds(node: WindowAggregate) -> bool:
@@ -267,6 +287,40 @@ def _shortest(assigner: Assigner) -> int:
         case Session(gap=gap):
             return gap
     return _SLOWEST_TICK
+
+
+# --- groups without windows --------------------------------------------------------------------
+
+# A group that never ends is a window that does not, and tells its result at each row.
+_ALWAYS = (("0L", _GIVEN[0]), (f"{2**62}L", _GIVEN[1]))
+
+
+def group_aggregate(builder: Builder, node: GroupAggregate) -> Frame:
+    from tidemark.kernels.windows.aggregate import WindowAggregate as Kernel
+
+    assert builder.state is not None
+    if builder.state.ttl_ms:
+        raise NotSupported(
+            "'table.exec.state.ttl' cannot be used with GROUP BY without a window yet",
+            notes={"why": "groups are kept for ever"},
+            hint=f"RESET '{STATE_TTL}', or group by a window",
+        )
+    input_ = _Input(builder, node.input, node.keys, None)
+    input_.data = input_.data.selectExpr("*", *(f"{value} AS {name}" for value, name in _ALWAYS))
+    calls = tuple(_call(place, call, input_.names) for place, call in enumerate(node.calls))
+    emit = Emit(early=Firing(each_row=True))
+    kernel = Kernel(input_.keys, Given(*_GIVEN), calls, emit, retracts=input_.retracts)
+    wrapped = input_.wrapped(kernel, t.Timestamp(3), builder.zone)
+    schema = _results_schema(node.calls, input_, kinds=True)
+    data = builder.run_kernel("group-aggregate", wrapped, [input_.stateful(None)], schema)
+    keys = input_.keys if node.keys else ()
+    values = [*keys, *(_result_name(place) for place in range(len(node.calls)))]
+    names = names_of(node.edge)
+    texts = [
+        f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
+    ]
+    kinds = [KIND] * (node.edge.changelog is not Changelog.APPEND)
+    return Frame(data.selectExpr(*texts, *kinds), names, node.edge.changelog)
 
 
 # --- ranks -------------------------------------------------------------------------------------

@@ -1,0 +1,85 @@
+"""GROUP BY without a window, DISTINCT and UNION, as plans."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.marked import plan, refused, root, schema, world
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.explain import explain
+from tidemark.plan.nodes import GroupAggregate, Node, UnionAll, walk
+
+
+def groups_of(node: Node) -> list[GroupAggregate]:
+    return [part for part in walk(node) if isinstance(part, GroupAggregate)]
+
+
+def test_a_group_has_its_keys_and_results_and_changes_with_every_row():
+    bound = root("SELECT b, SUM(a) + 1 AS s FROM t GROUP BY b HAVING COUNT(*) > 1")
+    [group] = groups_of(bound)
+
+    assert schema("SELECT b, SUM(a) + 1 AS s FROM t GROUP BY b") == "b STRING, s INT"
+    assert [call.function for call in group.calls] == ["COUNT", "SUM"]
+    assert (bound.edge.changelog, group.edge.keys) == (Changelog.RETRACT, (("b",),))
+
+
+@pytest.mark.parametrize(
+    ("call", "of_a_group", "of_all"),
+    [
+        ("SUM(c)", "BIGINT NOT NULL", "BIGINT"),
+        ("COUNT(c)", "BIGINT NOT NULL", "BIGINT NOT NULL"),
+        ("FIRST_VALUE(c)", "BIGINT NOT NULL", "BIGINT"),
+    ],
+)
+def test_all_rows_may_be_none_and_a_group_never_is(call, of_a_group, of_all):
+    assert schema(f"SELECT {call} AS r FROM t GROUP BY b") == f"r {of_a_group}"
+    assert schema(f"SELECT {call} AS r FROM t") == f"r {of_all}"
+
+
+def test_the_newest_time_of_a_group_makes_it_a_version():
+    assert (
+        schema("SELECT b, MAX(ts) AS ts FROM t GROUP BY b") == "b STRING, ts TIMESTAMP(3) *event*"
+    )
+
+
+def test_rows_without_repetitions_are_groups_of_their_own():
+    bound = root("SELECT DISTINCT a, b FROM t")
+    [group] = groups_of(bound)
+
+    assert (group.keys, bound.edge.changelog) == ((0, 1), Changelog.APPEND)
+    assert schema("SELECT DISTINCT a, b FROM t") == "a INT, b STRING"
+
+
+@pytest.mark.parametrize(
+    ("sql", "branches", "groups"),
+    [
+        ("SELECT a FROM u UNION SELECT a FROM u UNION SELECT a FROM u", [3], 1),
+        ("SELECT a FROM u UNION ALL SELECT a FROM u UNION SELECT a FROM u", [3], 1),
+        ("SELECT a FROM u UNION SELECT a FROM u UNION ALL SELECT a FROM u", [2, 2], 1),
+    ],
+)
+def test_a_union_removes_what_was_before_it(sql, branches, groups):
+    bound = root(sql)
+
+    assert [len(p.inputs) for p in walk(bound) if isinstance(p, UnionAll)] == branches
+    assert len(groups_of(bound)) == groups
+
+
+def test_explain_says_that_groups_never_end():
+    text = explain(plan("SELECT b, COUNT(DISTINCT a) FROM t GROUP BY b"))
+
+    assert "GroupAggregate(key=[b], select=[COUNT(DISTINCT a)])" in text
+    assert "GroupAggregate: the aggregates of each key, for ever" in text
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "SELECT «a», COUNT(*) FROM t",
+        "SELECT b FROM t HAVING COUNT(*) > 1",
+        "SELECT «a» FROM t GROUP BY b",
+        "SELECT b, COUNT(*) FROM t GROUP BY b «EMIT WITHOUT DELAY»",
+    ],
+)
+def test_what_means_nothing_is_refused(marked):
+    refused(marked if "«" in marked else marked.replace("SELECT b", "SELECT «b»", 1), at=world())
