@@ -71,6 +71,8 @@ INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
 LOAD_PHASE = "tidemark.temporal-join.load-phase"
+BUCKETS = "parallelism.default"
+AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
 
 OPTIONS = (
     SessionOption(
@@ -108,7 +110,14 @@ OPTIONS = (
         "as in Flink's stream API",
         default="join",
     ),
-    SessionOption("parallelism.default", _positive, "the number of key buckets of stateful jobs"),
+    SessionOption(BUCKETS, _positive, "the number of key buckets of stateful jobs"),
+    SessionOption(
+        AGGREGATE_PHASES,
+        _one_of("auto", "one_phase", "two_phase"),
+        "whether rows of one key and window are combined before they are moved; `auto` does so "
+        "where there is no key",
+        default="auto",
+    ),
     SessionOption(
         "pipeline.auto-watermark-interval",
         parse_duration,

@@ -59,8 +59,8 @@ def _only(node: Node, wanted: Sequence[int]) -> _Pruned:
         case IntervalJoin():
             return _interval_join(node, wanted)
         case _:
-            below = [pruned(input_) for input_ in inputs(node)]
-            return _Pruned(with_inputs(node, below), tuple(range(len(node.edge.columns))))
+            same = with_inputs(node, [pruned(input_) for input_ in inputs(node)])
+            return _Pruned(same, tuple(range(len(node.edge.columns))))
 
 
 def _project(node: Project, wanted: Sequence[int]) -> _Pruned:

@@ -9,7 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidemark.catalog.options import CHECKPOINT_INTERVAL, JOB_NAME, LOCAL_TIME_ZONE, STATE_TTL
+from tidemark.catalog.options import (
+    AGGREGATE_PHASES,
+    BUCKETS,
+    CHECKPOINT_INTERVAL,
+    JOB_NAME,
+    LOCAL_TIME_ZONE,
+    STATE_TTL,
+)
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.dialect import parse_script
@@ -148,6 +155,8 @@ class Session:
             checkpoint=self._checkpoint,
             interval_ms=options.milliseconds(CHECKPOINT_INTERVAL) or 0,
             ttl_ms=options.milliseconds(STATE_TTL) or 0,
+            buckets=int(options.get(BUCKETS) or 0) or None,
+            aggregate_phases=(options.get(AGGREGATE_PHASES) or "auto").lower(),
         )
 
     def _query(self, statement: s.Query, plan: Plan) -> Result:

@@ -50,6 +50,7 @@ class Launcher:
     interval_ms: int = 0  # the shortest time between two micro-batches
     ttl_ms: int = 0  # how long the state of idle keys is kept; 0 keeps it
     buckets: int | None = None
+    aggregate_phases: str = "auto"
     always_stream: bool = False  # also what could run as one batch
 
     def frame(self, root: Node, streaming: bool) -> Frame:
@@ -62,7 +63,8 @@ class Launcher:
         state = None
         if is_stateful(root):
             ends = str(folder()) if streaming else None
-            state = StateSettings(self.buckets or self._default_buckets(), self.ttl_ms, ends)
+            buckets = self.buckets or self._default_buckets()
+            state = StateSettings(buckets, self.ttl_ms, ends, self.aggregate_phases)
         constants = _Constants(self.spark, folder)
         builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state)
         return Built(builder.build(root), tuple(builder.ends))

@@ -1,0 +1,56 @@
+"""Rows combined before they are moved, or not: the same windows, and the same number of late rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tidemark
+from tidemark import Session
+
+WINDOWS = """
+SELECT k, TUMBLE_END(ts, INTERVAL '10' SECOND) AS e, COUNT(*) AS n, SUM(v) AS s, AVG(v) AS a,
+  MIN(v) AS lo, MAX(v) AS hi
+FROM t GROUP BY {keys}TUMBLE(ts, INTERVAL '10' SECOND)"""
+
+
+@pytest.fixture
+def session(spark, tmp_path: Path) -> Iterator[Session]:
+    # Two files make a source of two partitions, whose rows have no order among them.
+    for name, rows in {
+        "a": ["a,1,00:00:01", "b,2,00:00:02", "a,3,00:00:09", "a,4,00:00:12", ",5,00:00:13"],
+        "b": ["a,6,00:00:03", "b,7,00:00:19", "c,,00:00:21", "a,9,00:00:04", "b,10,00:00:33"],
+    }.items():
+        lines = [f"{line[: line.rindex(',')]},2024-01-01 {line[-8:]}" for line in rows]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    session = tidemark.connect(spark)
+    session.sql(
+        f"""CREATE TABLE t (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+        WITH ('connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'csv',
+          'csv.null-literal' = '')"""
+    )
+    yield session
+    session.stop()
+
+
+def windows(session: Session, phases: str, keys: str) -> list[tuple[object, ...]]:
+    session.sql(f"SET 'table.optimizer.agg-phase-strategy' = '{phases}'")
+    selected = WINDOWS if keys else WINDOWS.replace("SELECT k,", "SELECT")
+    rows = session.sql(selected.format(keys=keys)).rows()
+    return sorted((tuple(row.values()) for row in rows), key=str)
+
+
+@pytest.mark.parametrize("keys", ["k, ", ""])
+def test_two_phases_give_what_one_gives(session, keys):
+    one = windows(session, "ONE_PHASE", keys)
+
+    assert len(one) == (7 if keys else 4)
+    assert windows(session, "TWO_PHASE", keys) == windows(session, "AUTO", keys) == one
+
+
+def test_the_number_of_buckets_is_an_option(session):
+    session.sql("SET 'parallelism.default' = '3'")
+
+    assert session.launcher().buckets == 3
