@@ -53,13 +53,18 @@ class CleanUp:
     def running(self, state: State, hashes: Longs, like: pl.DataFrame, clock: int) -> pl.DataFrame:
         """The records, of keys with one of the hashes, whose timer is still to fire.
 
-        `like` is a frame with columns for the keys.
+        The hashes are ascending; `like` is a frame with columns for the keys.
         """
-        table = state.keyed(self._timers)
-        if not table.segments:
-            return self._empty(like)
-        records = table.probe(distinct(hashes), self._empty(like))
-        return newest_records(records.filter(pl.col(TIMER) > clock), self.keys)
+        table, found = state.keyed(self._timers), self._empty(like)
+        if table.height > hashes.size:
+            found = table.probe(distinct(hashes), found)
+        elif table.segments and hashes.size:
+            # The other way round: there are mostly few records.
+            rows = pl.concat([found, *(segment.rows() for segment in table.segments)])
+            known = longs(rows, HASH)
+            place = np.minimum(np.searchsorted(hashes, known), hashes.size - 1)
+            found = rows.filter(hashes[place] == known)
+        return newest_records(found.filter(pl.col(TIMER) > clock), self.keys)
 
     def alive(self, state: State, rows: pl.DataFrame, clock: int) -> pl.Series:
         """Per row whether no sweep of its key has forgotten it."""
@@ -70,7 +75,7 @@ class CleanUp:
         """Per row the floor of its key and its running timer, or 0."""
         floor = np.full(rows.height, clock, dtype=np.int64)
         timer = np.zeros(rows.height, dtype=np.int64)
-        records = self.running(state, longs(rows, HASH), rows, clock)
+        records = self.running(state, np.sort(longs(rows, HASH)), rows, clock)
         if not records.is_empty():
             keys = Keys.of(self.keys, records)
             number = keys.number(rows, self.keys)

@@ -78,14 +78,12 @@ class Ranges:
         if rows.is_empty() or not self.hashes.size:
             nothing = np.zeros(0, dtype=np.int64)
             return Pairs(rows, nothing, nothing)
-        kept, times = longs(rows, HASH), longs(rows, TIME)
-        run = run_numbers(self.hashes)
-        different = self.hashes[np.flatnonzero(np.diff(run, prepend=-1))]
-        runs = _Runs.of(kept, times, different)
-        low = runs.position(run, self.first)
-        counts = np.maximum(runs.position(run, self.last + 1) - low, 0)
+        runs = _Runs.of(rows, self.hashes)
+        low, high = runs.positions(self.first, self.last + 1)
+        counts = np.maximum(high - low, 0)
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return Pairs(rows, np.repeat(np.arange(run.size), counts), np.repeat(low, counts) + within)
+        mine = np.repeat(np.arange(counts.size), counts)
+        return Pairs(rows, mine, np.repeat(low, counts) + within)
 
     def within(self, table: KeyedTable) -> Iterator[Pairs]:
         """What is found in each segment of a table."""
@@ -103,43 +101,50 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Neighbouring rows of equal hash, each run with ascending times."""
+    """Runs of rows with one hash and ascending times, [start, end), and which one each of those
+    that look has to do with."""
 
     times: Longs
     start: Longs
     end: Longs
+    run: Longs
 
     @classmethod
-    def of(cls, kept: Longs, times: Longs, hashes: Longs) -> _Runs:
-        start = np.searchsorted(kept, hashes, side="left")
-        end = np.searchsorted(kept, hashes, side="right")
-        return cls(times, start, end)
+    def of(cls, rows: pl.DataFrame, hashes: Longs) -> _Runs:
+        kept = longs(rows, HASH)
+        run = run_numbers(hashes)
+        different = hashes[np.flatnonzero(np.diff(run, prepend=-1))]
+        start = np.searchsorted(kept, different, side="left")
+        there = np.flatnonzero(kept[np.minimum(start, kept.size - 1)] == different)
+        end = start.copy()
+        end[there] = np.searchsorted(kept, different[there], side="right")
+        return cls(longs(rows, TIME), start, end, run)
 
-    def position(self, run: Longs, time: Longs) -> Longs:
-        """Where in a run the first row stands that reaches the time; the run's end if none does."""
-        if int((self.end - self.start).sum()) <= 4 * run.size:
-            return self._by_one_search(run, time)
-        return self._by_bisection(run, time)
-
-    def _by_one_search(self, run: Longs, time: Longs) -> Longs:
-        """Reads all rows of the runs, in one go."""
+    def positions(self, *wanted: Longs) -> list[Longs]:
+        """Per time that is looked for, where in its run the first row stands that reaches it; the
+        end of the run if none does."""
         counts = self.end - self.start
+        if int(counts.sum()) <= 4 * self.run.size:
+            places = self._places(counts)
+            if places is not None:
+                return [places.positions(self.run, time) for time in wanted]
+        return [self._by_bisection(time) for time in wanted]
+
+    def _places(self, counts: Longs) -> _Places | None:
+        """All rows of all runs as one ascending array; None if such numbers would be too large."""
         before = np.cumsum(counts) - counts
-        rows = np.repeat(self.start - before, counts) + np.arange(counts.sum())
-        times = self.times[rows]
+        times = self.times[np.repeat(self.start - before, counts) + np.arange(counts.sum())]
         if not times.size:
-            return self.start[run]
+            return _Places(times, 0, 0, self.start - before)
         earliest, span = int(times.min()), int(times.max()) - int(times.min()) + 2
         if span > 2**62 // counts.size:
-            return self._by_bisection(run, time)
-        places = np.repeat(np.arange(counts.size), counts) * span + (times - earliest)
-        wanted = run * span + np.clip(time - earliest, 0, span - 1)
-        found = np.searchsorted(places, wanted)
-        return np.asarray(self.start[run] + found - before[run])
+            return None
+        values = np.repeat(np.arange(counts.size) * span - earliest, counts) + times
+        return _Places(values, earliest, span, self.start - before)
 
-    def _by_bisection(self, run: Longs, time: Longs) -> Longs:
+    def _by_bisection(self, time: Longs) -> Longs:
         """Reads few rows of long runs."""
-        low, high = self.start[run], self.end[run]
+        low, high = self.start[self.run], self.end[self.run]
         searching = np.flatnonzero(low < high)
         while searching.size:
             middle = (low[searching] + high[searching]) >> 1
@@ -148,6 +153,20 @@ class _Runs:
             high[searching[~before]] = middle[~before]
             searching = searching[low[searching] < high[searching]]
         return low
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The rows of runs as ascending numbers: the run times `span`, plus the time."""
+
+    values: Longs
+    earliest: int
+    span: int
+    moved: Longs  # per run: how far its rows lie from where they stand here
+
+    def positions(self, run: Longs, time: Longs) -> Longs:
+        inside = np.clip(time - self.earliest, 0, max(self.span - 1, 0))
+        return np.asarray(np.searchsorted(self.values, run * self.span + inside) + self.moved[run])
 
 
 def equal_keys(
