@@ -96,6 +96,15 @@ def test_stream_and_batch_agree_over_tables_and_views(session):
     assert first.stream.rows == second.stream.rows == 4
 
 
+def test_a_stream_that_looks_at_the_clock_ends_with_its_bounded_tables(session):
+    session.sql("SET 'table.exec.state.ttl' = '1 h'")
+
+    [outcome] = verify(session, JOIN.format(how="LEFT", table="rates", more=""))
+
+    assert outcome.equal
+    assert outcome.stream.rows == 5
+
+
 def test_a_temporal_function_joins_by_event_time_and_by_processing_time(session):
     session.create_temporal_table_function(
         "rates_at", "rate_history", time_attribute="ts", primary_key="currency"

@@ -80,17 +80,21 @@ class AfterLoading:
         return self.join.step(state.with_tables(held=queue), frames, watermark, processing_time)
 
     def _waiting(self, step: Step, inputs: Sequence[pl.DataFrame], phase: _Phase) -> Step:
-        until = phase.silent_since + self.idle_ms
+        """The step while loading: it wants to be called again when that ends, by either time."""
+        held = step.state.queue("held").height
+        rows_in = tuple(frame.height for frame in inputs)
+        before = step.metrics
+        step = replace(
+            step, metrics=Metrics.of(step.state, rows_in, before.late, before.rows_out, held)
+        )
+        if not held:
+            return step
         return replace(
             step,
-            metrics=Metrics.of(
-                step.state,
-                tuple(frame.height for frame in inputs),
-                step.metrics.late,
-                step.metrics.rows_out,
-                step.state.queue("held").height,
+            next_event_time=earliest(step.next_event_time, phase.started),
+            next_processing_time=earliest(
+                step.next_processing_time, phase.silent_since + self.idle_ms
             ),
-            next_processing_time=earliest(step.next_processing_time, until),
         )
 
 

@@ -31,6 +31,9 @@ RUNTIME: Mapping[str, str] = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # A bounded stream goes on to its end also where a source, as the ticker, never ends: otherwise
+    # Spark runs one batch, and never the one that lets the last rows out.
+    "spark.sql.streaming.triggerAvailableNowWrapper.enabled": "true",
     # A job that another session has stopped must not be found running after a restart.
     "spark.sql.streaming.stopTimeout": "60s",
 }
