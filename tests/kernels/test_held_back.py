@@ -13,7 +13,7 @@ JOIN = TemporalJoin(("l_key",), ("r_key",))
 def test_it_acts_when_the_watermark_is_as_much_further():
     join = Driver(HeldBack(JOIN, 3))
 
-    assert join.feed(left="EUR 5 1", right="EUR 1 110", watermark=6) == []
+    assert join.feed(left="EUR 5 1", right="EUR 5 110", watermark=6) == []
     assert join.next_event_time == 8
     assert join.feed(watermark=8) == ["1 110 +I"]
 
