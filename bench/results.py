@@ -1,4 +1,5 @@
-"""Where numbers are kept: a JSON file of each measurement, with the machine they are from."""
+"""Where numbers are kept: a JSON file of each measurement, with the machine they are from, and a
+chart of its ratios."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from bench.chart import chart
+
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -18,6 +21,14 @@ def keep(name: str, content: Mapping[str, Any]) -> Path:
     RESULTS.mkdir(exist_ok=True)
     file = RESULTS / f"{name}.json"
     file.write_text(json.dumps({**_circumstances(), **content}, indent=2) + "\n", encoding="utf-8")
+    return file
+
+
+def picture(name: str, title: str, bars: Mapping[str, float], limit: float | None = None) -> Path:
+    """Write one measurement's chart, beside its numbers; the file it is in."""
+    RESULTS.mkdir(exist_ok=True)
+    file = RESULTS / f"{name}.svg"
+    file.write_text(chart(title, bars, limit), encoding="utf-8")
     return file
 
 

@@ -3,11 +3,17 @@ one row beside PySpark doing the same by hand."""
 
 from __future__ import annotations
 
+import argparse
+import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import Console
+from rich.table import Table
+
+from bench.results import keep, picture
 from bench.timing import Times, alternate
 
 IMPORT_LIMIT_S = 0.3
@@ -32,6 +38,24 @@ class Measured:
     @property
     def good(self) -> bool:
         return self.value <= self.limit
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", type=int, default=5, help="runs that count (default 5)")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    runs = arguments.runs
+    with console.status("measuring whole processes, one at a time"):
+        measured = list(measure(runs))
+    console.print(_table(measured, runs))
+    load = os.getloadavg()[0]
+    if load > (os.cpu_count() or 1):
+        console.print(
+            f"The machine was busy (load {load:.0f}): believe the ratios, not the seconds."
+        )
+    _keep(measured)
+    return 0 if all(line.good for line in measured) else 1
 
 
 def measure(runs: int) -> Iterator[Measured]:
@@ -76,6 +100,35 @@ def _run(folder: Path, runs: int) -> Iterator[Measured]:
         times = alternate(rivals, runs)
         what = f"tidemark run, one row of {source.upper()}, beside bare PySpark"
         yield Measured(what, times["tidemark"], RUN_LIMIT_RATIO, times["pyspark"])
+
+
+def _table(measured: list[Measured], runs: int) -> Table:
+    table = Table(title=f"Start-up: median (least - most) of {runs} runs, seconds")
+    for heading in ("what", "Tidemark", "rival", "ratio", "limit", ""):
+        text = heading in ("what", "")
+        table.add_column(heading, justify="left" if text else "right", no_wrap=not text)
+    for line in measured:
+        rival = str(line.rival) if line.rival else ""
+        ratio = f"{line.value:.2f}" if line.rival else ""
+        verdict = "good" if line.good else "TOO SLOW"
+        table.add_row(line.what, str(line.times), rival, ratio, str(line.limit), verdict)
+    return table
+
+
+def _keep(measured: list[Measured]) -> None:
+    lines = [
+        {
+            "what": line.what,
+            "seconds": line.times.seconds,
+            "rival_seconds": line.rival.seconds if line.rival else None,
+            "value": round(line.value, 3),
+            "limit": line.limit,
+        }
+        for line in measured
+    ]
+    keep("startup", {"measured": lines})
+    shares = {line.what: line.value / line.limit for line in measured}
+    picture("startup", "Start-up: shares of what is allowed", shares, 1.0)
 
 
 def long_script(lines: int) -> str:

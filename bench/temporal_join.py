@@ -1,41 +1,27 @@
 """The event-time temporal join: records per second of Tidemark beside real Flink, in one run.
 
 Every engine makes the rows itself, on all cores, in a process of its own, one after the other,
-and throws the joined rows away. Their number, and where it can be had the sum of the versions
-found, must be the same everywhere.
+and throws the joined rows away. It does so twice: cold, in the fresh process, and warm, once
+more in the same one, as a stream that runs for days. Their number, and where it can be had the
+sum of the versions found, must be the same everywhere.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from bench.results import keep
-from bench.temporal_join_workload import Workload, sizes
+from bench.contest import Contestant, Ratio, agree, bars, contest, contest_table, lines
+from bench.engine import Outcome, Run
+from bench.results import keep, picture
+from bench.temporal_join_workload import sizes
 
-ROOT = Path(__file__).resolve().parent.parent
 LIMIT_RATIO = 3.0
-
-
-@dataclass(frozen=True)
-class Contestant:
-    what: str
-    module: str
-    way: str
-
-    @property
-    def python(self) -> str:
-        return flink_python() if self.module.startswith("bench.flink.") else sys.executable
-
 
 CONTESTANTS = (
     Contestant("Flink SQL, heap state", "bench.flink.temporal_join", "stream"),
@@ -44,94 +30,56 @@ CONTESTANTS = (
     Contestant("Spark ASOF JOIN, batch", "bench.temporal_join_references", "spark"),
     Contestant("Polars join_asof, one thread", "bench.temporal_join_references", "polars"),
 )
-FLINK, TIDEMARK = CONTESTANTS[:2]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one engine said of its run."""
-
-    seconds: float
-    rows: int
-    checksum: int | None
-    details: Any
-
-    def rate(self, workload: Workload) -> float:
-        return workload.records / self.seconds
+FLINK, TIDEMARK, *_, POLARS = CONTESTANTS
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     workload = sizes(arguments)
-    outcomes = {}
-    for contestant in CONTESTANTS:
-        with console.status(f"running {contestant.what}"):
-            outcomes[contestant] = measured(contestant, workload)
-    console.print(_table(outcomes, workload))
-    ratio = outcomes[FLINK].seconds / outcomes[TIDEMARK].seconds
-    console.print(f"Tidemark has {ratio:.2f} times Flink's rate; wanted: {LIMIT_RATIO:.0f} times.")
-    _keep(outcomes, workload, ratio)
-    if not agree(list(outcomes.values())):
+    outcomes = contest(CONTESTANTS, workload, console)
+    ratio = Ratio.of(outcomes[TIDEMARK], outcomes[FLINK])
+    title = f"Event-time temporal join: {workload}"
+    console.print(contest_table(title, outcomes, FLINK, workload.records))
+    console.print(time_table(outcomes[TIDEMARK]))
+    console.print(
+        f"Tidemark has {ratio.warm:.2f} times Flink's rate warm (wanted: {LIMIT_RATIO:.0f}) "
+        f"and {ratio.cold:.2f} times cold."
+    )
+    content = {
+        "workload": asdict(workload),
+        "ratio": asdict(ratio),
+        "limit": LIMIT_RATIO,
+        "measured": lines(outcomes, FLINK, workload.records),
+    }
+    keep("temporal_join", content)
+    # Beside Polars the bars of all others would be too short to be seen.
+    drawn = {engine: outcome for engine, outcome in outcomes.items() if engine != POLARS}
+    picture("temporal_join", "Temporal join: times Flink's rate", bars(drawn, FLINK), LIMIT_RATIO)
+    if not agree(outcomes.values()):
         console.print("The engines do NOT agree on the rows of the join.")
         return 1
-    return 0 if ratio >= LIMIT_RATIO else 1
+    return 0 if ratio.warm >= LIMIT_RATIO else 1
 
 
-def measured(contestant: Contestant, workload: Workload) -> Outcome:
-    command = [contestant.python, "-m", contestant.module, contestant.way, *workload.arguments()]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    return Outcome(**json.loads(done.stdout.splitlines()[-1]))
-
-
-def flink_python() -> str:
-    """The interpreter that has PyFlink."""
-    python = os.environ.get("TIDEMARK_FLINK_PYTHON", str(ROOT / ".venv-flink/bin/python"))
-    if not Path(python).exists():
-        raise SystemExit(
-            f"there is no {python}; `make .venv-flink/.ready` installs Flink, or name an "
-            "interpreter that has it: TIDEMARK_FLINK_PYTHON=/path/to/python"
-        )
-    return python
-
-
-def agree(outcomes: list[Outcome]) -> bool:
-    checksums = {outcome.checksum for outcome in outcomes if outcome.checksum is not None}
-    return len({outcome.rows for outcome in outcomes}) == 1 and len(checksums) == 1
-
-
-def _table(outcomes: dict[Contestant, Outcome], workload: Workload) -> Table:
-    title = (
-        f"Event-time temporal join: {workload.left:,} orders, {workload.versions:,} versions, "
-        f"{workload.keys:,} keys, {os.cpu_count()} cores"
-    )
-    table = Table(title=title)
-    table.add_column("engine")
-    for heading in ("seconds", "records/s", "times Flink", "rows out", "sum of versions"):
+def time_table(outcome: Outcome) -> Table:
+    """Where a stream's time went."""
+    table = Table(title="Where Tidemark's time goes, seconds")
+    table.add_column("what")
+    for heading in ("cold", "warm"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for contestant, outcome in outcomes.items():
-        table.add_row(
-            contestant.what,
-            f"{outcome.seconds:.1f}",
-            f"{outcome.rate(workload):,.0f}",
-            f"{outcomes[FLINK].seconds / outcome.seconds:.2f}",
-            f"{outcome.rows:,}",
-            "" if outcome.checksum is None else str(outcome.checksum),
-        )
+    cold, warm = dict(spent(outcome.cold)), dict(spent(outcome.warm))
+    for what in {**cold, **warm}:
+        table.add_row(what, *(f"{times.get(what, 0.0):.2f}" for times in (cold, warm)))
     return table
 
 
-def _keep(outcomes: dict[Contestant, Outcome], workload: Workload, ratio: float) -> None:
-    lines = [
-        {
-            "what": contestant.what,
-            "records_per_second": round(outcome.rate(workload)),
-            **asdict(outcome),
-        }
-        for contestant, outcome in outcomes.items()
-    ]
-    sizes_ = asdict(workload)
-    keep(
-        "temporal_join",
-        {"workload": sizes_, "ratio": round(ratio, 3), "limit": LIMIT_RATIO, "measured": lines},
-    )
+def spent(run: Run) -> Iterator[tuple[str, float]]:
+    """Seconds of a stream by what they went to: three views of the same time."""
+    yield "all micro-batches, by the clock", run.seconds
+    yield from _each("  Spark's driver: ", run.details["micro_batches_s"])
+    yield from _each("  operator, on all cores: ", run.details["operator_s"])
+    yield from _each("  CPU: ", run.cpu)
+
+
+def _each(prefix: str, seconds: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for what, value in seconds.items():
+        yield prefix + what, value

@@ -6,10 +6,8 @@ Only the standard library is imported here, so that the interpreter with Flink c
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 # Orders are a millisecond apart; versions are spread over the same stretch of time.
 START_MS = 1_700_000_000_000
@@ -26,6 +24,9 @@ class Workload:
     left: int = 10_000_000
     versions: int = 1_000_000
     keys: int = 100_000
+
+    def __str__(self) -> str:
+        return f"{self.left:,} orders, {self.versions:,} versions, {self.keys:,} keys"
 
     @property
     def records(self) -> int:
@@ -86,13 +87,3 @@ def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Workload]:
     add_sizes(parser)
     arguments = parser.parse_args(command_line)
     return arguments.way, sizes(arguments)
-
-
-def answer(
-    seconds: float, rows: int, checksum: int | None = None, details: Any | None = None
-) -> None:
-    """What one engine's process tells the one that started it, as its last line."""
-    print(
-        json.dumps({"seconds": seconds, "rows": rows, "checksum": checksum, "details": details}),
-        flush=True,
-    )

@@ -1,8 +1,27 @@
 """The measurements measure what they say: their scripts are scripts, their verdicts are right."""
 
+import argparse
+import io
+import json
+import subprocess
+import sys
+import time
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
 import tidemark
+from bench import __main__ as bench_main
+from bench import processes, temporal_join
+from bench.__main__ import BENCHES, Bench
+from bench.chart import chart
+from bench.contest import Contestant, Ratio, agree, bars, contest_table, lines
+from bench.engine import Outcome, Run
+from bench.progress import by_part, by_work, seconds
 from bench.startup import long_script
-from bench.temporal_join import Outcome, agree
+from bench.state_growth import slowdown
+from bench.state_growth_tidemark import Grown
 from bench.temporal_join_workload import Workload, parsed
 
 
@@ -17,8 +36,135 @@ def test_workload_reaches_the_process_of_an_engine():
     assert parsed(["stream", *workload.arguments()]) == ("stream", workload)
 
 
+def outcome(cold=1.0, warm=1.0, rows=10, checksum=None):
+    return Outcome((Run(cold), Run(warm)), rows, checksum)
+
+
 def test_engines_agree_where_rows_and_known_sums_are_equal():
-    summed, counted = Outcome(1.0, 10, 55, None), Outcome(2.0, 10, None, None)
+    summed, counted = outcome(checksum=55), outcome()
     assert agree([summed, counted, summed])
-    assert not agree([summed, Outcome(1.0, 9, None, None)])
-    assert not agree([summed, Outcome(1.0, 10, 54, None)])
+    assert not agree([summed, outcome(rows=9)])
+    assert not agree([summed, outcome(checksum=54)])
+
+
+def test_ratio_is_how_many_times_the_rate_of_the_other():
+    assert Ratio.of(outcome(cold=4.0, warm=1.0), outcome(cold=2.0, warm=3.0)) == Ratio(0.5, 3.0)
+
+
+def test_contest_shows_each_engine_beside_its_rival():
+    flink, mine = Contestant("Flink", "bench.flink.x", ""), Contestant("Tidemark", "bench.x", "")
+    outcomes = {flink: outcome(cold=4.0, warm=2.0), mine: outcome(cold=8.0, warm=0.5)}
+
+    shown = drawn(contest_table("A join", outcomes, flink, records=1000))
+    assert rows_of(shown) == [
+        ["Flink", "cold", "4.0", "250", "1.00", "", "10"],
+        ["", "warm", "2.0", "500", "1.00", "", ""],
+        ["Tidemark", "cold", "8.0", "125", "0.50", "", "10"],
+        ["", "warm", "0.5", "2,000", "4.00", "", ""],
+    ]
+    assert bars(outcomes, flink)["Tidemark, warm"] == 4.0
+    [_, kept] = lines(outcomes, flink, records=1000)
+    assert kept["ratio"] == {"cold": 0.5, "warm": 4.0}
+
+
+def test_disagreeing_engines_and_a_missed_limit_fail_the_contest(monkeypatch):
+    def verdict(**flink):
+        outcomes = {one: stream(seconds=1.0) for one in temporal_join.CONTESTANTS}
+        outcomes[temporal_join.FLINK] = stream(**flink)
+        monkeypatch.setattr(temporal_join, "contest", lambda *_: outcomes)
+        return temporal_join.run(argparse.Namespace(left=10, versions=5, keys=2), quiet())
+
+    monkeypatch.setattr(temporal_join, "keep", lambda *_: None)
+    monkeypatch.setattr(temporal_join, "picture", lambda *_: None)
+    assert verdict(seconds=3.5) == 0
+    assert verdict(seconds=2.5) == 1
+    assert verdict(seconds=3.5, rows=11) == 1
+
+
+def test_time_of_a_stream_is_told_by_part_and_by_work():
+    progress = [micro_batch("00:00:01.000", 900, 300), micro_batch("00:00:02.000", 500, 200)]
+
+    assert seconds(progress) == 1.5
+    parts = by_part(progress)
+    assert (parts["addBatch"], parts["planning"], parts["the rest"]) == (0.5, 0.2, 0.7)
+    assert by_work(progress, "join-1") == {"kernel": 0.02, "state": 0.01}
+
+
+def test_slowdown_compares_medians_of_the_last_micro_batches():
+    def grown(*batch_ms):
+        return Grown(1, list(batch_ms), 0, 0.0, {})
+
+    small, large = grown(900, *[10] * 15), grown(900, *[10] * 7, *[30] * 8)
+    assert slowdown(small, large) == 3.0
+
+
+def test_chart_draws_bars_to_scale_and_the_limit():
+    picture = ElementTree.fromstring(chart("Times <Flink's>", {"a": 4.0, "b": 1.0}, limit=2.0))
+
+    space = "{http://www.w3.org/2000/svg}"
+    _, a, b = picture.findall(f"{space}rect")
+    assert float(a.get("width")) == 4 * float(b.get("width"))
+    line = picture.find(f"{space}line")
+    assert float(line.get("x1")) - float(a.get("x")) == float(a.get("width")) / 2
+    assert "Times <Flink's>" in [text.text for text in picture.findall(f"{space}text")]
+
+
+@pytest.mark.skipif(not processes.PROC.is_dir(), reason="there is no /proc here")
+def test_cpu_and_memory_of_children_are_seen():
+    before = processes.cpu_seconds()
+    child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        patience = time.monotonic() + 30
+        while processes.whole(processes.used_since(before)) < 0.3:
+            assert time.monotonic() < patience
+            time.sleep(0.05)
+    finally:
+        child.kill()
+        child.wait()
+    assert processes.resident_mb()[processes.DRIVER] > 1
+
+
+def test_every_measurement_has_a_name_and_a_line():
+    assert [bench.name for bench in BENCHES][:2] == ["startup", "temporal-join"]
+    assert all(bench.summary and len(bench.summary) < 80 for bench in BENCHES)
+
+
+def test_all_goes_on_after_a_missed_limit(monkeypatch):
+    ran = []
+
+    def bench(name, verdict):
+        return Bench(name, name, lambda _: None, lambda *_: ran.append(name) or verdict)
+
+    monkeypatch.setattr(bench_main, "BENCHES", (bench("a", 1), bench("b", 0)))
+    monkeypatch.setattr(sys, "argv", ["bench", "all"])
+    assert bench_main.main() == 1
+    assert ran == ["a", "b"]
+
+
+def stream(seconds, rows=10):
+    details = {"micro_batches_s": {"addBatch": 0.5}, "operator_s": {"kernel": 0.2}}
+    return Outcome((Run(seconds, {"JVM": 1.0}, details),) * 2, rows)
+
+
+def micro_batch(clock, trigger_ms, add_ms):
+    report = {"spent_ms": {"kernel": 10.0, "state": 5.0}}
+    return {
+        "timestamp": f"2024-01-01T{clock}Z",
+        "durationMs": {"triggerExecution": trigger_ms, "addBatch": add_ms, "queryPlanning": 100},
+        "observedMetrics": {"tidemark:join-1": {"reports": [json.dumps(report)]}},
+    }
+
+
+def drawn(table):
+    console = Console(file=io.StringIO(), width=200)
+    console.print(table)
+    return console.file.getvalue()
+
+
+def rows_of(shown):
+    lines = [line for line in shown.splitlines() if line.startswith("│")]
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
+
+
+def quiet():
+    return Console(file=io.StringIO())

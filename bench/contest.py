@@ -1,0 +1,143 @@
+"""Several engines at the same job, one after the other, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.engine import Outcome, Run
+from bench.processes import whole
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """An engine: the module that runs it, and the way it is to do the job."""
+
+    what: str
+    module: str
+    way: str
+
+    @property
+    def python(self) -> str:
+        return flink_python() if self.module.startswith("bench.flink.") else sys.executable
+
+
+class Workload(Protocol):
+    """What is to be done, as the command line of an engine's process."""
+
+    def arguments(self) -> list[str]: ...
+
+
+Outcomes = Mapping[Contestant, Outcome]
+
+
+def contest(
+    contestants: Iterable[Contestant], workload: Workload, console: Console
+) -> dict[Contestant, Outcome]:
+    outcomes = {}
+    for contestant in contestants:
+        with console.status(f"running {contestant.what}"):
+            outcomes[contestant] = measured(contestant, workload)
+    return outcomes
+
+
+def measured(contestant: Contestant, workload: Workload) -> Outcome:
+    program = [contestant.python, "-m", contestant.module, contestant.way]
+    return Outcome.read(last_line([*program, *workload.arguments()]))
+
+
+def last_line(command: Sequence[str]) -> str:
+    """The last line a process prints, which is its answer."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout.splitlines()[-1]
+
+
+def flink_python() -> str:
+    """The interpreter that has PyFlink."""
+    python = os.environ.get("TIDEMARK_FLINK_PYTHON", str(ROOT / ".venv-flink/bin/python"))
+    if not Path(python).exists():
+        raise SystemExit(
+            f"there is no {python}; `make .venv-flink/.ready` installs Flink, or name an "
+            "interpreter that has it: TIDEMARK_FLINK_PYTHON=/path/to/python"
+        )
+    return python
+
+
+def agree(outcomes: Iterable[Outcome]) -> bool:
+    """Whether all found as many rows, and those that added something up, the same sum."""
+    seen = list(outcomes)
+    sums = {outcome.checksum for outcome in seen if outcome.checksum is not None}
+    return len({outcome.rows for outcome in seen}) == 1 and len(sums) <= 1
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times the rate of another an engine has, cold and warm."""
+
+    cold: float
+    warm: float
+
+    @classmethod
+    def of(cls, engine: Outcome, other: Outcome) -> Ratio:
+        return cls(
+            other.cold.seconds / engine.cold.seconds, other.warm.seconds / engine.warm.seconds
+        )
+
+
+def contest_table(title: str, outcomes: Outcomes, rival: Contestant, records: int) -> Table:
+    """Seconds and records per second of each engine, and how many times the rival's rate."""
+    table = Table(title=f"{title}, {os.cpu_count()} cores")
+    table.add_column("engine", no_wrap=True)
+    table.add_column("run")
+    for heading in ("seconds", "records/s", "ratio", "CPU s", "rows out"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for contestant, outcome in outcomes.items():
+        ratio = Ratio.of(outcome, outcomes[rival])
+        cold = _cells(outcome.cold, ratio.cold, records)
+        warm = _cells(outcome.warm, ratio.warm, records)
+        table.add_row(contestant.what, "cold", *cold, f"{outcome.rows:,}")
+        table.add_row("", "warm", *warm, end_section=True)
+    return table
+
+
+def _cells(run: Run, ratio: float, records: int) -> list[str]:
+    cpu = f"{whole(run.cpu):.1f}" if run.cpu else ""
+    return [f"{run.seconds:.1f}", f"{records / run.seconds:,.0f}", f"{ratio:.2f}", cpu]
+
+
+def bars(outcomes: Outcomes, rival: Contestant) -> dict[str, float]:
+    """The ratios of a chart: each engine's rate to the rival's, cold and warm."""
+    result = {}
+    for contestant, outcome in outcomes.items():
+        ratio = Ratio.of(outcome, outcomes[rival])
+        result[f"{contestant.what}, warm"] = ratio.warm
+        result[f"{contestant.what}, cold"] = ratio.cold
+    return result
+
+
+def lines(outcomes: Outcomes, rival: Contestant, records: int) -> list[dict[str, Any]]:
+    """The outcomes as they are kept."""
+    return [
+        {
+            "what": contestant.what,
+            "records_per_second": {
+                "cold": round(records / outcome.cold.seconds),
+                "warm": round(records / outcome.warm.seconds),
+            },
+            "ratio": asdict(Ratio.of(outcome, outcomes[rival])),
+            **asdict(outcome),
+        }
+        for contestant, outcome in outcomes.items()
+    ]

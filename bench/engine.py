@@ -1,0 +1,69 @@
+"""What the process of one engine does: its job once or twice, and an answer as its last line.
+
+Only the standard library is imported here, so that the interpreter with Flink can read it too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from bench.processes import cpu_seconds, used_since
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a job. `cpu` has the seconds on all cores by part of the engine, if known."""
+
+    seconds: float
+    cpu: Mapping[str, float] = field(default_factory=dict)
+    details: Any = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one engine said of its runs: the first in a fresh process, and others after it."""
+
+    runs: tuple[Run, ...]
+    rows: int
+    checksum: int | None = None
+
+    @classmethod
+    def read(cls, line: str) -> Outcome:
+        said = json.loads(line)
+        return cls(tuple(Run(**run) for run in said["runs"]), said["rows"], said["checksum"])
+
+    @property
+    def cold(self) -> Run:
+        return self.runs[0]
+
+    @property
+    def warm(self) -> Run:
+        return self.runs[-1]
+
+    @property
+    def seconds(self) -> float:
+        return self.warm.seconds
+
+
+def twice(job: Callable[[], tuple[float, Any]]) -> tuple[Run, Run]:
+    """A job run cold and warm. It gives its seconds, and what else there is to say."""
+    return _run(job), _run(job)
+
+
+def _run(job: Callable[[], tuple[float, Any]]) -> Run:
+    before = cpu_seconds()
+    seconds, details = job()
+    return Run(round(seconds, 3), used_since(before), details)
+
+
+def answer_runs(runs: tuple[Run, ...], rows: int, checksum: int | None = None) -> None:
+    """What the engine's process tells the one that started it."""
+    print(json.dumps(asdict(Outcome(runs, rows, checksum))), flush=True)
+
+
+def answer(seconds: float, rows: int, checksum: int | None = None, details: Any = None) -> None:
+    """The same of a job that ran once."""
+    answer_runs((Run(seconds, details=details),), rows, checksum)

@@ -1,0 +1,76 @@
+"""What the progress of a stream tells: how long its micro-batches took, and what they did."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+from tidemark.spark.stateful.metrics import Totals, reports_of
+
+Progress = dict[str, Any]
+# What Spark's driver calls the parts of a micro-batch, and what else it does.
+_PARTS = {
+    "planning": ("queryPlanning",),
+    "addBatch": ("addBatch",),
+    "commit": ("walCommit", "commitOffsets"),
+    "offsets": ("latestOffset", "getBatch"),
+}
+
+
+def follow(query: Any, last: Callable[[Progress], bool]) -> list[Progress]:
+    """The reports of a query's micro-batches, up to the one that is the `last`."""
+    seen: list[Progress] = []
+    while query.isActive:
+        known = seen[-1]["batchId"] if seen else -1
+        for report in query.recentProgress:
+            progress = json.loads(report.json)
+            # Spark reports an idle stream too, under the number of its next micro-batch.
+            if progress["batchId"] > known and "addBatch" in progress["durationMs"]:
+                seen.append(progress)
+                if last(progress):
+                    return seen
+        time.sleep(0.1)
+    raise SystemExit(f"the stream ended early: {query.exception()}")
+
+
+def seconds(progress: list[Progress]) -> float:
+    """From the start of the first micro-batch to the end of the last."""
+    first, last = (datetime.fromisoformat(progress[n]["timestamp"]) for n in (0, -1))
+    return float((last - first).total_seconds() + batch_ms(progress[-1]) / 1000)
+
+
+def batch_ms(progress: Progress) -> int:
+    return int(progress["durationMs"]["triggerExecution"])
+
+
+def by_part(progress: list[Progress]) -> dict[str, float]:
+    """Seconds of Spark's driver over all micro-batches."""
+    spent = {
+        part: sum(batch["durationMs"].get(name, 0) for batch in progress for name in names) / 1000
+        for part, names in _PARTS.items()
+    }
+    rest = sum(map(batch_ms, progress)) / 1000 - sum(spent.values())
+    return {part: round(value, 2) for part, value in {**spent, "the rest": rest}.items()}
+
+
+def by_work(progress: list[Progress], operator: str) -> dict[str, float]:
+    """Seconds that an operator was busy, on all cores, by what it did."""
+    spent: dict[str, float] = {}
+    for report in _reports(progress, operator):
+        for work, milliseconds in report["spent_ms"].items():
+            spent[work] = spent.get(work, 0.0) + milliseconds / 1000
+    return {work: round(value, 2) for work, value in spent.items()}
+
+
+def totals(progress: list[Progress], operator: str) -> Totals:
+    result = Totals()
+    result.add(list(_reports(progress, operator)))
+    return result
+
+
+def _reports(progress: list[Progress], operator: str) -> Iterator[dict[str, Any]]:
+    for batch in progress:
+        yield from reports_of(batch).get(operator, [])
