@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from bench import (
+    backfill,
     startup,
     state_growth,
     temporal_join,
@@ -45,6 +46,12 @@ BENCHES = (
         "time of a micro-batch with few and with many keys in state",
         state_growth.add_arguments,
         state_growth.run,
+    ),
+    Bench(
+        "backfill",
+        "the temporal join of files as a batch, beside Spark's ASOF JOIN and Polars",
+        temporal_join_workload.add_sizes,
+        backfill.run,
     ),
 )
 

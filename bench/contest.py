@@ -113,8 +113,8 @@ def contest_table(title: str, outcomes: Outcomes, rival: Contestant, records: in
 
 
 def _cells(run: Run, ratio: float, records: int) -> list[str]:
-    cpu = f"{whole(run.cpu):.1f}" if run.cpu else ""
-    return [f"{run.seconds:.1f}", f"{records / run.seconds:,.0f}", f"{ratio:.2f}", cpu]
+    cpu = f"{whole(run.cpu):.2f}" if run.cpu else ""
+    return [f"{run.seconds:.2f}", f"{records / run.seconds:,.0f}", f"{ratio:.2f}", cpu]
 
 
 def bars(outcomes: Outcomes, rival: Contestant) -> dict[str, float]:

@@ -57,10 +57,10 @@ def test_contest_shows_each_engine_beside_its_rival():
 
     shown = drawn(contest_table("A join", outcomes, flink, records=1000))
     assert rows_of(shown) == [
-        ["Flink", "cold", "4.0", "250", "1.00", "", "10"],
-        ["", "warm", "2.0", "500", "1.00", "", ""],
-        ["Tidemark", "cold", "8.0", "125", "0.50", "", "10"],
-        ["", "warm", "0.5", "2,000", "4.00", "", ""],
+        ["Flink", "cold", "4.00", "250", "1.00", "", "10"],
+        ["", "warm", "2.00", "500", "1.00", "", ""],
+        ["Tidemark", "cold", "8.00", "125", "0.50", "", "10"],
+        ["", "warm", "0.50", "2,000", "4.00", "", ""],
     ]
     assert bars(outcomes, flink)["Tidemark, warm"] == 4.0
     [_, kept] = lines(outcomes, flink, records=1000)
