@@ -1,0 +1,132 @@
+"""Rows of two inputs that have one key and are in one window, brought together when it closes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+import polars as pl
+
+from tidemark.kernels.arrivals import end_of
+from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, KIND, SEQUENCE, STAMP, TIME
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Table, earliest
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Given
+
+Frames = tuple[pl.DataFrame, pl.DataFrame]
+
+# What comes of the rows of closed windows: those of the left side and those of the right, with
+# the user's columns, WINDOW_START and WINDOW_END; rows of one window are in order of arrival.
+Meet = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
+
+SIDES: Final = ("left", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """The rows of a step, each with the watermark before it and its place in the sequence."""
+
+    frames: Frames
+    watermark: int
+    end: int
+
+    @classmethod
+    def of(cls, state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arriving:
+        left, right = (_numbered(state, rows) for rows in inputs)
+        stamps = [int(rows[STAMP][-1]) for rows in (left, right) if rows.height]
+        after = max(state.watermark, watermark, *stamps)
+        return cls((left, right), after, end_of(state, (left, right)))
+
+    @property
+    def closed(self) -> int:
+        """The end of the last window that is over: its last millisecond is the watermark."""
+        return min(self.watermark, AFTER_ALL - 1) + 1
+
+
+def _numbered(state: State, rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.drop(KIND, strict=False).with_columns(
+        (pl.col(ARRIVAL) + state.sequence).alias(SEQUENCE),
+        pl.max_horizontal(pl.col(STAMP), pl.lit(state.watermark, pl.Int64)).alias(STAMP),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The tables a step has changed, the rows whose windows have closed, and how many of each
+    side came too late for theirs."""
+
+    tables: Mapping[str, Table]
+    rows: Frames
+    late: tuple[int, int]
+    next_event_time: int | None
+
+
+class Windows(Protocol):
+    """How rows of two sides come into windows, and wait for these to close."""
+
+    def step(self, state: State, arriving: Arriving, compaction: Compaction) -> Closing: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CoGroup:
+    """Calls `meet` with the rows of both sides whose windows the watermark has closed.
+
+    A window closes when the watermark reaches its last millisecond; a row that comes later is
+    dropped and counted. What `meet` gives is emitted. Each window is in one call as a whole.
+    """
+
+    windows: Windows
+    meet: Meet
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        arriving = Arriving.of(state, inputs, watermark)
+        closing = self.windows.step(state, arriving, self.compaction)
+        state = replace(
+            state.with_tables(**closing.tables),
+            watermark=arriving.watermark,
+            sequence=arriving.end,
+        )
+        output = self.meet(*closing.rows)
+        came = (inputs[0].height, inputs[1].height)
+        metrics = Metrics.of(state, came, closing.late, output.height, state.height)
+        return Step(state, output, metrics, closing.next_event_time)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWindows:
+    """Rows say themselves which window they are in. They wait in a queue for each side."""
+
+    left: Given
+    right: Given
+
+    def step(self, state: State, arriving: Arriving, compaction: Compaction) -> Closing:
+        rows, late, tables = [], [], {}
+        for side, given, came in zip(SIDES, (self.left, self.right), arriving.frames, strict=True):
+            in_time = came.filter(pl.col(STAMP) < pl.col(given.end) - 1)
+            late.append(came.height - in_time.height)
+            fresh = _in_windows(in_time, given)
+            over = pl.col(WINDOW_END) <= arriving.closed
+            due, queue = state.queue(side).take(arriving.closed, WINDOW_END, fresh.clear())
+            rows.append(pl.concat([due, fresh.filter(over)]))
+            tables[side] = queue.push(fresh.filter(~over), WINDOW_END, compaction)
+        end = earliest(*(queue.next for queue in tables.values()))
+        return Closing(
+            tables, (rows[0], rows[1]), (late[0], late[1]), None if end is None else end - 1
+        )
+
+
+def _in_windows(rows: pl.DataFrame, given: Given) -> pl.DataFrame:
+    """The rows with the user's columns and their windows: nothing else is waited for."""
+    return rows.drop(HASH, TIME, ARRIVAL, SEQUENCE, STAMP).rename(
+        {given.start: WINDOW_START, given.end: WINDOW_END}
+    )
