@@ -27,9 +27,8 @@ docs: .venv/.ready ## write the pages that are made from the code
 conformance-record: java .venv-flink/.ready ## record cases on real Flink (CASES="types/cast_int" for some)
 	.venv-flink/bin/python -m conformance record $(CASES)
 
-bench: java .venv/.ready .venv-flink/.ready ## measure start-up beside PySpark, the join beside Flink
-	$(BIN)/python -m bench startup
-	$(BIN)/python -m bench temporal-join
+bench: java .venv/.ready .venv-flink/.ready ## measure start-up, joins beside Flink, state, latency, backfill
+	$(BIN)/python -m bench all
 
 lock: ## pin the requirements anew (needs uv)
 	uv pip compile $(PINNED) --group build -o requirements/build.txt

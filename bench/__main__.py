@@ -11,6 +11,7 @@ from rich.console import Console
 
 from bench import (
     backfill,
+    latency,
     startup,
     state_growth,
     temporal_join,
@@ -46,6 +47,12 @@ BENCHES = (
         "time of a micro-batch with few and with many keys in state",
         state_growth.add_arguments,
         state_growth.run,
+    ),
+    Bench(
+        "latency",
+        "time from event to consumer at a steady rate, beside bare Spark",
+        latency.add_arguments,
+        latency.run,
     ),
     Bench(
         "backfill",

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ def picture(name: str, title: str, bars: Mapping[str, float], limit: float | Non
 
 def _circumstances() -> dict[str, Any]:
     return {
+        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {
             "cores": os.cpu_count(),
             "load": round(os.getloadavg()[0], 1),

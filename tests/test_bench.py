@@ -8,12 +8,13 @@ import sys
 import time
 from xml.etree import ElementTree
 
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
 import tidemark
 from bench import __main__ as bench_main
-from bench import processes, temporal_join
+from bench import latency_engines, processes, temporal_join
 from bench.__main__ import BENCHES, Bench
 from bench.chart import chart
 from bench.contest import Contestant, Ratio, agree, bars, contest_table, lines
@@ -96,6 +97,22 @@ def test_slowdown_compares_medians_of_the_last_micro_batches():
 
     small, large = grown(900, *[10] * 15), grown(900, *[10] * 7, *[30] * 8)
     assert slowdown(small, large) == 3.0
+
+
+def test_latency_counts_rows_after_the_warm_up(monkeypatch):
+    clock = iter([100.0, 102.0, 103.0])
+    monkeypatch.setattr(latency_engines.time, "time", lambda: next(clock))
+    arrivals = latency_engines.Arrivals(latency_engines.Rate(seconds=2, warmup=1))
+
+    def at(*event_seconds):
+        microseconds = [int(second * 1e6) for second in event_seconds]
+        return pa.chunked_array([pa.array(microseconds, pa.timestamp("us", "UTC"))])
+
+    assert arrivals.take(at(90))
+    assert arrivals.take(at(101.9, 101.5))
+    assert not arrivals.take(at(102.7))
+    seen = arrivals.read()
+    assert (seen.median_ms, seen.largest_ms, seen.rows) == (300, 500, 3)
 
 
 def test_chart_draws_bars_to_scale_and_the_limit():
