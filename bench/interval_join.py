@@ -1,0 +1,60 @@
+"""The interval join: records per second of Tidemark beside real Flink and Spark's own join.
+
+Two streams with bounds of ten seconds, once with many matches a row and once with few. Every
+engine makes the rows itself, on all cores, in a process of its own, one after the other, and
+throws the pairs away; it does so twice, cold and warm. The number of pairs must be the same
+everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+
+from bench.contest import Contestant, Outcomes, Ratio, agree, contest, contest_table, lines
+from bench.interval_join_workload import Workload
+from bench.results import keep
+
+FLINK = Contestant("Flink SQL, heap state", "bench.flink.interval_join", "stream")
+TIDEMARK = Contestant("Tidemark, micro-batches", "bench.interval_join_spark", "tidemark")
+SPARK = Contestant("Spark stream-stream join", "bench.interval_join_spark", "native")
+
+# Matches that a row has: output-heavy, and output-light.
+DENSITIES = (10.0, 0.1)
+# At least so many times the rate of each.
+LIMITS = {FLINK: 3.0, SPARK: 1.0}
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    good, measured = True, []
+    for matches in DENSITIES:
+        workload = Workload(arguments.rows, arguments.keys, matches)
+        outcomes = contest((FLINK, TIDEMARK, SPARK), workload, console)
+        title = f"Interval join: {workload.rows:,} rows a side, {matches:g} matches a row"
+        console.print(contest_table(title, outcomes, FLINK, workload.records))
+        ratios = {rival: Ratio.of(outcomes[TIDEMARK], outcomes[rival]) for rival in LIMITS}
+        for rival, limit in LIMITS.items():
+            console.print(
+                f"Tidemark has {ratios[rival].warm:.2f} times the rate of {rival.what} warm "
+                f"(wanted: {limit:g}) and {ratios[rival].cold:.2f} times cold."
+            )
+            good &= ratios[rival].warm >= limit
+        if not agree(outcomes.values()):
+            console.print("The engines do NOT agree on the rows of the join.")
+            good = False
+        measured.append(_kept(workload, outcomes, ratios))
+    keep("interval_join", {"measured": measured})
+    return 0 if good else 1
+
+
+def _kept(
+    workload: Workload, outcomes: Outcomes, ratios: dict[Contestant, Ratio]
+) -> dict[str, Any]:
+    return {
+        "workload": asdict(workload),
+        "ratios": {rival.what: asdict(ratio) for rival, ratio in ratios.items()},
+        "engines": lines(outcomes, FLINK, workload.records),
+    }

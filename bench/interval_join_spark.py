@@ -1,0 +1,101 @@
+"""The interval join as micro-batches on Spark: by Tidemark, and by Spark's own stream-stream join.
+
+Both read the same streams. The seconds begin with the first micro-batch: Spark is running by then,
+its Python workers are not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tidemark
+from bench.engine import answer_runs, twice
+from bench.interval_join_workload import BOUND_MS, JOIN, SINK, Workload, parsed
+from bench.progress import Progress, follow, seconds
+from tidemark.spark.stateful.metrics import Totals, reports_of
+
+BATCHES = 20
+OPERATOR = "interval-join-1"
+COUNT = "joined"
+
+
+def main() -> None:
+    way, workload = parsed()
+    with tidemark.connect() as session:
+        {"tidemark": by_tidemark, "native": by_spark}[way](session, workload)
+
+
+def by_tidemark(session: tidemark.Session, workload: Workload) -> None:
+    left, right = streams(session.spark, workload)
+    session.register("l", left, watermark="ts")
+    session.register("r", right, watermark="ts")
+    session.sql(SINK)
+    runs = twice(lambda: _insert(session, workload))
+    answer_runs(runs, runs[0].details["rows_out"])
+
+
+def _insert(session: tidemark.Session, workload: Workload) -> tuple[float, Progress]:
+    session.sql(f"INSERT INTO sink {JOIN}")
+    [query] = session.spark.streams.active
+    totals = Totals()
+
+    def done(report: Progress) -> bool:
+        totals.add(reports_of(report).get(OPERATOR, []))
+        return sum(totals.read().rows_in) == workload.records
+
+    progress = follow(query, done)
+    query.stop()
+    metrics = totals.read()
+    details = {
+        "rows_out": metrics.rows_out,
+        "host_busy_s": round(metrics.busy_ms / 1000, 1),
+        "late": metrics.late,
+        "state_rows": metrics.state_rows,
+        "state_mb": round(metrics.state_bytes / 1e6, 1),
+        "batches": [report["durationMs"] for report in progress],
+    }
+    return seconds(progress), details
+
+
+def by_spark(session: tidemark.Session, workload: Workload) -> None:
+    from pyspark.sql import functions as f
+
+    left, right = (
+        rows.withWatermark("ts", "0 seconds") for rows in streams(session.spark, workload)
+    )
+    bound = f"INTERVAL '{BOUND_MS // 1000}' SECOND"
+    near = f"l.account = r.account AND r.ts BETWEEN l.ts - {bound} AND l.ts + {bound}"
+    pairs = left.alias("l").join(right.alias("r"), f.expr(near))
+    counted = pairs.select("l.n", "l.account", "l.ts", "r.n").observe(COUNT, f.count(f.lit(1)))
+    runs = twice(lambda: _noop(counted, workload))
+    answer_runs(runs, runs[0].details["rows_out"])
+
+
+def _noop(counted: Any, workload: Workload) -> tuple[float, Progress]:
+    query = counted.writeStream.format("noop").start()
+    seen = {"rows_in": 0, "rows_out": 0}
+
+    def done(report: Progress) -> bool:
+        seen["rows_in"] += report["numInputRows"]
+        seen["rows_out"] += next(iter(report["observedMetrics"].get(COUNT, {"": 0}).values()))
+        return seen["rows_in"] >= workload.records
+
+    progress = follow(query, done)
+    query.stop()
+    return seconds(progress), seen
+
+
+def streams(spark: Any, workload: Workload) -> tuple[Any, Any]:
+    """The two streams, as many rows of each in a micro-batch as belong to one stretch of time."""
+    sides = []
+    for key in (workload.left_key, workload.right_key):
+        source = spark.readStream.format("rate-micro-batch")
+        source = source.option("rowsPerBatch", max(1, workload.rows // BATCHES))
+        numbers = source.load().where(f"value < {workload.rows}").withColumnRenamed("value", "n")
+        instant = f"timestamp_millis({workload.milliseconds('n')}) AS ts"
+        sides.append(numbers.selectExpr("n", f"{key('n')} AS account", instant))
+    return sides[0], sides[1]
+
+
+if __name__ == "__main__":
+    main()
