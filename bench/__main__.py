@@ -11,6 +11,8 @@ from rich.console import Console
 
 from bench import (
     backfill,
+    interval_join,
+    interval_join_workload,
     latency,
     startup,
     state_growth,
@@ -38,34 +40,40 @@ BENCHES = (
     ),
     Bench(
         "temporal-join",
-        "records per second of the temporal join, beside real Flink",
+        "rate of the temporal join, beside real Flink",
         temporal_join_workload.add_sizes,
         temporal_join.run,
     ),
     Bench(
         "state-growth",
-        "time of a micro-batch with few and with many keys in state",
+        "time of a micro-batch with few and many keys in state",
         state_growth.add_arguments,
         state_growth.run,
     ),
     Bench(
         "latency",
-        "time from event to consumer at a steady rate, beside bare Spark",
+        "time from event to reader, beside bare Spark",
         latency.add_arguments,
         latency.run,
     ),
     Bench(
         "backfill",
-        "the temporal join of files as a batch, beside Spark's ASOF JOIN and Polars",
+        "temporal join of files, beside ASOF JOIN and Polars",
         temporal_join_workload.add_sizes,
         backfill.run,
+    ),
+    Bench(
+        "interval-join",
+        "rate of the interval join, beside real Flink and Spark",
+        interval_join_workload.add_sizes,
+        interval_join.run,
     ),
 )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="MEASUREMENT")
+    commands = parser.add_subparsers(required=True, metavar="MEASUREMENT | all")
     for bench in BENCHES:
         command = commands.add_parser(bench.name, help=bench.summary, description=bench.summary)
         bench.add_arguments(command)
