@@ -1,53 +1,24 @@
-"""SELECT with GROUP BY, taken apart: columns for keys and arguments, the aggregation, and what
-HAVING and the SELECT list make of its results."""
+"""SELECT with GROUP BY: what HAVING and the SELECT list make of keys and aggregates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from tidemark import types as t
-from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of, to_sql
-from tidemark.errors import NotSupported, PlanError
-from tidemark.kernels.windows.spec import Emit, Session
+from tidemark.errors import PlanError
 from tidemark.plan import group_windows, literals, queries
-from tidemark.plan.aggregate_calls import (
-    Columns,
-    aggregate_of,
-    bind_call,
-    calls_within,
-    finished,
-)
+from tidemark.plan.aggregate_calls import aggregate_of, bind_call, calls_within, finished
+from tidemark.plan.aggregation import Aggregation
 from tidemark.plan.context import Context
-from tidemark.plan.emit import EmitRules
-from tidemark.plan.expressions import Expression, Ref, references, replaced
-from tidemark.plan.grouped_windows import (
-    ByCall,
-    ByColumns,
-    ByRows,
-    Unwindowed,
-    Windowed,
-    columns_of_window,
-)
-from tidemark.plan.grouping import Grouping, expanded, grouping_number, grouping_of
-from tidemark.plan.nodes import (
-    AggregateCall,
-    Column,
-    Edge,
-    Filter,
-    GroupAggregate,
-    Node,
-    TimeAttribute,
-    WindowAggregate,
-)
+from tidemark.plan.expressions import Expression, references, replaced
+from tidemark.plan.grouped_windows import ByCall
+from tidemark.plan.grouping import grouping_number
+from tidemark.plan.nodes import Filter, Node
 from tidemark.plan.projection import project
 from tidemark.plan.relations import Relation
 from tidemark.plan.scalars import Binder
-
-Windows = ByCall | ByRows | ByColumns | Unwindowed
 
 _GROUPING = ("GROUPING", "GROUPING_ID")
 
@@ -61,7 +32,7 @@ def is_grouped(select: exp.Select) -> bool:
 
 def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> Node:
     """The plan of a grouping SELECT over the rows that FROM and WHERE leave."""
-    aggregation = _Aggregation.of(select, relation, context)
+    aggregation = Aggregation.of(select, relation, context)
     binder = _GroupedBinder(relation.scope, context.catalogs, aggregation)
     having = select.args.get("having")
     condition = binder.condition(having.this, "HAVING") if having is not None else None
@@ -85,202 +56,6 @@ def _item(item: exp.Expression, binder: Binder, place: int) -> tuple[Expression,
     return binder.bind(item), queries.name_of(item, place)
 
 
-# --- the aggregation ---------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Aggregation:
-    """A grouping with the calls that were found so far. Its rows will be the keys, the window's
-    start, end and time, and the results."""
-
-    rows: Node
-    grouping: Grouping
-    windows: Windows
-    columns: Columns
-    calls: list[AggregateCall] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, select: exp.Select, relation: Relation, context: Context) -> _Aggregation:
-        group = select.args.get("group")
-        written: list[exp.Expression] = group.expressions if group is not None else []
-        calls = [element for element in written if group_windows.is_group_window(element)]
-        others = [element for element in written if not group_windows.is_group_window(element)]
-        binder = context.binder(relation.scope)
-        grouping = grouping_of(others, binder)
-        windows: Windows
-        rows = group_windows.rows_of(calls[0]) if calls else None
-        if rows is not None:
-            windows = ByRows(rows, calls[0])
-        elif calls:
-            windows = ByCall(_only_window(calls, grouping, binder), calls[0])
-        else:
-            found = columns_of_window(relation.node.edge, grouping, select)
-            windows, grouping = found or (Unwindowed(), grouping)
-        return cls(relation.node, grouping, windows, Columns(list(grouping.keys)))
-
-    @property
-    def key_width(self) -> int:
-        """How many columns of the output are keys; one says which grouping set it is."""
-        return len(self.grouping.keys) + (not self.grouping.is_single)
-
-    def key(self, place: int) -> Ref:
-        key = self.grouping.keys[place]
-        name = key.name if isinstance(key, Ref) else f"$key{place}"
-        always = all(place in one for one in self.grouping.sets)
-        return Ref(place, name, key.type if always else key.type.with_nullable(True))
-
-    @property
-    def set_number(self) -> Ref:
-        return Ref(len(self.grouping.keys), "$set", t.Int(nullable=False))
-
-    @property
-    def bounds(self) -> tuple[Ref, ...]:
-        """The window's start, end and time."""
-        columns = enumerate(self.windows.columns, start=self.key_width)
-        return tuple(Ref(place, column.name, column.type) for place, column in columns)
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether a group without rows has no result. All rows together may be none."""
-        return bool(self.grouping.keys) or not isinstance(self.windows, Unwindowed)
-
-    def result(self, call: AggregateCall) -> Ref:
-        if call not in self.calls:
-            self.calls.append(call)
-        place = self.calls.index(call)
-        before = self.key_width + len(self.windows.columns)
-        return Ref(before + place, f"$result{place}", call.type)
-
-    def grouped(self, expression: Expression) -> Expression | None:
-        """What is known of a group that stands for an expression over its rows."""
-        if expression in self.grouping.keys:
-            return self.key(self.grouping.keys.index(expression))
-        if expression in self.windows.keys:
-            return self.bounds[self.windows.keys.index(expression)]
-        return None
-
-    def node(self, emit: Callable[[], EmitRules]) -> Node:
-        if not self.calls:
-            # An operator has a result to tell, which never changes.
-            always = self.columns.add(literals.boolean(True))
-            self.result(AggregateCall("MAX", (always,), t.Boolean()))
-        if isinstance(self.windows, Unwindowed):
-            return self._group_aggregate()
-        return self._window_aggregate(self.windows, emit())
-
-    def _group_aggregate(self) -> GroupAggregate:
-        windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
-        rows, keys = self._keyed(windowed)
-        of_keys = tuple(
-            Column(rows.edge.columns[key].name, rows.edge.columns[key].type) for key in keys
-        )
-        results = tuple(
-            Column(f"$result{n}", call.type, _time_of_extreme(call, rows.edge))
-            for n, call in enumerate(self.calls)
-        )
-        names = tuple(column.name for column in of_keys)
-        unique = (names,) if names and len(set(names)) == len(names) else ()
-        edge = Edge((*of_keys, *results), Changelog.RETRACT, unique, rows.edge.bounded)
-        return GroupAggregate(rows, keys, tuple(self.calls), edge)
-
-    def _window_aggregate(
-        self, windows: ByCall | ByRows | ByColumns, rules: EmitRules
-    ) -> WindowAggregate:
-        emit = _checked_emit(rules, windows)
-        windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
-        rows, keys = self._keyed(windowed)
-        time = windowed.time
-        if time is None and windowed.given is None:
-            emit = Emit(emit.early)  # by the clock nothing is late
-        return WindowAggregate(
-            rows,
-            keys,
-            windows.assigner,
-            time,
-            windowed.given,
-            tuple(self.calls),
-            emit,
-            rules.lateness_ms if emit.late is not None else 0,
-            self._edge(rows, keys, emit),
-        )
-
-    def _keyed(self, windowed: Windowed) -> tuple[Node, tuple[int, ...]]:
-        """The rows with columns for keys and arguments, and where the keys are."""
-        if not self.columns.expressions:
-            # Spark needs a column to have rows.
-            self.columns.add(literals.boolean(True))
-        names = [
-            e.name if isinstance(e, Ref) else f"${place}"
-            for place, e in enumerate(self.columns.expressions)
-        ]
-        rows = project(windowed.node, self.columns.expressions, names)
-        keys = tuple(range(len(self.grouping.keys)))
-        if self.grouping.is_single:
-            return rows, keys
-        width = len(rows.edge.columns)
-        opened = expanded(rows, keys, self.grouping.sets)
-        return opened, tuple(range(width, width + self.key_width))
-
-    def _edge(self, rows: Node, keys: tuple[int, ...], emit: Emit) -> Edge:
-        of_rows = [rows.edge.columns[key] for key in keys]
-        bounds = self.windows.columns
-        results = [Column(f"$result{n}", call.type) for n, call in enumerate(self.calls)]
-        columns = (*(Column(c.name, c.type) for c in of_rows), *bounds, *results)
-        unique = (*(c.name for c in of_rows), bounds[0].name, bounds[1].name)
-        return Edge(
-            columns,
-            Changelog.APPEND if emit == Emit() else Changelog.RETRACT,
-            (unique,) if len(set(unique)) == len(unique) else (),
-            rows.edge.bounded,
-        )
-
-
-def _only_window(
-    calls: list[exp.Expression], grouping: Grouping, binder: Binder
-) -> group_windows.GroupWindow:
-    if len(calls) > 1:
-        raise PlanError("only one window can stand in GROUP BY", at=span_of(calls[1]))
-    if not grouping.is_single:
-        raise NotSupported(
-            "GROUPING SETS, ROLLUP and CUBE cannot be run beside a group window",
-            at=span_of(calls[0]),
-            notes={"why": "Flink has no such plan either"},
-            hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...)), and group "
-            "by window_start and window_end",
-        )
-    return group_windows.group_window(calls[0], binder)
-
-
-def _time_of_extreme(call: AggregateCall, edge: Edge) -> TimeAttribute | None:
-    """The largest time of a group is the time of its newest row, and a time attribute: it makes
-    the result a versioned table."""
-    if call.function != "MAX" or edge.columns[call.arguments[0]].time != "event":
-        return None
-    return "event"
-
-
-def _checked_emit(rules: EmitRules, windows: ByCall | ByRows | ByColumns) -> Emit:
-    if rules.is_plain:
-        return rules.emit
-    if isinstance(windows, ByRows):
-        raise PlanError("a window of rows tells its result when it is full, not early or late")
-    if isinstance(windows.assigner, Session):
-        raise PlanError(
-            "a session window tells its result once, so EMIT and the keys "
-            "'table.exec.emit.*' for early and late results cannot be used",
-            at=rules.clause or span_of(windows.at),
-            notes={"why": "sessions merge; a result told early may be one of two"},
-        )
-    if isinstance(windows, ByColumns) and rules.clause is None:
-        raise PlanError(
-            "the keys 'table.exec.emit.*' for early-fire and late-fire are for group windows, "
-            "not for window table functions",
-            at=span_of(windows.at),
-            hint="say it in the query, behind it: EMIT WITHOUT DELAY BEFORE WATERMARK",
-        )
-    return rules.emit
-
-
 # --- over the aggregation ----------------------------------------------------------------------
 
 
@@ -288,7 +63,7 @@ def _checked_emit(rules: EmitRules, windows: ByCall | ByRows | ByColumns) -> Emi
 class _GroupedBinder(Binder):
     """Gives meaning to expressions over a group: made of its keys and of aggregates."""
 
-    aggregation: _Aggregation
+    aggregation: Aggregation
 
     def bind(self, node: exp.Expression) -> Expression:
         found = self._of_group(node)
@@ -383,7 +158,7 @@ def _asks_of_group(node: exp.Expression) -> bool:
     return asks or _is_grouping(node) or aggregate_of(node) is not None
 
 
-def _without_groups(expression: Expression, aggregation: _Aggregation) -> bool:
+def _without_groups(expression: Expression, aggregation: Aggregation) -> bool:
     """Whether some column of the expression stands for no key."""
     marked = replaced(
         expression,
