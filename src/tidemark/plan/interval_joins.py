@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
@@ -16,16 +16,12 @@ from tidemark.errors import NotSupported, PlanError
 from tidemark.plan import relations
 from tidemark.plan.conditions import flattened
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Expression, over
+from tidemark.plan.expressions import Expression
 from tidemark.plan.interval_bounds import Bound, Bounds, Interval, joined
-from tidemark.plan.join_keys import key_pair, nullable_scope, with_keys
-from tidemark.plan.nodes import Column, Edge, Filter, IntervalJoin, Node
-from tidemark.plan.pair_conditions import both, prepared
-from tidemark.plan.projection import project
+from tidemark.plan.join_keys import key_pair, nullable_scope
+from tidemark.plan.join_sides import How, JoinSides
+from tidemark.plan.nodes import Edge, IntervalJoin, Node
 from tidemark.plan.scalars import Binder
-from tidemark.plan.scope import Scope
-
-How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
 HALF_WIDTH = "half-width"
 _WIDE_MS = 24 * 3_600_000
@@ -261,67 +257,26 @@ def _joined(
     how: How,
     context: Context,
 ) -> Node:
-    widths = len(left.edge.columns), len(right.edge.columns)
-    condition = None
-    if matched.rest and how != "inner":
-        tested = prepared(left, right, matched.rest)
-        left, right, condition = tested.left, tested.right, tested.condition
-    before = len(left.edge.columns)
-    left, left_keys = with_keys(left, matched.left)
-    right, right_keys = with_keys(right, matched.right)
-    offset = len(left.edge.columns)
-    if condition is not None:
-        grown = offset - before
-        condition = over(
-            condition, lambda r: replace(r, index=r.index + grown if r.index >= before else r.index)
-        )
-    edge = _edge(left.edge, right.edge, how)
+    sides = JoinSides.of(left, right, (matched.left, matched.right), matched.rest, how)
     by_clock = left.edge.columns[interval.left].time == "processing"
-    joined_rows: Node = IntervalJoin(
-        left=left,
-        right=right,
-        left_keys=left_keys,
-        right_keys=right_keys,
+    joined_rows = IntervalJoin(
+        left=sides.left,
+        right=sides.right,
+        left_keys=sides.left_keys,
+        right_keys=sides.right_keys,
         nulls_equal=matched.nulls_equal,
         left_time=interval.left,
         right_time=interval.right,
         lower_ms=interval.lower,
         upper_ms=interval.upper,
         how=how,
-        condition=condition,
+        condition=sides.condition,
         slack_ms=_slack(context.interval_slack, interval),
-        edge=edge,
+        edge=sides.edge,
         drops_late=context.interval_drops_late
         and (how, by_clock, any(matched.nulls_equal)) == ("inner", False, False),
     )
-    kept = [*range(widths[0])]
-    if how not in ("semi", "anti"):
-        kept += range(offset, offset + widths[1])
-    scope = Scope.of(edge)
-    joined_rows = project(joined_rows, [scope.ref(i) for i in kept], [edge.names[i] for i in kept])
-    if matched.rest and how == "inner":
-        tests = [test for test, _ in matched.rest]
-        joined_rows = Filter(joined_rows, reduce(both, tests), joined_rows.edge)
-    return joined_rows
-
-
-def _edge(left: Edge, right: Edge, how: How) -> Edge:
-    bounded = left.bounded and right.bounded
-    if how in ("semi", "anti"):
-        return Edge(left.columns, Changelog.APPEND, (), bounded)
-    return Edge(
-        (
-            *(_padded(column, how in ("right", "full")) for column in left.columns),
-            *(_padded(column, how in ("left", "full")) for column in right.columns),
-        ),
-        Changelog.APPEND,
-        (),
-        bounded,
-    )
-
-
-def _padded(column: Column, padded: bool) -> Column:
-    return replace(column, type=column.type.with_nullable(True)) if padded else column
+    return sides.finished(joined_rows)
 
 
 def _slack(setting: str | None, interval: Interval) -> int:

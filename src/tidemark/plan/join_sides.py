@@ -1,0 +1,98 @@
+"""The two sides of a join with their keys and its condition, and what comes out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Literal
+
+from sqlglot import exp
+
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.expressions import Expression, over
+from tidemark.plan.join_keys import with_keys
+from tidemark.plan.nodes import Column, Edge, Filter, Node
+from tidemark.plan.pair_conditions import both, prepared
+from tidemark.plan.projection import project
+from tidemark.plan.scope import Scope
+
+How = Literal["inner", "left", "right", "full", "semi", "anti"]
+
+# A part of a condition, and the SQL it comes from.
+Part = tuple[Expression, exp.Expression]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSides:
+    """Both inputs of a join, which may have more columns than the query knows of: its keys and
+    what its condition needs stand behind their own. An inner join's condition is tested above
+    it; of others it decides who has a partner, so it goes into the operator."""
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    condition: Expression | None
+    how: How
+    widths: tuple[int, int]
+    above: tuple[Part, ...]
+
+    @classmethod
+    def of(
+        cls,
+        left: Node,
+        right: Node,
+        keys: tuple[Sequence[Expression], Sequence[Expression]],
+        rest: tuple[Part, ...],
+        how: How,
+    ) -> JoinSides:
+        widths = len(left.edge.columns), len(right.edge.columns)
+        condition = None
+        if rest and how != "inner":
+            tested = prepared(left, right, rest)
+            left, right, condition = tested.left, tested.right, tested.condition
+        before = len(left.edge.columns)
+        left, left_keys = with_keys(left, keys[0])
+        right, right_keys = with_keys(right, keys[1])
+        grown = len(left.edge.columns) - before
+        if condition is not None:
+            condition = over(
+                condition,
+                lambda r: replace(r, index=r.index + grown if r.index >= before else r.index),
+            )
+        above = rest if how == "inner" else ()
+        return cls(left, right, left_keys, right_keys, condition, how, widths, above)
+
+    @property
+    def edge(self) -> Edge:
+        """What the operator gives out."""
+        left, right, how = self.left.edge, self.right.edge, self.how
+        bounded = left.bounded and right.bounded
+        if how in ("semi", "anti"):
+            return Edge(left.columns, Changelog.APPEND, (), bounded)
+        return Edge(
+            (
+                *(_padded(column, how in ("right", "full")) for column in left.columns),
+                *(_padded(column, how in ("left", "full")) for column in right.columns),
+            ),
+            Changelog.APPEND,
+            (),
+            bounded,
+        )
+
+    def finished(self, joined: Node) -> Node:
+        """The rows of the operator in the columns that the query knows of."""
+        offset = len(self.left.edge.columns)
+        kept = [*range(self.widths[0])]
+        if self.how not in ("semi", "anti"):
+            kept += range(offset, offset + self.widths[1])
+        scope, names = Scope.of(joined.edge), joined.edge.names
+        rows: Node = project(joined, [scope.ref(i) for i in kept], [names[i] for i in kept])
+        if self.above:
+            rows = Filter(rows, reduce(both, [test for test, _ in self.above]), rows.edge)
+        return rows
+
+
+def _padded(column: Column, padded: bool) -> Column:
+    return replace(column, type=column.type.with_nullable(True)) if padded else column
