@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape
 
-_ROW, _LABELS, _BARS, _VALUES, _MARGIN = 26, 290, 420, 80, 16
+_ROW, _BARS, _VALUES, _MARGIN = 26, 420, 80, 16
+# Of a letter in a label, which no program here can measure: rather too wide.
+_LETTER = 8
 
 
 def chart(title: str, bars: Mapping[str, float], limit: float | None = None) -> str:
     """A bar with its value for each label; a dashed line where the limit is."""
-    width = 2 * _MARGIN + _LABELS + _BARS + _VALUES
+    left = _MARGIN + _LETTER * max(map(len, bars), default=0)
+    width = left + _BARS + _VALUES + _MARGIN
     height = 2 * _MARGIN + _ROW * (len(bars) + 1)
     largest = max([*bars.values(), limit or 0.0])
     scale = _BARS / largest if largest else 0.0
@@ -24,9 +27,9 @@ def chart(title: str, bars: Mapping[str, float], limit: float | None = None) -> 
         f'<text x="{_MARGIN}" y="{_MARGIN + 14}" font-weight="bold">{escape(title)}</text>',
     ]
     for row, (label, value) in enumerate(bars.items(), start=1):
-        parts += _bar(_MARGIN + _ROW * row, label, value, value * scale)
+        parts += _bar(left, _MARGIN + _ROW * row, label, value, value * scale)
     if limit is not None:
-        x = _MARGIN + _LABELS + limit * scale
+        x = left + limit * scale
         parts.append(
             f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_MARGIN + _ROW}" y2="{height - _MARGIN}" '
             'stroke="firebrick" stroke-width="2" stroke-dasharray="5 4"/>'
@@ -34,8 +37,8 @@ def chart(title: str, bars: Mapping[str, float], limit: float | None = None) -> 
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _bar(top: float, label: str, value: float, length: float) -> Iterator[str]:
-    left, baseline = _MARGIN + _LABELS, top + 17
+def _bar(left: int, top: int, label: str, value: float, length: float) -> Iterator[str]:
+    baseline = top + 17
     yield f'<text x="{left - 8}" y="{baseline}" text-anchor="end">{escape(label)}</text>'
     yield (
         f'<rect x="{left}" y="{top + 4}" width="{length:.1f}" height="{_ROW - 8}" '
