@@ -6,7 +6,7 @@ or fails in any other way, fails the test until it is taken off the list.
 
 from conformance.case import Case
 
-_WINDOWS = "group windows and window table functions"
+_WINDOWS = "joins of windows"
 _JOINS = "joins keep state"
 _SETS = "INTERSECT and EXCEPT keep state"
 
