@@ -151,3 +151,15 @@ def test_bounds_are_asked_for_and_checked(session):
         join.between("1 second", "-1 second")
     with pytest.raises(PlanError, match="no bound of an interval join"):
         join.between("soon", "1 second")
+
+
+def test_by_processing_time_rows_meet_that_come_near_each_other(session):
+    query = """
+    SELECT v.id AS vid, c.id AS cid FROM
+      (SELECT id, who, PROCTIME() AS seen FROM shown) v LEFT JOIN
+      (SELECT id, who, PROCTIME() AS seen FROM clicks) c
+    ON v.who = c.who AND c.seen BETWEEN v.seen - INTERVAL '1' HOUR AND v.seen + INTERVAL '1' HOUR"""
+
+    rows = {(row["vid"], row["cid"]) for row in session.sql(query).rows()}
+
+    assert rows == {(1, 11), (1, 13), (2, 12), (3, 11), (3, 13), (4, None)}
