@@ -6,11 +6,13 @@ Only the standard library is imported here, so that the interpreter with Flink c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.processes import cpu_seconds, used_since
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,13 @@ def _run(job: Callable[[], tuple[float, Any]]) -> Run:
     before = cpu_seconds()
     seconds, details = job()
     return Run(round(seconds, 3), used_since(before), details)
+
+
+def agreed(found: Sequence[Found]) -> Found:
+    """What every run of an engine has found."""
+    if any(other != found[0] for other in found):
+        raise SystemExit(f"the runs of one engine do not agree: {found}")
+    return found[0]
 
 
 def answer_runs(runs: tuple[Run, ...], rows: int, checksum: int | None = None) -> None:

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 import tidemark
-from bench.engine import answer_runs, twice
+from bench.engine import agreed, answer_runs, twice
 from bench.progress import Progress, by_part, by_work, follow, seconds, totals
 from bench.temporal_join_workload import JOIN, SINK, Workload, parsed
 from tidemark.spark.stateful.metrics import OperatorMetrics, Totals, reports_of
@@ -32,17 +32,15 @@ def stream(session: tidemark.Session, workload: Workload) -> None:
     orders = _numbers(session.spark, workload.left)
     versions = _numbers(session.spark, workload.versions)
     _register(session, workload, orders, versions)
-    rows: set[int] = set()
+    rows: list[int] = []
 
     def job() -> tuple[float, dict[str, Any]]:
         progress = _streamed(session, workload)
         metrics = totals(progress, OPERATOR).read()
-        rows.add(metrics.rows_out)
+        rows.append(metrics.rows_out)
         return seconds(progress), _details(progress, metrics)
 
-    runs = twice(job)
-    [rows_out] = rows
-    answer_runs(runs, rows_out)
+    answer_runs(twice(job), agreed(rows))
 
 
 def _streamed(session: tidemark.Session, workload: Workload) -> list[Progress]:
@@ -67,7 +65,7 @@ def batch(session: tidemark.Session, workload: Workload) -> None:
     session.sql("SET 'execution.runtime-mode' = 'batch'")
     numbers = session.spark.range(workload.left), session.spark.range(workload.versions)
     _register(session, workload, *(frame.withColumnRenamed("id", "n") for frame in numbers))
-    rows: set[int] = set()
+    rows: list[int] = []
 
     def insert() -> tuple[float, None]:
         started = time.perf_counter()
@@ -75,12 +73,10 @@ def batch(session: tidemark.Session, workload: Workload) -> None:
         assert job is not None
         job.wait()
         taken = time.perf_counter() - started
-        rows.add(job.progress().rows_out)
+        rows.append(job.progress().rows_out)
         return taken, None
 
-    runs = twice(insert)
-    [rows_out] = rows
-    answer_runs(runs, rows_out, summed(session)[1])
+    answer_runs(twice(insert), agreed(rows), summed(session)[1])
 
 
 def summed(session: tidemark.Session) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from bench import interval_join_workload, latency_engines, processes, temporal_j
 from bench.__main__ import BENCHES, Bench
 from bench.chart import chart
 from bench.contest import Contestant, Ratio, agree, bars, contest_table, lines
-from bench.engine import Outcome, Run
+from bench.engine import Outcome, Run, agreed
 from bench.progress import by_part, by_work, seconds
 from bench.startup import long_script
 from bench.state_growth import slowdown
@@ -54,6 +54,12 @@ def test_engines_agree_where_rows_and_known_sums_are_equal():
     assert agree([summed, counted, summed])
     assert not agree([summed, outcome(rows=9)])
     assert not agree([summed, outcome(checksum=54)])
+
+
+def test_runs_of_one_engine_must_agree():
+    assert agreed([(10, 55), (10, 55)]) == (10, 55)
+    with pytest.raises(SystemExit, match="do not agree"):
+        agreed([10, 11])
 
 
 def test_ratio_is_how_many_times_the_rate_of_the_other():
