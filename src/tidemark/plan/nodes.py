@@ -67,7 +67,8 @@ class Scan:
 class AssignWatermark:
     """Says how far event time has come: the largest `expression` seen so far.
 
-    With `stamps` each row brings along what that was before it.
+    With `stamps` each row brings along what that was before it. One that is not `declared` here
+    is declared by the operator above.
     """
 
     input: Node
@@ -75,6 +76,7 @@ class AssignWatermark:
     expression: Expression
     edge: Edge
     stamps: bool = False
+    declared: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from tidemark.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from tidemark.spark import interval_joins, remembering, windows
+from tidemark.spark import interval_joins, remembering, watermarks, windows
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
@@ -249,7 +249,7 @@ def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
     frame = replace(below, data=checked)
     if builder.state is None or not (builder.streaming or node.stamps):
         return frame
-    return remembering.watermarked(builder, node, frame)
+    return watermarks.watermarked(builder, node, frame)
 
 
 def _sink(builder: Builder, node: Sink) -> Frame:

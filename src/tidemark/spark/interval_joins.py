@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref
-from tidemark.plan.nodes import IntervalJoin, delay_ms, is_stateful
+from tidemark.plan.nodes import IntervalJoin, delay_ms
 from tidemark.spark.frame import Frame
-from tidemark.spark.remembering import behind_ms, named, row_schema
+from tidemark.spark.remembering import named, row_schema
 from tidemark.spark.types import to_arrow
+from tidemark.spark.watermarks import input_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,8 +28,11 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
 
     names = spark_text.safe_names((*node.left.edge.names, *node.right.edge.names))
     width = len(node.left.edge.columns)
-    sides = [named(builder.build(node.left), names[:width])]
-    sides.append(named(builder.build(node.right), names[width:]))
+    sources = [input_of(builder, node.left), input_of(builder, node.right)]
+    sides = [
+        named(source.frame, called)
+        for source, called in zip(sources, (names[:width], names[width:]), strict=True)
+    ]
     keys = [
         tuple(side.columns[index] for index in indices)
         for side, indices in zip(sides, (node.left_keys, node.right_keys), strict=True)
@@ -45,12 +49,10 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
             frame,
             key,
             None if node.by_clock else time,
-            behind_ms(below),
-            chained=is_stateful(below),
+            source.watermark,
+            chained=source.chained,
         )
-        for frame, key, time, below in zip(
-            frames, keys, times, (node.left, node.right), strict=True
-        )
+        for frame, key, time, source in zip(frames, keys, times, sources, strict=True)
     ]
     output = _output(node, names, width)
     schema = row_schema([side.data for side in sides], kinds=False, only=output)

@@ -5,21 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.plan.expressions import Call, Expression, Literal, Ref
-from tidemark.plan.nodes import (
-    AssignWatermark,
-    KeepLast,
-    Node,
-    TemporalJoin,
-    delay_ms,
-    is_stateful,
-    walk,
-)
+from tidemark.plan.nodes import KeepLast, TemporalJoin, delay_ms
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
-from tidemark.spark.stamps import stamped
+from tidemark.spark.watermarks import input_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,12 +23,11 @@ def keep_last(builder: Builder, node: KeepLast) -> Frame:
     from tidemark.kernels.keep_last import KeepLast as Kernel
     from tidemark.spark.stateful.operator import StatefulInput
 
-    below = builder.build(node.input)
-    below = named(below, below.columns)
+    input_ = input_of(builder, node.input)
+    below = named(input_.frame, input_.frame.columns)
     keys = tuple(below.columns[index] for index in node.keys)
-    chained = is_stateful(node.input)
     rows = StatefulInput(
-        below.data, keys, below.columns[node.time], behind_ms(node.input), chained=chained
+        below.data, keys, below.columns[node.time], input_.watermark, chained=input_.chained
     )
     schema = row_schema([below.data], kinds=True)
     kernel = held_back(Kernel(keys), delay_ms(node.input))
@@ -55,9 +44,9 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
 
     # No two columns of both sides may have one name, also of those that are not given out.
     width, both = len(node.left.edge.columns), (*node.left.edge.names, *node.right.edge.names)
-    left, names = builder.build(node.left), spark_text.safe_names(both)
-    right = named(builder.build(node.right), names[width:])
-    left = named(left, names[:width])
+    names = spark_text.safe_names(both)
+    sides = [input_of(builder, node.left), input_of(builder, node.right)]
+    left, right = named(sides[0].frame, names[:width]), named(sides[1].frame, names[width:])
     left_keys = tuple(left.columns[index] for index in node.left_keys)
     right_keys = tuple(right.columns[index] for index in node.right_keys)
     kernel: Any
@@ -79,9 +68,9 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
         )
         times = (left.columns[node.left_time], right.columns[node.right_time])
     inputs = [
-        StatefulInput(frame.data, keys, time, behind_ms(below), chained=is_stateful(below))
-        for frame, keys, time, below in zip(
-            (left, right), (left_keys, right_keys), times, (node.left, node.right), strict=True
+        StatefulInput(frame.data, keys, time, side.watermark, chained=side.chained)
+        for frame, keys, time, side in zip(
+            (left, right), (left_keys, right_keys), times, sides, strict=True
         )
     ]
     output = names if node.output is None else tuple(names[index] for index in node.output)
@@ -116,50 +105,3 @@ def row_schema(
         if field.name != KIND and (only is None or field.name in only)
     ]
     return StructType([*fields, *([StructField(KIND, StringType(), False)] if kinds else [])])
-
-
-# --- watermarks --------------------------------------------------------------------------------
-
-
-def watermarked(builder: Builder, node: AssignWatermark, frame: Frame) -> Frame:
-    """The rows, from which Spark now follows the watermark in a stream. Those that are to be
-    stamped say what it was before them, in a batch too."""
-    from tidemark.spark.stateful.end_of_input import with_watermark
-
-    instant = _instant(builder.write(node.expression, frame), node.expression, builder.zone)
-    data = frame.data.selectExpr(*frame.kept, f"{instant} AS {WATERMARK}")
-    if node.stamps:
-        data = stamped(data)
-    if not builder.streaming:
-        return replace(frame, data=data.drop(WATERMARK), stamped=node.stamps)
-    folder = builder.end_folder() if node.edge.bounded else None
-    data = with_watermark(data, WATERMARK, folder)
-    return replace(frame, data=data, followed=True, stamped=node.stamps)
-
-
-def behind_ms(node: Node) -> int | None:
-    """How far the watermark lies behind the rows' event time, if that is always as far."""
-    sources = [part for part in walk(node) if isinstance(part, AssignWatermark)]
-    if len(sources) != 1 or is_stateful(node):
-        return None
-    match sources[0].expression:
-        case Ref():
-            return 0
-        case Call(function=function, args=(Ref(), Literal(value=int() as milliseconds, type=kind))):
-            fixed = function.name == "-" and isinstance(kind, t.DayTimeInterval)
-            return milliseconds if fixed else None
-    return None
-
-
-def _instant(text: str, expression: Expression, zone: str) -> str:
-    """Event time as the TIMESTAMP that Spark wants; wall-clock time counts as UTC."""
-    if isinstance(expression.type, t.TimestampLtz):
-        return text
-    if zone.upper() in ("UTC", "ETC/UTC", "GMT", "Z"):
-        return f"CAST({text} AS TIMESTAMP)"
-    # Not through a cast, which would read the clock of the session's zone.
-    epoch = spark_text.string("1970-01-01")
-    days = f"CAST(datediff({text}, DATE {epoch}) AS BIGINT)"
-    seconds = f"CAST(extract(SECOND FROM {text}) * 1000000 AS BIGINT)"
-    clock = f"hour({text}) * 3600000000L + minute({text}) * 60000000L + {seconds}"
-    return f"timestamp_micros({days} * 86400000000L + {clock})"

@@ -34,11 +34,10 @@ from tidemark.plan.nodes import (
     WindowAggregate,
     WindowRank,
     delay_ms,
-    is_stateful,
 )
 from tidemark.spark.frame import KIND, SEEN, Frame, names_of
-from tidemark.spark.remembering import behind_ms
 from tidemark.spark.types import to_arrow, to_spark
+from tidemark.spark.watermarks import input_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,13 +125,12 @@ class _Input:
     def __init__(
         self, builder: Builder, node: Node, keys: Sequence[int], given: tuple[int, int] | None
     ) -> None:
-        below = builder.build(stamped(node) or node)
+        self.source = input_of(builder, stamped(node) or node)
+        below = self.source.frame
         self.names = tuple(f"_tm_in{place}" for place in range(len(below.columns)))
         self.keys = tuple(self.names[key] for key in keys) or (_ALL,)
         self.retracts = below.changelog is not Changelog.APPEND
         self.is_stamped = below.stamped
-        self.is_chained = is_stateful(node)
-        self.behind_ms = behind_ms(node)
         self.delay_ms = delay_ms(node)
         texts = [
             f"{spark_text.name(old)} AS {new}"
@@ -150,7 +148,8 @@ class _Input:
         from tidemark.spark.stateful.operator import StatefulInput
 
         column = self.names[time] if time is not None else None
-        return StatefulInput(self.data, self.keys, column, self.behind_ms, chained=self.is_chained)
+        source = self.source
+        return StatefulInput(self.data, self.keys, column, source.watermark, chained=source.chained)
 
     def wrapped(self, kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
         """The kernel, told when rows are late and what the clock shows."""
@@ -178,7 +177,8 @@ def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
     time = node.edge.columns[len(node.keys) + 2].type
     wrapped, rows = input_.wrapped(kernel, time, builder.zone), input_.stateful(node.time)
     if wrapped is kernel and kernel.combinable and _two_phases(builder, node):
-        wrapped, rows = replace(kernel, combined=True), replace(rows, combine=kernel.combine)
+        kernel = wrapped = replace(kernel, combined=True)
+        rows = replace(rows, combine=kernel.combine)
     inputs = [rows]
     data = builder.run_kernel("window-aggregate", wrapped, inputs, schema, _tick(node))
     keys = input_.keys if node.keys else ()

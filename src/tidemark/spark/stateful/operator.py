@@ -12,8 +12,10 @@ from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.state import State
+from tidemark.spark.frame import WATERMARK
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
+from tidemark.spark.stateful.end_of_input import with_watermark
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed, packed_output
 from tidemark.spark.stateful.packing import (
     BUCKET,
@@ -35,25 +37,37 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceWatermark:
+    """The watermark of a frame's one source, which lies `behind_ms` behind the event time.
+
+    One that is not yet `declared` on the frame is declared by the operator, with the end of
+    its input at `end_folder` if that is bounded; nothing may have dropped rows below then.
+    """
+
+    behind_ms: int
+    declared: bool = True
+    end_folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StatefulInput:
     """One input of a stateful operator.
 
     The frame has Spark-safe column names, no two inputs the same ones but for `_tm_kind`,
     which carries row kinds where there are any. `time_column` is the event time, a TIMESTAMP
     or TIMESTAMP_NTZ. A streaming frame fed by sources has its watermark declared
-    (`end_of_input.with_watermark`); one that comes out of another stateful operator is
-    `chained`.
+    (`end_of_input.with_watermark`), or leaves that to the operator; one that comes out of
+    another stateful operator is `chained`.
 
-    `behind_ms` says how far the watermark of the frame's one source lies behind the event time.
-    If all inputs say so, a micro-batch ends at the watermark that its own rows have made,
-    where Spark would let them wait for the next one. `combine` makes fewer rows out of those of
-    a batch before they are moved.
+    If the `watermark` of all inputs is known, a micro-batch ends at the one that its own rows
+    have made, where Spark would let them wait for the next one. `combine` makes fewer rows out
+    of those of a batch before they are moved.
     """
 
     frame: DataFrame
     keys: tuple[str, ...]
     time_column: str | None
-    behind_ms: int | None = None
+    watermark: SourceWatermark | None = None
     combine: Combine | None = None
     chained: bool = False
 
@@ -95,8 +109,15 @@ def _packed(
     from pyspark.sql import functions as f
 
     hashed = input_.frame.withColumn(HASH, f.xxhash64(*input_.keys))
-    pack = Pack(number, numbers, schema, input_.time_column, input_.behind_ms, input_.combine)
-    return hashed.mapInArrow(pack, PACKED_DDL)
+    watermark = input_.watermark
+    behind = None if watermark is None else watermark.behind_ms
+    pack = Pack(number, numbers, schema, input_.time_column, behind, input_.combine)
+    packed = hashed.mapInArrow(pack, PACKED_DDL)
+    if watermark is None or watermark.declared:
+        return packed
+    told = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
+    marked = packed.withColumn(WATERMARK, f.coalesce(told, f.timestamp_millis(f.lit(0))))
+    return with_watermark(marked, WATERMARK, watermark.end_folder).drop(WATERMARK)
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:
