@@ -17,7 +17,6 @@ AREAS = {
     "dedup-topn": "deduplication and Top-N",
     "join": _JOINS,
     "over": _OVER,
-    "window-join": _JOINS,
 }
 # Cases of these areas that need nothing of what is missing.
 THERE = {"dedup-topn/keep_last_late"}
@@ -26,7 +25,6 @@ THERE = {"dedup-topn/keep_last_late"}
 CASES = {
     "sequenced/cdc_join_order": _JOINS,
     "sequenced/full_join_order": _JOINS,
-    "sequenced/window_join_waits": _WINDOWS,
     "aggregate/except": _SETS,
     "aggregate/intersect_except": _SETS,
     "cdc/anti_join": _JOINS,
@@ -43,7 +41,6 @@ CASES = {
     "errors/over_following": _OVER,
     "errors/over_without_order": _OVER,
     "errors/rank_function": _OVER,
-    "errors/window_join_on_changelog": _WINDOWS,
     "functions/current_watermark": "a watermark that expressions can ask for",
     "nexmark/average_by_category": _JOINS,
     "nexmark/hot_items_group_windows": _WINDOWS,

@@ -148,6 +148,13 @@ class Unknown(exp.Expression, exp.Condition):
     arg_types: ClassVar[dict[str, bool]] = {}
 
 
+class OuterValue(exp.Expression, exp.Condition):
+    """A value of the query around a sub-query, inside the sub-query's condition: the planner
+    puts what IN compares there."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
+
+
 class Symbol(exp.Expression):
     """A keyword used as an argument, such as DAY in `EXTRACT(DAY FROM ts)`; upper case."""
 

@@ -35,6 +35,7 @@ from tidemark.plan.nodes import (
     Unnest,
     Values,
     WindowAggregate,
+    WindowJoin,
     WindowOrder,
     WindowRank,
 )
@@ -210,15 +211,9 @@ def _windows_kept(node: WindowAggregate) -> str:
 
 def _interval_join(node: IntervalJoin) -> Description:
     left, right = node.left.edge.names, node.right.edge.names
-    pairs = ", ".join(
-        f"{left[mine]} {'IS NOT DISTINCT FROM' if nulls else '='} {right[theirs]}"
-        for mine, theirs, nulls in zip(
-            node.left_keys, node.right_keys, node.nulls_equal, strict=True
-        )
-    )
     mine, theirs = left[node.left_time], right[node.right_time]
     near = f"{theirs} in [{mine}{_signed(node.lower_ms)}, {mine}{_signed(node.upper_ms)}]"
-    details = [node.how, f"key=[{pairs}]", f"bounds=[{near}]"]
+    details = [node.how, f"key=[{_equalities(node)}]", f"bounds=[{near}]"]
     if node.condition is not None:
         details.append(f"where=[{words(node.condition)}]")
     if node.drops_late:
@@ -230,6 +225,35 @@ def _interval_join(node: IntervalJoin) -> Description:
     )
     runs_as = "stateful operator, one kernel per key bucket"
     return Description("IntervalJoin", tuple(details), runs_as, keeps)
+
+
+def _window_join(node: WindowJoin) -> Description:
+    left, right = node.left.edge.names, node.right.edge.names
+    start = node.left.edge.columns[node.left_window[0]]
+    details: list[str] = [node.how]
+    if start.window is not None:
+        details.append(f"window=[{window_words.window(start.window.assigner)}]")
+    if node.left_keys:
+        details.append(f"key=[{_equalities(node)}]")
+    if node.condition is not None:
+        details.append(f"where=[{words(node.condition)}]")
+    ends = left[node.left_window[1]], right[node.right_window[1]]
+    keeps = (
+        f"rows of both sides until the watermark reaches their {' or '.join(dict.fromkeys(ends))}"
+    )
+    runs_as = "stateful operator, one kernel per key bucket"
+    return Description("WindowJoin", tuple(details), runs_as, keeps)
+
+
+def _equalities(node: IntervalJoin | WindowJoin) -> str:
+    """The keys of both sides, pair by pair."""
+    left, right = node.left.edge.names, node.right.edge.names
+    return ", ".join(
+        f"{left[mine]} {'IS NOT DISTINCT FROM' if nulls else '='} {right[theirs]}"
+        for mine, theirs, nulls in zip(
+            node.left_keys, node.right_keys, node.nulls_equal, strict=True
+        )
+    )
 
 
 def _signed(milliseconds: int) -> str:
@@ -258,6 +282,7 @@ _DESCRIBERS: dict[type[Any], Callable[[Any], Description]] = {
     KeepLast: _keep_last,
     TemporalJoin: _temporal_join,
     IntervalJoin: _interval_join,
+    WindowJoin: _window_join,
     AssignWindows: _assign_windows,
     WindowAggregate: _window_aggregate,
     WindowRank: _window_rank,

@@ -10,7 +10,7 @@ from typing import Literal
 from sqlglot import exp
 
 from tidemark.catalog.tables import Changelog
-from tidemark.dialect import span_of
+from tidemark.dialect import nodes, span_of
 from tidemark.durations import parse_duration
 from tidemark.errors import NotSupported, PlanError
 from tidemark.plan import relations
@@ -22,6 +22,7 @@ from tidemark.plan.join_keys import key_pair, nullable_scope
 from tidemark.plan.join_sides import How, JoinSides
 from tidemark.plan.nodes import Edge, IntervalJoin, Node
 from tidemark.plan.scalars import Binder
+from tidemark.plan.scope import InnerFirst, Scope
 
 HALF_WIDTH = "half-width"
 _WIDE_MS = 24 * 3_600_000
@@ -104,8 +105,8 @@ def _sub_query(part: exp.Expression) -> SubQuery | None:
     negated = isinstance(part, exp.Not)
     if isinstance(inner, exp.Exists):
         query, compared = inner.this, tuple[exp.Expression, ...]()
-    elif isinstance(inner, exp.In) and inner.args.get("query") is not None and not negated:
-        query, compared = inner.args["query"], (inner.this,)
+    elif isinstance(inner, exp.In) and inner.args.get("query") is not None:
+        query, compared = inner.args["query"], (nodes.OuterValue(this=inner.this),)
     else:
         return None
     query = query.this if isinstance(query, exp.Subquery) else query
@@ -122,10 +123,18 @@ def bind_sub_query(left: relations.Relation, sub: SubQuery, context: Context) ->
     start, where = sub.query.args.get("from_"), sub.query.args.get("where")
     if start is None or where is None:
         raise _unbounded(sub)
+    if sub.compared and sub.how == "anti":
+        raise NotSupported(
+            "NOT IN with a sub-query cannot be run yet",
+            at=span_of(sub.node) or span_of(sub.compared[0]),
+            notes={"why": "where nulls may be compared it is true of no row for certain"},
+            hint="use NOT EXISTS",
+        )
     right = relations.bind_relation(start.this, context)
     selected = sub.query.expressions[: len(sub.compared)]
     equal = [exp.EQ(this=a, expression=b) for a, b in zip(sub.compared, selected, strict=True)]
-    matched = _Condition.of([*equal, *flattened(where.this)], None, left, right, context)
+    scope = InnerFirst(left.scope, right.scope)
+    matched = _Condition.of([*equal, *flattened(where.this)], None, left, right, context, scope)
     interval = joined(matched.bounds)
     if interval is None:
         raise _unbounded(sub)
@@ -165,8 +174,9 @@ class _Condition:
         left: relations.Relation,
         right: relations.Relation,
         context: Context,
+        scope: Scope | None = None,
     ) -> _Condition:
-        binder = context.binder(left.scope + right.scope)
+        binder = context.binder(scope or left.scope + right.scope)
         width = len(left.node.edge.columns)
         reader = Bounds(left.node.edge, right.node.edge)
         keys: list[tuple[Expression, Expression, bool]] = []

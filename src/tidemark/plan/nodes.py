@@ -200,6 +200,29 @@ class AssignWindows:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowJoin:
+    """The pairs of rows with equal keys in the same window; left columns, then right ones, of
+    all these only `output` if it is given.
+
+    `left_window` and `right_window` are the columns of the window's start and end. `nulls_equal`,
+    `condition` and what semi and anti joins give are as in `IntervalJoin`.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    nulls_equal: tuple[bool, ...]
+    left_window: tuple[int, int]
+    right_window: tuple[int, int]
+    how: Literal["inner", "left", "right", "full", "semi", "anti"]
+    condition: Expression | None
+    time_type: DataType  # of the time that the windows are by
+    edge: Edge
+    output: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateCall:
     """An aggregate function over columns of its node's input; COUNT without one counts rows."""
 
@@ -296,6 +319,7 @@ Node = (
     | KeepLast
     | TemporalJoin
     | IntervalJoin
+    | WindowJoin
     | AssignWindows
     | WindowAggregate
     | WindowRank
@@ -308,8 +332,8 @@ def inputs(node: Node) -> tuple[Node, ...]:
     match node:
         case UnionAll(inputs=several):
             return several
-        case TemporalJoin(left=left, right=right) | IntervalJoin(left=left, right=right):
-            return left, right
+        case TemporalJoin() | IntervalJoin() | WindowJoin():
+            return node.left, node.right
         case Scan() | Values():
             return ()
         case _:
@@ -321,7 +345,7 @@ def with_inputs(node: Node, new: Sequence[Node]) -> Node:
     match node:
         case UnionAll():
             return replace(node, inputs=tuple(new))
-        case TemporalJoin() | IntervalJoin():
+        case TemporalJoin() | IntervalJoin() | WindowJoin():
             left, right = new
             return replace(node, left=left, right=right)
         case Scan() | Values():
@@ -342,7 +366,15 @@ def is_stateful(node: Node) -> bool:
     return any(isinstance(part, _STATEFUL) for part in walk(node))
 
 
-_STATEFUL = KeepLast | TemporalJoin | IntervalJoin | WindowAggregate | WindowRank | GroupAggregate
+_STATEFUL = (
+    KeepLast
+    | TemporalJoin
+    | IntervalJoin
+    | WindowJoin
+    | WindowAggregate
+    | WindowRank
+    | GroupAggregate
+)
 
 
 def delay_ms(node: Node) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tidemark.plan.expressions import Expression, over, references
 from tidemark.plan.nodes import (
@@ -17,6 +18,7 @@ from tidemark.plan.nodes import (
     Node,
     Project,
     TemporalJoin,
+    WindowJoin,
     inputs,
     with_inputs,
 )
@@ -57,7 +59,22 @@ def _only(node: Node, wanted: Sequence[int]) -> _Pruned:
         case TemporalJoin():
             return _temporal_join(node, wanted)
         case IntervalJoin():
-            return _interval_join(node, wanted)
+            # Spark needs a column to have rows.
+            wanted = wanted or (node.left_time,)
+            sides = _Sides.of(node, wanted, (node.left_time,), (node.right_time,))
+            return sides.pruned(
+                node,
+                left_time=sides.left.place(node.left_time),
+                right_time=sides.right.place(node.right_time),
+            )
+        case WindowJoin():
+            wanted = wanted or node.left_window[:1]
+            sides = _Sides.of(node, wanted, node.left_window, node.right_window)
+            return sides.pruned(
+                node,
+                left_window=tuple(map(sides.left.place, node.left_window)),
+                right_window=tuple(map(sides.right.place, node.right_window)),
+            )
         case _:
             same = with_inputs(node, [pruned(input_) for input_ in inputs(node)])
             return _Pruned(same, tuple(range(len(node.edge.columns))))
@@ -95,37 +112,55 @@ def _temporal_join(node: TemporalJoin, wanted: Sequence[int]) -> _Pruned:
     return _Pruned(join, tuple(wanted))
 
 
-def _interval_join(node: IntervalJoin, wanted: Sequence[int]) -> _Pruned:
-    width = len(node.left.edge.columns)
-    # Spark needs a column to have rows.
-    wanted = wanted or (node.left_time,)
-    asked = [*wanted, *(references(node.condition) if node.condition is not None else ())]
-    left = _exactly(node.left, {*node.left_keys, node.left_time, *(i for i in asked if i < width)})
-    right = _exactly(
-        node.right,
-        {*node.right_keys, node.right_time, *(i - width for i in asked if i >= width)},
-    )
-    scope = Scope.of(left.node.edge) + Scope.of(right.node.edge)
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The inputs of a join with what it needs of them, its condition and its output."""
 
-    def place(old: int) -> int:
-        return left.place(old) if old < width else len(left.kept) + right.place(old - width)
+    left: _Pruned
+    right: _Pruned
+    wanted: tuple[int, ...]
+    width: int  # how many columns the left side had
 
-    def moved(condition: Expression) -> Expression:
-        return over(condition, lambda ref: scope.ref(place(ref.index)))
+    @classmethod
+    def of(
+        cls,
+        node: IntervalJoin | WindowJoin,
+        wanted: Sequence[int],
+        left_needs: Sequence[int],
+        right_needs: Sequence[int],
+    ) -> _Sides:
+        width = len(node.left.edge.columns)
+        asked = [*wanted, *(references(node.condition) if node.condition is not None else ())]
+        of_left = {*node.left_keys, *left_needs, *(i for i in asked if i < width)}
+        of_right = {*node.right_keys, *right_needs, *(i - width for i in asked if i >= width)}
+        left, right = _exactly(node.left, of_left), _exactly(node.right, of_right)
+        return cls(left, right, tuple(wanted), width)
 
-    join = replace(
-        node,
-        left=left.node,
-        right=right.node,
-        left_keys=tuple(map(left.place, node.left_keys)),
-        right_keys=tuple(map(right.place, node.right_keys)),
-        left_time=left.place(node.left_time),
-        right_time=right.place(node.right_time),
-        condition=None if node.condition is None else moved(node.condition),
-        output=tuple(map(place, wanted)),
-        edge=_edge(node.edge, wanted),
-    )
-    return _Pruned(join, tuple(wanted))
+    def place(self, old: int) -> int:
+        """Where a column stands among those of both inputs."""
+        if old < self.width:
+            return self.left.place(old)
+        return len(self.left.kept) + self.right.place(old - self.width)
+
+    def pruned(self, node: IntervalJoin | WindowJoin, **places: Any) -> _Pruned:
+        """The join over these inputs; `places` are its own columns, where they now stand."""
+        scope = Scope.of(self.left.node.edge) + Scope.of(self.right.node.edge)
+
+        def moved(condition: Expression) -> Expression:
+            return over(condition, lambda ref: scope.ref(self.place(ref.index)))
+
+        join = replace(
+            node,
+            left=self.left.node,
+            right=self.right.node,
+            left_keys=tuple(map(self.left.place, node.left_keys)),
+            right_keys=tuple(map(self.right.place, node.right_keys)),
+            condition=None if node.condition is None else moved(node.condition),
+            output=tuple(map(self.place, self.wanted)),
+            edge=_edge(node.edge, self.wanted),
+            **places,
+        )
+        return _Pruned(join, self.wanted)
 
 
 def _exactly(node: Node, wanted: set[int]) -> _Pruned:

@@ -12,7 +12,14 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
-from tidemark.plan import aggregates, deduplication, interval_joins, relations, window_ranks
+from tidemark.plan import (
+    aggregates,
+    deduplication,
+    interval_joins,
+    relations,
+    window_joins,
+    window_ranks,
+)
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.distinct import distinct
@@ -91,7 +98,9 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
         relation = relations.bind_from(select, context)
         condition = where.this if where is not None else None
     for sub_query in sub_queries:
-        relation = interval_joins.bind_sub_query(relation, sub_query, context)
+        relation = window_joins.bind_sub_query(
+            relation, sub_query, context
+        ) or interval_joins.bind_sub_query(relation, sub_query, context)
     if condition is not None:
         bound = context.binder(relation.scope).condition(condition, "WHERE")
         relation = replace(relation, node=Filter(relation.node, bound, relation.node.edge))

@@ -12,7 +12,13 @@ from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
 from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
-from tidemark.plan import interval_joins, queries, temporal_joins, window_functions
+from tidemark.plan import (
+    interval_joins,
+    queries,
+    temporal_joins,
+    window_functions,
+    window_joins,
+)
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Column, Edge, Node, Unnest, Values
@@ -47,7 +53,9 @@ def bind_from(select: exp.Select, context: Context) -> Relation:
             relation = _cross_unnest(relation, join, context)
         else:
             condition = where.this if where is not None else None
-            relation = interval_joins.bind_interval_join(relation, join, condition, context)
+            relation = window_joins.bind_window_join(
+                relation, join, condition, context
+            ) or interval_joins.bind_interval_join(relation, join, condition, context)
     return relation
 
 

@@ -185,6 +185,9 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     exp.HexString: lambda binder, node: literals.hexadecimal(node),
     exp.Null: lambda binder, node: literals.null(),
     exp.Boolean: lambda binder, node: literals.boolean(node.this),
+    nodes.OuterValue: lambda binder, node: Binder(binder.scope.outer, binder.catalogs).bind(
+        node.this
+    ),
     nodes.Unknown: lambda binder, node: literals.null(t.Boolean()),
     nodes.Symbol: lambda binder, node: literals.symbol(node.name),
     nodes.TypedLiteral: lambda binder, node: literals.temporal(node),

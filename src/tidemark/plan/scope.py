@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tidemark.errors import PlanError, Span, did_you_mean
-from tidemark.plan.expressions import Expression, FieldAccess, Ref
+from tidemark.plan.expressions import Expression, FieldAccess, Ref, shifted
 from tidemark.plan.nodes import Column, Edge
 from tidemark.types import Row
 
@@ -50,6 +50,11 @@ class Scope:
 
     def has_column(self, name: str) -> bool:
         return any(visible.column.name == name for visible in self.visible)
+
+    @property
+    def outer(self) -> Scope:
+        """What can be seen around a sub-query; the same columns where there is none."""
+        return self
 
     def star(self, table: Path, at: Span | None) -> list[Ref]:
         """`*`, or `table.*`."""
@@ -110,6 +115,26 @@ class Scope:
             notes={"tables": ", ".join(known)} if known else None,
             hint=did_you_mean(name, known),
         )
+
+
+class InnerFirst(Scope):
+    """What a sub-query sees: the columns around it, then its own. A name means one of its own
+    where there is one."""
+
+    def __init__(self, outer: Scope, inner: Scope) -> None:
+        super().__init__((*outer.visible, *inner.visible))
+        self._inner = inner
+        self._outer = outer
+
+    @property
+    def outer(self) -> Scope:
+        return self._outer
+
+    def resolve(self, parts: Path, at: Span | None) -> Expression:
+        of_table = any(self._inner.has_table(parts[:length]) for length in range(1, len(parts)))
+        if of_table or self._inner.has_column(parts[0]):
+            return shifted(self._inner.resolve(parts, at), len(self._outer.visible))
+        return super().resolve(parts, at)
 
 
 def _fields(value: Expression, names: Path, at: Span | None) -> Expression:

@@ -26,9 +26,10 @@ from tidemark.plan.nodes import (
     Unnest,
     Values,
     WindowAggregate,
+    WindowJoin,
     WindowRank,
 )
-from tidemark.spark import interval_joins, remembering, watermarks, windows
+from tidemark.spark import interval_joins, remembering, watermarks, window_joins, windows
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
@@ -268,6 +269,7 @@ _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
     KeepLast: remembering.keep_last,
     TemporalJoin: remembering.temporal_join,
     IntervalJoin: interval_joins.interval_join,
+    WindowJoin: window_joins.window_join,
     AssignWindows: windows.assign_windows,
     WindowAggregate: windows.window_aggregate,
     WindowRank: windows.window_rank,

@@ -1,0 +1,110 @@
+"""Window joins as DataFrames: rows with the milliseconds of their windows, for a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.functions.moments import micros_of_clock
+from tidemark.kernels.windows.spec import Given
+from tidemark.plan.nodes import Node, WindowJoin, delay_ms
+from tidemark.spark.frame import Frame
+from tidemark.spark.interval_joins import polars
+from tidemark.spark.remembering import named, row_schema
+from tidemark.spark.watermarks import input_of
+
+if TYPE_CHECKING:
+    from tidemark.kernels.protocol import Kernel
+    from tidemark.spark.builder import Builder
+    from tidemark.spark.stateful.operator import StatefulInput
+
+_UTC = ("UTC", "ETC/UTC", "GMT", "Z")
+
+
+def window_join(builder: Builder, node: WindowJoin) -> Frame:
+    from tidemark.kernels.window_join import window_join as kernel_of
+
+    width = len(node.left.edge.columns)
+    names = spark_text.safe_names((*node.left.edge.names, *node.right.edge.names))
+    left = WindowSide.of(builder, node.left, names[:width], node.left_keys, node.left_window, "l")
+    right = WindowSide.of(
+        builder, node.right, names[width:], node.right_keys, node.right_window, "r"
+    )
+    kernel = kernel_of(
+        left.keys,
+        right.keys,
+        left.window,
+        right.window,
+        node.how,
+        condition=None if node.condition is None else polars(node.condition, names),
+        nulls_equal=node.nulls_equal or None,
+    )
+    output = _output(node, names, width)
+    schema = row_schema([left.frame.data, right.frame.data], kinds=False, only=output)
+    runs = by_watermark(kernel, node.time_type, builder.zone, (node.left, node.right))
+    data = builder.run_kernel("window-join", runs, [left.input, right.input], schema)
+    return Frame(data, output, Changelog.APPEND)
+
+
+def _output(node: WindowJoin, names: tuple[str, ...], width: int) -> tuple[str, ...]:
+    if node.output is not None:
+        return tuple(names[index] for index in node.output)
+    return names[:width] if node.how in ("semi", "anti") else names
+
+
+def _milliseconds(column: str) -> str:
+    """A bound of a window, which is what a clock shows, in milliseconds since 1970."""
+    return f"CAST(floor({micros_of_clock(spark_text.name(column))} / 1000) AS BIGINT)"
+
+
+def by_watermark(kernel: Kernel, time: t.DataType, zone: str, inputs: tuple[Node, Node]) -> Kernel:
+    """The kernel, told when rows are late and what the clock shows."""
+    from tidemark.kernels.held_back import held_back
+    from tidemark.kernels.windows.wall_clock import WallClock
+
+    if isinstance(time, t.TimestampLtz) and zone.upper() not in _UTC:
+        kernel = WallClock(kernel, zone)
+    return held_back(kernel, max(map(delay_ms, inputs)))
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSide:
+    """One input of the join, whose rows tell their windows in two columns more."""
+
+    frame: Frame  # the columns that the query knows of
+    keys: tuple[str, ...]
+    window: Given
+    input: StatefulInput
+
+    @classmethod
+    def of(
+        cls,
+        builder: Builder,
+        node: Node,
+        names: tuple[str, ...],
+        keys: tuple[int, ...],
+        window: tuple[int, int],
+        side: str,
+    ) -> WindowSide:
+        from tidemark.spark.stateful.operator import StatefulInput
+
+        source = input_of(builder, node)
+        frame = named(source.frame, names)
+        start, end = f"_tm_start_{side}", f"_tm_end_{side}"
+        bounds = zip(window, (start, end), strict=True)
+        texts = [f"{_milliseconds(frame.columns[column])} AS {to}" for column, to in bounds]
+        # Rows without a key are all of one.
+        everyone = f"_tm_all_{side}"
+        texts += [] if keys else [f"TRUE AS {everyone}"]
+        columns = tuple(frame.columns[index] for index in keys)
+        rows = StatefulInput(
+            frame.data.selectExpr("*", *texts),
+            columns or (everyone,),
+            None,
+            source.watermark,
+            chained=source.chained,
+        )
+        return cls(frame, columns, Given(start, end), rows)
