@@ -1,0 +1,86 @@
+"""Windows on Flink, through its SQL: everything runs in the JVM, nothing in Python.
+
+By a window table function or by GROUP BY, each with mini-batch off and on. The seconds are the
+job's own, without the start of its cluster. A job of its own adds the windows up, so that those
+that are timed have nothing to do but the windows.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from typing import Any
+
+from bench.engine import answer_runs, twice
+from bench.flink.temporal_join import environment
+from bench.windows_workload import (
+    DELAY_MS,
+    SINK,
+    SUMS,
+    Workload,
+    group_window,
+    parsed,
+    window_table,
+)
+
+SPELLINGS = {"table": window_table, "group": group_window}
+MINI_BATCH = {
+    "table.exec.mini-batch.enabled": "true",
+    "table.exec.mini-batch.allow-latency": "5 s",
+    "table.exec.mini-batch.size": "50000",
+}
+
+
+def main() -> None:
+    os.environ.setdefault("PYFLINK_CLIENT_EXECUTABLE", sys.executable)
+    way, workload = parsed()
+    spelling, _, mini_batch = way.partition("-")
+    tables = environment()
+    create_tables(tables, workload)
+    if mini_batch:
+        set_mini_batch(tables)
+    query = SPELLINGS[spelling](workload.kind)
+    runs = twice(lambda: (inserted(tables, query), None))
+    answer_runs(runs, *summed(tables, query))
+
+
+def set_mini_batch(tables: Any) -> None:
+    for key, value in MINI_BATCH.items():
+        tables.get_config().set(key, value)
+
+
+def inserted(tables: Any, query: str) -> float:
+    """The seconds of the windows into a sink that forgets."""
+    client = tables.execute_sql(f"INSERT INTO sink {query}").get_job_client()
+    milliseconds: int = client.get_job_execution_result().result().get_net_runtime()
+    return milliseconds / 1000
+
+
+def create_tables(tables: Any, workload: Workload) -> None:
+    tables.execute_sql(SINK)
+    # Numbers as fast as they are taken; neighbours come from different tasks.
+    tables.execute_sql(
+        f"""CREATE TABLE records (
+          n BIGINT NOT NULL,
+          account AS {workload.account("n")},
+          amount AS {workload.amount("n")},
+          ts AS TO_TIMESTAMP_LTZ({workload.milliseconds("n")}, 3),
+          WATERMARK FOR ts AS ts - INTERVAL '{DELAY_MS // 1000}' SECOND
+        ) WITH ('connector' = 'datagen', 'rows-per-second' = '1000000000',
+          'fields.n.kind' = 'sequence', 'fields.n.start' = '0',
+          'fields.n.end' = '{workload.rows - 1}')"""
+    )
+
+
+def summed(tables: Any, query: str) -> tuple[int, int]:
+    """How many windows there are, and the sum of their counts."""
+    # One update of the two numbers for thousands of windows.
+    set_mini_batch(tables)
+    with closing(tables.execute_sql(f"SELECT {SUMS} FROM ({query})").collect()) as changes:
+        *_, last = changes
+    return last[0], last[1]
+
+
+if __name__ == "__main__":
+    main()
