@@ -28,6 +28,8 @@ class Context:
     warnings: list[str] = field(default_factory=list)
     # When windows tell their results; asked where there is one.
     emit: Callable[[], EmitRules] = EmitRules
+    # The plans of the other INSERTs of the statement set; asked where late rows are read.
+    others: Callable[[], tuple[Node, ...]] = tuple
 
     def binder(self, scope: Scope) -> Binder:
         return Binder(scope, self.catalogs)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark import types as t
+from tidemark.kernels.windows.spec import Session
 from tidemark.plan import window_words
 from tidemark.plan.expressions import (
     Call,
@@ -21,11 +22,13 @@ from tidemark.plan.expressions import (
 from tidemark.plan.nodes import (
     AssignWatermark,
     AssignWindows,
+    CoGroup,
     Edge,
     Filter,
     GroupAggregate,
     IntervalJoin,
     KeepLast,
+    LateRows,
     Node,
     Project,
     Scan,
@@ -245,6 +248,19 @@ def _window_join(node: WindowJoin) -> Description:
     return Description("WindowJoin", tuple(details), runs_as, keeps)
 
 
+def _co_group(node: CoGroup) -> Description:
+    left, right = node.left.edge.names, node.right.edge.names
+    keys = zip(node.left_keys, node.right_keys, strict=True)
+    details = [f"key=[{', '.join(f'{left[mine]} = {right[theirs]}' for mine, theirs in keys)}]"]
+    if node.gap_ms is not None:
+        details.append(f"window=[SESSION(gap {window_words.duration(node.gap_ms)})]")
+    made = "pairs" if node.function is None else getattr(node.function, "__name__", "function")
+    details.append(f"makes=[{made}]")
+    runs_as = "stateful operator, one kernel per key bucket"
+    keeps = "rows of both sides until the watermark reaches the end of their windows"
+    return Description("CoGroup", tuple(details), runs_as, keeps)
+
+
 def _equalities(node: IntervalJoin | WindowJoin) -> str:
     """The keys of both sides, pair by pair."""
     left, right = node.left.edge.names, node.right.edge.names
@@ -261,6 +277,13 @@ def _signed(milliseconds: int) -> str:
     if not milliseconds:
         return ""
     return f" {'+' if milliseconds > 0 else '-'} {abs(milliseconds) / 1000:,.10g} s"
+
+
+def _late_rows(node: LateRows) -> Description:
+    details = (f"operator=[{node.operator}]", f"time=[{node.input.edge.names[node.time]}]")
+    runs_as = "stateful operator, one kernel per key bucket"
+    keeps = "nothing" if not isinstance(node.assigner, Session) else "the sessions of each key"
+    return Description("LateRows", details, runs_as, keeps)
 
 
 def _sink(node: Sink) -> Description:
@@ -283,10 +306,12 @@ _DESCRIBERS: dict[type[Any], Callable[[Any], Description]] = {
     TemporalJoin: _temporal_join,
     IntervalJoin: _interval_join,
     WindowJoin: _window_join,
+    CoGroup: _co_group,
     AssignWindows: _assign_windows,
     WindowAggregate: _window_aggregate,
     WindowRank: _window_rank,
     GroupAggregate: _group_aggregate,
+    LateRows: _late_rows,
     Sink: _sink,
 }
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from tidemark.catalog.tables import Changelog, Table
+from tidemark.catalog.tables import Changelog, Table, UserFunction
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Emit
 from tidemark.plan.expressions import Expression
 from tidemark.types import DataType
@@ -190,13 +190,15 @@ class IntervalJoin:
 @dataclass(frozen=True, slots=True)
 class AssignWindows:
     """Each row once for every window it is in; the last three columns are the window's start,
-    end and time. Sessions are those of the columns `keys`."""
+    end and time. Sessions are those of the columns `keys`. With `last_only` just the window that
+    ends last."""
 
     input: Node
     assigner: Assigner
     time: int
     keys: tuple[int, ...]
     edge: Edge
+    last_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +225,33 @@ class WindowJoin:
 
 
 @dataclass(frozen=True, slots=True)
+class CoGroup:
+    """What `function` makes of the rows of both sides with one key in one window; without one
+    the pairs of them: both rows, and the window's start and end.
+
+    The windows are those of the columns `left_window` and `right_window`, or the sessions that
+    the times of both sides make together, of `gap_ms`. The function is given the keys and the
+    window's bounds as a dict, and both sides' rows as pandas frames.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    left_time: int
+    right_time: int
+    left_window: tuple[int, int] | None
+    right_window: tuple[int, int] | None
+    gap_ms: int | None
+    time_type: DataType  # of the time that the windows are by
+    function: Callable[[dict[str, Any], Any, Any], Any] | None
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """An aggregate function over columns of its node's input; COUNT without one counts rows."""
+    """An aggregate function over columns of its node's input; COUNT without one counts rows.
+    `user` is the function if it is one of the user's."""
 
     function: str
     arguments: tuple[int, ...]
@@ -232,6 +259,7 @@ class AggregateCall:
     distinct: bool = False
     filter: int | None = None
     separator: str | None = None
+    user: UserFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +327,27 @@ class WindowRank:
 
 
 @dataclass(frozen=True, slots=True)
+class LateRows:
+    """The rows that an operator drops because they come too late: their columns `kept`, and then
+    which operator it is, the row's time, the watermark it met, by how many milliseconds it was
+    late, and its kind if there are kinds.
+
+    Rows are put into windows as in `WindowAggregate`, sessions of the columns `keys`. Without
+    windows a row is late at or behind the watermark.
+    """
+
+    input: Node
+    operator: str
+    time: int
+    given: tuple[int, int] | None
+    assigner: Assigner | None
+    keys: tuple[int, ...]
+    lateness_ms: int
+    kept: tuple[int, ...]
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """An INSERT INTO: rows in the order and types of the target's columns."""
 
@@ -320,10 +369,12 @@ Node = (
     | TemporalJoin
     | IntervalJoin
     | WindowJoin
+    | CoGroup
     | AssignWindows
     | WindowAggregate
     | WindowRank
     | GroupAggregate
+    | LateRows
     | Sink
 )
 
@@ -332,7 +383,7 @@ def inputs(node: Node) -> tuple[Node, ...]:
     match node:
         case UnionAll(inputs=several):
             return several
-        case TemporalJoin() | IntervalJoin() | WindowJoin():
+        case TemporalJoin() | IntervalJoin() | WindowJoin() | CoGroup():
             return node.left, node.right
         case Scan() | Values():
             return ()
@@ -345,7 +396,7 @@ def with_inputs(node: Node, new: Sequence[Node]) -> Node:
     match node:
         case UnionAll():
             return replace(node, inputs=tuple(new))
-        case TemporalJoin() | IntervalJoin() | WindowJoin():
+        case TemporalJoin() | IntervalJoin() | WindowJoin() | CoGroup():
             left, right = new
             return replace(node, left=left, right=right)
         case Scan() | Values():
@@ -371,9 +422,11 @@ _STATEFUL = (
     | TemporalJoin
     | IntervalJoin
     | WindowJoin
+    | CoGroup
     | WindowAggregate
     | WindowRank
     | GroupAggregate
+    | LateRows
 )
 
 

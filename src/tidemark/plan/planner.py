@@ -20,6 +20,7 @@ from tidemark.errors import PlanError
 from tidemark.plan.context import Context
 from tidemark.plan.emit import EmitRules, emit_rules
 from tidemark.plan.inserts import bind_insert
+from tidemark.plan.late_rows import bind_late_rows
 from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, walk
 from tidemark.plan.pruning import pruned
 from tidemark.plan.queries import bind_result
@@ -28,7 +29,8 @@ from tidemark.plan.tables import bind_table
 
 Mode = Literal["streaming", "batch"]
 Traits = Callable[[Table], TableTraits]
-Runnable = s.Query | s.Insert | s.StatementSet
+Part = s.Query | s.Insert
+Runnable = Part | s.StatementSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +67,25 @@ class Planner:
             interval_drops_late=self.options.get(INTERVAL_LATE_ROWS) == "drop",
             load_idle_ms=self.options.milliseconds(LOAD_PHASE) or None,
         )
-        roots = tuple(pruned(self._root(part, context, windows)) for part in _parts(statement))
+        parts = _parts(statement)
+        roots = tuple(
+            pruned(self._root(part, self._beside_others(part, parts, context), windows))
+            for part in parts
+        )
         mode: Mode = "batch" if self.options.batch else "streaming"
         if mode == "batch":
             _refuse_unbounded(roots, statement)
         return Plan(roots, mode, tuple(context.warnings))
 
-    def _root(
-        self, statement: s.Query | s.Insert, context: Context, windows: EmitRules | None
-    ) -> Node:
+    def _beside_others(self, part: Part, parts: tuple[Part, ...], context: Context) -> Context:
+        """The context of a part, which can be told what the others are."""
+
+        def others() -> tuple[Node, ...]:
+            return tuple(self._root(p, context, None) for p in parts if p is not part)
+
+        return replace(context, others=others)
+
+    def _root(self, statement: Part, context: Context, windows: EmitRules | None) -> Node:
         clause = statement.emit
         context = replace(context, emit=lambda: windows or emit_rules(self.options, clause))
         if isinstance(statement, s.Insert):
@@ -92,12 +104,19 @@ class Planner:
 
         A table that has no connector yet, or one that is not there, still has columns.
         """
+        return self._rows(relation).edge
+
+    def late_rows(self, relation: Relation, name: s.Name) -> Edge:
+        """The columns of the late rows of a table or view, which has an event time."""
+        return bind_late_rows(self._rows(relation), relation.name, name.span, ()).edge
+
+    def _rows(self, relation: Relation) -> Node:
         if isinstance(relation, View):
-            return bind_view(relation, Context(self.catalogs, self.traits)).edge
-        return bind_table(relation, Context(self.catalogs, _any_traits)).edge
+            return bind_view(relation, Context(self.catalogs, self.traits))
+        return bind_table(relation, Context(self.catalogs, _any_traits))
 
 
-def _parts(statement: Runnable) -> tuple[s.Query | s.Insert, ...]:
+def _parts(statement: Runnable) -> tuple[Part, ...]:
     return statement.inserts if isinstance(statement, s.StatementSet) else (statement,)
 
 

@@ -14,6 +14,7 @@ from tidemark.dialect.statements import NOWHERE, Name, Option
 from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
 from tidemark.plan import (
     interval_joins,
+    late_rows,
     queries,
     temporal_joins,
     window_functions,
@@ -85,12 +86,25 @@ def _bind_name(node: exp.Table, context: Context) -> tuple[Node, tuple[str, ...]
     if len(parts) == 1 and parts[0] in context.common:
         _refuse_options(hints, "a query named by WITH")
         return context.common[parts[0]], parts
-    relation = context.catalogs.relation(Name(parts, at or NOWHERE))
+    name = Name(parts, at or NOWHERE)
+    punctual = late_rows.relation_of(name, context.catalogs)
+    if punctual is not None:
+        _refuse_options(hints, "the late rows of a table")
+        rows = _bind_relation(punctual, context, at)
+        path = (*punctual.identifier.path, parts[-1])
+        return late_rows.bind_late_rows(rows, punctual.name, at, context.others()), path
+    relation = context.catalogs.relation(name)
     path = (*relation.identifier.path, relation.name)
     if isinstance(relation, View):
         _refuse_options(hints, "a view")
         return bind_view(relation, context, at), path
     return bind_table(with_options(relation, _options(hints)), context), path
+
+
+def _bind_relation(relation: Table | View, context: Context, at: Span | None) -> Node:
+    if isinstance(relation, View):
+        return bind_view(relation, context, at)
+    return bind_table(relation, context)
 
 
 def _together(parts: Sequence[exp.Expression]) -> Span | None:

@@ -15,6 +15,7 @@ from tidemark.catalog.tables import Relation, Table, View
 from tidemark.dialect import statements as s
 from tidemark.dialect import to_sql
 from tidemark.errors import CatalogError, NotSupported, Span
+from tidemark.plan import late_rows
 from tidemark.plan.nodes import Column
 from tidemark.plan.planner import Planner
 
@@ -107,6 +108,10 @@ def _filtered(table: TableResult, statement: s.Show) -> TableResult:
 
 def describe(name: s.Name, catalogs: Catalogs, planner: Planner) -> TableResult:
     """A row for each column, as Flink's DESCRIBE gives it; comments only where there are some."""
+    punctual = late_rows.relation_of(name, catalogs)
+    if punctual is not None:
+        columns = planner.late_rows(punctual, name).columns
+        return _table(_DESCRIBED[:-1], [_undeclared(column) for column in columns])
     relation = catalogs.relation(name)
     rows = [_described(column, relation) for column in planner.relation(relation).columns]
     if any(row[-1] for row in rows):
@@ -117,18 +122,21 @@ def describe(name: s.Name, catalogs: Catalogs, planner: Planner) -> TableResult:
 _DESCRIBED = ("name", "type", "null", "key", "extras", "watermark", "comment")
 
 
-def _described(column: Column, relation: Relation) -> tuple[object, ...]:
+def _undeclared(column: Column) -> tuple[object, ...]:
     time = {"event": " *ROWTIME*", "processing": " *PROCTIME*", None: ""}[column.time]
     null = "TRUE" if column.type.nullable else "FALSE"
-    base = (column.name, column.type.text() + time, null)
+    return (column.name, column.type.text() + time, null, None, None, None)
+
+
+def _described(column: Column, relation: Relation) -> tuple[object, ...]:
     if isinstance(relation, View):
-        return (*base, None, None, None, None)
+        return (*_undeclared(column), None)
     key, watermark = relation.primary_key, relation.watermark
     in_key = key is not None and column.name in key.columns
     marked = watermark is not None and watermark.column == (column.name,)
     declared = next(c for c in relation.columns if c.name == column.name)
     return (
-        *base,
+        *_undeclared(column)[:3],
         f"PRI({', '.join(key.columns)})" if in_key and key else None,
         _extras(declared),
         to_sql(watermark.expression) if marked and watermark else None,

@@ -13,10 +13,12 @@ from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import (
     AssignWatermark,
     AssignWindows,
+    CoGroup,
     Filter,
     GroupAggregate,
     IntervalJoin,
     KeepLast,
+    LateRows,
     Node,
     Project,
     Scan,
@@ -29,7 +31,15 @@ from tidemark.plan.nodes import (
     WindowJoin,
     WindowRank,
 )
-from tidemark.spark import interval_joins, remembering, watermarks, window_joins, windows
+from tidemark.spark import (
+    co_groups,
+    interval_joins,
+    late_rows,
+    remembering,
+    watermarks,
+    window_joins,
+    windows,
+)
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
@@ -270,9 +280,11 @@ _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
     TemporalJoin: remembering.temporal_join,
     IntervalJoin: interval_joins.interval_join,
     WindowJoin: window_joins.window_join,
+    CoGroup: co_groups.co_group,
     AssignWindows: windows.assign_windows,
     WindowAggregate: windows.window_aggregate,
     WindowRank: windows.window_rank,
     GroupAggregate: windows.group_aggregate,
+    LateRows: late_rows.late_rows,
     Sink: _sink,
 }

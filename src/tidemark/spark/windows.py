@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.catalog.options import STATE_TTL
-from tidemark.catalog.tables import Changelog
+from tidemark.catalog.tables import Changelog, UserFunction
 from tidemark.errors import NotSupported
 from tidemark.functions import spark_text
 from tidemark.functions.moments import micros_of_clock, session_clock
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql.types import StructType
 
+    from tidemark.kernels.aggregates.users import RowByRow, Vectorized
     from tidemark.kernels.protocol import Kernel
     from tidemark.kernels.windows.aggregate import WindowAggregate as AggregateKernel
     from tidemark.spark.builder import Builder
@@ -63,6 +64,8 @@ def assign_windows(builder: Builder, node: AssignWindows) -> Frame:
     clock = session_clock(time, node.input.edge.columns[node.time].type)
     moment = f"CAST(floor({micros_of_clock(clock)} / 1000) AS BIGINT)"
     windows = _windows(node.assigner, "_tm_moment")
+    if node.last_only:
+        windows = f"slice(array_sort({windows}), -1, 1)"
     timed = below.data.selectExpr(*below.kept, f"{moment} AS _tm_moment")
     opened = timed.selectExpr(*below.kept, f"explode({windows}) AS _tm_window")
     bounds = _bounds("_tm_window.start", "_tm_window.end", node.edge.columns[-1].type)
@@ -106,19 +109,19 @@ def _windows(assigner: Assigner, moment: str) -> str:
 
 def _bounds(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
     """The window's start, end and time from its milliseconds."""
-    last = _clock(f"{end} - 1L")
+    last = clock(f"{end} - 1L")
     zoned = isinstance(time, t.TimestampLtz)
-    return _clock(start), _clock(end), f"CAST({last} AS TIMESTAMP)" if zoned else last
+    return clock(start), clock(end), f"CAST({last} AS TIMESTAMP)" if zoned else last
 
 
-def _clock(milliseconds: str) -> str:
+def clock(milliseconds: str) -> str:
     return f"timestampadd(MICROSECOND, ({milliseconds}) * 1000L, {_EPOCH})"
 
 
 # --- the operators' input ----------------------------------------------------------------------
 
 
-class _Input:
+class WindowInput:
     """The rows under names of their own, which nothing that comes out can have; each with the
     watermark before it where that can be known, and with given bounds as milliseconds."""
 
@@ -139,7 +142,7 @@ class _Input:
         texts += [KIND] * self.retracts + [SEEN] * self.is_stamped
         # Rows without a key are all of one.
         texts += [] if keys else [f"TRUE AS {_ALL}"]
-        for column, name in zip(given or (), _GIVEN, strict=given is not None):
+        for column, name in zip(given or (), GIVEN, strict=given is not None):
             millis = f"CAST(floor({micros_of_clock(self.names[column])} / 1000) AS BIGINT)"
             texts.append(f"{millis} AS {name}")
         self.data = below.data.selectExpr(*texts)
@@ -153,17 +156,26 @@ class _Input:
 
     def wrapped(self, kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
         """The kernel, told when rows are late and what the clock shows."""
+        return self.told_watermarks(by_wall_clock(kernel, time, zone))
+
+    def told_watermarks(self, kernel: Kernel) -> Kernel:
+        """The kernel, told what the watermark was before each row."""
         from tidemark.kernels.held_back import held_back
         from tidemark.kernels.stamped import Stamped
-        from tidemark.kernels.windows.wall_clock import WallClock
 
-        if isinstance(time, t.TimestampLtz) and zone.upper() not in _UTC:
-            kernel = WallClock(kernel, zone)
         return Stamped(kernel) if self.is_stamped else held_back(kernel, self.delay_ms)
 
 
+def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
+    """The kernel, told what the clock shows where time is an instant."""
+    from tidemark.kernels.windows.wall_clock import WallClock
+
+    zoned = isinstance(time, t.TimestampLtz) and zone.upper() not in _UTC
+    return WallClock(kernel, zone) if zoned else kernel
+
+
 _ALL = "_tm_all"
-_GIVEN = ("_tm_given_start", "_tm_given_end")
+GIVEN = ("_tm_given_start", "_tm_given_end")
 _UTC = ("UTC", "ETC/UTC", "GMT", "Z")
 
 
@@ -171,7 +183,7 @@ _UTC = ("UTC", "ETC/UTC", "GMT", "Z")
 
 
 def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
-    input_ = _Input(builder, node.input, node.keys, node.given)
+    input_ = WindowInput(builder, node.input, node.keys, node.given)
     kernel = _aggregate_kernel(node, input_)
     schema = _aggregate_schema(node, input_, kinds=kernel.changelog_output)
     time = node.edge.columns[len(node.keys) + 2].type
@@ -202,12 +214,12 @@ def _two_phases(builder: Builder, node: WindowAggregate) -> bool:
     return phases == "two_phase" or (phases == "auto" and not node.keys)
 
 
-def _aggregate_kernel(node: WindowAggregate, input_: _Input) -> AggregateKernel:
+def _aggregate_kernel(node: WindowAggregate, input_: WindowInput) -> AggregateKernel:
     from tidemark.kernels.windows.aggregate import WindowAggregate as Kernel
 
     return Kernel(
         input_.keys,
-        node.assigner if node.given is None else Given(*_GIVEN),
+        node.assigner if node.given is None else Given(*GIVEN),
         tuple(_call(place, call, input_.names) for place, call in enumerate(node.calls)),
         emit=node.emit,
         lateness_ms=node.lateness_ms,
@@ -225,7 +237,16 @@ def _call(place: int, call: AggregateCall, names: Sequence[str]) -> Call:
         distinct=call.distinct,
         filter=None if call.filter is None else names[call.filter],
         separator=call.separator,
+        implementation=None if call.user is None else _implementation(call.user),
     )
+
+
+def _implementation(function: UserFunction) -> RowByRow | Vectorized:
+    from tidemark.kernels.aggregates.users import RowByRow, Vectorized
+
+    assert function.implementation is not None
+    whole = Vectorized if function.vectorized else RowByRow
+    return whole(function.implementation)
 
 
 def _result_name(place: int) -> str:
@@ -242,7 +263,7 @@ def _polars_type(type_: t.DataType) -> pl.DataType:
     return empty.schema["v"]
 
 
-def _aggregate_schema(node: WindowAggregate, input_: _Input, *, kinds: bool) -> StructType:
+def _aggregate_schema(node: WindowAggregate, input_: WindowInput, *, kinds: bool) -> StructType:
     from pyspark.sql.types import LongType, StructField, StructType
 
     results = _results_schema(node.calls, input_, kinds=kinds)
@@ -250,7 +271,9 @@ def _aggregate_schema(node: WindowAggregate, input_: _Input, *, kinds: bool) -> 
     return StructType([*results.fields, *(StructField(name, LongType()) for name in bounds)])
 
 
-def _results_schema(calls: Sequence[AggregateCall], input_: _Input, *, kinds: bool) -> StructType:
+def _results_schema(
+    calls: Sequence[AggregateCall], input_: WindowInput, *, kinds: bool
+) -> StructType:
     """The keys, a column for each call, and kinds if there are any."""
     from pyspark.sql.types import StringType, StructField, StructType
 
@@ -292,7 +315,7 @@ def _shortest(assigner: Assigner) -> int:
 # --- groups without windows --------------------------------------------------------------------
 
 # A group that never ends is a window that does not, and tells its result at each row.
-_ALWAYS = (("0L", _GIVEN[0]), (f"{2**62}L", _GIVEN[1]))
+_ALWAYS = (("0L", GIVEN[0]), (f"{2**62}L", GIVEN[1]))
 
 
 def group_aggregate(builder: Builder, node: GroupAggregate) -> Frame:
@@ -305,11 +328,11 @@ def group_aggregate(builder: Builder, node: GroupAggregate) -> Frame:
             notes={"why": "groups are kept for ever"},
             hint=f"RESET '{STATE_TTL}', or group by a window",
         )
-    input_ = _Input(builder, node.input, node.keys, None)
+    input_ = WindowInput(builder, node.input, node.keys, None)
     input_.data = input_.data.selectExpr("*", *(f"{value} AS {name}" for value, name in _ALWAYS))
     calls = tuple(_call(place, call, input_.names) for place, call in enumerate(node.calls))
     emit = Emit(early=Firing(each_row=True))
-    kernel = Kernel(input_.keys, Given(*_GIVEN), calls, emit, retracts=input_.retracts)
+    kernel = Kernel(input_.keys, Given(*GIVEN), calls, emit, retracts=input_.retracts)
     wrapped = input_.wrapped(kernel, t.Timestamp(3), builder.zone)
     schema = _results_schema(node.calls, input_, kinds=True)
     data = builder.run_kernel("group-aggregate", wrapped, [input_.stateful(None)], schema)
@@ -330,10 +353,10 @@ def window_rank(builder: Builder, node: WindowRank) -> Frame:
     from tidemark.kernels.windows.rank import Order
     from tidemark.kernels.windows.rank import WindowRank as Kernel
 
-    input_ = _Input(builder, node.input, node.keys, node.bounds)
+    input_ = WindowInput(builder, node.input, node.keys, node.bounds)
     order = [Order(input_.names[by.column], by.descending, by.nulls_last) for by in node.order]
     kernel = Kernel(
-        input_.keys, *_GIVEN, tuple(order), node.low, node.high, _RANK, node.newest_first
+        input_.keys, *GIVEN, tuple(order), node.low, node.high, _RANK, node.newest_first
     )
     wrapped = input_.wrapped(kernel, node.time_type, builder.zone)
     schema = _rank_schema(input_)
@@ -349,7 +372,7 @@ def window_rank(builder: Builder, node: WindowRank) -> Frame:
 _RANK = "_tm_rank"
 
 
-def _rank_schema(input_: _Input) -> StructType:
+def _rank_schema(input_: WindowInput) -> StructType:
     from pyspark.sql.types import LongType, StructField, StructType
 
     fields = [input_.data.schema[name] for name in input_.names]

@@ -40,7 +40,7 @@ class PanedWindows:
 
     def step(self, state: State, incoming: Incoming) -> Outcome:
         placed = incoming.rows if self.combined else self.panes.of_rows(incoming.rows)
-        too_late = pl.col(LAST) - 1 <= pl.col(STAMP)
+        too_late = self.panes.closed()
         late, in_time = placed.filter(too_late), placed.filter(~too_late)
         fresh = self._partial(in_time, incoming.before)
         firing, queue = self._exchange(state.queue("panes"), fresh, incoming)

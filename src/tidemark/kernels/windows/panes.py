@@ -12,7 +12,7 @@ from typing import Final
 
 import polars as pl
 
-from tidemark.kernels.columns import TIME
+from tidemark.kernels.columns import STAMP, TIME
 from tidemark.kernels.windows.spec import WINDOW_END, Cumulating, Given, Sliding
 
 PANE: Final = "_tm_pane"  # Int64; where the pane starts
@@ -44,6 +44,10 @@ class Panes:
         """The rows with their panes, without those that lie between windows."""
         placed = rows.with_columns(self.start.alias(PANE)).with_columns(self.last.alias(LAST))
         return placed.filter(self.first <= pl.col(LAST)) if self.gaps else placed
+
+    def closed(self, lateness: int = 0) -> pl.Expr:
+        """Whether all windows of a row were over, for `lateness` too, when it came."""
+        return pl.col(LAST) - 1 + lateness <= pl.col(STAMP)
 
     def end_after(self, watermark: pl.Expr | int) -> pl.Expr:
         """The first end of the pane that a watermark has not passed."""

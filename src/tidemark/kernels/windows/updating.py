@@ -57,7 +57,7 @@ class UpdatingWindows:
 
     def step(self, state: State, incoming: Incoming) -> Outcome:
         placed = self.panes.of_rows(incoming.rows)
-        too_late = pl.col(LAST) - 1 + self.lateness <= pl.col(STAMP)
+        too_late = self.panes.closed(self.lateness)
         rows = self._in_windows(placed.filter(~too_late))
         like = rows.select(self._window).clear()
         ending, ends = state.queue("ends").take(incoming.ended, WINDOW_END, like)

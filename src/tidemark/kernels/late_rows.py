@@ -1,0 +1,81 @@
+"""Rows that came too late, told instead of dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import polars as pl
+
+from tidemark.kernels.columns import KIND, STAMP, TIME
+from tidemark.kernels.protocol import Kernel, Metrics, Step
+from tidemark.kernels.state import State
+from tidemark.kernels.windows.incoming import Incoming
+from tidemark.kernels.windows.panes import panes_of
+from tidemark.kernels.windows.spec import Cumulating, Given, Sliding
+
+LATE_TIME: Final = "_tm_late_time"  # Int64; the row's time
+LATE_WATERMARK: Final = "_tm_late_watermark"  # Int64; the watermark it met
+LATE_KIND: Final = "_tm_late_kind"  # the row's kind, where the input has kinds
+
+
+@dataclass(frozen=True, slots=True)
+class LateRows:
+    """The rows that a kernel of one input drops, in place of what it makes of the others.
+
+    They have the columns that came in, their time and the watermark they met: as they are
+    here, whatever clock the kernel inside is told.
+    """
+
+    kernel: Kernel
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        [rows] = inputs
+        met = [pl.col(TIME).alias(LATE_TIME), pl.col(STAMP).alias(LATE_WATERMARK)]
+        kinds = [pl.col(KIND).alias(LATE_KIND)] if KIND in rows.columns else []
+        step = self.kernel.step(
+            state, [rows.with_columns(*met, *kinds)], watermark, processing_time
+        )
+        assert step.late is not None
+        output = step.late.drop(TIME, STAMP, KIND, strict=False)
+        # Nothing is lost here, however much is late.
+        metrics = replace(step.metrics, late=(0,), rows_out=output.height)
+        return replace(step, output=output, metrics=metrics, late=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Punctual:
+    """Drops the rows that find all their windows closed, or, without windows, those at or
+    behind the watermark. Of the others it makes nothing, and it remembers none.
+
+    A kernel that aggregates or ranks the rows of such windows drops the same ones.
+    """
+
+    assigner: Sliding | Cumulating | Given | None
+    lateness_ms: int = 0
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        incoming = Incoming.of(state, inputs[0], watermark, processing_time)
+        late = self._late(incoming.rows)
+        after = replace(state, watermark=incoming.watermark, sequence=incoming.end)
+        metrics = Metrics.of(after, (incoming.rows.height,), (late.height,), 0, 0)
+        return Step(after, late.clear(), metrics, late=late)
+
+    def _late(self, rows: pl.DataFrame) -> pl.DataFrame:
+        if self.assigner is None:
+            return rows.filter(pl.col(TIME) <= pl.col(STAMP))
+        panes = panes_of(self.assigner)
+        return panes.of_rows(rows).filter(panes.closed(self.lateness_ms))

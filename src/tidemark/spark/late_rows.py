@@ -1,0 +1,92 @@
+"""The rows that operators drop, as DataFrames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.kernels.windows.spec import Call, Given, Session
+from tidemark.plan.nodes import LateRows
+from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.windows import GIVEN, WindowInput, by_wall_clock, clock
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from tidemark.kernels.protocol import Kernel
+    from tidemark.spark.builder import Builder
+
+
+def late_rows(builder: Builder, node: LateRows) -> Frame:
+    from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK
+    from tidemark.kernels.late_rows import LateRows as Kernel
+
+    # Where lateness does not depend on the key, rows may be anywhere.
+    keys = node.keys if isinstance(node.assigner, Session) else (node.time,)
+    input_ = WindowInput(builder, node.input, keys, node.given)
+    time = node.input.edge.columns[node.time].type
+    kernel = input_.told_watermarks(Kernel(_drops(node, input_, time, builder.zone)))
+    rows = input_.stateful(node.time)
+    kept = [input_.names[place] for place in node.kept]
+    data = builder.run_kernel("late-rows", kernel, [rows], _schema(input_, kept))
+    values = [
+        *kept,
+        spark_text.string(node.operator),
+        _moment(LATE_TIME, time),
+        _moment(LATE_WATERMARK, time),
+        f"{LATE_WATERMARK} - {LATE_TIME}",
+        *_kinds(input_),
+    ]
+    names = names_of(node.edge)
+    texts = [
+        f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
+    ]
+    return Frame(data.selectExpr(*texts), names, Changelog.APPEND)
+
+
+def _drops(node: LateRows, input_: WindowInput, time: t.DataType, zone: str) -> Kernel:
+    """What drops the rows that the operator drops, with as little to remember as can be."""
+    import polars as pl
+
+    from tidemark.kernels.late_rows import Punctual
+    from tidemark.kernels.windows.aggregate import WindowAggregate
+    from tidemark.kernels.windows.spec import Cumulating, Sliding
+
+    if node.given is not None:
+        return by_wall_clock(Punctual(Given(*GIVEN), node.lateness_ms), time, zone)
+    match node.assigner:
+        case None:
+            return Punctual(None)
+        case Session():
+            count = Call("COUNT", (), "_tm_rows", pl.Int64())
+            sessions = WindowAggregate(
+                input_.keys, node.assigner, (count,), retracts=input_.retracts
+            )
+            return by_wall_clock(sessions, time, zone)
+        case Sliding() | Cumulating():
+            return by_wall_clock(Punctual(node.assigner, node.lateness_ms), time, zone)
+    raise AssertionError(f"no row is late for {node.assigner}")
+
+
+def _moment(milliseconds: str, time: t.DataType) -> str:
+    zoned = isinstance(time, t.TimestampLtz)
+    return f"timestamp_millis({milliseconds})" if zoned else clock(milliseconds)
+
+
+def _kinds(input_: WindowInput) -> list[str]:
+    from tidemark.kernels.late_rows import LATE_KIND
+
+    return [LATE_KIND] * input_.retracts
+
+
+def _schema(input_: WindowInput, kept: list[str]) -> StructType:
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK
+
+    fields = [input_.data.schema[name] for name in kept]
+    said = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
+    kinds = [StructField(name, StringType()) for name in _kinds(input_)]
+    return StructType([*fields, *said, *kinds])

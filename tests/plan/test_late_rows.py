@@ -1,0 +1,211 @@
+"""`name$late`: which operators drop rows of a table, and what the companion's rows are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.marked import edge, plan, refused, schema, world
+from tidemark.catalog.tables import Changelog
+from tidemark.errors import NotSupported
+from tidemark.kernels.windows.spec import Cumulating, Session, Sliding
+from tidemark.plan.explain import explain
+from tidemark.plan.nodes import AssignWindows, Filter, LateRows, Sink, UnionAll, Unnest, walk
+
+DDL = """
+CREATE TABLE s (k STRING, c STRING, i INT, ts TIMESTAMP(3), pt AS PROCTIME(),
+  WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector' = 'fake');
+CREATE TABLE z (k STRING, lz TIMESTAMP_LTZ(3), WATERMARK FOR lz AS lz) WITH ('connector' = 'fake');
+CREATE TABLE versions (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts,
+  PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'fake', 'changelog' = 'RETRACT');
+CREATE VIEW big AS SELECT k, i * 2 AS twice, ts FROM s WHERE i > 10;
+CREATE TABLE counts (k STRING, n BIGINT) WITH ('connector' = 'fake', 'updates' = 'true');
+CREATE TABLE lates (k STRING, o STRING, b BIGINT) WITH ('connector' = 'fake');
+"""
+TUMBLE = "SELECT k, COUNT(*) FROM s GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND)"
+LATE = "SELECT k, late_operator, late_by FROM s$late"
+
+
+@pytest.fixture
+def tables():
+    return world(DDL)
+
+
+def beside(tables, *queries: str, late: str = LATE) -> list[LateRows]:
+    """The operators of the late rows, in a statement set with other queries."""
+    inserts = [f"INSERT INTO counts {query};" for query in queries]
+    sql = f"EXECUTE STATEMENT SET BEGIN INSERT INTO lates {late}; {' '.join(inserts)} END"
+    root = plan(sql, tables).roots[0]
+    assert isinstance(root, Sink)
+    assert root.table.name == "lates"
+    return [node for node in walk(root) if isinstance(node, LateRows)]
+
+
+def test_a_row_keeps_its_columns_and_says_why_it_is_late(tables):
+    assert schema("SELECT * FROM s$late", tables) == (
+        "k STRING, c STRING, i INT, ts TIMESTAMP(3), "
+        "pt TIMESTAMP_LTZ(3) NOT NULL *processing*, late_operator STRING NOT NULL, "
+        "late_time TIMESTAMP(3) NOT NULL, late_watermark TIMESTAMP(3) NOT NULL, "
+        "late_by BIGINT NOT NULL"
+    )
+    assert schema("SELECT late_watermark, l.late_by FROM z$late AS l", tables) == (
+        "late_watermark TIMESTAMP_LTZ(3) NOT NULL, late_by BIGINT NOT NULL"
+    )
+
+
+def test_changes_that_are_late_are_rows_with_a_kind(tables):
+    of_changes = edge("SELECT * FROM versions$late", tables)
+
+    assert of_changes.changelog is Changelog.APPEND
+    assert of_changes.names[-1] == "late_kind"
+
+
+def test_alone_a_row_is_late_at_or_behind_the_watermark(tables):
+    [late] = beside(tables)
+
+    assert (late.operator, late.assigner, late.given) == ("source", None, None)
+
+
+@pytest.mark.parametrize(
+    ("query", "assigner", "words"),
+    [
+        (TUMBLE, Sliding(10_000, 10_000), "window-aggregate of k, TUMBLE(size 10 s)"),
+        (
+            "SELECT c, COUNT(*) FROM s "
+            "GROUP BY c, HOP(ts, INTERVAL '2' SECOND, INTERVAL '10' SECOND)",
+            Sliding(10_000, 2_000),
+            "window-aggregate of c, HOP(size 10 s, slide 2 s)",
+        ),
+        (
+            "SELECT k, COUNT(*) FROM s GROUP BY k, SESSION(ts, INTERVAL '5' SECOND)",
+            Session(5_000),
+            "window-aggregate of k, SESSION(gap 5 s)",
+        ),
+        (
+            "SELECT 'all', COUNT(*) FROM TABLE(CUMULATE(TABLE s, DESCRIPTOR(ts), "
+            "INTERVAL '5' SECOND, INTERVAL '10' SECOND)) GROUP BY window_start, window_end",
+            Cumulating(10_000, 5_000),
+            "window-aggregate, CUMULATE(size 10 s, step 5 s)",
+        ),
+    ],
+)
+def test_the_windows_of_another_insert_say_what_is_late(tables, query, assigner, words):
+    [late] = beside(tables, query)
+
+    assert (late.assigner, late.operator) == (assigner, words)
+    assert late.input.edge.names[late.time] == "ts"
+    assert [late.input.edge.names[key] for key in late.keys] == (
+        ["k"] if isinstance(assigner, Session) else []
+    )
+
+
+def test_rows_reach_the_operator_through_its_filters_with_all_their_columns(tables):
+    query = TUMBLE.replace("FROM s", "FROM (SELECT k, ts, i FROM s WHERE i > 3) WHERE i < 9")
+    [late] = beside(tables, query, late="SELECT c, late_operator, i FROM s$late")
+
+    assert any(isinstance(node, Filter) for node in walk(late.input))
+    assert late.edge.names[:5] == ("k", "c", "i", "ts", "pt")
+    assert [late.input.edge.types[place] for place in late.kept] == list(late.edge.types[:5])
+
+
+def test_allowed_lateness_is_that_of_the_windows(tables):
+    tables.plan_script("SET 'table.exec.emit.allow-lateness' = '1 min'")
+    [late] = beside(tables, f"{TUMBLE} EMIT WITHOUT DELAY AFTER WATERMARK")
+
+    assert late.lateness_ms == 60_000
+
+
+def test_a_row_is_told_once_for_all_its_windows_and_grouping_sets(tables):
+    top = (
+        "SELECT k, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k "
+        "ORDER BY i) AS rn FROM TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '2' SECOND, "
+        "INTERVAL '10' SECOND))) WHERE rn <= 3"
+    )
+    [ranked] = beside(tables, top)
+    sets = (
+        "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
+        "GROUP BY window_start, window_end, ROLLUP (k, c)"
+    )
+    [grouped] = beside(tables, sets)
+
+    assert [n.last_only for n in walk(ranked.input) if isinstance(n, AssignWindows)] == [True]
+    assert ranked.operator == "window-rank of k, HOP(size 10 s, slide 2 s)"
+    assert not any(isinstance(node, Unnest) for node in walk(grouped.input))
+
+
+def test_each_operator_tells_its_own_late_rows_and_equal_ones_once(tables):
+    minute = TUMBLE.replace("'10' SECOND", "'1' MINUTE")
+    summed = TUMBLE.replace("COUNT(*)", "SUM(CAST(i AS BIGINT))")
+
+    late = beside(tables, TUMBLE, summed, minute)
+
+    assert [one.assigner for one in late] == [Sliding(10_000, 10_000), Sliding(60_000, 60_000)]
+
+
+def test_operators_of_other_tables_and_those_that_drop_nothing_do_not_count(tables):
+    never_late = [
+        "SELECT k, COUNT(*) FROM s GROUP BY k",
+        "SELECT k, COUNT(*) FROM s GROUP BY k, TUMBLE(pt, INTERVAL '1' MINUTE)",
+        TUMBLE.replace("FROM s", "FROM z").replace("ts", "lz"),
+    ]
+    [late] = beside(tables, *never_late)
+
+    assert late.operator == "source"
+
+
+def test_a_view_has_late_rows_of_its_own(tables):
+    query = TUMBLE.replace("FROM s", "FROM big")
+    late = "SELECT k, late_operator, CAST(twice AS BIGINT) FROM big$late"
+    [of_view] = beside(tables, query, late=late)
+    [of_others] = beside(tables, TUMBLE, late=late)
+
+    assert of_view.operator == "window-aggregate of k, TUMBLE(size 10 s)"
+    assert of_view.edge.names[:3] == ("k", "twice", "ts")
+    assert of_others.operator == "source"
+
+
+def test_a_table_of_that_name_is_what_it_says(tables):
+    tables.plan_script("CREATE TABLE s$late (mine INT) WITH ('connector' = 'fake')")
+
+    assert schema("SELECT * FROM s$late", tables) == "mine INT"
+
+
+def test_without_event_time_nothing_is_late(tables):
+    refused("SELECT * FROM «k$late»", at=tables)
+
+
+def test_what_cannot_be_told_yet_is_refused_by_name(tables):
+    union = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM s UNION ALL SELECT k, ts FROM s)")
+    marked = (
+        f"EXECUTE STATEMENT SET BEGIN INSERT INTO lates {LATE.replace('s$late', '«s$late»')}; "
+        f"INSERT INTO counts {union}; END"
+    )
+    refused(marked, NotSupported, at=tables)
+
+
+def test_late_rows_are_described_but_not_among_the_tables(tables):
+    [shown] = tables.plan_script("SHOW TABLES")
+    [described] = tables.plan_script("DESCRIBE s$late")
+
+    assert not any("late" in str(name) and name != "lates" for (name,) in shown.result.rows)
+    assert [row[0] for row in described.result.rows][-4:] == [
+        "late_operator",
+        "late_time",
+        "late_watermark",
+        "late_by",
+    ]
+
+
+def test_explain_says_which_operator_drops_the_rows(tables):
+    text = explain(plan("SELECT k FROM s$late", tables))
+
+    assert "LateRows(operator=[source], time=[ts])" in text
+
+
+def test_several_operators_make_a_union(tables):
+    sql = (
+        f"EXECUTE STATEMENT SET BEGIN INSERT INTO lates {LATE}; INSERT INTO counts {TUMBLE}; "
+        f"INSERT INTO counts {TUMBLE.replace('10', '20')}; END"
+    )
+    root = plan(sql, tables).roots[0]
+
+    assert any(isinstance(node, UnionAll) for node in walk(root))
