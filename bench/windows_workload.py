@@ -63,6 +63,11 @@ class Workload:
     def kind(self) -> Kind:
         return KINDS[self.windows]
 
+    @property
+    def last_ms(self) -> int:
+        """The time of the last row."""
+        return START_MS + (self.rows - 1) * 1000 // self.keys
+
     def milliseconds(self, row: str) -> str:
         """The time of a row as SQL, in the words that both Flink and Spark know."""
         return f"{START_MS} + CAST(FLOOR({row} * 1E3 / {self.keys}) AS BIGINT)"

@@ -1,0 +1,153 @@
+"""Windows as micro-batches on Spark: by Tidemark, and by Spark's own windows in append mode.
+
+Both read the same stream. The seconds begin with the first micro-batch: Spark is running by then,
+its Python workers are not. Tidemark's windows are added up in a run of their own, Spark's in the
+timed ones: it counts them as they come out.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import tidemark
+from bench.engine import agreed, answer_runs, twice
+from bench.progress import Progress, by_part, by_work, follow, seconds, totals
+from bench.windows_workload import DELAY_MS, SINK, Workload, parsed, window_table
+from tidemark.spark.stateful.metrics import Totals, observations, reports_of
+
+# Of ten million rows two million come in each.
+BATCHES = 5
+OPERATOR = "window-aggregate-1"
+DELAY = f"{DELAY_MS // 1000} seconds"
+_SUMS = "windows"
+_DAY_MS = 86_400_000
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_STORES = {"native-rocksdb": "RocksDB", "native-heap": "HDFSBacked"}
+
+
+def main() -> None:
+    way, workload = parsed()
+    with tidemark.connect() as session:
+        if way == "tidemark":
+            by_tidemark(session, workload)
+        else:
+            by_spark(session.spark, workload, _STORES[way])
+
+
+def by_tidemark(session: tidemark.Session, workload: Workload) -> None:
+    session.sql(SINK)
+    watermark = f"ts - INTERVAL '{DELAY_MS // 1000}' SECOND"
+    session.register("records", records(session.spark, workload), watermark=watermark)
+    query = window_table(workload.kind)
+    rows: list[int] = []
+
+    def job() -> tuple[float, dict[str, Any]]:
+        progress = _inserted(session, workload, query)
+        metrics = totals(progress, OPERATOR).read()
+        rows.append(metrics.rows_out)
+        return seconds(progress), _details(progress)
+
+    runs = twice(job)
+    summed, checksum = sums(_observed(session.sql(query).to_dataframe(), workload))
+    answer_runs(runs, agreed([*rows, summed]), checksum)
+
+
+def _inserted(session: tidemark.Session, workload: Workload, query: str) -> list[Progress]:
+    """The micro-batches up to the one that closed the last windows."""
+    seen = Totals()
+
+    def done(batch: Progress) -> bool:
+        seen.add(reports_of(batch).get(OPERATOR, []))
+        metrics = seen.read()
+        all_in = sum(metrics.rows_in) == workload.rows + 1
+        return all_in and (metrics.watermark or 0) >= end_ms(workload)
+
+    job = session.sql(f"INSERT INTO sink {query}").job
+    assert job is not None
+    [stream] = session.spark.streams.active
+    progress = follow(stream, done)
+    job.stop()
+    return progress
+
+
+def by_spark(spark: Any, workload: Workload, store: str) -> None:
+    package = "org.apache.spark.sql.execution.streaming.state"
+    spark.conf.set(_PROVIDER, f"{package}.{store}StateStoreProvider")
+    windows = native_windows(records(spark, workload), workload.kind.spark)
+    found: list[tuple[int, int]] = []
+
+    def job() -> tuple[float, dict[str, Any]]:
+        progress = _observed(windows, workload)
+        found.append(sums(progress))
+        return seconds(progress), {"micro_batches_s": by_part(progress)}
+
+    answer_runs(twice(job), *agreed(found))
+
+
+def native_windows(rows: Any, window: str) -> Any:
+    from pyspark.sql import functions as f
+
+    groups = rows.withWatermark("ts", DELAY).groupBy("account", f.expr(window).alias("w"))
+    aggregates = groups.agg(f.count(f.lit(1)).alias("n"), f.sum("amount").alias("total"))
+    return aggregates.select("account", "w.start", "w.end", "n", "total")
+
+
+def _observed(windows: Any, workload: Workload) -> list[Progress]:
+    """The micro-batches of a stream of windows that are added up and thrown away."""
+    from pyspark.sql import functions as f
+
+    observed = windows.observe(_SUMS, f.count(f.lit(1)).alias("rows"), f.sum("n").alias("counted"))
+    query = observed.writeStream.format("noop").start()
+    progress = follow(query, lambda batch: watermark_ms(batch) >= end_ms(workload))
+    query.stop()
+    return progress
+
+
+def sums(progress: list[Progress]) -> tuple[int, int]:
+    """How many windows came out, and the sum of their counts."""
+    seen = [row for batch in progress if (row := observations(batch).get(_SUMS))]
+    return sum(row["rows"] for row in seen), sum(row["counted"] or 0 for row in seen)
+
+
+def watermark_ms(progress: Progress) -> int:
+    """The watermark that a micro-batch ran with; 0 before there is one."""
+    text = progress.get("eventTime", {}).get("watermark")
+    return int(datetime.fromisoformat(text).timestamp() * 1000) if text else 0
+
+
+def end_ms(workload: Workload) -> int:
+    """A moment after the last window and before the row that follows a day later."""
+    return workload.last_ms + _DAY_MS // 2
+
+
+def records(spark: Any, workload: Workload) -> Any:
+    """The rows, and one more: a day later and of no account that has rows. It moves the watermark
+    past all the others."""
+    count = workload.rows
+    source = spark.readStream.format("rate-micro-batch")
+    source = source.option("rowsPerBatch", max(1, count // BATCHES))
+    numbers = source.load().where(f"value <= {count}").withColumnRenamed("value", "n")
+    return numbers.selectExpr(
+        f"IF(n < {count}, {workload.account('n')}, -1) AS account",
+        f"{workload.amount('n')} AS amount",
+        f"timestamp_millis({workload.milliseconds('n')} + IF(n < {count}, 0, {_DAY_MS})) AS ts",
+    )
+
+
+def _details(progress: list[Progress]) -> dict[str, Any]:
+    """Where the time went, in the driver and in the operator, and what the operator holds."""
+    metrics = totals(progress, OPERATOR).read()
+    return {
+        "micro_batches_s": by_part(progress),
+        "operator_s": by_work(progress, OPERATOR),
+        "round_trips": metrics.round_trips,
+        "late": metrics.late,
+        "state_rows": metrics.state_rows,
+        "state_mb": round(metrics.state_bytes / 1e6, 1),
+        "batches": [batch["durationMs"] for batch in progress],
+    }
+
+
+if __name__ == "__main__":
+    main()
