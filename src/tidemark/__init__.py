@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tidemark.catalog.user_functions import udf
     from tidemark.errors import TidemarkError
     from tidemark.rows import Change
+    from tidemark.session.co_groups import co_group, window_join
     from tidemark.session.dataframes import temporal_join, window_aggregate
     from tidemark.session.interval_joins import interval_join, stream
     from tidemark.session.result import Result
@@ -34,12 +35,14 @@ _HOMES = {
     "Session": "tidemark.session.session",
     "TidemarkError": "tidemark.errors",
     "Workspace": "tidemark.session.workspace",
+    "co_group": "tidemark.session.co_groups",
     "connect": "tidemark.session.session",
     "interval_join": "tidemark.session.interval_joins",
     "stream": "tidemark.session.interval_joins",
     "temporal_join": "tidemark.session.dataframes",
     "udf": "tidemark.catalog.user_functions",
     "window_aggregate": "tidemark.session.dataframes",
+    "window_join": "tidemark.session.co_groups",
 }
 
 __all__ = [
@@ -52,12 +55,14 @@ __all__ = [
     "TidemarkError",
     "Workspace",
     "__version__",
+    "co_group",
     "connect",
     "interval_join",
     "stream",
     "temporal_join",
     "udf",
     "window_aggregate",
+    "window_join",
 ]
 
 

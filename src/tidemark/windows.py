@@ -147,6 +147,10 @@ class Session(Window):
     on: str
 
     @property
+    def gap_ms(self) -> int:
+        return _milliseconds(self.gap)
+
+    @property
     def time(self) -> str:
         return self.on
 

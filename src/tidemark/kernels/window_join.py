@@ -108,6 +108,18 @@ class Matches:
         return mine, theirs, joined if wanted else None
 
 
+@dataclass(frozen=True, slots=True)
+class PairsInWindows:
+    """The pairs of an inner join, with the bounds of the window that they meet in."""
+
+    matches: Matches
+
+    def __call__(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+        told = {f"{name}_told": name for name in _WINDOW}
+        kept = left.with_columns(pl.col(name).alias(to) for to, name in told.items())
+        return self.matches(kept, right).rename(told)
+
+
 def _is_among(count: int, positions: Longs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Of so many rows, whether each is among the positions."""
     found = np.zeros(count, dtype=np.bool_)

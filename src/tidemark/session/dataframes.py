@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError, did_you_mean
+from tidemark.plan.join_sides import How
 from tidemark.session.session import connect
 from tidemark.types import quote_name
 from tidemark.windows import Window
@@ -74,6 +75,25 @@ def window_aggregate(
     time = None if window.time is None else watermark_of(window.time, watermark)
     session.register("r", frame, watermark=time, row_kind=row_kind)
     return session.table("r").window(window).group_by(*keys).select(*select).to_dataframe()
+
+
+HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
+
+
+def joined_columns(
+    left: DataFrame, right: DataFrame, keys: Sequence[str], how: How
+) -> Iterator[str]:
+    """What to select of a join of `l` and `r`: the columns of the left side, then those of the
+    right one that are no keys; keys come from whichever side has them."""
+    taken = set(left.columns)
+    for name in left.columns:
+        quoted = quote_name(name)
+        either = f"COALESCE(l.{quoted}, r.{quoted}) AS {quoted}"
+        yield either if name in keys and how in ("right", "full") else f"l.{quoted}"
+    for name in right.columns if how not in ("semi", "anti") else ():
+        if name not in keys:
+            alias = name if name not in taken else f"{name}_right"
+            yield f"r.{quote_name(name)} AS {quote_name(alias)}"
 
 
 def delays_of(watermarks: Mapping[str, str] | None) -> dict[str, str]:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.options import INTERVAL_LATE_ROWS
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError
-from tidemark.session.dataframes import delays_of, watermark_of
+from tidemark.plan.join_sides import How
+from tidemark.session.co_groups import CoGrouped, Side, WindowJoin
+from tidemark.session.dataframes import HOWS, delays_of, joined_columns, watermark_of
 from tidemark.session.session import Session, connect
 from tidemark.types import quote_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
-
-How = Literal["inner", "left", "right", "full", "semi", "anti"]
-
-_HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
 
 
 def interval_join(
@@ -43,8 +41,8 @@ def interval_join(
     The columns are those of `left`, then those of `right` that are not in `on`; keys of a right or
     full join come from whichever side has them. Semi and anti joins give the columns of `left`.
     """
-    if how not in _HOWS:
-        raise PlanError(f"how='{how}' is not an interval join", hint=f"use one of {_HOWS}")
+    if how not in HOWS:
+        raise PlanError(f"how='{how}' is not an interval join", hint=f"use one of {HOWS}")
     keys = [on] if isinstance(on, str) else list(on)
     delays = delays_of(watermarks)
     session = connect(left.sparkSession)
@@ -57,7 +55,7 @@ def interval_join(
         exists = "EXISTS" if how == "semi" else "NOT EXISTS"
         query = f"SELECT * FROM l WHERE {exists} (SELECT 1 FROM r WHERE {condition})"
     else:
-        columns = ", ".join(_columns(left, right, keys, how))
+        columns = ", ".join(joined_columns(left, right, keys, how))
         query = f"SELECT {columns} FROM l {how.upper()} JOIN r ON {condition}"
     return session.sql(query).to_dataframe()
 
@@ -89,18 +87,6 @@ def _clock(seconds: int) -> str:
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
 
-def _columns(left: DataFrame, right: DataFrame, keys: Sequence[str], how: How) -> Iterator[str]:
-    taken = set(left.columns)
-    for name in left.columns:
-        quoted = quote_name(name)
-        either = f"COALESCE(l.{quoted}, r.{quoted}) AS {quoted}"
-        yield either if name in keys and how in ("right", "full") else f"l.{quoted}"
-    for name in right.columns:
-        if name not in keys:
-            alias = name if name not in taken else f"{name}_right"
-            yield f"r.{quote_name(name)} AS {quote_name(alias)}"
-
-
 # --- the stream API ----------------------------------------------------------------------------
 
 
@@ -117,6 +103,20 @@ class Stream:
         if not keys:
             raise PlanError("key_by needs a column", hint='name one: key_by("user")')
         return KeyedStream(self, keys)
+
+    def join(self, other: Stream) -> WindowJoin:
+        """Pairs of rows with equal keys in the same window: `.where("user").equal_to("user")
+        .window(Tumble("1 minute", on="ts")).select("l.id", "r.id AS other")`."""
+        return WindowJoin(self._side(), other._side())
+
+    def co_group(self, other: Stream) -> CoGrouped:
+        """The rows of both streams by key and window, for a function, also where one has none:
+        `.where("user").equal_to("user").window(Session("5 minutes", on="ts")).apply(function,
+        schema)`."""
+        return CoGrouped(self._side(), other._side())
+
+    def _side(self) -> Side:
+        return Side(self.frame, self.time, self.delay)
 
 
 def stream(frame: DataFrame, *, time: str, delay: str | None = None) -> Stream:

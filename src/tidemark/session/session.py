@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,14 +176,17 @@ class Session:
             self.jobs.append(stream.job)
             return stream
 
-        def frame(kind_column: str) -> DataFrame:
-            built = self.launcher().frame(root, streaming=not root.edge.bounded)
-            return _with_user_names(built, root, kind_column)
-
         def run_windows(query: s.Query, source: Source, rules: EmitRules) -> Result:
             return self._execute(self.workspace.plan_windows(query, source, rules))
 
-        return QueryResult(statement, root.edge, start, frame, run_windows, plan.warnings)
+        return QueryResult(
+            statement, root.edge, start, partial(self.dataframe, root), run_windows, plan.warnings
+        )
+
+    def dataframe(self, root: Node, kind_column: str = "row_kind") -> DataFrame:
+        """A plan as a DataFrame, streaming if it has no end."""
+        built = self.launcher().frame(root, streaming=not root.edge.bounded)
+        return _with_user_names(built, root, kind_column)
 
     def collect(self, root: Node, streaming: bool) -> Iterator[pa.Table]:
         """The rows of a bounded plan, by a stream or by a batch whatever the session's mode."""

@@ -33,6 +33,7 @@ def window_join(builder: Builder, node: WindowJoin) -> Frame:
     right = WindowSide.of(
         builder, node.right, names[width:], node.right_keys, node.right_window, "r"
     )
+    assert left.window is not None and right.window is not None
     kernel = kernel_of(
         left.keys,
         right.keys,
@@ -60,6 +61,12 @@ def _milliseconds(column: str) -> str:
     return f"CAST(floor({micros_of_clock(spark_text.name(column))} / 1000) AS BIGINT)"
 
 
+def clock_of(milliseconds: str) -> str:
+    """What a clock shows, from milliseconds since 1970."""
+    epoch = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+    return f"timestampadd(MICROSECOND, {milliseconds} * 1000L, {epoch})"
+
+
 def by_watermark(kernel: Kernel, time: t.DataType, zone: str, inputs: tuple[Node, Node]) -> Kernel:
     """The kernel, told when rows are late and what the clock shows."""
     from tidemark.kernels.held_back import held_back
@@ -76,7 +83,7 @@ class WindowSide:
 
     frame: Frame  # the columns that the query knows of
     keys: tuple[str, ...]
-    window: Given
+    window: Given | None  # None where rows do not say it
     input: StatefulInput
 
     @classmethod
@@ -86,15 +93,16 @@ class WindowSide:
         node: Node,
         names: tuple[str, ...],
         keys: tuple[int, ...],
-        window: tuple[int, int],
+        window: tuple[int, int] | None,
         side: str,
+        time: int | None = None,
     ) -> WindowSide:
         from tidemark.spark.stateful.operator import StatefulInput
 
         source = input_of(builder, node)
         frame = named(source.frame, names)
         start, end = f"_tm_start_{side}", f"_tm_end_{side}"
-        bounds = zip(window, (start, end), strict=True)
+        bounds = zip(window or (), (start, end), strict=window is not None)
         texts = [f"{_milliseconds(frame.columns[column])} AS {to}" for column, to in bounds]
         # Rows without a key are all of one.
         everyone = f"_tm_all_{side}"
@@ -103,8 +111,9 @@ class WindowSide:
         rows = StatefulInput(
             frame.data.selectExpr("*", *texts),
             columns or (everyone,),
-            None,
+            None if time is None else frame.columns[time],
             source.watermark,
             chained=source.chained,
         )
-        return cls(frame, columns, Given(start, end), rows)
+        given = None if window is None else Given(start, end)
+        return cls(frame, columns, given, rows)

@@ -1,0 +1,94 @@
+"""coGroup: rows of two plans that have one key in one window, for a function or as pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.errors import PlanError, did_you_mean
+from tidemark.plan.nodes import CoGroup, Column, Edge, Node
+from tidemark.plan.windows import BOUND
+
+# The keys and the window's bounds by name, and the rows of both sides as pandas frames.
+GroupFunction = Callable[[dict[str, Any], Any, Any], Any]
+
+
+def bind_co_group(
+    left: Node,
+    right: Node,
+    keys: tuple[Sequence[str], Sequence[str]],
+    *,
+    gap_ms: int | None,
+    function: GroupFunction | None = None,
+    columns: Sequence[Column] = (),
+) -> CoGroup:
+    """The groups of two plans, each of which has a time attribute.
+
+    Their rows are in windows already, or in sessions of `gap_ms`. `columns` are those of what the
+    function gives; without a function there are the columns of the pairs.
+    """
+    if not keys[0] or len(keys[0]) != len(keys[1]):
+        raise PlanError(
+            "both sides of a join by windows need keys, and the same number of them",
+            notes={"where": ", ".join(keys[0]) or "none", "equal_to": ", ".join(keys[1]) or "none"},
+            hint='say .where("user").equal_to("user")',
+        )
+    times = _time_of(left.edge), _time_of(right.edge)
+    types = left.edge.columns[times[0]].type, right.edge.columns[times[1]].type
+    if type(types[0]) is not type(types[1]):
+        raise PlanError(
+            "both sides must have times of one kind",
+            notes={"left": types[0].text(), "right": types[1].text()},
+        )
+    for side in (left, right):
+        if side.edge.changelog is not Changelog.APPEND:
+            raise PlanError("windows of two sides take rows that are only inserted")
+    in_windows = gap_ms is None
+    bounded = left.edge.bounded and right.edge.bounded
+    return CoGroup(
+        left,
+        right,
+        _places(left.edge, keys[0]),
+        _places(right.edge, keys[1]),
+        *times,
+        left_window=_bounds(left.edge) if in_windows else None,
+        right_window=_bounds(right.edge) if in_windows else None,
+        gap_ms=gap_ms,
+        time_type=types[0],
+        function=function,
+        edge=Edge(tuple(columns) or _pair(left.edge, right.edge), bounded=bounded),
+    )
+
+
+def _places(edge: Edge, keys: Sequence[str]) -> tuple[int, ...]:
+    for key in keys:
+        if key not in edge.names:
+            raise PlanError(
+                f"there is no column `{key}` to join by",
+                notes={"columns": ", ".join(edge.names)},
+                hint=did_you_mean(key, edge.names),
+            )
+    return tuple(edge.names.index(key) for key in keys)
+
+
+def _time_of(edge: Edge) -> int:
+    """The time attribute of the rows themselves, not that of a window."""
+    return next(
+        index for index, column in enumerate(edge.columns) if column.time and not column.window
+    )
+
+
+def _bounds(edge: Edge) -> tuple[int, int]:
+    said = {column.window.says: i for i, column in enumerate(edge.columns) if column.window}
+    return said["start"], said["end"]
+
+
+def _pair(left: Edge, right: Edge) -> tuple[Column, ...]:
+    """Both rows, and the bounds of the window that they meet in."""
+    rows = [
+        Column(name, t.Row(tuple(t.Field(column.name, column.type) for column in edge.columns)))
+        for name, edge in (("l", left), ("r", right))
+    ]
+    return (*rows, Column("window_start", BOUND), Column("window_end", BOUND))

@@ -1,0 +1,200 @@
+"""coGroup as DataFrames: a function is called with the rows of each key and window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
+from tidemark.plan.nodes import CoGroup
+from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.types import to_arrow, to_spark
+from tidemark.spark.window_joins import WindowSide, by_watermark, clock_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from tidemark.kernels.co_group import Meet
+    from tidemark.spark.builder import Builder
+
+_KEY: Final = "_tm_key_{}"
+_GROUP: Final = "_tm_group"
+
+
+def co_group(builder: Builder, node: CoGroup) -> Frame:
+    """What the function makes of each group; without one the pairs, as rows of both sides."""
+    from tidemark.kernels.co_group import CoGroup as Kernel
+    from tidemark.kernels.co_group import GivenWindows
+    from tidemark.kernels.co_group_sessions import SharedSessions
+    from tidemark.kernels.window_join import Matches, PairsInWindows
+
+    width = len(node.left.edge.columns)
+    names = spark_text.safe_names((*node.left.edge.names, *node.right.edge.names))
+    left = WindowSide.of(
+        builder, node.left, names[:width], node.left_keys, node.left_window, "l", node.left_time
+    )
+    right = WindowSide.of(
+        builder, node.right, names[width:], node.right_keys, node.right_window, "r", node.right_time
+    )
+    windows: Any
+    if left.window is None or right.window is None:
+        assert node.gap_ms is not None
+        windows = SharedSessions(left.keys, right.keys, node.gap_ms)
+    else:
+        windows = GivenWindows(left.window, right.window)
+    meet: Meet = PairsInWindows(Matches(left.keys, right.keys))
+    if node.function is not None:
+        meet = _each_group(node, names, left, right)
+    runs = by_watermark(
+        Kernel(windows, meet), node.time_type, builder.zone, (node.left, node.right)
+    )
+    inputs = [left.input, right.input]
+    if node.function is not None:
+        from pyspark.sql.types import StructField, StructType
+
+        columns = zip(names_of(node.edge), node.edge.types, strict=True)
+        schema = StructType([StructField(name, to_spark(type_)) for name, type_ in columns])
+        data = builder.run_kernel("co-group", runs, inputs, schema)
+        return Frame(data, names_of(node.edge), Changelog.APPEND)
+    return _pairs(builder, node, runs, left, right)
+
+
+def _pairs(
+    builder: Builder, node: CoGroup, kernel: Any, left: WindowSide, right: WindowSide
+) -> Frame:
+    """The pairs as two rows and the bounds of their window."""
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    bounds = [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
+    fields = [*left.frame.data.schema.fields, *right.frame.data.schema.fields, *bounds]
+    data = builder.run_kernel("co-group", kernel, [left.input, right.input], StructType(fields))
+    names = names_of(node.edge)
+    rows = []
+    for side, own in ((left, node.left.edge), (right, node.right.edge)):
+        parts = zip(side.frame.columns, names_of(own), strict=True)
+        texts = [f"{spark_text.name(old)} AS {spark_text.name(new)}" for old, new in parts]
+        rows.append(f"struct({', '.join(texts)})")
+    values = [*rows, clock_of(WINDOW_START), clock_of(WINDOW_END)]
+    texts = [f"{value} AS {spark_text.name(n)}" for value, n in zip(values, names, strict=True)]
+    return Frame(data.selectExpr(*texts), names, Changelog.APPEND)
+
+
+def _each_group(
+    node: CoGroup, names: tuple[str, ...], left: WindowSide, right: WindowSide
+) -> EachGroup:
+    import pyarrow as pa
+
+    assert node.function is not None
+    width = len(node.left.edge.columns)
+    schema = pa.schema(
+        [
+            (name, to_arrow(type_))
+            for name, type_ in zip(names_of(node.edge), node.edge.types, strict=True)
+        ]
+    )
+    user = tuple(node.left.edge.names[key] for key in node.left_keys)
+    return EachGroup(
+        user,
+        (left.keys, right.keys),
+        (
+            dict(zip(names[:width], node.left.edge.names, strict=True)),
+            dict(zip(names[width:], node.right.edge.names, strict=True)),
+        ),
+        node.function,
+        schema,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EachGroup:
+    """Calls a function with each key and window and its rows on both sides, as pandas frames."""
+
+    key_names: tuple[str, ...]
+    keys: tuple[tuple[str, ...], tuple[str, ...]]
+    # What the user calls the columns of each side.
+    columns: tuple[dict[str, str], dict[str, str]]
+    function: Callable[[dict[str, Any], pd.DataFrame, pd.DataFrame], pd.DataFrame]
+    schema: pa.Schema
+
+    def __call__(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+        import pyarrow as pa
+
+        made = [
+            pa.Table.from_pandas(frame, schema=self.schema, preserve_index=False)
+            for frame in self._results(left, right)
+            if frame is not None
+        ]
+        output = pl.from_arrow(pa.concat_tables([self.schema.empty_table(), *made]))
+        assert isinstance(output, pl.DataFrame)
+        return output
+
+    def _results(self, left: pl.DataFrame, right: pl.DataFrame) -> Iterator[pd.DataFrame | None]:
+        """What the function gives for each group, the earliest end first."""
+        sides = [
+            self._keyed(rows, keys) for rows, keys in zip((left, right), self.keys, strict=True)
+        ]
+        groups = self._groups(sides)
+        parts = [
+            _slices(side, groups, columns)
+            for side, columns in zip(sides, self.columns, strict=True)
+        ]
+        for key, mine, theirs in zip(self._told(groups), *parts, strict=True):
+            yield self.function(key, mine, theirs)
+
+    @property
+    def _on(self) -> list[str]:
+        return [
+            *(_KEY.format(place) for place in range(len(self.key_names))),
+            WINDOW_START,
+            WINDOW_END,
+        ]
+
+    def _keyed(self, rows: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+        """The rows with their keys under names that both sides have."""
+        import polars as pl
+
+        return rows.with_columns(
+            pl.col(key).alias(_KEY.format(place))
+            for place, key in enumerate(keys[: len(self.key_names)])
+        )
+
+    def _groups(self, sides: list[pl.DataFrame]) -> pl.DataFrame:
+        import polars as pl
+
+        found = pl.concat([side.select(self._on) for side in sides]).unique(maintain_order=True)
+        return found.sort(WINDOW_END, maintain_order=True).with_row_index(_GROUP)
+
+    def _told(self, groups: pl.DataFrame) -> Iterator[dict[str, Any]]:
+        """The keys and the window's bounds, by the user's names."""
+        import polars as pl
+
+        told = groups.select(
+            *(pl.col(_KEY.format(place)).alias(name) for place, name in enumerate(self.key_names)),
+            pl.from_epoch(WINDOW_START, "ms").alias("window_start"),
+            pl.from_epoch(WINDOW_END, "ms").alias("window_end"),
+        )
+        return told.iter_rows(named=True)
+
+
+def _slices(
+    side: pl.DataFrame, groups: pl.DataFrame, names: dict[str, str]
+) -> Iterator[pd.DataFrame]:
+    """The rows of each group, in order of arrival; an empty frame where there are none."""
+    import numpy as np
+
+    on = groups.columns[1:]
+    numbered = side.join(groups, on=on, how="left", nulls_equal=True, maintain_order="left")
+    ordered = numbered.sort(_GROUP, maintain_order=True)
+    numbers = ordered[_GROUP].to_numpy()
+    ends = np.searchsorted(numbers, np.arange(groups.height), side="right")
+    rows = ordered.select(list(names)).rename(names).to_pandas()
+    start = 0
+    for end in ends:
+        yield rows.iloc[start:end].reset_index(drop=True)
+        start = end
