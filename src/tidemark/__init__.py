@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tidemark.catalog.user_functions import udf
+    from tidemark.catalog.user_functions import udaf, udf
     from tidemark.errors import TidemarkError
     from tidemark.rows import Change
     from tidemark.session.co_groups import co_group, window_join
@@ -40,6 +40,7 @@ _HOMES = {
     "interval_join": "tidemark.session.interval_joins",
     "stream": "tidemark.session.interval_joins",
     "temporal_join": "tidemark.session.dataframes",
+    "udaf": "tidemark.catalog.user_functions",
     "udf": "tidemark.catalog.user_functions",
     "window_aggregate": "tidemark.session.dataframes",
     "window_join": "tidemark.session.co_groups",
@@ -60,6 +61,7 @@ __all__ = [
     "interval_join",
     "stream",
     "temporal_join",
+    "udaf",
     "udf",
     "window_aggregate",
     "window_join",

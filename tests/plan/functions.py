@@ -1,6 +1,8 @@
 """Functions that the tests declare with CREATE FUNCTION."""
 
-from tidemark.catalog.user_functions import udf
+import pyarrow.compute as pc
+
+from tidemark.catalog.user_functions import udaf, udf
 
 
 def twice(text: str) -> str:
@@ -17,3 +19,41 @@ def typed(number, text):
 
 
 NOT_A_FUNCTION = 3
+
+
+class Spread:
+    """The distance of the greatest and the least value."""
+
+    def create_accumulator(self) -> list[int]:
+        return []
+
+    def accumulate(self, accumulator: list[int], value: int) -> None:
+        if value is not None:
+            accumulator.append(value)
+
+    def get_value(self, accumulator: list[int]) -> int:
+        return max(accumulator) - min(accumulator) if accumulator else None
+
+
+class Weighted:
+    """An average; nothing says what it takes."""
+
+    def create_accumulator(self):
+        return [0.0, 0.0]
+
+    def accumulate(self, accumulator, value, weight=1):
+        accumulator[0] += value * weight
+        accumulator[1] += weight
+
+    def get_value(self, accumulator) -> float:
+        return accumulator[0] / accumulator[1]
+
+
+@udaf(returns="BIGINT")
+def total(values):
+    return pc.sum(values)
+
+
+class HalfAnAggregate:
+    def accumulate(self, accumulator, value):
+        pass

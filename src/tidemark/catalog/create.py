@@ -11,6 +11,7 @@ from tidemark.catalog.like import derive
 from tidemark.catalog.tables import Relation, Table, UserFunction, View
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, NotSupported, OptionError, Source, did_you_mean
+from tidemark.functions import aggregates
 
 # Asked before a table or view is kept: raises if it makes no sense.
 Check = Callable[[Relation], None]
@@ -94,6 +95,11 @@ def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> 
 # --- functions ---------------------------------------------------------------------------------
 
 
+def is_built_in(name: str) -> bool:
+    """Whether the name means a function of Flink's, so that one of the user's cannot have it."""
+    return functions.lookup(name) is not None or aggregates.lookup(name) is not None
+
+
 def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
     name = statement.name.parts[-1]
     if statement.language.upper() != "PYTHON":
@@ -102,7 +108,7 @@ def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
             at=statement.span,
             hint="CREATE FUNCTION f AS 'module.function' LANGUAGE PYTHON",
         )
-    if functions.lookup(name) is not None or name.upper() in functions.NOT_YET:
+    if is_built_in(name) or name.upper() in functions.NOT_YET:
         raise CatalogError(
             f"`{name}` is a built-in function and cannot be hidden",
             at=statement.name.span,

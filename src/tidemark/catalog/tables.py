@@ -115,14 +115,15 @@ class TemporalFunction:
 class UserFunction:
     """A Python function of the user's. `implementation` is the callable, or `identifier` names
     one as `module.function`; it is imported when first needed. A vectorised one takes and
-    returns Arrow arrays."""
+    returns Arrow arrays; an aggregate one returns one value, or is an object that accumulates."""
 
     name: str
     parameters: tuple[DataType, ...] | None = None
     returns: DataType | None = None
     identifier: str | None = None
-    implementation: Callable[..., Any] | None = field(default=None, compare=False)
+    implementation: Any = field(default=None, compare=False)
     vectorized: bool = False
     deterministic: bool = True
+    aggregate: bool = False
     temporary: bool = False
     system: bool = False  # temporary, and known everywhere by its bare name

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_type_hints
 from tidemark import types as t
 from tidemark.catalog.tables import UserFunction
 from tidemark.dialect import parse_type
-from tidemark.errors import PlanError, Span
+from tidemark.errors import CatalogError, PlanError, Span
 
 F = TypeVar("F", bound=Callable[..., Any])
 TypeLike = t.DataType | str
@@ -33,6 +33,10 @@ _BY_ANNOTATION: dict[Any, t.DataType] = {
 _DECLARATION = "__tidemark_function__"
 
 
+# What an object has that takes the rows of a group one after the other, by Flink's names.
+_ACCUMULATING = ("create_accumulator", "accumulate", "get_value")
+
+
 def udf(
     *,
     returns: TypeLike | None = None,
@@ -49,16 +53,27 @@ def udf(
     ...     return text.upper() + "!"
     """
 
+    return _mark(
+        returns=returns, parameters=parameters, vectorized=vectorized, deterministic=deterministic
+    )
+
+
+def udaf(
+    *, returns: TypeLike | None = None, parameters: Sequence[TypeLike] | None = None
+) -> Callable[[F], F]:
+    """Mark an aggregate function: a class that accumulates, or a function of Arrow arrays, each
+    with the values of a group, that gives one value.
+
+    >>> @udaf(returns="BIGINT")
+    ... def distance(values):
+    ...     return max(values.to_pylist()) - min(values.to_pylist())
+    """
+    return _mark(returns=returns, parameters=parameters, aggregate=True)
+
+
+def _mark(**known: Any) -> Callable[[F], F]:
     def mark(function: F) -> F:
-        declared = declare(
-            function.__name__,
-            function,
-            returns=returns,
-            parameters=parameters,
-            vectorized=vectorized,
-            deterministic=deterministic,
-        )
-        setattr(function, _DECLARATION, declared)
+        setattr(function, _DECLARATION, declare(function.__name__, function, **known))
         return function
 
     return mark
@@ -66,28 +81,36 @@ def udf(
 
 def declare(
     name: str,
-    implementation: Callable[..., Any],
+    implementation: Any,
     *,
     returns: TypeLike | None = None,
     parameters: Sequence[TypeLike] | None = None,
     vectorized: bool | None = None,
     deterministic: bool | None = None,
+    aggregate: bool | None = None,
+    at: Span | None = None,
 ) -> UserFunction:
-    """A function with its types: those given, else those of `udf`, else the annotations."""
+    """A function with its types: those given, else those of `udf` or `udaf`, else the annotations.
+
+    What accumulates is an aggregate function, whatever is said; of a class an object is made.
+    """
     marked: UserFunction | None = getattr(implementation, _DECLARATION, None)
     declared = marked or UserFunction(name, temporary=True, system=True)
-    hints = _annotations(implementation)
-    names = _positional(implementation)
+    if _accumulates(implementation):
+        implementation, aggregate, vectorized = _accumulating(name, implementation, at), True, False
+    elif aggregate:
+        vectorized = True
     found_parameters = declared.parameters
     if parameters is not None:
         found_parameters = tuple(_type(p) for p in parameters)
-    elif found_parameters is None and names and all(n in hints for n in names):
-        found_parameters = tuple(hints[n] for n in names)
+    elif found_parameters is None:
+        found_parameters = _parameters(implementation)
     found_returns = declared.returns
     if returns is not None:
         found_returns = _type(returns)
     elif found_returns is None:
-        found_returns = hints.get("return")
+        gives = implementation.get_value if _accumulates(implementation) else implementation
+        found_returns = _annotations(gives).get("return")
     return replace(
         declared,
         name=name,
@@ -96,13 +119,54 @@ def declare(
         parameters=found_parameters,
         vectorized=declared.vectorized if vectorized is None else vectorized,
         deterministic=declared.deterministic if deterministic is None else deterministic,
+        aggregate=declared.aggregate if aggregate is None else aggregate,
     )
+
+
+def _accumulates(implementation: Any) -> bool:
+    return any(hasattr(implementation, part) for part in _ACCUMULATING)
+
+
+def _accumulating(name: str, implementation: Any, at: Span | None) -> Any:
+    """The object that accumulates, with all that it must have."""
+    missing = [part for part in _ACCUMULATING if not hasattr(implementation, part)]
+    if missing:
+        raise CatalogError(
+            f"aggregate function `{name}` has no {' and no '.join(missing)}",
+            at=at,
+            hint=f"it needs {', '.join(_ACCUMULATING)}",
+        )
+    if not isinstance(implementation, type):
+        return implementation
+    try:
+        return implementation()
+    except TypeError as problem:
+        raise CatalogError(
+            f"aggregate function `{name}` cannot be made: {problem}",
+            at=at,
+            hint="give an object instead of the class",
+        ) from problem
+
+
+def misfit(function: UserFunction, count: int) -> str | None:
+    """Why the function cannot be called with so many arguments; None if it can."""
+    accumulate = getattr(function.implementation, "accumulate", None)
+    called = accumulate or function.implementation
+    assert called is not None
+    given = [None] * (count + (accumulate is not None))
+    try:
+        inspect.signature(called).bind(*given)
+    except TypeError as problem:
+        return str(problem)
+    except ValueError:
+        return None  # a function of C, which does not tell what it takes
+    return None
 
 
 def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
     """The function with its code and result type; imports it if it is known by name only."""
     if function.implementation is None:
-        loaded = declare(function.name, _load(function, at))
+        loaded = declare(function.name, _load(function, at), at=at)
         function = replace(
             loaded,
             identifier=function.identifier,
@@ -118,7 +182,7 @@ def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
     return function
 
 
-def _load(function: UserFunction, at: Span | None) -> Callable[..., Any]:
+def _load(function: UserFunction, at: Span | None) -> Any:
     module, _, attribute = (function.identifier or "").rpartition(".")
     try:
         found = getattr(importlib.import_module(module), attribute)
@@ -128,13 +192,24 @@ def _load(function: UserFunction, at: Span | None) -> Callable[..., Any]:
             at=at,
             hint="the name is 'module.function', importable from where Tidemark runs",
         ) from problem
-    if not callable(found):
+    if not callable(found) and not _accumulates(found):
         raise PlanError(f"'{function.identifier}' is not a function", at=at)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _type(given: TypeLike) -> t.DataType:
     return parse_type(given) if isinstance(given, str) else given
+
+
+def _parameters(implementation: Any) -> tuple[t.DataType, ...] | None:
+    """The types by annotations; None unless all arguments have one that stands for a type."""
+    if _accumulates(implementation):
+        called, names = implementation.accumulate, _positional(implementation.accumulate)[1:]
+    else:
+        called, names = implementation, _positional(implementation)
+    hints = _annotations(called)
+    known = names and all(name in hints for name in names)
+    return tuple(hints[name] for name in names) if known else None
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, t.DataType]:

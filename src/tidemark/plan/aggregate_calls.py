@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from tidemark import functions
+from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.tables import UserFunction
+from tidemark.catalog.user_functions import resolved
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
 from tidemark.functions import aggregates
 from tidemark.plan import literals
+from tidemark.plan.calls import as_parameters, name_of_function
 from tidemark.plan.conversions import apply, convert
 from tidemark.plan.expressions import Call, Expression, Literal
 from tidemark.plan.nodes import AggregateCall
@@ -24,26 +28,38 @@ _BLIND_TO_REPETITION = ("MIN", "MAX")
 _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
 
-def aggregate_of(node: exp.Expression) -> aggregates.Aggregate | None:
+def aggregate_of(
+    node: exp.Expression, catalogs: Catalogs
+) -> aggregates.Aggregate | UserFunction | None:
     """The aggregate function that a node calls, with or without FILTER and the like around it."""
     while isinstance(node, _WRAPPERS):
         node = node.this
     if isinstance(node, nodes.JsonCall):
         return aggregates.lookup(node.this)
-    if isinstance(node, exp.Anonymous) and not isinstance(node, nodes.QualifiedCall):
-        return aggregates.lookup(node.name)
-    return None
+    if not isinstance(node, exp.Anonymous):
+        return None
+    built_in = None if isinstance(node, nodes.QualifiedCall) else aggregates.lookup(node.name)
+    return built_in or _users(node, catalogs)
 
 
-def calls_within(node: exp.Expression) -> Iterator[exp.Expression]:
+def _users(node: exp.Anonymous, catalogs: Catalogs) -> UserFunction | None:
+    name = name_of_function(node)
+    declared = None if functions.lookup(name.parts[-1]) else catalogs.function(name)
+    if declared is None:
+        return None
+    function = resolved(declared, at=span_of(node))
+    return function if function.aggregate else None
+
+
+def calls_within(node: exp.Expression, catalogs: Catalogs) -> Iterator[exp.Expression]:
     """The aggregate calls in an expression; not those of OVER, nor of queries inside it."""
     if isinstance(node, exp.Query | exp.Window):
         return
-    if aggregate_of(node) is not None:
+    if aggregate_of(node, catalogs) is not None:
         yield node
         return
     for child in node.iter_expressions():
-        yield from calls_within(child)
+        yield from calls_within(child, catalogs)
 
 
 @dataclass(slots=True)
@@ -64,9 +80,13 @@ def bind_call(
     """The call, its arguments and condition being columns. `some` says that there is a row in
     each group, so that NOT NULL arguments give a result that is never null."""
     condition, call = _filtered(node)
-    aggregate = aggregate_of(call)
+    aggregate = aggregate_of(call, binder.catalogs)
     assert aggregate is not None
     distinct, written = _arguments(call)
+    if isinstance(aggregate, UserFunction):
+        users = _users_call(aggregate, call, written, binder, columns)
+        keep = columns.add(_condition(condition, binder)) if condition is not None else None
+        return replace(users, distinct=distinct, filter=keep)
     args, separator = _bound_arguments(aggregate, call, written, binder)
     applied = apply(aggregate.function, args, call)
     if isinstance(call, nodes.JsonCall):
@@ -82,6 +102,23 @@ def bind_call(
         filter=keep,
         separator=separator,
     )
+
+
+def _users_call(
+    function: UserFunction,
+    call: exp.Expression,
+    written: list[exp.Expression],
+    binder: Binder,
+    columns: Columns,
+) -> AggregateCall:
+    if not written:
+        raise PlanError(f"aggregate function `{function.name}` takes an argument", at=span_of(call))
+    assert function.returns is not None
+    args = as_parameters(binder.bind_all(written), function, call, written)
+    arguments = tuple(columns.add(arg) for arg in args)
+    # What is made of no rows only the function knows.
+    type_ = function.returns.with_nullable(True)
+    return AggregateCall(function.name, arguments, type_, user=function)
 
 
 def _filtered(node: exp.Expression) -> tuple[exp.Expression | None, exp.Expression]:

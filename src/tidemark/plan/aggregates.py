@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import PlanError
 from tidemark.plan import group_windows, literals, queries
@@ -23,11 +24,11 @@ from tidemark.plan.scalars import Binder
 _GROUPING = ("GROUPING", "GROUPING_ID")
 
 
-def is_grouped(select: exp.Select) -> bool:
+def is_grouped(select: exp.Select, catalogs: Catalogs) -> bool:
     """Whether the SELECT makes one row of several."""
     if select.args.get("group") is not None or select.args.get("having") is not None:
         return True
-    return any(True for item in select.expressions for _ in calls_within(item))
+    return any(True for item in select.expressions for _ in calls_within(item, catalogs))
 
 
 def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> Node:
@@ -69,7 +70,7 @@ class _GroupedBinder(Binder):
         found = self._of_group(node)
         if found is not None:
             return found
-        if any(_asks_of_group(part) for part in _parts(node)):
+        if any(_asks_of_group(part, self.catalogs) for part in _parts(node)):
             # The whole is no key; what it is made of may be.
             return Binder.bind(self, node)
         return self._made_of_keys(node)
@@ -81,7 +82,7 @@ class _GroupedBinder(Binder):
 
     def _of_group(self, node: exp.Expression) -> Expression | None:
         to_be = self.aggregation
-        if aggregate_of(node) is not None:
+        if aggregate_of(node, self.catalogs) is not None:
             call = bind_call(node, self.below, to_be.columns, some=to_be.has_rows)
             return finished(node, to_be.result(call))
         if _is_grouping(node):
@@ -153,9 +154,9 @@ def _is_grouping(node: exp.Expression) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.upper() in _GROUPING
 
 
-def _asks_of_group(node: exp.Expression) -> bool:
+def _asks_of_group(node: exp.Expression, catalogs: Catalogs) -> bool:
     asks = group_windows.is_property(node) or group_windows.is_group_window(node)
-    return asks or _is_grouping(node) or aggregate_of(node) is not None
+    return asks or _is_grouping(node) or aggregate_of(node, catalogs) is not None
 
 
 def _without_groups(expression: Expression, aggregation: Aggregation) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from tidemark import functions
 from tidemark.catalog.tables import UserFunction
-from tidemark.catalog.user_functions import resolved
+from tidemark.catalog.user_functions import misfit, resolved
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import Name
 from tidemark.errors import NotSupported, PlanError, did_you_mean
@@ -18,7 +19,7 @@ from tidemark.functions.json_functions import NESTED_JSON
 from tidemark.functions.registry import SignatureMismatch
 from tidemark.plan.conversions import apply, convert
 from tidemark.plan.expressions import Expression, UserCall
-from tidemark.plan.features import refuse_call_that_cannot_run
+from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
 
 if TYPE_CHECKING:
     from tidemark.plan.scalars import Binder
@@ -33,11 +34,11 @@ def function_call(binder: Binder, node: exp.Anonymous) -> Expression:
                 at=span_of(argument),
                 hint="write the arguments in order",
             )
-    qualifier = [part.name for part in node.args.get("qualifier") or ()]
-    built_in = None if qualifier else functions.lookup(name)
+    called = name_of_function(node)
+    built_in = functions.lookup(name) if len(called.parts) == 1 else None
     if built_in is not None:
         return apply(built_in, binder.bind_all(node.expressions), node)
-    user = binder.catalogs.function(Name((*qualifier, name)))
+    user = binder.catalogs.function(called)
     if user is not None:
         return _user_call(user, binder, node)
     if name.upper() in functions.NOT_YET:
@@ -49,6 +50,11 @@ def function_call(binder: Binder, node: exp.Anonymous) -> Expression:
     known = [*functions.BUILT_IN, *binder.catalogs.function_names()]
     hint = did_you_mean(name, (k for k in known if k[0].isalpha()))
     raise PlanError(f"function `{name}` is not known", at=span_of(node), hint=hint)
+
+
+def name_of_function(call: exp.Anonymous) -> Name:
+    """The name as it is called, qualified or not."""
+    return Name((*(part.name for part in call.args.get("qualifier") or ()), call.name))
 
 
 def json_call(binder: Binder, node: nodes.JsonCall) -> Expression:
@@ -98,17 +104,28 @@ def _json_argument(binder: Binder, value: exp.Expression) -> Expression:
 
 def _user_call(declared: UserFunction, binder: Binder, node: exp.Anonymous) -> Expression:
     function = resolved(declared, at=span_of(node))
+    if function.aggregate:
+        refuse_aggregate(function.name, node)
     assert function.returns is not None
-    args = binder.bind_all(node.expressions)
-    return UserCall(function, _as_parameters(args, function, node), function.returns)
+    args = as_parameters(binder.bind_all(node.expressions), function, node, node.expressions)
+    return UserCall(function, args, function.returns)
 
 
-def _as_parameters(
-    args: tuple[Expression, ...], function: UserFunction, node: exp.Anonymous
+def as_parameters(
+    args: tuple[Expression, ...],
+    function: UserFunction,
+    node: exp.Expression,
+    arguments: Sequence[exp.Expression],
 ) -> tuple[Expression, ...]:
     """The arguments converted to what the function says it takes; as they are if it does not."""
     parameters = function.parameters
     if parameters is None:
+        problem = misfit(function, len(args))
+        if problem is not None:
+            raise PlanError(
+                f"function `{function.name}` cannot take {len(args)} arguments: {problem}",
+                at=span_of(node),
+            )
         return args
     if len(args) != len(parameters):
         raise PlanError(
@@ -116,7 +133,7 @@ def _as_parameters(
             at=span_of(node),
             notes={"parameters": ", ".join(p.text() for p in parameters) or "none"},
         )
-    for arg, parameter, written in zip(args, parameters, node.expressions, strict=True):
+    for arg, parameter, written in zip(args, parameters, arguments, strict=True):
         if not can_cast_implicitly(arg.type, parameter):
             raise PlanError(
                 f"function `{function.name}` takes {parameter.text()} here, not {arg.type.text()}",

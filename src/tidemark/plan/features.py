@@ -64,11 +64,7 @@ def refuse_call_that_cannot_run(call: exp.Expression) -> None:
     """Refuse a function of several rows where there is one, such as in WHERE."""
     name = call.name.upper()
     if lookup(name) is not None:
-        raise PlanError(
-            f"{name} is of several rows, and here there is one",
-            at=span_of(call),
-            hint="aggregate functions stand in the SELECT list and in HAVING, not inside another",
-        )
+        refuse_aggregate(name, call)
     if name in AGGREGATES:
         refuse(f"the aggregate function {name}", _STATE, call)
     if name in GROUP_WINDOWS | WINDOW_PROPERTIES:
@@ -77,6 +73,15 @@ def refuse_call_that_cannot_run(call: exp.Expression) -> None:
             at=span_of(call),
             hint="group by the window: GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)",
         )
+
+
+def refuse_aggregate(name: str, call: exp.Expression) -> NoReturn:
+    """Say that a function of several rows stands where there is one."""
+    raise PlanError(
+        f"{name} is of several rows, and here there is one",
+        at=span_of(call),
+        hint="aggregate functions stand in the SELECT list and in HAVING, not inside another",
+    )
 
 
 # --- recognisers -------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def grouping_of(elements: Sequence[exp.Expression], binder: Binder) -> Grouping:
     keys: list[Expression] = []
 
     def place(node: exp.Expression) -> int:
-        nested = next(calls_within(node), None)
+        nested = next(calls_within(node, binder.catalogs), None)
         if nested is not None:
             raise PlanError("rows cannot be grouped by an aggregate", at=span_of(nested))
         bound = binder.bind(node)

@@ -104,7 +104,7 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
     if condition is not None:
         bound = context.binder(relation.scope).condition(condition, "WHERE")
         relation = replace(relation, node=Filter(relation.node, bound, relation.node.edge))
-    if aggregates.is_grouped(select):
+    if aggregates.is_grouped(select, context.catalogs):
         rows = aggregates.bind_grouped(select, relation, context)
     else:
         rows = project_select(select, relation, context)

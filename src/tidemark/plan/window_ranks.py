@@ -48,7 +48,7 @@ def recognise(select: exp.Select, context: Context) -> tuple[Numbered, relations
     if not isinstance(subquery, exp.Subquery) or not isinstance(subquery.this, exp.Select):
         return None
     inner = subquery.this
-    if aggregates.is_grouped(inner) or inner.args.get("joins"):
+    if aggregates.is_grouped(inner, context.catalogs) or inner.args.get("joins"):
         return None
     numbered = _numbered(subquery, where.this)
     if numbered is None:

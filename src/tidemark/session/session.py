@@ -22,7 +22,7 @@ from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, Source, TidemarkError
+from tidemark.errors import Source, TidemarkError
 from tidemark.plan.emit import EmitRules
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from tidemark.kernels.aggregates.users import Accumulating
     from tidemark.spark.frame import Frame
 
 
@@ -283,24 +284,34 @@ class Session:
         Its types are read from its annotations where they are not given. A vectorized function
         takes and returns Arrow arrays.
         """
-        from tidemark import functions
-
-        if functions.lookup(name) is not None:
-            raise CatalogError(f"`{name}` is a built-in function", hint="choose another name")
-        declared = declare(
-            name,
-            function,
-            returns=returns,
-            parameters=parameters,
-            vectorized=vectorized,
-            deterministic=deterministic,
-        )
-        if declared.returns is None:
-            raise CatalogError(
-                f"the result type of function `{name}` is not known",
-                hint='annotate it (`-> str`), or give returns="STRING"',
+        self.workspace.declare_function(
+            declare(
+                name,
+                function,
+                returns=returns,
+                parameters=parameters,
+                vectorized=vectorized,
+                deterministic=deterministic,
             )
-        self.workspace.catalogs.put_function(s.Name((name,)), declared)
+        )
+
+    def create_aggregate_function(
+        self,
+        name: str,
+        function: Callable[..., Any] | Accumulating,
+        *,
+        returns: TypeLike | None = None,
+        parameters: Sequence[TypeLike] | None = None,
+    ) -> None:
+        """Make a Python aggregate function callable from SQL in this session.
+
+        It is a class, or an object, with `create_accumulator`, `accumulate` and `get_value` as in
+        Flink, or a function that is given an Arrow array per argument, with the values of a
+        group, and gives one value.
+        """
+        self.workspace.declare_function(
+            declare(name, function, returns=returns, parameters=parameters, aggregate=True)
+        )
 
     def create_temporal_table_function(
         self, name: str, table: str, *, time_attribute: str, primary_key: str | Sequence[str]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from tidemark import connectors
 from tidemark.catalog import ddl
 from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.create import is_built_in
 from tidemark.catalog.options import SessionOptions
-from tidemark.catalog.tables import Relation, TemporalFunction
+from tidemark.catalog.tables import Relation, TemporalFunction, UserFunction
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, SqlError, did_you_mean
@@ -46,6 +47,19 @@ class Workspace:
         self.catalogs = Catalogs()
         self.options = SessionOptions(options)
         self.planner = Planner(self.catalogs, self.options, traits)
+
+    def declare_function(self, function: UserFunction) -> None:
+        """Make a Python function callable by its name; its result type must be known."""
+        if is_built_in(function.name):
+            raise CatalogError(
+                f"`{function.name}` is a built-in function", hint="choose another name"
+            )
+        if function.returns is None:
+            raise CatalogError(
+                f"the result type of function `{function.name}` is not known",
+                hint='annotate it (`-> str`), or give returns="STRING"',
+            )
+        self.catalogs.put_function(s.Name((function.name,)), function)
 
     def declare_temporal_function(self, function: TemporalFunction) -> None:
         """Make a table callable with a time; it must have the columns that are named."""

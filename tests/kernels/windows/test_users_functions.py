@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import polars as pl
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
-from tidemark.kernels.aggregates.users import RowByRow
+from tidemark.errors import TidemarkError
+from tidemark.kernels.aggregates.users import RowByRow, Vectorized
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.spec import Call, Emit, Firing, Session, Sliding
 
 from .drive import LONG, Driver
 
 
-def spread(rows: pl.DataFrame) -> int | None:
+def spread(values: pa.Array) -> pa.Scalar:
     """Vectorised: the distance of the greatest and the least value."""
-    values = rows["v"].drop_nulls()
-    return None if values.is_empty() else values.max() - values.min()
+    ends = pc.min_max(values)
+    return pc.subtract(ends["max"], ends["min"])
 
 
 class Spread:
@@ -32,7 +37,7 @@ class Spread:
         return max(accumulator) - min(accumulator) if accumulator else None
 
 
-@pytest.fixture(params=[spread, RowByRow(Spread())], ids=["vectorised", "row by row"])
+@pytest.fixture(params=[Vectorized(spread), RowByRow(Spread())], ids=["vectorised", "row by row"])
 def call(request) -> Call:
     return Call("SPREAD", ("v",), "spread", LONG, implementation=request.param)
 
@@ -63,3 +68,43 @@ def test_rows_that_are_taken_back_are_gone(call):
         "a 0 10 4 -U",
         "a 0 10 0 +U",
     ]
+
+
+def test_value_of_another_type_is_refused_by_the_name_of_the_function():
+    call = Call("SPREAD", ("v",), "spread", LONG, implementation=Vectorized(lambda _: "much"))
+    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,)))
+    tumble.feed("a 1 5")
+
+    with pytest.raises(TidemarkError, match="`SPREAD` gave a value that is not of its result type"):
+        tumble.feed(watermark=9)
+
+
+SCRIPT = """
+import sys
+from pyspark import cloudpickle
+from tidemark.catalog.user_functions import declare, udaf
+from tidemark.kernels.aggregates.users import RowByRow
+
+@udaf(returns="BIGINT")
+class Total:
+    def create_accumulator(self):
+        return [0]
+    def accumulate(self, accumulator, value):
+        accumulator[0] += value
+    def get_value(self, accumulator):
+        return accumulator[0]
+
+function = RowByRow(declare("total", Total).implementation)
+sys.stdout.buffer.write(cloudpickle.dumps(function))
+"""
+WORKER = """
+import sys, polars as pl
+from pyspark import cloudpickle
+print(cloudpickle.loads(sys.stdin.buffer.read())(pl.DataFrame({"v": [1, 2, 4]})))
+"""
+
+
+def test_class_of_a_script_reaches_a_worker_that_does_not_have_it():
+    sent = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True).stdout
+    worker = subprocess.run([sys.executable, "-c", WORKER], input=sent, capture_output=True)
+    assert worker.stdout.decode().strip() == "7", worker.stderr.decode()
