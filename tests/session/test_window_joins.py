@@ -1,0 +1,240 @@
+"""Window joins and coGroup from SQL and Python to rows: as one batch, and as a stream."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tidemark
+from tidemark import Session
+from tidemark.errors import NotSupported, PlanError
+from tidemark.session.verify import verify
+from tidemark.windows import Cumulate, Hop, Tumble
+from tidemark.windows import Session as Sessions
+
+START = dt.datetime(2024, 1, 1)
+TEN = Tumble("10 seconds", on="ts")
+
+
+@pytest.fixture
+def session(spark):
+    session = tidemark.connect(spark)
+    yield session
+    session.stop()
+
+
+def frame(session: Session, *rows: tuple[int, str | None, int]):
+    """Rows as (id, who, second)."""
+    timed = [(id_, who, START + dt.timedelta(seconds=second)) for id_, who, second in rows]
+    return session.spark.createDataFrame(timed, "id INT, who STRING, ts TIMESTAMP_NTZ")
+
+
+def second(moment: dt.datetime) -> int:
+    return int((moment - START).total_seconds())
+
+
+@pytest.fixture
+def sides(session):
+    left = frame(session, (1, "ann", 1), (2, "bob", 5), (3, "ann", 18), (4, None, 2))
+    return left, frame(session, (11, "ann", 4), (12, "ann", 9), (13, "cid", 15), (14, None, 3))
+
+
+# --- coGroup -----------------------------------------------------------------------------------
+
+
+def told(key: dict[str, Any], left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
+    """The groups, in words."""
+    ids = [",".join(map(str, side["id"])) for side in (left, right)]
+    window = f"{key['window_start']:%S}-{key['window_end']:%S}"
+    return pd.DataFrame({"who": [key["who"]], "window": [window], "l": ids[:1], "r": ids[1:]})
+
+
+TOLD = "who STRING, window STRING, l STRING, r STRING"
+
+
+def test_a_function_gets_the_rows_of_both_sides_of_each_key_and_window(sides):
+    grouped = tidemark.co_group(*sides, told, on="who", window=TEN, schema=TOLD)
+
+    assert {tuple(row) for row in grouped.collect()} == {
+        ("ann", "00-10", "1", "11,12"),
+        ("bob", "00-10", "2", ""),
+        ("ann", "10-20", "3", ""),
+        ("cid", "10-20", "", "13"),
+        (None, "00-10", "4", "14"),
+    }
+
+
+def test_sessions_are_of_the_rows_of_both_sides(sides):
+    left, right = (tidemark.stream(side, time="ts", delay="5 seconds") for side in sides)
+    groups = (
+        left.co_group(right).where("who").equal_to("who").window(Sessions("9 seconds", on="ts"))
+    )
+
+    assert {tuple(row) for row in groups.apply(told, TOLD).collect()} == {
+        ("ann", "01-27", "1,3", "11,12"),
+        ("bob", "05-14", "2", ""),
+        ("cid", "15-24", "", "13"),
+        (None, "02-12", "4", "14"),
+    }
+
+
+def test_a_function_may_return_any_rows_or_none(sides):
+    def only_pairs(key, left, right):
+        return left.merge(right, how="cross") if len(left) and len(right) else None
+
+    schema = (
+        "id_x INT, who_x STRING, ts_x TIMESTAMP_NTZ, id_y INT, who_y STRING, ts_y TIMESTAMP_NTZ"
+    )
+    pairs = tidemark.co_group(*sides, only_pairs, on="who", window=TEN, schema=schema)
+
+    assert {(row.id_x, row.id_y) for row in pairs.collect()} == {(1, 11), (1, 12), (4, 14)}
+
+
+def test_a_stream_is_grouped_when_its_watermark_closes_the_window(session, tmp_path: Path):
+    for name in ("l", "r"):
+        (tmp_path / name).mkdir()
+
+    def write(name: str, file: str, *rows: tuple[int, str, int]) -> None:
+        lines = [
+            json.dumps({"id": i, "who": w, "ts": str(START + dt.timedelta(seconds=s))})
+            for i, w, s in rows
+        ]
+        (tmp_path / name / f"{file}.json").write_text("\n".join(lines) + "\n")
+
+    def read(name: str):
+        source = session.spark.readStream.schema("id INT, who STRING, ts TIMESTAMP_NTZ")
+        return source.json(str(tmp_path / name))
+
+    write("l", "a", (1, "ann", 1), (2, "bob", 30))
+    write("r", "a", (11, "ann", 4), (12, "bob", 31))
+    grouped = tidemark.co_group(
+        read("l"), read("r"), told, on="who", window=Sessions("9 seconds", on="ts"), schema=TOLD
+    )
+    query = (
+        grouped.writeStream.format("memory")
+        .queryName("grouped")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+
+    # bob's session is not over: nothing is later than its rows.
+    assert [tuple(row) for row in session.spark.table("grouped").collect()] == [
+        ("ann", "01-13", "1", "11")
+    ]
+
+
+# --- joins -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        (TEN, {(1, 11, 0, 10), (1, 12, 0, 10)}),
+        (Hop("10 seconds", "5 seconds", on="ts"),
+         {(1, 11, 0, 10), (1, 12, 0, 10), (1, 11, -5, 5)}),
+        (Sessions("9 seconds", on="ts"),
+         {(1, 11, 1, 27), (1, 12, 1, 27), (3, 11, 1, 27), (3, 12, 1, 27)}),
+    ],
+)  # fmt: skip
+def test_streams_join_in_the_words_of_flinks_stream_api(sides, window, expected):
+    left, right = (tidemark.stream(side, time="ts") for side in sides)
+    pairs = left.join(right).where("who").equal_to("who").window(window)
+    rows = pairs.select("l.id", "r.id AS other", "window_start", "window_end").collect()
+
+    assert {
+        (row.id, row.other, second(row.window_start), second(row.window_end)) for row in rows
+    } == expected
+
+
+def test_pairs_go_through_a_function(sides):
+    left, right = (tidemark.stream(side, time="ts") for side in sides)
+    pairs = left.join(right).where("who").equal_to("who").window(TEN)
+
+    def doubled(frame):
+        return frame.assign(n=frame["id"] * 2)[["n"]]
+
+    assert {row.n for row in pairs.apply(doubled, "n INT", "r.id").collect()} == {22, 24}
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("left", {(1, 11), (1, 12), (2, None), (3, None), (4, None)}),
+        ("full", {(1, 11), (1, 12), (2, None), (3, None), (4, None), (None, 13), (None, 14)}),
+    ],
+)
+def test_dataframes_join_by_windows(sides, how, expected):
+    joined = tidemark.window_join(
+        *sides, on="who", window=TEN, how=how, watermarks={"left": "5 seconds"}
+    )
+
+    assert joined.columns == [
+        "id",
+        "who",
+        "ts",
+        "id_right",
+        "ts_right",
+        "window_start",
+        "window_end",
+    ]
+    assert {(row.id, row.id_right) for row in joined.collect()} == expected
+
+
+def test_dataframes_keep_or_leave_out_rows_that_have_a_partner(sides):
+    kept = tidemark.window_join(*sides, on="who", window=TEN, how="semi")
+    left_out = tidemark.window_join(
+        *sides, on="who", window=Cumulate("10 seconds", "5 seconds", on="ts"), how="anti"
+    )
+
+    assert [(row.id, second(row.window_end)) for row in kept.collect()] == [(1, 10)]
+    assert {(row.id, second(row.window_end)) for row in left_out.collect()} == {
+        (2, 10), (3, 20), (4, 5), (4, 10),
+    }  # fmt: skip
+
+
+def test_a_stream_gives_what_the_batch_gives(session, tmp_path: Path):
+    for name in ("l", "r"):
+        rows = [
+            {"id": i, "who": "ab"[i % 2], "ts": str(START + dt.timedelta(seconds=i * 3))}
+            for i in range(12)
+        ]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.json").write_text("\n".join(map(json.dumps, rows)) + "\n")
+        session.sql(
+            f"CREATE TABLE {name} (id INT, who STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) "
+            f"WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/{name}', 'format' = 'json')"
+        )
+    tumble = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+    query = (
+        f"SELECT l.id AS lid, r.id AS rid FROM {tumble.format('l')} AS l "
+        f"LEFT JOIN {tumble.format('r')} AS r ON l.who = r.who AND l.id < r.id "
+        "AND l.window_start = r.window_start AND l.window_end = r.window_end"
+    )
+
+    assert [found.equal for found in verify(session, query)] == [True]
+
+
+# --- what is refused ---------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_said(sides):
+    left, right = (tidemark.stream(side, time="ts") for side in sides)
+    keyed = left.join(right).where("who").equal_to("who")
+
+    with pytest.raises(PlanError, match="windows of time"):
+        keyed.select("l.id")
+    with pytest.raises(PlanError, match="need keys"):
+        left.join(right).where("who").window(TEN).select("l.id")
+    with pytest.raises(PlanError, match="no column `whom`"):
+        left.join(right).where("whom").equal_to("who").window(TEN).select("l.id")
+    with pytest.raises(NotSupported, match="early or late"):
+        keyed.window(TEN.early_fire()).select("l.id")
+    with pytest.raises(NotSupported, match="a full join of sessions"):
+        tidemark.window_join(*sides, on="who", window=Sessions("1 minute", on="ts"), how="full")
