@@ -18,6 +18,7 @@ from bench import (
     state_growth,
     temporal_join,
     temporal_join_workload,
+    windows,
 )
 
 
@@ -67,6 +68,12 @@ BENCHES = (
         "rate of the interval join, beside real Flink and Spark",
         interval_join_workload.add_sizes,
         interval_join.run,
+    ),
+    Bench(
+        "windows",
+        "rate of windows, beside real Flink and Spark",
+        windows.add_arguments,
+        windows.run,
     ),
 )
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from rich.console import Console
 
-from bench.contest import Contestant, Outcomes, Ratio, agree, contest, contest_table, lines
+from bench.contest import Contestant, Outcomes, Ratio, agree, bars, contest, contest_table, lines
 from bench.interval_join_workload import Workload
-from bench.results import keep
+from bench.results import keep, picture
 
 FLINK = Contestant("Flink SQL, heap state", "bench.flink.interval_join", "stream")
 TIDEMARK = Contestant("Tidemark, micro-batches", "bench.interval_join_spark", "tidemark")
@@ -30,6 +30,7 @@ LIMITS = {FLINK: 3.0, SPARK: 1.0}
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     good, measured = True, []
+    drawn: dict[str, float] = {}
     for matches in DENSITIES:
         workload = Workload(arguments.rows, arguments.keys, matches)
         outcomes = contest((FLINK, TIDEMARK, SPARK), workload, console)
@@ -46,7 +47,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             console.print("The engines do NOT agree on the rows of the join.")
             good = False
         measured.append(_kept(workload, outcomes, ratios))
+        for engine, rate in bars(outcomes, FLINK).items():
+            drawn[f"{matches:g} matches a row: {engine}"] = rate
     keep("interval_join", {"measured": measured})
+    picture("interval_join", "Interval join: times Flink's rate", drawn, LIMITS[FLINK])
     return 0 if good else 1
 
 
