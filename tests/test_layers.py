@@ -40,7 +40,8 @@ LIBRARIES = {
     "plan": {"sqlglot"},
     "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
     "connectors": {"pyspark", "pyarrow"},
-    "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot"},
+    # Live tables are drawn in terminals and, where there is IPython, in notebooks.
+    "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot", "rich", "IPython"},
     "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments"},
 }
 # Too slow to load before a statement needs them: never while a module is being imported.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from tidemark.session.live import LiveTable
     from tidemark.session.windowed import Run, WindowedTable
     from tidemark.windows import Window
 
@@ -85,6 +86,15 @@ class Result:
     def to_pandas(self) -> pd.DataFrame:
         """All changes applied, as a pandas frame."""
         return self.to_arrow().to_pandas()
+
+    def live(self, keep: int = 10_000) -> LiveTable:
+        """The rows as a table that follows the query while it runs, for ever if it has no end;
+        in a notebook it changes before one's eyes. Of rows that never change, the newest `keep`.
+
+        >>> with session.sql("SELECT shop, COUNT(*) AS n FROM orders GROUP BY shop").live() as now:
+        ...     now.show(seconds=60)  # doctest: +SKIP
+        """
+        raise TidemarkError("this statement has no rows to follow", hint="only queries have")
 
     def to_dataframe(self, kind_column: str = "row_kind") -> DataFrame:
         """The query as a Spark DataFrame, streaming if it has no end. A changelog keeps its row
@@ -178,6 +188,15 @@ class QueryResult(Result):
         from tidemark.session.changelogs import applied
 
         return applied(self.batches(), self._edge)
+
+    def live(self, keep: int = 10_000) -> LiveTable:
+        from tidemark.session.live import LiveTable
+
+        def start() -> ChangeStream:
+            self._stream = self._start()
+            return self._stream
+
+        return LiveTable(self._edge, start, keep)
 
     def to_dataframe(self, kind_column: str = "row_kind") -> DataFrame:
         return self._frame(kind_column)
