@@ -8,13 +8,22 @@ import sys
 import time
 from xml.etree import ElementTree
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from rich.console import Console
 
 import tidemark
 from bench import __main__ as bench_main
-from bench import interval_join_workload, latency_engines, processes, temporal_join
+from bench import (
+    interval_join_workload,
+    latency_engines,
+    processes,
+    temporal_join,
+    windows,
+    windows_growth,
+    windows_workload,
+)
 from bench.__main__ import BENCHES, Bench
 from bench.chart import chart
 from bench.contest import Contestant, Ratio, agree, bars, contest_table, lines
@@ -24,6 +33,8 @@ from bench.startup import long_script
 from bench.state_growth import slowdown
 from bench.state_growth_tidemark import Grown
 from bench.temporal_join_workload import Workload, parsed
+from bench.windows_growth_tidemark import Growth, load_times
+from bench.windows_spark import end_ms, sums, watermark_ms
 
 
 def test_long_script_is_long_and_right():
@@ -111,6 +122,71 @@ def test_slowdown_compares_medians_of_the_last_micro_batches():
 
     small, large = grown(900, *[10] * 15), grown(900, *[10] * 7, *[30] * 8)
     assert slowdown(small, large) == 3.0
+
+
+def test_accounts_take_turns_so_that_sessions_end():
+    workload = windows_workload.Workload(rows=30_000, keys=300, windows="session")
+
+    assert windows_workload.parsed(["table", *workload.arguments()]) == ("table", workload)
+    rows = pl.DataFrame({"n": pl.int_range(workload.rows, dtype=pl.Int64, eager=True)}).sql(
+        f"SELECT {workload.account('n')} AS account, {workload.milliseconds('n')} AS ms FROM self"
+    )
+    assert rows["ms"].is_sorted()
+    assert rows["ms"][-1] == workload.last_ms
+    gaps = rows.select(pl.col("ms").diff().over("account"))["ms"].drop_nulls()
+    longer = gaps.filter(gaps > 10_000)
+    # In a hundred seconds there are 20 turns, of a hundred accounts each.
+    assert longer.len() == 20 * 100 - 300
+    assert gaps.filter(gaps <= 10_000).max() < windows_workload.TURN_MS
+
+
+def test_windows_are_compared_with_the_better_of_each_rival():
+    outcomes = dict.fromkeys((*windows.FLINKS, *windows.SPARKS), outcome(warm=9.0))
+    outcomes |= {windows.FLINKS[2]: outcome(warm=6.0), windows.SPARKS[1]: outcome(warm=1.0)}
+    flink, spark = windows.against_the_better({**outcomes, windows.TIDEMARK: outcome(warm=2.0)})
+
+    assert (flink.rival, flink.ratio.warm, flink.good) == (windows.FLINKS[2], 3.0, True)
+    assert (spark.rival, spark.ratio.warm, spark.good) == (windows.SPARKS[1], 0.5, False)
+
+
+def test_windows_fail_where_engines_disagree_or_micro_batches_grow(monkeypatch):
+    def verdict(rows=10, many_ms=15):
+        engines = (*windows.FLINKS, *windows.SPARKS)
+        outcomes = dict.fromkeys(engines, outcome(cold=3.0, warm=3.0))
+        outcomes[windows.TIDEMARK] = stream(seconds=1.0, rows=rows)
+        monkeypatch.setattr(windows, "contest", lambda *_: outcomes)
+        taken = iter([10, many_ms])
+        monkeypatch.setattr(
+            windows_growth, "measured", lambda _: Grown(1, [next(taken)] * 15, 0, 0.0, {})
+        )
+        asked = argparse.Namespace(rows=10, keys=3, windows=["session"], open=[100, 1000])
+        return windows.run(asked, quiet())
+
+    kept = {}
+    monkeypatch.setattr(windows, "keep", lambda _, content: kept.update(content))
+    monkeypatch.setattr(windows, "picture", lambda *_: None)
+    assert verdict() == 0
+    assert kept["sessions"]["ratio"] == 1.5
+    assert verdict(rows=11) == 1
+    assert verdict(many_ms=25) == 1
+
+
+def test_windows_of_a_stream_are_added_up_to_the_last_watermark():
+    def batch(watermark, rows, counted):
+        observed = {"windows": {"rows": rows, "counted": counted}}
+        return {"eventTime": {"watermark": watermark}, "observedMetrics": observed}
+
+    first, last = batch("1970-01-01T00:00:00.000Z", 0, None), batch("2023-11-15T22:13:20Z", 3, 7)
+    assert sums([first, last, {"observedMetrics": {}}]) == (3, 7)
+    assert watermark_ms(first) == watermark_ms({}) == 0
+    assert watermark_ms(last) > end_ms(windows_workload.Workload(rows=100, keys=10))
+
+
+def test_each_small_batch_finds_as_many_sessions_to_close():
+    growth = Growth(open=1000, batches=4, closing=30)
+
+    opened = pl.Series(load_times(growth)).value_counts(name="sessions").sort("")
+    assert opened["sessions"].to_list() == [30, 30, 30, 30, 880]
 
 
 def test_latency_counts_rows_after_the_warm_up(monkeypatch):
