@@ -71,7 +71,7 @@ def load_times(growth: Growth) -> Any:
     these some that have ended when the watermark has come as far."""
     times = np.full(growth.open, START_MS + _GAP_MS)
     batch = np.arange(min(growth.open, growth.batches * growth.closing)) // growth.closing
-    # A delay behind its last row is the watermark: two steps on once the first of them is in.
+    # After each micro-batch the watermark is a delay behind the end of its stretch of time.
     times[: len(batch)] = START_MS - DELAY_MS + (batch + 2) * _BATCH_MS
     return times
 
