@@ -187,7 +187,7 @@ def test_values_that_are_never_null_need_no_check():
 
 def test_sink_of_inserts_takes_no_updates():
     error = refused("INSERT INTO «s» SELECT id, 'x', n FROM cdc", at=sinks())
-    assert error.notes == {"query": "retract"}
+    assert error.notes == {"query": "retract", "why": "table `cdc` is a changelog"}
     assert plan("INSERT INTO keyed SELECT id, 'x' FROM cdc", sinks()).roots
 
 
@@ -216,3 +216,24 @@ def test_emit_needs_a_window():
         "INSERT INTO keyed SELECT 1, 'x' «EMIT WITH DELAY '1' MINUTE BEFORE WATERMARK»", at=sinks()
     )
     refused("SELECT a FROM u «EMIT WITHOUT DELAY»")
+
+
+@pytest.mark.parametrize(
+    ("query", "why", "hint"),
+    [
+        ("SELECT a, COUNT(*) FROM t GROUP BY a", "without a window", "group by a window, or write"),
+        (
+            "SELECT a, COUNT(*) FROM t GROUP BY a, TUMBLE(ts, INTERVAL '1' MINUTE) "
+            "EMIT WITHOUT DELAY BEFORE WATERMARK",
+            "early or late",
+            "leave EMIT out, or write",
+        ),
+        ("SELECT id, CAST(n AS BIGINT) FROM cdc", "`cdc` is a changelog", "write to a sink"),
+    ],
+)
+def test_a_sink_of_inserts_refuses_updates_and_says_where_they_come_from(query, why, hint):
+    inserts_only = "CREATE TABLE totals (a INT, n BIGINT) WITH ('connector' = 'fake')"
+    error = refused(f"INSERT INTO «totals» {query}", at=world(inserts_only))
+
+    assert why in error.notes["why"]
+    assert error.hint.startswith(hint)

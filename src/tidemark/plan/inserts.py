@@ -14,7 +14,17 @@ from tidemark.plan import literals
 from tidemark.plan.context import Context
 from tidemark.plan.conversions import convert
 from tidemark.plan.expressions import Cast, Expression
-from tidemark.plan.nodes import Column, Node, Sink
+from tidemark.plan.nodes import (
+    Column,
+    GroupAggregate,
+    KeepLast,
+    Node,
+    Scan,
+    Sink,
+    WindowAggregate,
+    inputs,
+    walk,
+)
 from tidemark.plan.not_null import left_out, required
 from tidemark.plan.projection import project
 from tidemark.plan.queries import bind_query
@@ -36,7 +46,7 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
             at=statement.target.span,
         )
     query = bind_query(statement.query, context)
-    _check_changelog(query.edge.changelog, traits.accepts_updates, table, statement)
+    _check_changelog(query, traits.accepts_updates, table, statement)
     rows = _Assignment(statement, table, query, context.drops_nulls).rows()
     return Sink(rows, table, statement.overwrite, rows.edge)
 
@@ -60,16 +70,39 @@ def writable_columns(table: Table) -> list[WritableColumn]:
     ]
 
 
-def _check_changelog(
-    changelog: Changelog, accepts_updates: bool, table: Table, statement: s.Insert
-) -> None:
-    if changelog is not Changelog.APPEND and not accepts_updates:
-        raise PlanError(
-            f"table `{table.name}` takes inserts only, and the query updates and deletes rows",
-            at=statement.target.span,
-            notes={"query": changelog.value},
-            hint="write to a sink that takes a changelog, such as `print`",
-        )
+def _check_changelog(query: Node, accepts_updates: bool, table: Table, statement: s.Insert) -> None:
+    changelog = query.edge.changelog
+    if changelog is Changelog.APPEND or accepts_updates:
+        return
+    notes, instead = {"query": changelog.value}, ""
+    if (reason := _why_rows_change(query)) is not None:
+        notes["why"], instead = reason
+    raise PlanError(
+        f"table `{table.name}` takes inserts only, and the query updates and deletes rows",
+        at=statement.target.span,
+        notes=notes,
+        hint=f"{instead}write to a sink that takes a changelog, such as `print`",
+    )
+
+
+def _why_rows_change(query: Node) -> tuple[str, str] | None:
+    """Which part of the query makes a changelog, and what could be asked instead of it."""
+    for node in walk(query):
+        below = [child.edge.changelog for child in inputs(node)]
+        if node.edge.changelog is Changelog.APPEND or any(c is not Changelog.APPEND for c in below):
+            continue
+        match node:
+            case GroupAggregate():
+                why = "without a window, GROUP BY and DISTINCT change a result at each row"
+                return why, "group by a window, or "
+            case WindowAggregate():
+                why = "EMIT or 'table.exec.emit.*' has windows tell results early or late"
+                return why, "leave EMIT out, or "
+            case KeepLast():
+                return "a newer row of a key takes the place of the one before", ""
+            case Scan():
+                return f"table `{node.table.name}` is a changelog", ""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
