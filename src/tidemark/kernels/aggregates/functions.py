@@ -10,7 +10,6 @@ from tidemark.kernels.aggregates.scope import Aggregate, Scope
 
 FUNCTIONS: Mapping[str, Callable[[Scope], Aggregate]] = {
     "COUNT": numbers.count,
-    "APPROX_COUNT_DISTINCT": numbers.count_distinct,
     "SUM": numbers.total,
     "AVG": numbers.mean,
     "VAR_POP": numbers.variance(sample=False),
@@ -24,8 +23,6 @@ FUNCTIONS: Mapping[str, Callable[[Scope], Aggregate]] = {
     "LISTAGG": values.joined_text,
     "ARRAY_AGG": values.array,
     "COLLECT": values.bag,
-    "JSON_ARRAYAGG": values.json_array,
-    "JSON_OBJECTAGG": values.json_object,
 }
 
 

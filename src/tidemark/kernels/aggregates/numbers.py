@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -37,12 +37,6 @@ def count(scope: Scope) -> Aggregate:
             kept = scope.keep("count", scope.signed(_one(scope.passes)), Merge.TOTAL)
         return Aggregate((kept,), pl.col(kept.name))
     kept, counted = _counted(scope)
-    return Aggregate((kept,), counted)
-
-
-def count_distinct(scope: Scope) -> Aggregate:
-    """What APPROX_COUNT_DISTINCT approximates, exactly."""
-    kept, counted = _counted(replace(scope, call=replace(scope.call, distinct=True)))
     return Aggregate((kept,), counted)
 
 

@@ -1,4 +1,4 @@
-"""Aggregates that need values themselves: extremes, ends, lists, bags, JSON."""
+"""Aggregates that need values themselves: extremes, ends, lists, bags."""
 
 from __future__ import annotations
 
@@ -59,30 +59,3 @@ def bag(scope: Scope) -> Aggregate:
         pl.element().unique_counts().alias("value"),
     )
     return Aggregate((kept,), values.list.eval(entry).cast(scope.call.dtype))
-
-
-def json_array(scope: Scope) -> Aggregate:
-    kept, texts = scope.values(_as_json(scope.argument), "json")
-    return Aggregate((kept,), pl.lit("[") + texts.list.join(",") + pl.lit("]"))
-
-
-def json_object(scope: Scope) -> Aggregate:
-    key, value = (pl.col(name) for name in scope.call.arguments)
-    member = _as_json(key.cast(pl.String)) + pl.lit(":") + _as_json(value).fill_null("null")
-    kept, texts = scope.values(member, "json")
-    return Aggregate((kept,), pl.lit("{") + texts.list.join(",") + pl.lit("}"))
-
-
-def _as_json(value: pl.Expr) -> pl.Expr:
-    """The value as JSON; null stays null."""
-    return value.map_batches(_json_texts, return_dtype=pl.String, is_elementwise=True)
-
-
-def _json_texts(values: pl.Series) -> pl.Series:
-    if values.dtype.is_decimal():
-        return values.cast(pl.String)
-    if values.dtype == pl.Binary:
-        values = values.bin.encode("base64")
-    inside = values.rename("v").to_frame().to_struct().struct.json_encode()  # {"v":...}
-    texts = inside.str.slice(len('{"v":')).str.head(-1)
-    return texts.set(values.is_null(), None)
