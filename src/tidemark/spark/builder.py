@@ -44,7 +44,7 @@ from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.clean_up import Retention
@@ -78,7 +78,8 @@ class Builder:
     state: StateSettings | None = None
     registered: dict[str, PythonFunction] = field(default_factory=dict)
     ends: list[str] = field(default_factory=list)
-    operators: list[str] = field(default_factory=list)
+    # The stateful operators by name, with what tells what they did in a batch.
+    operators: dict[str, Observation | None] = field(default_factory=dict)
 
     def build(self, node: Node) -> Frame:
         return _BUILDERS[type(node)](self, node)
@@ -123,14 +124,21 @@ class Builder:
 
         assert self.state is not None
         name = f"{what}-{len(self.operators) + 1}"
-        self.operators.append(name)
+        self.operators[name] = observation = None if self.streaming else _observation()
         wanted = [ms for ms in (tick_ms, min(TICK_MS, self.state.ttl_ms)) if ms]
-        options = StatefulOptions(name, self.state.buckets, min(wanted, default=None))
+        tick = min(wanted, default=None)
+        options = StatefulOptions(name, self.state.buckets, tick, observation)
         return run_stateful(self.spark, kernel, inputs, schema, options)
 
 
 # How often operators that keep state for a time look at the clock.
 TICK_MS = 1000
+
+
+def _observation() -> Observation:
+    from pyspark.sql import Observation
+
+    return Observation()
 
 
 def register(spark: SparkSession, function: PythonFunction) -> None:

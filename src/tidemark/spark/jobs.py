@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tidemark.errors import TidemarkError
-from tidemark.spark.progress import Progress, Reports
+from tidemark.spark.progress import OperatorProgress, Progress, Reports, operators_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
     from tidemark.spark.remote import Fetcher
@@ -44,9 +44,16 @@ class BatchRun:
     """A bounded plan as one Spark batch on a thread of its own."""
 
     def __init__(
-        self, spark: SparkSession, frame: DataFrame, deliver: Deliver, diagnose: Diagnose
+        self,
+        spark: SparkSession,
+        frame: DataFrame,
+        deliver: Deliver,
+        diagnose: Diagnose,
+        observations: Mapping[str, Observation],
     ) -> None:
         self._spark = spark
+        self._observations = observations
+        self._operators: tuple[OperatorProgress, ...] = ()
         self._diagnose = diagnose
         self._tag = f"tidemark-{uuid.uuid4().hex}"
         self._started = time.monotonic()
@@ -63,6 +70,7 @@ class BatchRun:
         try:
             self._spark.addTag(self._tag)
             self._rows = deliver(frame, None) or 0
+            self._operators = operators_of(self._observations)
         except Exception as failure:
             if not self._stopped:
                 self.failure = self._diagnose(failure)
@@ -91,7 +99,8 @@ class BatchRun:
         seconds = (self._ended or time.monotonic()) - self._started
         rate = self._rows / seconds if seconds else 0.0
         done = 0 if self._thread.is_alive() else 1
-        return Progress(done, self._rows, self._rows, rate, seconds=seconds)
+        operators = self._operators
+        return Progress(done, self._rows, self._rows, rate, seconds=seconds, operators=operators)
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from tidemark.spark.remote import Fetcher, is_remote
 from tidemark.spark.stateful.end_of_input import say_ended
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 # Takes the rows of one batch; returns how many there were.
@@ -32,10 +32,12 @@ Consume = Callable[[Frame, int | None], int]
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A plan's DataFrame, and where the ends of its bounded sources are to be told."""
+    """A plan's DataFrame, where the ends of its bounded sources are to be told, and what tells
+    of its operators in a batch."""
 
     frame: Frame
     ends: tuple[str, ...]
+    observations: Mapping[str, Observation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,9 @@ class Launcher:
             state = StateSettings(buckets, self.ttl_ms, ends, self.aggregate_phases)
         constants = _Constants(self.spark, folder)
         builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state)
-        return Built(builder.build(root), tuple(builder.ends))
+        frame = builder.build(root)
+        told = {name: o for name, o in builder.operators.items() if o is not None}
+        return Built(frame, tuple(builder.ends), told)
 
     def _default_buckets(self) -> int:
         return 2 * int(self.spark.conf.get("spark.sql.shuffle.partitions") or 4)
@@ -98,12 +102,14 @@ class Launcher:
         return not root.edge.bounded or self.checkpoint is not None or self.always_stream
 
     def _start_batch(self, root: Node, consume: Consume) -> Run:
-        frame = self.frame(root, streaming=False)
+        built = self.built(root, False, _temporary_folder)
+        frame = built.frame
         return BatchRun(
             self.spark,
             frame.data,
             lambda data, _: consume(Frame(data, frame.columns, frame.changelog), None),
             self.diagnose,
+            built.observations,
         )
 
     def _start_stream(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyspark.sql import Observation
+
     from tidemark.spark.stateful.metrics import OperatorMetrics, Totals
 
 # The observed metric with the number of rows that came out, where nobody else can count them.
@@ -127,6 +129,19 @@ class Reports:
                     for name, totals in sorted(self._totals.items())
                 ),
             )
+
+
+def operators_of(observations: Mapping[str, Observation]) -> tuple[OperatorProgress, ...]:
+    """What the operators of a batch did, when it has ended."""
+    from tidemark.spark.stateful.metrics import Totals, of_observation
+
+    told = []
+    for name, observation in sorted(observations.items()):
+        if reports := of_observation(observation):
+            totals = Totals()
+            totals.add(reports)
+            told.append(OperatorProgress.of(name, totals.read()))
+    return tuple(told)
 
 
 def _iso(milliseconds: int) -> str:

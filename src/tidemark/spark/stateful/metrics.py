@@ -19,11 +19,12 @@ from tidemark.spark.stateful.packing import PAYLOAD, encode
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Observation
 
 REPORT = "report"
 OUTPUT_DDL = f"{PAYLOAD} BINARY, {REPORT} STRING"
 _PREFIX = "tidemark:"
+_REPORTS = "reports"
 # Rows of one packed value: few enough that wide rows stay far below two gigabytes.
 _ROWS_PER_PAYLOAD = 100_000
 
@@ -62,11 +63,23 @@ def packed_output(
     yield pd.DataFrame({PAYLOAD: payloads, REPORT: reports})
 
 
-def observed(packed: DataFrame, operator: str) -> DataFrame:
-    """The packed output, with its reports gathered under the operator's name."""
+def observed(packed: DataFrame, operator: str, observation: Observation | None = None) -> DataFrame:
+    """The packed output, with its reports gathered under the operator's name; in a batch, which
+    has no progress to read them from, by an `observation`."""
     from pyspark.sql import functions as f
 
-    return packed.observe(_PREFIX + operator, f.collect_list(REPORT).alias("reports"))
+    where = _PREFIX + operator if observation is None else observation
+    return packed.observe(where, f.collect_list(REPORT).alias(_REPORTS))
+
+
+def of_observation(observation: Observation) -> list[dict[str, Any]]:
+    """The reports of an operator in a batch that has ended; none if the operator did not run."""
+    try:
+        found = observation.get
+    except Exception:
+        # Spark has found that the operator need not run, and fails to say so.
+        return []
+    return [json.loads(report) for report in found.get(_REPORTS) or ()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +105,7 @@ class OperatorMetrics:
 def reports_of(progress: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Per operator the reports in a query's progress (as JSON): one per bucket that worked."""
     return {
-        name.removeprefix(_PREFIX): [json.loads(report) for report in row["reports"] or ()]
+        name.removeprefix(_PREFIX): [json.loads(report) for report in row[_REPORTS] or ()]
         for name, row in observations(progress).items()
         if name.startswith(_PREFIX)
     }

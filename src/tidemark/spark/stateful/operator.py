@@ -32,7 +32,7 @@ from tidemark.spark.stateful.packing import (
 from tidemark.spark.types import from_spark, to_arrow
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import StructType
 
 
@@ -76,11 +76,13 @@ class StatefulInput:
 class StatefulOptions:
     """How an operator runs. `buckets` may not change while a checkpoint lives; a multiple of
     Spark's shuffle partitions gives each the same share. With `ticker_ms` every bucket is
-    called at least that often, for kernels that ask for processing time."""
+    called at least that often, for kernels that ask for processing time. `observation` is told
+    what a batch did."""
 
     name: str = "operator"
     buckets: int = 8
     ticker_ms: int | None = None
+    observation: Observation | None = None
 
 
 def run_stateful(
@@ -100,7 +102,8 @@ def run_stateful(
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
     rows = Unpack(_arrow_schema(output_schema))
-    return observed(output, options.name).mapInArrow(rows, _nullable(output_schema))
+    observation = None if streaming else options.observation
+    return observed(output, options.name, observation).mapInArrow(rows, _nullable(output_schema))
 
 
 def _packed(

@@ -1,0 +1,123 @@
+"""Late rows on real Spark: what windows drop and what they count is all there was."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tidemark
+from tidemark.session.session import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Key, value and second, in order of arrival; the watermark is two seconds behind the latest.
+ROWS = [
+    ("a", 1, 1),
+    ("b", 2, 4),
+    ("a", 3, 12),
+    ("a", 4, 9),
+    ("b", 5, 30),
+    ("a", 6, 8),
+    ("a", 7, 28),
+]
+FILE = "WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/{name}')"
+TUMBLE = "SELECT k, COUNT(*) FROM ev WHERE v <> 2 GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND)"
+SESSION = "SELECT k, COUNT(*) FROM ev GROUP BY k, SESSION(ts, INTERVAL '3' SECOND)"
+
+
+@pytest.fixture
+def session(spark: SparkSession, tmp_path: Path) -> Session:
+    lines = [
+        json.dumps({"k": k, "v": v, "ts": str(datetime(2024, 5, 6, 10, 0, second))})
+        for k, v, second in ROWS
+    ]
+    (tmp_path / "ev").write_text("\n".join(lines), encoding="utf-8")
+    made = tidemark.connect(spark)
+    columns = {
+        "ev": "k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND",
+        "counts": "k STRING, n BIGINT",
+        "lates": "v INT, operator STRING, t TIMESTAMP(3), w TIMESTAMP(3), late_by BIGINT",
+    }
+    for name, declared in columns.items():
+        made.sql(f"CREATE TABLE {name} ({declared}) {FILE.format(folder=tmp_path, name=name)}")
+    return made
+
+
+def written(folder: Path, name: str) -> list[dict[str, Any]]:
+    files = [p for p in (folder / name).rglob("*") if p.is_file() and p.name[0] not in "._"]
+    return [json.loads(line) for p in files for line in p.read_text("utf-8").splitlines()]
+
+
+def test_rows_dropped_and_rows_counted_are_all_rows(session: Session, tmp_path: Path):
+    result = session.sql(
+        f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts {TUMBLE}; INSERT INTO lates "
+        "SELECT v, late_operator, late_time, late_watermark, late_by FROM ev$late; END"
+    )
+    result.job.wait()
+
+    late = sorted(written(tmp_path, "lates"), key=lambda row: row["v"])
+    of_window = {"operator": "window-aggregate of k, TUMBLE(size 10 s)"}
+    assert late == [
+        {
+            "v": 4,
+            **of_window,
+            "t": "2024-05-06 10:00:09",
+            "w": "2024-05-06 10:00:10",
+            "late_by": 1000,
+        },
+        {
+            "v": 6,
+            **of_window,
+            "t": "2024-05-06 10:00:08",
+            "w": "2024-05-06 10:00:28",
+            "late_by": 20000,
+        },
+    ]
+    counted = sum(row["n"] for row in written(tmp_path, "counts"))
+    assert counted + len(late) == sum(1 for _, v, _ in ROWS if v != 2)
+
+    operators = {one.name: one for one in result.progress().operators}
+    assert sum(operators["window-aggregate-1"].late) == 2
+    assert operators["late-rows-1"].rows_out == 2
+    assert sum(operators["late-rows-1"].late) == 0
+
+
+def test_sessions_tell_what_they_drop_beside_other_windows(session: Session, tmp_path: Path):
+    session.sql(
+        f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts {SESSION}; INSERT INTO counts {TUMBLE}; "
+        "INSERT INTO lates SELECT v, late_operator, late_time, late_watermark, late_by "
+        "FROM ev$late; END"
+    ).job.wait()
+
+    late = Counter(row["operator"].split(", ")[1] for row in written(tmp_path, "lates"))
+    counted = sum(row["n"] for row in written(tmp_path, "counts"))
+    assert late == {"TUMBLE(size 10 s)": 2, "SESSION(gap 3 s)": 1}
+    assert counted + late.total() == len(ROWS) + len(ROWS) - 1
+
+
+def test_without_windows_a_row_at_or_behind_the_watermark_is_late(session: Session):
+    rows = session.sql("SELECT v, late_operator, late_by FROM ev$late").rows()
+
+    assert sorted((row["v"], row["late_by"]) for row in rows) == [(4, 1000), (6, 20000), (7, 0)]
+    assert {row["late_operator"] for row in rows} == {"source"}
+
+
+def test_an_operator_that_need_not_run_says_nothing(session: Session):
+    result = session.sql(f"SELECT * FROM ({TUMBLE}) WHERE FALSE")
+
+    assert result.rows() == []
+    assert result.job.progress().operators == ()
+
+
+def test_a_live_table_follows_a_changelog_to_its_end(session: Session):
+    table = session.sql("SELECT k, COUNT(*) AS n FROM ev GROUP BY k").live()
+    table.wait()
+
+    assert sorted((row["k"], row["n"]) for row in table.rows()) == [("a", 5), ("b", 2)]
+    assert table.state == "finished"
