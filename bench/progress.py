@@ -71,6 +71,20 @@ def totals(progress: list[Progress], operator: str) -> Totals:
     return result
 
 
+def details(progress: list[Progress], operator: str) -> dict[str, Any]:
+    """Where the time went, in the driver and in the operator, and what the operator holds."""
+    metrics = totals(progress, operator).read()
+    return {
+        "micro_batches_s": by_part(progress),
+        "operator_s": by_work(progress, operator),
+        "round_trips": metrics.round_trips,
+        "late": metrics.late,
+        "state_rows": metrics.state_rows,
+        "state_mb": round(metrics.state_bytes / 1e6, 1),
+        "batches": [batch["durationMs"] for batch in progress],
+    }
+
+
 def _reports(progress: list[Progress], operator: str) -> Iterator[dict[str, Any]]:
     for batch in progress:
         yield from reports_of(batch).get(operator, [])

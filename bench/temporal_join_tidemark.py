@@ -11,9 +11,9 @@ from typing import Any
 
 import tidemark
 from bench.engine import agreed, answer_runs, twice
-from bench.progress import Progress, by_part, by_work, follow, seconds, totals
+from bench.progress import Progress, details, follow, seconds, totals
 from bench.temporal_join_workload import JOIN, SINK, Workload, parsed
-from tidemark.spark.stateful.metrics import OperatorMetrics, Totals, reports_of
+from tidemark.spark.stateful.metrics import Totals, reports_of
 
 # Of ten million orders two million come in each.
 BATCHES = 5
@@ -36,9 +36,8 @@ def stream(session: tidemark.Session, workload: Workload) -> None:
 
     def job() -> tuple[float, dict[str, Any]]:
         progress = _streamed(session, workload)
-        metrics = totals(progress, OPERATOR).read()
-        rows.append(metrics.rows_out)
-        return seconds(progress), _details(progress, metrics)
+        rows.append(totals(progress, OPERATOR).read().rows_out)
+        return seconds(progress), details(progress, OPERATOR)
 
     answer_runs(twice(job), agreed(rows))
 
@@ -119,19 +118,6 @@ def _numbers(spark: Any, count: int) -> Any:
     source = spark.readStream.format("rate-micro-batch")
     source = source.option("rowsPerBatch", max(1, count // BATCHES))
     return source.load().where(f"value <= {count}").withColumnRenamed("value", "n")
-
-
-def _details(progress: list[Progress], metrics: OperatorMetrics) -> dict[str, Any]:
-    """Where the time went, in the driver and in the operator, and what the operator holds."""
-    return {
-        "micro_batches_s": by_part(progress),
-        "operator_s": by_work(progress, OPERATOR),
-        "round_trips": metrics.round_trips,
-        "late": metrics.late,
-        "state_rows": metrics.state_rows,
-        "state_mb": round(metrics.state_bytes / 1e6, 1),
-        "batches": [batch["durationMs"] for batch in progress],
-    }
 
 
 if __name__ == "__main__":

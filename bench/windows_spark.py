@@ -12,7 +12,7 @@ from typing import Any
 
 import tidemark
 from bench.engine import agreed, answer_runs, twice
-from bench.progress import Progress, by_part, by_work, follow, seconds, totals
+from bench.progress import Progress, by_part, details, follow, seconds, totals
 from bench.windows_workload import DELAY_MS, SINK, Workload, parsed, window_table
 from tidemark.spark.stateful.metrics import Totals, observations, reports_of
 
@@ -44,9 +44,8 @@ def by_tidemark(session: tidemark.Session, workload: Workload) -> None:
 
     def job() -> tuple[float, dict[str, Any]]:
         progress = _inserted(session, workload, query)
-        metrics = totals(progress, OPERATOR).read()
-        rows.append(metrics.rows_out)
-        return seconds(progress), _details(progress)
+        rows.append(totals(progress, OPERATOR).read().rows_out)
+        return seconds(progress), details(progress, OPERATOR)
 
     runs = twice(job)
     summed, checksum = sums(_observed(session.sql(query).to_dataframe(), workload))
@@ -133,20 +132,6 @@ def records(spark: Any, workload: Workload) -> Any:
         f"{workload.amount('n')} AS amount",
         f"timestamp_millis({workload.milliseconds('n')} + IF(n < {count}, 0, {_DAY_MS})) AS ts",
     )
-
-
-def _details(progress: list[Progress]) -> dict[str, Any]:
-    """Where the time went, in the driver and in the operator, and what the operator holds."""
-    metrics = totals(progress, OPERATOR).read()
-    return {
-        "micro_batches_s": by_part(progress),
-        "operator_s": by_work(progress, OPERATOR),
-        "round_trips": metrics.round_trips,
-        "late": metrics.late,
-        "state_rows": metrics.state_rows,
-        "state_mb": round(metrics.state_bytes / 1e6, 1),
-        "batches": [batch["durationMs"] for batch in progress],
-    }
 
 
 if __name__ == "__main__":

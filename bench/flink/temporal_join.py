@@ -21,13 +21,13 @@ def main() -> None:
     _, workload = parsed()
     tables = environment()
     create_tables(tables, workload)
-    runs = twice(lambda: (joined(tables), None))
+    runs = twice(lambda: (inserted(tables, JOIN), None))
     answer_runs(runs, *counted(tables))
 
 
-def joined(tables: Any) -> float:
-    """The seconds of the join into a sink that forgets."""
-    client = tables.execute_sql(f"INSERT INTO sink {JOIN}").get_job_client()
+def inserted(tables: Any, query: str) -> float:
+    """The seconds of a query into a sink that forgets."""
+    client = tables.execute_sql(f"INSERT INTO sink {query}").get_job_client()
     milliseconds: int = client.get_job_execution_result().result().get_net_runtime()
     return milliseconds / 1000
 
@@ -60,14 +60,14 @@ def create_tables(tables: Any, workload: Workload) -> None:
           account AS {workload.order_key("n")},
           order_time AS TO_TIMESTAMP_LTZ({workload.order_ms("n")}, 3),
           WATERMARK FOR order_time AS order_time
-        ) WITH ({_sequence(workload.left)})"""
+        ) WITH ({sequence(workload.left)})"""
     )
     tables.execute_sql(
         f"""CREATE TABLE numbers (
           n BIGINT NOT NULL,
           account AS {workload.version_key("n")},
           valid_from AS TO_TIMESTAMP_LTZ({workload.version_ms("n")}, 3)
-        ) WITH ({_sequence(workload.versions)})"""
+        ) WITH ({sequence(workload.versions)})"""
     )
     # Flink takes no computed column into a primary key, but the columns of a stream it does.
     rows = tables.sql_query("SELECT account, n AS version, valid_from FROM numbers")
@@ -83,21 +83,25 @@ def create_tables(tables: Any, workload: Workload) -> None:
     tables.create_temporary_view("versions", tables.to_data_stream(rows), schema)
 
 
-def _sequence(count: int) -> str:
+def sequence(count: int) -> str:
     """Numbers as fast as they are taken; neighbours come from different tasks."""
     return f"""'connector' = 'datagen', 'rows-per-second' = '1000000000',
         'fields.n.kind' = 'sequence', 'fields.n.start' = '0', 'fields.n.end' = '{count - 1}'"""
 
 
-def counted(tables: Any) -> tuple[int, int]:
-    """How many rows the join has, and the sum of their versions."""
-    # One update of the two numbers for thousands of rows.
+def set_mini_batch(tables: Any) -> None:
     for key, value in {
         "table.exec.mini-batch.enabled": "true",
         "table.exec.mini-batch.allow-latency": "5 s",
         "table.exec.mini-batch.size": "50000",
     }.items():
         tables.get_config().set(key, value)
+
+
+def counted(tables: Any) -> tuple[int, int]:
+    """How many rows the join has, and the sum of their versions."""
+    # One update of the two numbers for thousands of rows.
+    set_mini_batch(tables)
     result = tables.execute_sql(f"SELECT COUNT(*), SUM(version) FROM ({JOIN})")
     with closing(result.collect()) as changes:
         *_, last = changes

@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import Any
 
 from bench.engine import answer_runs, twice
-from bench.flink.temporal_join import environment
+from bench.flink.temporal_join import environment, inserted, sequence, set_mini_batch
 from bench.windows_workload import (
     DELAY_MS,
     SINK,
@@ -25,11 +25,6 @@ from bench.windows_workload import (
 )
 
 SPELLINGS = {"table": window_table, "group": group_window}
-MINI_BATCH = {
-    "table.exec.mini-batch.enabled": "true",
-    "table.exec.mini-batch.allow-latency": "5 s",
-    "table.exec.mini-batch.size": "50000",
-}
 
 
 def main() -> None:
@@ -45,21 +40,8 @@ def main() -> None:
     answer_runs(runs, *summed(tables, query))
 
 
-def set_mini_batch(tables: Any) -> None:
-    for key, value in MINI_BATCH.items():
-        tables.get_config().set(key, value)
-
-
-def inserted(tables: Any, query: str) -> float:
-    """The seconds of the windows into a sink that forgets."""
-    client = tables.execute_sql(f"INSERT INTO sink {query}").get_job_client()
-    milliseconds: int = client.get_job_execution_result().result().get_net_runtime()
-    return milliseconds / 1000
-
-
 def create_tables(tables: Any, workload: Workload) -> None:
     tables.execute_sql(SINK)
-    # Numbers as fast as they are taken; neighbours come from different tasks.
     tables.execute_sql(
         f"""CREATE TABLE records (
           n BIGINT NOT NULL,
@@ -67,9 +49,7 @@ def create_tables(tables: Any, workload: Workload) -> None:
           amount AS {workload.amount("n")},
           ts AS TO_TIMESTAMP_LTZ({workload.milliseconds("n")}, 3),
           WATERMARK FOR ts AS ts - INTERVAL '{DELAY_MS // 1000}' SECOND
-        ) WITH ('connector' = 'datagen', 'rows-per-second' = '1000000000',
-          'fields.n.kind' = 'sequence', 'fields.n.start' = '0',
-          'fields.n.end' = '{workload.rows - 1}')"""
+        ) WITH ({sequence(workload.rows)})"""
     )
 
 
