@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidemark
-from tidemark.errors import NotSupported
 from tidemark.session.session import Session
 
 if TYPE_CHECKING:
@@ -94,7 +93,8 @@ def test_json_is_aggregated_with_and_without_nulls(session: Session):
     assert row == {"a": "[1,3]", "b": "[1,null,3]", "c": '{"a1":1,"a3":3}', "d": "[]"}
 
 
-def test_groups_that_are_kept_for_a_time_only_are_refused(session: Session):
+def test_groups_may_be_kept_for_a_time_only(session: Session):
     session.sql("SET 'table.exec.state.ttl' = '1 h'")
-    with pytest.raises(NotSupported, match=r"state\.ttl"):
-        session.sql("SELECT k, COUNT(*) AS n FROM ev GROUP BY k").rows()
+    rows = session.sql("SELECT k, COUNT(*) AS n FROM ev GROUP BY k").rows()
+    assert sorted((row["k"], row["n"]) for row in rows) == [("a", 4), ("b", 2)]
+    assert len(session.sql("SELECT DISTINCT k FROM ev").rows()) == 2

@@ -174,7 +174,7 @@ def _group_aggregate(node: GroupAggregate) -> Description:
     key = [f"key=[{', '.join(names[key] for key in node.keys)}]"] if node.keys else []
     select = f"select=[{', '.join(window_words.call(call, names) for call in node.calls)}]"
     runs_as = "stateful operator, one kernel per key bucket"
-    keeps = "the aggregates of each key, for ever"
+    keeps = "the aggregates of each key, until it is idle for 'table.exec.state.ttl' if that is set"
     return Description("GroupAggregate", (*key, select), runs_as, keeps)
 
 

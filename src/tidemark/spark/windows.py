@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
-from tidemark.catalog.options import STATE_TTL
 from tidemark.catalog.tables import Changelog, UserFunction
 from tidemark.errors import NotSupported
 from tidemark.functions import spark_text
@@ -322,17 +321,20 @@ def group_aggregate(builder: Builder, node: GroupAggregate) -> Frame:
     from tidemark.kernels.windows.aggregate import WindowAggregate as Kernel
 
     assert builder.state is not None
-    if builder.state.ttl_ms:
-        raise NotSupported(
-            "'table.exec.state.ttl' cannot be used with GROUP BY without a window yet",
-            notes={"why": "groups are kept for ever"},
-            hint=f"RESET '{STATE_TTL}', or group by a window",
-        )
     input_ = WindowInput(builder, node.input, node.keys, None)
     input_.data = input_.data.selectExpr("*", *(f"{value} AS {name}" for value, name in _ALWAYS))
     calls = tuple(_call(place, call, input_.names) for place, call in enumerate(node.calls))
     emit = Emit(early=Firing(each_row=True))
-    kernel = Kernel(input_.keys, Given(*GIVEN), calls, emit, retracts=input_.retracts)
+    kernel = Kernel(
+        input_.keys,
+        Given(*GIVEN, endless=True),
+        calls,
+        emit,
+        retracts=input_.retracts,
+        idle_ms=builder.state.ttl_ms or None,
+        # As in Flink; but rows of DISTINCT are told once.
+        repeats=builder.state.ttl_ms > 0 and node.edge.changelog is not Changelog.APPEND,
+    )
     wrapped = input_.wrapped(kernel, t.Timestamp(3), builder.zone)
     schema = _results_schema(node.calls, input_, kinds=True)
     data = builder.run_kernel("group-aggregate", wrapped, [input_.stateful(None)], schema)

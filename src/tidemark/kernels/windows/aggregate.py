@@ -46,6 +46,10 @@ class WindowAggregate:
     Output has the keys, a column per call, and where the window starts and ends; kinds too if
     `changelog_output`. `retracts` says that input rows have kinds.
 
+    With `idle_ms` a window is forgotten when no row has come for so long by the clock: the next
+    row opens a new one. With `repeats` results are told even if they are as they were, so that
+    operators behind this one do not forget them either.
+
     With `combined` the input is what `combine` has made of rows, somewhere before the exchange:
     a row per key, pane and set of open windows, with columns of accumulators instead of the
     user's. Rows that come too late are then counted, not shown.
@@ -59,6 +63,8 @@ class WindowAggregate:
     processing_time: bool = False
     retracts: bool = False
     combined: bool = False
+    idle_ms: int | None = None
+    repeats: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     def __post_init__(self) -> None:
@@ -136,7 +142,14 @@ class WindowAggregate:
                 lateness = self.lateness_ms if self.emit.late else 0
                 panes = panes_of(self.assigner)
                 return UpdatingWindows(
-                    self.keys, panes, self._aggregates(), self.emit, lateness, self.compaction
+                    self.keys,
+                    panes,
+                    self._aggregates(),
+                    self.emit,
+                    lateness,
+                    self.idle_ms,
+                    self.repeats,
+                    self.compaction,
                 )
             case _:
                 return self._paned()

@@ -57,8 +57,10 @@ def telling(events: pl.DataFrame, results: tuple[pl.Expr, ...], has_rows: pl.Exp
     )
 
 
-def changes(told: pl.DataFrame, keys: tuple[str, ...], outputs: list[str]) -> pl.DataFrame:
-    """The changelog of what is told: nothing where a result is as it was.
+def changes(
+    told: pl.DataFrame, keys: tuple[str, ...], outputs: list[str], *, repeated: bool = False
+) -> pl.DataFrame:
+    """The changelog of what is told: nothing where a result is as it was, unless `repeated`.
 
     Of one moment the earliest window comes first, of one row the latest, as in Flink.
     """
@@ -69,7 +71,9 @@ def changes(told: pl.DataFrame, keys: tuple[str, ...], outputs: list[str]) -> pl
     )
     pairs = told.with_columns(earlier).filter(pl.col(ROLE) != STORED)
     was, is_ = pl.col(_BEFORE + TOLD).fill_null(False), pl.col(TOLD)
-    differs = pl.any_horizontal(pl.col(n).ne_missing(pl.col(_BEFORE + n)) for n in outputs)
+    differs = pl.any_horizontal(
+        pl.lit(repeated), *(pl.col(n).ne_missing(pl.col(_BEFORE + n)) for n in outputs)
+    )
     end = pl.col(WINDOW_END)
     rank = pl.when(pl.col(ROLE) == ROW).then(-end).otherwise(end)
     pairs = pairs.with_columns(

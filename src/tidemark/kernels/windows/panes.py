@@ -24,7 +24,8 @@ class Panes:
     """Expressions over a row's TIME, a pane's PANE and LAST, and a window's WINDOW_END.
 
     `span` is how far before its last end a pane's first end may lie: zero where every pane is
-    a window. `derived` says that LAST follows from PANE.
+    a window. `derived` says that LAST follows from PANE. Windows that are `endless` have nothing
+    to tell at their end.
     """
 
     start: pl.Expr
@@ -35,6 +36,7 @@ class Panes:
     span: int
     gaps: bool = False
     derived: bool = True
+    endless: bool = False
 
     @property
     def overlap(self) -> bool:
@@ -66,11 +68,17 @@ def panes_of(assigner: Sliding | Cumulating | Given) -> Panes:
             return _sliding(size, slide, offset)
         case Cumulating(size, step, offset):
             return _cumulating(size, step, offset)
-        case Given(start, end):
+        case Given(start, end, endless):
             # A pane is a window; once rows have become panes, it is known by LAST.
-            end_of_pane = pl.col(end)
             return Panes(
-                pl.col(start), end_of_pane, pl.col(LAST), pl.col(PANE), 1, 0, derived=False
+                start=pl.col(start),
+                last=pl.col(end),
+                first=pl.col(LAST),
+                window_start=pl.col(PANE),
+                every=1,
+                span=0,
+                derived=False,
+                endless=endless,
             )
 
 

@@ -48,10 +48,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Each row says itself which window it is in, by the names of two Int64 columns."""
+    """Each row says itself which window it is in, by the names of two Int64 columns. Windows that
+    are `endless` tell nothing when the watermark reaches their end."""
 
     start: str
     end: str
+    endless: bool = False
 
 
 @dataclass(frozen=True, slots=True)

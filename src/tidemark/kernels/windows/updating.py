@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.aggregates import Aggregates
-from tidemark.kernels.columns import HASH, SEQUENCE, STAMP, TIME
+from tidemark.kernels.aggregates import ROWS, Aggregates
+from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import KeyedTable, distinct, longs
+from tidemark.kernels.tables import KeyedTable, distinct, earliest, longs
 from tidemark.kernels.windows.events import (
     CALL,
     CELL,
@@ -45,7 +45,8 @@ class UpdatingWindows:
     the clock, rows, the watermark's arrival at its end.
 
     State is what each window has come to and told last (the newest record counts), a queue of
-    ends to come, and a queue of calls by the clock.
+    ends to come, and a queue of calls by the clock. With `idle_ms` a window that no row has come
+    for so long is forgotten.
     """
 
     keys: tuple[str, ...]
@@ -53,6 +54,8 @@ class UpdatingWindows:
     aggregates: Aggregates
     emit: Emit
     lateness: int
+    idle_ms: int | None
+    repeats: bool
     compaction: Compaction
 
     def step(self, state: State, incoming: Incoming) -> Outcome:
@@ -66,17 +69,18 @@ class UpdatingWindows:
         events = self._events(state, incoming, rows, ending, called)
         told = telling(events, self.aggregates.results, self.aggregates.has_rows)
         after = self._after(events, told, incoming)
-        opened = after.filter(pl.col(_NEW) & (pl.col(WINDOW_END) > incoming.ended))
-        ends = ends.push(opened.select(self._window), WINDOW_END, self.compaction)
+        if not self.panes.endless:
+            opened = after.filter(pl.col(_NEW) & (pl.col(WINDOW_END) > incoming.ended))
+            ends = ends.push(opened.select(self._window), WINDOW_END, self.compaction)
         asked = after.filter(pl.col(_DUE).is_not_null()).select(*self._window, _DUE)
         calls = calls.push(asked, _DUE, self.compaction, pl.DataFrame.unique)
         windows = self._written(state.keyed("windows"), after, incoming)
         return Outcome(
             {"windows": windows, "ends": ends, "calls": calls},
-            changes(told, self.keys, self._outputs),
+            changes(told, self.keys, self._outputs, repeated=self.repeats),
             placed.filter(too_late).drop(PANE, LAST),
             next_event_time=None if ends.next is None else ends.next - 1,
-            next_processing_time=calls.next,
+            next_processing_time=earliest(calls.next, self._next_forgotten(windows)),
             waiting=ends.height,
         )
 
@@ -113,7 +117,7 @@ class UpdatingWindows:
         names = [*self._window, *self.aggregates.names]
         place = pl.col(SEQUENCE) - state.sequence
         parts = [
-            (self._stored(state, hashes, rows.select(names)), STORED, pl.lit(-2)),
+            (self._stored(state, incoming, hashes, rows.select(names)), STORED, pl.lit(-2)),
             (called, CALL, pl.lit(-1)),
             (rows.select(*names, STAMP, SEQUENCE), ROW, place * 2 + 1),
             (self._ends(incoming, rows, ending), END, place * 2),
@@ -123,24 +127,31 @@ class UpdatingWindows:
             for part, role, order in parts
         ]
         events = in_cells(pl.concat(placed, how="diagonal"), self._window)
+        if self.idle_ms is not None:
+            # Rows of a forgotten window cannot be taken back.
+            events = events.filter((pl.col(ROWS) > 0).cum_sum().over(CELL) > 0)
         events = events.with_columns(self._tells(incoming.before).alias(TELLS))
         return self.aggregates.running(events, CELL)
 
-    def _stored(self, state: State, hashes: np.ndarray, like: pl.DataFrame) -> pl.DataFrame:
+    def _stored(
+        self, state: State, incoming: Incoming, hashes: np.ndarray, like: pl.DataFrame
+    ) -> pl.DataFrame:
         """The open windows of some hashes, with what they told last."""
         like = like.clear().with_columns(
             *self.aggregates.results,
             pl.lit(False).alias(TOLD),
             *(pl.lit(None, pl.Int64).alias(name) for name in (_SINCE, TIME)),
         )
-        found = state.keyed("windows").without_before(state.watermark + 1).probe(hashes, like)
-        newest = found.unique(self._window, keep="last", maintain_order=True)
-        return newest.filter(pl.col(TIME) > state.watermark).drop(TIME)
+        gone = self._gone(state.watermark, incoming)
+        found = state.keyed("windows").without_before(gone + 1).probe(hashes, like)
+        return self._newest(found, gone).drop(TIME)
 
     def _ends(self, incoming: Incoming, rows: pl.DataFrame, ending: pl.DataFrame) -> pl.DataFrame:
         """The windows that end in this step, and before which row."""
         end = pl.col(WINDOW_END)
         met = rows.filter((end - 1 > incoming.before) & (end <= incoming.ended))
+        if self.panes.endless:
+            met = met.clear()
         windows = pl.concat([ending, met.select(self._window)]).unique(maintain_order=True)
         reached = np.searchsorted(incoming.stamps, longs(windows, WINDOW_END) - 1, side="left")
         sequence = np.append(longs(incoming.rows, SEQUENCE), incoming.end)[reached]
@@ -202,17 +213,29 @@ class UpdatingWindows:
         return now.filter(ROLE).join(last, on=CELL, how="left").with_columns(due.alias(_DUE))
 
     def _written(self, table: KeyedTable, after: pl.DataFrame, incoming: Incoming) -> KeyedTable:
+        until = pl.col(WINDOW_END) - 1 + self.lateness
+        if self.idle_ms is not None:
+            until = pl.lit(incoming.clock + self.idle_ms, pl.Int64)
+        gone = self._gone(incoming.watermark, incoming)
         records = after.select(
             *(*self._window, *self.aggregates.names, *self._outputs),
             pl.col(TOLD).fill_null(False),
             _SINCE,
-            (pl.col(WINDOW_END) - 1 + self.lateness).alias(TIME),
-        ).filter(pl.col(TIME) > incoming.watermark)
-        table = table.without_before(incoming.ended)
-        return table.append(
-            records, self.compaction, lambda rows, _: self._newest(rows, incoming.watermark)
-        )
+            until.alias(TIME),
+        ).filter(pl.col(TIME) > gone)
+        table = table.without_before(min(gone, AFTER_ALL - 1) + 1)
+        return table.append(records, self.compaction, lambda rows, _: self._newest(rows, gone))
 
-    def _newest(self, records: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    def _gone(self, watermark: int, incoming: Incoming) -> int:
+        """Windows are kept until a TIME: those are gone whose time is not after this one."""
+        return watermark if self.idle_ms is None else incoming.clock
+
+    def _newest(self, records: pl.DataFrame, gone: int) -> pl.DataFrame:
         newest = records.unique(self._window, keep="last", maintain_order=True)
-        return newest.filter(pl.col(TIME) > watermark)
+        return newest.filter(pl.col(TIME) > gone)
+
+    def _next_forgotten(self, windows: KeyedTable) -> int | None:
+        """When the clock allows to let go of state."""
+        if self.idle_ms is None:
+            return None
+        return min((segment.latest for segment in windows.segments), default=None)

@@ -1,0 +1,110 @@
+"""Groups without an end, as GROUP BY without a window has them, and forgetting the idle ones."""
+
+from __future__ import annotations
+
+from tidemark.kernels.columns import AFTER_ALL
+from tidemark.kernels.windows.aggregate import WindowAggregate
+from tidemark.kernels.windows.spec import Emit, Firing, Given
+
+from .drive import CALLS, Driver, frame, parse
+
+EACH_ROW = Emit(early=Firing(each_row=True))
+TOTAL = CALLS["sum"][0]
+
+
+class Groups:
+    """Rows of groups at moments of the clock, and what is told of them."""
+
+    def __init__(
+        self, idle_ms: int | None = 10, *, retracts: bool = False, repeats: bool = False
+    ) -> None:
+        kernel = WindowAggregate(
+            ("k",),
+            Given("s", "e", endless=True),
+            (TOTAL,),
+            EACH_ROW,
+            retracts=retracts,
+            idle_ms=idle_ms,
+            repeats=repeats,
+        )
+        self.driver = Driver(kernel)
+
+    def feed(self, rows: str = "", *, at: int, watermark: int = 0) -> list[str]:
+        stamp = self.driver.state.watermark
+        given = frame([(row, stamp) for row in parse(rows)], 3, self.driver.kernel.retracts)
+        given = given.with_columns(s=0, e=2**62)
+        step = self.driver.kernel.step(self.driver.state, [given], watermark, at)
+        self.driver.state, self.driver.last = step.state, step
+        told = step.output.select("k", TOTAL.output, "_tm_kind")
+        return [" ".join(map(str, row)) for row in told.iter_rows()]
+
+    @property
+    def kept(self) -> int:
+        return self.driver.state.keyed("windows").height
+
+
+def test_group_goes_on_while_rows_come_in_time():
+    groups = Groups()
+
+    assert groups.feed("a 0 1", at=0) == ["a 1 +I"]
+    assert groups.feed("a 0 2", at=9) == ["a 1 -U", "a 3 +U"]
+    assert groups.feed("a 0 3", at=18) == ["a 3 -U", "a 6 +U"]
+
+
+def test_idle_group_begins_anew():
+    groups = Groups()
+    groups.feed("a 0 1, b 0 5", at=0)
+    groups.feed("b 0 1", at=5)
+
+    assert groups.feed("a 0 2, b 0 1", at=10) == ["a 2 +I", "b 6 -U", "b 7 +U"]
+
+
+def test_idle_groups_are_forgotten_across_restarts():
+    groups = Groups()
+    groups.feed("a 0 1", at=0)
+    groups.driver.restart()
+    assert groups.feed("a 0 2", at=9) == ["a 1 -U", "a 3 +U"]
+    groups.driver.restart()
+    assert groups.feed("a 0 2", at=19) == ["a 2 +I"]
+
+
+def test_state_of_idle_groups_is_let_go_when_the_kernel_asked_to_be_called():
+    groups = Groups()
+    groups.feed("a 0 1", at=0)
+    assert groups.driver.last.next_processing_time == 10
+    assert groups.kept == 1
+
+    assert groups.feed(at=10) == []
+    assert groups.kept == 0
+    assert groups.driver.last.next_processing_time is None
+
+
+def test_same_result_is_told_again_so_that_it_is_not_forgotten_behind():
+    twice = "a 0 1, a 0 0"
+    assert Groups(repeats=True).feed(twice, at=0) == ["a 1 +I", "a 1 -U", "a 1 +U"]
+    assert Groups().feed(twice, at=0) == ["a 1 +I"]
+
+
+def test_row_of_a_forgotten_group_cannot_be_taken_back():
+    groups = Groups(retracts=True)
+    groups.feed("a 0 1, b 0 1", at=0)
+
+    assert groups.feed("a 0 1 -D, a 0 7", at=10) == ["a 7 +I"]
+    assert groups.feed("b 0 1 -D", at=20) == []
+    assert groups.feed("b 0 4", at=21) == ["b 4 +I"]
+
+
+def test_group_that_lost_all_its_rows_begins_anew():
+    groups = Groups(retracts=True)
+
+    assert groups.feed("a 0 1, a 0 1 -D", at=0) == ["a 1 +I", "a 1 -D"]
+    assert groups.feed("a 0 1 -D", at=1) == []
+    assert groups.feed("a 0 2", at=2) == ["a 2 +I"]
+
+
+def test_end_of_the_input_tells_nothing_more():
+    groups = Groups(idle_ms=None)
+
+    assert groups.feed("a 0 1", at=0) == ["a 1 +I"]
+    assert groups.driver.last.metrics.waiting == 0
+    assert groups.feed("a 0 2", at=0, watermark=AFTER_ALL) == ["a 1 -U", "a 3 +U"]
