@@ -40,6 +40,7 @@ from tidemark.spark import (
     window_joins,
     windows,
 )
+from tidemark.spark.assign_windows import assign_windows
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
@@ -289,7 +290,7 @@ _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
     IntervalJoin: interval_joins.interval_join,
     WindowJoin: window_joins.window_join,
     CoGroup: co_groups.co_group,
-    AssignWindows: windows.assign_windows,
+    AssignWindows: assign_windows,
     WindowAggregate: windows.window_aggregate,
     WindowRank: windows.window_rank,
     GroupAggregate: windows.group_aggregate,

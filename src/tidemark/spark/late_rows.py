@@ -9,8 +9,9 @@ from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.kernels.windows.spec import Call, Given, Session
 from tidemark.plan.nodes import LateRows
+from tidemark.spark.assign_windows import clock
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.windows import GIVEN, WindowInput, by_wall_clock, clock
+from tidemark.spark.windows import GIVEN, WindowInput, by_wall_clock
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

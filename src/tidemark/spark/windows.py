@@ -1,4 +1,4 @@
-"""Windows as DataFrames: rows put into them by Spark, and their aggregates by a kernel."""
+"""Aggregates and ranks of windows and groups, as DataFrames that kernels make."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, UserFunction
-from tidemark.errors import NotSupported
 from tidemark.functions import spark_text
-from tidemark.functions.moments import micros_of_clock, session_clock
+from tidemark.functions.moments import micros_of_clock
 from tidemark.kernels.windows.spec import (
     WINDOW_END,
     WINDOW_START,
@@ -27,13 +26,13 @@ from tidemark.kernels.windows.spec import (
 from tidemark.plan.arrivals import stamped
 from tidemark.plan.nodes import (
     AggregateCall,
-    AssignWindows,
     GroupAggregate,
     Node,
     WindowAggregate,
     WindowRank,
     delay_ms,
 )
+from tidemark.spark.assign_windows import bounds_of
 from tidemark.spark.frame import KIND, SEEN, Frame, names_of
 from tidemark.spark.types import to_arrow, to_spark
 from tidemark.spark.watermarks import input_of
@@ -47,74 +46,6 @@ if TYPE_CHECKING:
     from tidemark.kernels.windows.aggregate import WindowAggregate as AggregateKernel
     from tidemark.spark.builder import Builder
     from tidemark.spark.stateful.operator import StatefulInput
-
-_EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
-
-
-# --- rows put into windows ---------------------------------------------------------------------
-
-
-def assign_windows(builder: Builder, node: AssignWindows) -> Frame:
-    """Each row once per window, with the window's columns."""
-    below = builder.build(node.input)
-    names = names_of(node.edge)
-    width = len(below.columns)
-    time = spark_text.name(below.columns[node.time])
-    clock = session_clock(time, node.input.edge.columns[node.time].type)
-    moment = f"CAST(floor({micros_of_clock(clock)} / 1000) AS BIGINT)"
-    windows = _windows(node.assigner, "_tm_moment")
-    if node.last_only:
-        windows = f"slice(array_sort({windows}), -1, 1)"
-    timed = below.data.selectExpr(*below.kept, f"{moment} AS _tm_moment")
-    opened = timed.selectExpr(*below.kept, f"explode({windows}) AS _tm_window")
-    bounds = _bounds("_tm_window.start", "_tm_window.end", node.edge.columns[-1].type)
-    texts = [
-        f"{spark_text.name(old)} AS {spark_text.name(new)}"
-        for old, new in zip(below.columns, names, strict=False)
-    ]
-    texts += [
-        f"{text} AS {spark_text.name(name)}"
-        for text, name in zip(bounds, names[width:], strict=True)
-    ]
-    data = opened.selectExpr(*texts, *below.extra)
-    return replace(below, data=data, columns=names)
-
-
-def _windows(assigner: Assigner, moment: str) -> str:
-    """An array of the windows that a moment is in, as milliseconds on the clock."""
-    match assigner:
-        case Sliding(size, slide, offset):
-            last = f"({moment} - pmod({moment} - {offset}L, {slide}L))"
-            count = -(-size // slide)
-            starts = f"transform(sequence(0L, {count - 1}L), n -> {last} - n * {slide}L)"
-            return (
-                f"transform(filter({starts}, s -> s + {size}L > {moment}), "
-                f"s -> named_struct('start', s, 'end', s + {size}L))"
-            )
-        case Cumulating(size, step, offset):
-            start = f"({moment} - pmod({moment} - {offset}L, {size}L))"
-            first = f"CAST(floor(({moment} - {start}) / {step}) AS BIGINT)"
-            steps = f"sequence({first} + 1L, {size // step}L)"
-            return (
-                f"transform({steps}, n -> named_struct('start', {start}, "
-                f"'end', {start} + n * {step}L))"
-            )
-    raise NotSupported(
-        "SESSION without an aggregation of its windows cannot be run yet",
-        notes={"why": "a session is known when it has ended"},
-        hint="group by window_start, window_end and the columns of PARTITION BY",
-    )
-
-
-def _bounds(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
-    """The window's start, end and time from its milliseconds."""
-    last = clock(f"{end} - 1L")
-    zoned = isinstance(time, t.TimestampLtz)
-    return clock(start), clock(end), f"CAST({last} AS TIMESTAMP)" if zoned else last
-
-
-def clock(milliseconds: str) -> str:
-    return f"timestampadd(MICROSECOND, ({milliseconds}) * 1000L, {_EPOCH})"
 
 
 # --- the operators' input ----------------------------------------------------------------------
@@ -195,7 +126,7 @@ def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
     keys = input_.keys if node.keys else ()
     results = [_result_name(place) for place in range(len(node.calls))]
     nothing = "CAST(NULL AS TIMESTAMP_NTZ)"
-    bounds = (nothing,) * 3 if _has_no_bounds(node) else _bounds(WINDOW_START, WINDOW_END, time)
+    bounds = (nothing,) * 3 if _has_no_bounds(node) else bounds_of(WINDOW_START, WINDOW_END, time)
     values = [*keys, *bounds, *results]
     names = names_of(node.edge)
     texts = [

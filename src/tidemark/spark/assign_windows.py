@@ -1,0 +1,82 @@
+"""Rows put into windows by Spark: each once per window, with the window's columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.errors import NotSupported
+from tidemark.functions import spark_text
+from tidemark.functions.moments import micros_of_clock, session_clock
+from tidemark.kernels.windows.spec import Assigner, Cumulating, Sliding
+from tidemark.plan.nodes import AssignWindows
+from tidemark.spark.frame import Frame, names_of
+
+if TYPE_CHECKING:
+    from tidemark.spark.builder import Builder
+
+_EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+
+
+def assign_windows(builder: Builder, node: AssignWindows) -> Frame:
+    """Each row once per window, with the window's columns."""
+    below = builder.build(node.input)
+    names = names_of(node.edge)
+    width = len(below.columns)
+    time = spark_text.name(below.columns[node.time])
+    shown = session_clock(time, node.input.edge.columns[node.time].type)
+    moment = f"CAST(floor({micros_of_clock(shown)} / 1000) AS BIGINT)"
+    windows = _windows(node.assigner, "_tm_moment")
+    if node.last_only:
+        windows = f"slice(array_sort({windows}), -1, 1)"
+    timed = below.data.selectExpr(*below.kept, f"{moment} AS _tm_moment")
+    opened = timed.selectExpr(*below.kept, f"explode({windows}) AS _tm_window")
+    bounds = bounds_of("_tm_window.start", "_tm_window.end", node.edge.columns[-1].type)
+    texts = [
+        f"{spark_text.name(old)} AS {spark_text.name(new)}"
+        for old, new in zip(below.columns, names, strict=False)
+    ]
+    texts += [
+        f"{text} AS {spark_text.name(name)}"
+        for text, name in zip(bounds, names[width:], strict=True)
+    ]
+    data = opened.selectExpr(*texts, *below.extra)
+    return replace(below, data=data, columns=names)
+
+
+def _windows(assigner: Assigner, moment: str) -> str:
+    """An array of the windows that a moment is in, as milliseconds on the clock."""
+    match assigner:
+        case Sliding(size, slide, offset):
+            last = f"({moment} - pmod({moment} - {offset}L, {slide}L))"
+            count = -(-size // slide)
+            starts = f"transform(sequence(0L, {count - 1}L), n -> {last} - n * {slide}L)"
+            return (
+                f"transform(filter({starts}, s -> s + {size}L > {moment}), "
+                f"s -> named_struct('start', s, 'end', s + {size}L))"
+            )
+        case Cumulating(size, step, offset):
+            start = f"({moment} - pmod({moment} - {offset}L, {size}L))"
+            first = f"CAST(floor(({moment} - {start}) / {step}) AS BIGINT)"
+            steps = f"sequence({first} + 1L, {size // step}L)"
+            return (
+                f"transform({steps}, n -> named_struct('start', {start}, "
+                f"'end', {start} + n * {step}L))"
+            )
+    raise NotSupported(
+        "SESSION without an aggregation of its windows cannot be run yet",
+        notes={"why": "a session is known when it has ended"},
+        hint="group by window_start, window_end and the columns of PARTITION BY",
+    )
+
+
+def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
+    """The window's start, end and time from its milliseconds."""
+    last = clock(f"{end} - 1L")
+    zoned = isinstance(time, t.TimestampLtz)
+    return clock(start), clock(end), f"CAST({last} AS TIMESTAMP)" if zoned else last
+
+
+def clock(milliseconds: str) -> str:
+    return f"timestampadd(MICROSECOND, ({milliseconds}) * 1000L, {_EPOCH})"
