@@ -18,6 +18,7 @@ from bench import (
     state_growth,
     temporal_join,
     temporal_join_workload,
+    window_join,
     windows,
 )
 
@@ -68,6 +69,12 @@ BENCHES = (
         "rate of the interval join, beside real Flink and Spark",
         interval_join_workload.add_sizes,
         interval_join.run,
+    ),
+    Bench(
+        "window-join",
+        "rate of the window join, beside real Flink",
+        interval_join_workload.add_sizes,
+        window_join.run,
     ),
     Bench(
         "windows",

@@ -25,8 +25,8 @@ def main() -> None:
     answer_runs(runs, counted(tables))
 
 
-def inserted(tables: Any) -> float:
-    client = tables.execute_sql(f"INSERT INTO sink {JOIN}").get_job_client()
+def inserted(tables: Any, join: str = JOIN) -> float:
+    client = tables.execute_sql(f"INSERT INTO sink {join}").get_job_client()
     return float(client.get_job_execution_result().result().get_net_runtime() / 1000)
 
 
@@ -46,7 +46,7 @@ def create_tables(tables: Any, workload: Workload) -> None:
         )
 
 
-def counted(tables: Any) -> int:
+def counted(tables: Any, join: str = JOIN) -> int:
     """How many rows the join has."""
     for key, value in {
         "table.exec.mini-batch.enabled": "true",
@@ -54,7 +54,7 @@ def counted(tables: Any) -> int:
         "table.exec.mini-batch.size": "50000",
     }.items():
         tables.get_config().set(key, value)
-    with closing(tables.execute_sql(f"SELECT COUNT(*) FROM ({JOIN})").collect()) as changes:
+    with closing(tables.execute_sql(f"SELECT COUNT(*) FROM ({join})").collect()) as changes:
         *_, last = changes
     return int(last[0])
 

@@ -1,0 +1,52 @@
+"""The window join: records per second of Tidemark beside real Flink.
+
+Two streams in tumbling windows of ten seconds, once with many matches a row and once with few.
+Both engines make the rows themselves, on all cores, in a process of their own, one after the other,
+and throw the pairs away; they do so twice, cold and warm. The number of pairs must be the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from rich.console import Console
+
+from bench.contest import Contestant, Ratio, agree, contest, contest_table, lines
+from bench.interval_join_workload import Workload
+from bench.results import keep
+
+FLINK = Contestant("Flink SQL, heap state", "bench.flink.window_join", "stream")
+TIDEMARK = Contestant("Tidemark, micro-batches", "bench.window_join_spark", "tidemark")
+
+# Matches that a row has within ten seconds: output-heavy, and output-light.
+DENSITIES = (10.0, 0.1)
+# At least so many times the rate of Flink.
+LIMIT = 3.0
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    good, measured = True, []
+    for matches in DENSITIES:
+        workload = Workload(arguments.rows, arguments.keys, matches)
+        outcomes = contest((FLINK, TIDEMARK), workload, console)
+        title = f"Window join: {workload.rows:,} rows a side, {matches:g} matches a row near it"
+        console.print(contest_table(title, outcomes, FLINK, workload.records))
+        ratio = Ratio.of(outcomes[TIDEMARK], outcomes[FLINK])
+        console.print(
+            f"Tidemark has {ratio.warm:.2f} times the rate of {FLINK.what} warm "
+            f"(wanted: {LIMIT:g}) and {ratio.cold:.2f} times cold."
+        )
+        good &= ratio.warm >= LIMIT
+        if not agree(outcomes.values()):
+            console.print("The engines do NOT agree on the rows of the join.")
+            good = False
+        measured.append(
+            {
+                "workload": asdict(workload),
+                "ratio": asdict(ratio),
+                "engines": lines(outcomes, FLINK, workload.records),
+            }
+        )
+    keep("window_join", {"measured": measured})
+    return 0 if good else 1

@@ -1,0 +1,73 @@
+"""The window join as micro-batches on Spark, by Tidemark.
+
+The seconds begin with the first micro-batch: Spark is running by then, its Python workers are not.
+A last row on each side closes the windows of all others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tidemark
+from bench.engine import agreed, answer_runs, twice
+from bench.interval_join_workload import SINK, Workload, parsed
+from bench.progress import Progress, by_work, follow, seconds, totals
+from bench.window_join_workload import JOIN, closing_ms
+from tidemark.spark.stateful.metrics import Totals, reports_of
+
+BATCHES = 5
+OPERATOR = "window-join-1"
+
+
+def main() -> None:
+    _, workload = parsed()
+    with tidemark.connect() as session:
+        for name, key in (("l", workload.left_key), ("r", workload.right_key)):
+            session.register(name, records(session.spark, workload, key("n")), watermark="ts")
+        session.sql(SINK)
+        rows: list[int] = []
+
+        def job() -> tuple[float, dict[str, Any]]:
+            progress = _inserted(session, workload)
+            metrics = totals(progress, OPERATOR).read()
+            rows.append(metrics.rows_out)
+            details = {
+                "late": metrics.late,
+                "state_rows": metrics.state_rows,
+                "busy_s": by_work(progress, OPERATOR),
+                "batches": [batch["durationMs"] for batch in progress],
+            }
+            return seconds(progress), details
+
+        answer_runs(twice(job), agreed(rows))
+
+
+def _inserted(session: tidemark.Session, workload: Workload) -> list[Progress]:
+    """The micro-batches up to the one that closed the last windows."""
+    seen = Totals()
+
+    def done(batch: Progress) -> bool:
+        seen.add(reports_of(batch).get(OPERATOR, []))
+        return (seen.read().watermark or 0) >= closing_ms(workload)
+
+    job = session.sql(f"INSERT INTO sink {JOIN}").job
+    assert job is not None
+    [stream] = session.spark.streams.active
+    progress = follow(stream, done)
+    job.stop()
+    return progress
+
+
+def records(spark: Any, workload: Workload, key: str) -> Any:
+    """A stream of one side's rows, and one of nobody's that comes after the end of all windows."""
+    source = spark.readStream.format("rate-micro-batch")
+    source = source.option("rowsPerBatch", max(1, workload.rows // BATCHES))
+    numbers = source.load().where(f"value <= {workload.rows}").withColumnRenamed("value", "n")
+    last = f"n = {workload.rows}"
+    moment = f"IF({last}, {closing_ms(workload)}, {workload.milliseconds('n')})"
+    account = f"IF({last}, -1, {key}) AS account"
+    return numbers.selectExpr("n", account, f"timestamp_millis({moment}) AS ts")
+
+
+if __name__ == "__main__":
+    main()
