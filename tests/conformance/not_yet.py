@@ -6,7 +6,6 @@ or fails in any other way, fails the test until it is taken off the list.
 
 from conformance.case import Case
 
-_WINDOWS = "joins of windows"
 _JOINS = "joins keep state"
 _SETS = "INTERSECT and EXCEPT keep state"
 
@@ -43,8 +42,6 @@ CASES = {
     "errors/rank_function": _OVER,
     "functions/current_watermark": "a watermark that expressions can ask for",
     "nexmark/average_by_category": _JOINS,
-    "nexmark/hot_items_group_windows": _WINDOWS,
-    "nexmark/new_users": _JOINS,
     "quirks/over_range_before_1970": _OVER,
 }
 
