@@ -85,9 +85,9 @@ def test_a_run_that_nobody_kills_gives_each_order_the_rate_of_its_time(spark, or
 def test_a_batch_that_was_written_and_not_committed_is_not_there_twice(spark, orders):
     """What the disk holds after a kill between the rows' arrival and the batch's last note."""
     job = start(spark, orders)
-    orders.deliver()
-    orders.deliver()
-    orders.wait_until_out(lambda: job.state == "running")
+    for _ in range(2):
+        orders.deliver()
+        orders.wait_until_out(lambda: job.state == "running")
     _wait_until_idle(orders)
     job.stop()
     _back_to_rows_without_commit(orders)
