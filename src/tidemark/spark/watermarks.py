@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.functions import spark_text
 from tidemark.plan.expressions import Call, Expression, Literal, Ref
-from tidemark.plan.nodes import AssignWatermark, Node, Project, is_stateful, walk, with_inputs
+from tidemark.plan.nodes import (
+    AssignWatermark,
+    AssignWindows,
+    Node,
+    Project,
+    is_stateful,
+    walk,
+    with_inputs,
+)
 from tidemark.spark.frame import WATERMARK, Frame
 from tidemark.spark.stamps import stamped
 
@@ -58,15 +66,18 @@ def _undeclared(node: Node) -> Node | None:
 def _behind_ms(node: Node) -> int | None:
     """How far the watermark lies behind the rows' event time, if that is always as far."""
     sources = [part for part in walk(node) if isinstance(part, AssignWatermark)]
-    if len(sources) != 1 or is_stateful(node):
+    # The time of a window is not that of the row which was put into it.
+    moved = any(isinstance(part, AssignWindows) for part in walk(node))
+    if len(sources) != 1 or moved or is_stateful(node):
         return None
-    match sources[0].expression:
-        case Ref():
-            return 0
-        case Call(function=function, args=(Ref(), Literal(value=int() as milliseconds, type=kind))):
-            fixed = function.name == "-" and isinstance(kind, t.DayTimeInterval)
-            return milliseconds if fixed else None
-    return None
+    [source] = sources
+    time, expression, behind = source.edge.names.index(source.column), source.expression, 0
+    match expression:
+        case Call(function=function, args=(of, Literal(value=int() as milliseconds, type=kind))):
+            if function.name == "-" and isinstance(kind, t.DayTimeInterval):
+                expression, behind = of, milliseconds
+    # A watermark may follow another column than the one it is for.
+    return behind if isinstance(expression, Ref) and expression.index == time else None
 
 
 def watermarked(builder: Builder, node: AssignWatermark, frame: Frame) -> Frame:
