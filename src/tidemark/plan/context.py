@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Identifier, Table, TableTraits, View
-from tidemark.plan.emit import EmitRules
 from tidemark.plan.nodes import Node
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
+from tidemark.plan.windows.emit import EmitRules
 
 
 @dataclass(frozen=True, slots=True)

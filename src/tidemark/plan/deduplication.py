@@ -15,11 +15,11 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported
 from tidemark.plan import queries, relations
-from tidemark.plan.conditions import flattened
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref
 from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.nodes import Filter, KeepLast, Node
+from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope
 
 

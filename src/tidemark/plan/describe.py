@@ -8,7 +8,6 @@ from typing import Any
 
 from tidemark import types as t
 from tidemark.kernels.windows.spec import Session
-from tidemark.plan import window_words
 from tidemark.plan.expressions import (
     Call,
     Case,
@@ -42,6 +41,7 @@ from tidemark.plan.nodes import (
     WindowOrder,
     WindowRank,
 )
+from tidemark.plan.windows import words as window_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,7 @@ from tidemark.dialect import span_of
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
-from tidemark.plan import literals
 from tidemark.plan.context import Context
-from tidemark.plan.conversions import convert
 from tidemark.plan.expressions import Cast, Expression
 from tidemark.plan.nodes import (
     Column,
@@ -29,6 +27,8 @@ from tidemark.plan.not_null import left_out, required
 from tidemark.plan.projection import project
 from tidemark.plan.queries import bind_query
 from tidemark.plan.relations import with_options
+from tidemark.plan.scalars import literals
+from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.tables import type_of
 from tidemark.types import DataType

@@ -16,7 +16,6 @@ from tidemark.catalog.tables import Changelog, Relation
 from tidemark.dialect.statements import Name
 from tidemark.errors import NotSupported, PlanError, Span
 from tidemark.kernels.windows.spec import CountSliding, Session
-from tidemark.plan import window_words
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import (
     AssignWindows,
@@ -37,6 +36,7 @@ from tidemark.plan.nodes import (
 )
 from tidemark.plan.projection import project
 from tidemark.plan.scope import Scope
+from tidemark.plan.windows import words as window_words
 
 SUFFIX = "$late"
 

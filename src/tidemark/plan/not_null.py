@@ -9,9 +9,9 @@ from functools import reduce
 from tidemark import functions
 from tidemark import types as t
 from tidemark.functions.registry import Argument, scalar
-from tidemark.plan import literals
 from tidemark.plan.expressions import Call, Expression, Ref
 from tidemark.plan.nodes import Filter, Node
+from tidemark.plan.scalars import literals
 from tidemark.plan.scope import Scope
 
 

@@ -18,7 +18,6 @@ from tidemark.catalog.tables import Relation, Table, TableTraits, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
 from tidemark.plan.context import Context
-from tidemark.plan.emit import EmitRules, emit_rules
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.late_rows import bind_late_rows
 from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, walk
@@ -26,6 +25,7 @@ from tidemark.plan.pruning import pruned
 from tidemark.plan.queries import bind_result
 from tidemark.plan.relations import bind_view
 from tidemark.plan.tables import bind_table
+from tidemark.plan.windows.emit import EmitRules, emit_rules
 
 Mode = Literal["streaming", "batch"]
 Traits = Callable[[Table], TableTraits]

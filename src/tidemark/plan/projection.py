@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidemark.plan.expressions import Call, Expression, Ref
-from tidemark.plan.fusion import fused
 from tidemark.plan.nodes import Column, Edge, Node, Project, TimeAttribute, WindowColumn
+from tidemark.plan.scalars.fusion import fused
 
 
 def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:

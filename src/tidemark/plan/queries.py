@@ -12,24 +12,21 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
-from tidemark.plan import (
-    aggregates,
-    deduplication,
-    interval_joins,
-    relations,
-    window_joins,
-    window_ranks,
-)
+from tidemark.plan import deduplication, relations
+from tidemark.plan.aggregates import select as aggregates
+from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.context import Context
-from tidemark.plan.conversions import common_type, convert
-from tidemark.plan.distinct import distinct
 from tidemark.plan.expressions import Expression
 from tidemark.plan.features import refuse, refuse_what_cannot_run
+from tidemark.plan.joins import interval as interval_joins
+from tidemark.plan.joins import window as window_joins
+from tidemark.plan.joins.temporal import is_temporal
 from tidemark.plan.nodes import Column, Edge, Filter, Node, UnionAll, Values
 from tidemark.plan.projection import project
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope, access
-from tidemark.plan.temporal_joins import is_temporal
+from tidemark.plan.windows import ranks as window_ranks
 
 
 def bind_query(node: exp.Expression, context: Context) -> Node:

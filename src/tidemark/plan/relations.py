@@ -12,20 +12,17 @@ from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
 from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
-from tidemark.plan import (
-    interval_joins,
-    late_rows,
-    queries,
-    temporal_joins,
-    window_functions,
-    window_joins,
-)
+from tidemark.plan import late_rows, queries
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
+from tidemark.plan.joins import interval as interval_joins
+from tidemark.plan.joins import temporal as temporal_joins
+from tidemark.plan.joins import window as window_joins
 from tidemark.plan.nodes import Column, Edge, Node, Unnest, Values
 from tidemark.plan.projection import project
 from tidemark.plan.scope import Scope
 from tidemark.plan.tables import bind_table
+from tidemark.plan.windows import functions as window_functions
 
 
 @dataclass(frozen=True, slots=True)

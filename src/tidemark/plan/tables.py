@@ -11,9 +11,9 @@ from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, Span, SqlError, did_you_mean
 from tidemark.functions.casts import can_cast
 from tidemark.plan.context import Context
-from tidemark.plan.conversions import check_can_be_held, convert
 from tidemark.plan.expressions import Call, Cast, Expression, Ref
 from tidemark.plan.nodes import AssignWatermark, Column, Edge, Node, Project, Scan, TimeAttribute
+from tidemark.plan.scalars.conversions import check_can_be_held, convert
 from tidemark.plan.scope import Scope
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan.co_groups import GroupFunction, bind_co_group
-from tidemark.plan.join_sides import How
+from tidemark.plan.joins.co_groups import GroupFunction, bind_co_group
+from tidemark.plan.joins.sides import How
 from tidemark.plan.nodes import Column, Node
 from tidemark.session.dataframes import HOWS, delays_of, joined_columns, watermark_of
 from tidemark.session.session import Session as Connection

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError, did_you_mean
-from tidemark.plan.join_sides import How
+from tidemark.plan.joins.sides import How
 from tidemark.session.session import connect
 from tidemark.types import quote_name
 from tidemark.windows import Window

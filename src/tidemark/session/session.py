@@ -23,9 +23,9 @@ from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import Source, TidemarkError
-from tidemark.plan.emit import EmitRules
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
+from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import sinks, sources
 from tidemark.session.changes import ChangeStream
 from tidemark.session.failures import diagnose

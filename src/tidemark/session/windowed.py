@@ -11,8 +11,8 @@ from tidemark.dialect import parse_script, to_sql
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, Source, Span
 from tidemark.kernels.windows.spec import Emit, Firing
-from tidemark.plan.emit import EmitRules
-from tidemark.plan.group_windows import rows_window
+from tidemark.plan.windows.emit import EmitRules
+from tidemark.plan.windows.group_windows import rows_window
 from tidemark.session.result import Result
 from tidemark.windows import Window
 

@@ -14,9 +14,9 @@ from tidemark.catalog.tables import Relation, TemporalFunction, UserFunction
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, SqlError, did_you_mean
-from tidemark.plan.emit import EmitRules
 from tidemark.plan.explain import explain
 from tidemark.plan.planner import Plan, Planner, Traits
+from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import show
 from tidemark.session.show import TableResult
 

@@ -9,7 +9,7 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.plan.nodes import CoGroup, Column, Edge, Node
-from tidemark.plan.windows import BOUND
+from tidemark.plan.windows.columns import BOUND
 
 # The keys and the window's bounds by name, and the rows of both sides as pandas frames.
 GroupFunction = Callable[[dict[str, Any], Any, Any], Any]

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from tidemark.plan.conversions import common_type, convert
 from tidemark.plan.expressions import Expression, Ref, references, shifted
 from tidemark.plan.nodes import Node
 from tidemark.plan.projection import project
+from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
 
 

@@ -14,14 +14,14 @@ from tidemark.dialect import nodes, span_of
 from tidemark.durations import parse_duration
 from tidemark.errors import NotSupported, PlanError
 from tidemark.plan import relations
-from tidemark.plan.conditions import flattened
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
-from tidemark.plan.interval_bounds import Bound, Bounds, Interval, joined
-from tidemark.plan.join_keys import key_pair, nullable_scope
-from tidemark.plan.join_sides import How, JoinSides
+from tidemark.plan.joins.interval_bounds import Bound, Bounds, Interval, joined
+from tidemark.plan.joins.keys import key_pair, nullable_scope
+from tidemark.plan.joins.sides import How, JoinSides
 from tidemark.plan.nodes import Edge, IntervalJoin, Node
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst, Scope
 
 HALF_WIDTH = "half-width"

@@ -11,12 +11,12 @@ from sqlglot import exp
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan import interval_joins, relations, window_words
-from tidemark.plan.conditions import flattened
+from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
-from tidemark.plan.join_keys import key_pair, nullable_scope
-from tidemark.plan.join_sides import How, JoinSides, Part
+from tidemark.plan.joins import interval as interval_joins
+from tidemark.plan.joins.keys import key_pair, nullable_scope
+from tidemark.plan.joins.sides import How, JoinSides, Part
 from tidemark.plan.nodes import (
     AssignWindows,
     Edge,
@@ -26,8 +26,10 @@ from tidemark.plan.nodes import (
     WindowJoin,
     walk,
 )
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst
+from tidemark.plan.windows import words as window_words
 
 _HOW: dict[str, How] = {"INNER": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
 _BOUNDS = ("start", "end")

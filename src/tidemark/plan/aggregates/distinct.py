@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.plan import literals
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import AggregateCall, Column, Edge, GroupAggregate, Node
 from tidemark.plan.projection import project
+from tidemark.plan.scalars import literals
 from tidemark.plan.scope import Scope
 
 

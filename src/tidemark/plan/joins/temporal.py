@@ -11,13 +11,14 @@ from tidemark.catalog.options import LOAD_PHASE
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan import literals, relations
-from tidemark.plan.conditions import flattened
+from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Case, Cast, Expression, Ref
-from tidemark.plan.join_keys import key_pair, nullable_scope, with_keys
+from tidemark.plan.joins.keys import key_pair, nullable_scope, with_keys
 from tidemark.plan.nodes import Edge, Filter, KeepLast, Node, Project, Scan, TemporalJoin, walk
 from tidemark.plan.projection import project
+from tidemark.plan.scalars import literals
+from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope
 
 JoinType = Literal["inner", "left"]

@@ -14,10 +14,10 @@ from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import NotSupported, PlanError
 from tidemark.functions.casts import can_cast, refusal_hint
-from tidemark.plan import calls, literals
-from tidemark.plan.conversions import apply, check_can_be_held, common_type, convert
 from tidemark.plan.expressions import Call, Case, Cast, Expression
 from tidemark.plan.features import refuse
+from tidemark.plan.scalars import calls, literals
+from tidemark.plan.scalars.conversions import apply, check_can_be_held, common_type, convert
 from tidemark.plan.scope import Scope, access
 
 

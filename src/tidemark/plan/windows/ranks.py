@@ -13,16 +13,17 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError, Span
-from tidemark.plan import aggregates, queries, relations
-from tidemark.plan.conditions import flattened
+from tidemark.plan import queries, relations
+from tidemark.plan.aggregates import select as aggregates
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.nodes import Column, Edge, Filter, Node, WindowOrder, WindowRank
 from tidemark.plan.projection import project
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope, Visible
-from tidemark.plan.windows import time_of_window
+from tidemark.plan.windows.columns import time_of_window
 
 RANK = "$rank"
 

@@ -11,14 +11,14 @@ from sqlglot import exp
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session
-from tidemark.plan.aggregate_calls import Columns
+from tidemark.plan.aggregates.calls import Columns
+from tidemark.plan.aggregates.grouping import Grouping
 from tidemark.plan.expressions import Expression, Ref, references
-from tidemark.plan.group_windows import GroupWindow
-from tidemark.plan.grouping import Grouping
 from tidemark.plan.nodes import Column, Edge, Node
 from tidemark.plan.scope import Scope
-from tidemark.plan.window_functions import unassigned
-from tidemark.plan.windows import BOUND, time_of_window, window_columns
+from tidemark.plan.windows.columns import BOUND, time_of_window, window_columns
+from tidemark.plan.windows.functions import unassigned
+from tidemark.plan.windows.group_windows import GroupWindow
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,20 +12,10 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.windows.spec import Emit, Session
-from tidemark.plan import group_windows, literals
-from tidemark.plan.aggregate_calls import Columns
+from tidemark.plan.aggregates.calls import Columns
+from tidemark.plan.aggregates.grouping import Grouping, expanded, grouping_of
 from tidemark.plan.context import Context
-from tidemark.plan.emit import EmitRules
 from tidemark.plan.expressions import Expression, Ref
-from tidemark.plan.grouped_windows import (
-    ByCall,
-    ByColumns,
-    ByRows,
-    Unwindowed,
-    Windowed,
-    columns_of_window,
-)
-from tidemark.plan.grouping import Grouping, expanded, grouping_of
 from tidemark.plan.nodes import (
     AggregateCall,
     Column,
@@ -37,7 +27,18 @@ from tidemark.plan.nodes import (
 )
 from tidemark.plan.projection import project
 from tidemark.plan.relations import Relation
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars import literals
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.windows import group_windows
+from tidemark.plan.windows.emit import EmitRules
+from tidemark.plan.windows.grouped import (
+    ByCall,
+    ByColumns,
+    ByRows,
+    Unwindowed,
+    Windowed,
+    columns_of_window,
+)
 
 Windows = ByCall | ByRows | ByColumns | Unwindowed
 

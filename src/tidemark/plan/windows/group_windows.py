@@ -12,11 +12,11 @@ from tidemark import types as t
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session, Sliding
-from tidemark.plan.conversions import apply
 from tidemark.plan.expressions import Expression, Literal, Ref
 from tidemark.plan.features import GROUP_WINDOWS
 from tidemark.plan.nodes import TimeAttribute
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Scope
 
 _SPELLINGS = {

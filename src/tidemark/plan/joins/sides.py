@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.expressions import Expression, over
-from tidemark.plan.join_keys import with_keys
+from tidemark.plan.joins.keys import with_keys
+from tidemark.plan.joins.pair_conditions import both, prepared
 from tidemark.plan.nodes import Column, Edge, Filter, Node
-from tidemark.plan.pair_conditions import both, prepared
 from tidemark.plan.projection import project
 from tidemark.plan.scope import Scope
 

@@ -13,8 +13,8 @@ from tidemark.errors import NotSupported, PlanError, Span
 from tidemark.functions import spark_text
 from tidemark.functions.registry import UNKNOWN, Argument, Function, SignatureMismatch
 from tidemark.functions.signatures import describe
-from tidemark.plan import literals
 from tidemark.plan.expressions import Call, Cast, Expression, Literal
+from tidemark.plan.scalars import literals
 
 
 def apply(function: Function, args: Sequence[Expression], node: exp.Expression) -> Call:

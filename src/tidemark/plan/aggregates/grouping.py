@@ -12,12 +12,12 @@ from tidemark import functions
 from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
-from tidemark.plan import literals
-from tidemark.plan.aggregate_calls import calls_within
-from tidemark.plan.conversions import apply
+from tidemark.plan.aggregates.calls import calls_within
 from tidemark.plan.expressions import Case, Expression, Literal, Ref
 from tidemark.plan.nodes import Column, Edge, Node, Unnest
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars import literals
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Scope
 
 Set = tuple[int, ...]

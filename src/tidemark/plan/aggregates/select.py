@@ -9,17 +9,19 @@ from sqlglot import exp
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import PlanError
-from tidemark.plan import group_windows, literals, queries
-from tidemark.plan.aggregate_calls import aggregate_of, bind_call, calls_within, finished
-from tidemark.plan.aggregation import Aggregation
+from tidemark.plan import queries
+from tidemark.plan.aggregates.aggregation import Aggregation
+from tidemark.plan.aggregates.calls import aggregate_of, bind_call, calls_within, finished
+from tidemark.plan.aggregates.grouping import grouping_number
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, references, replaced
-from tidemark.plan.grouped_windows import ByCall
-from tidemark.plan.grouping import grouping_number
 from tidemark.plan.nodes import Filter, Node
 from tidemark.plan.projection import project
 from tidemark.plan.relations import Relation
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars import literals
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.windows import group_windows
+from tidemark.plan.windows.grouped import ByCall
 
 _GROUPING = ("GROUPING", "GROUPING_ID")
 

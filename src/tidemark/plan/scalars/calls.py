@@ -17,12 +17,12 @@ from tidemark.functions.casts import can_cast_implicitly
 from tidemark.functions.json_calls import Clauses, json_function
 from tidemark.functions.json_functions import NESTED_JSON
 from tidemark.functions.registry import SignatureMismatch
-from tidemark.plan.conversions import apply, convert
 from tidemark.plan.expressions import Expression, UserCall
 from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
+from tidemark.plan.scalars.conversions import apply, convert
 
 if TYPE_CHECKING:
-    from tidemark.plan.scalars import Binder
+    from tidemark.plan.scalars.binder import Binder
 
 
 def function_call(binder: Binder, node: exp.Anonymous) -> Expression:

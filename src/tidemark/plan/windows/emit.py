@@ -9,7 +9,7 @@ from tidemark.dialect import nodes
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, Span
 from tidemark.kernels.windows.spec import Emit, Firing
-from tidemark.plan import literals
+from tidemark.plan.scalars import literals
 from tidemark.types import DayTimeInterval
 
 ALLOWED_LATENESS = "table.exec.emit.allow-lateness"

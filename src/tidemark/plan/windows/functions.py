@@ -17,12 +17,12 @@ from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref, references
 from tidemark.plan.features import WINDOW_TABLE_FUNCTIONS
-from tidemark.plan.group_windows import length_ms
 from tidemark.plan.nodes import AssignWindows, Edge, Filter, Node, Project
 from tidemark.plan.projection import project
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
-from tidemark.plan.windows import window_columns
+from tidemark.plan.windows.columns import window_columns
+from tidemark.plan.windows.group_windows import length_ms
 
 # The arguments by name, in order; those in brackets may be left out.
 _ARGUMENTS = {

@@ -14,12 +14,12 @@ from tidemark.catalog.user_functions import resolved
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
 from tidemark.functions import aggregates
-from tidemark.plan import literals
-from tidemark.plan.calls import as_parameters, name_of_function
-from tidemark.plan.conversions import apply, convert
 from tidemark.plan.expressions import Call, Expression, Literal
 from tidemark.plan.nodes import AggregateCall
-from tidemark.plan.scalars import Binder
+from tidemark.plan.scalars import literals
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scalars.calls import as_parameters, name_of_function
+from tidemark.plan.scalars.conversions import apply, convert
 from tidemark.types import STRING, DataType
 
 _LISTAGG = aggregates.named("LISTAGG")

@@ -1,0 +1,1 @@
+"""SELECT with GROUP BY: groups, aggregate calls, and what the SELECT list makes of them."""

@@ -1,0 +1,1 @@
+"""Joins about time, recognised: temporal, interval and window joins, and coGroup."""

@@ -1,0 +1,1 @@
+"""Scalar expressions: from the SQL tree to typed values."""

@@ -1,0 +1,1 @@
+"""Windows: what makes them, which columns speak of them, and when they tell their results."""
