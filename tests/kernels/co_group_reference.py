@@ -38,7 +38,7 @@ class CoGroupReference:
     gap: int | None = None
     watermark: int = NONE_YET
     open: list[Open] = field(default_factory=list)
-    late: list[int] = field(default_factory=lambda: [0, 0])
+    late: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
 
     def arrive(self, side: int, row: Row) -> None:
         start, end = self.window_of(row)
@@ -55,7 +55,7 @@ class CoGroupReference:
             [(side, row.payload), *(row for window in met for row in window.rows)],
         )
         if merged.end - 1 <= self.watermark:
-            self.late[side] += 1
+            self.late[side].append(row.payload)
             return
         self.open = [window for window in self.open if window not in met] + [merged]
 

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from tidemark.kernels.columns import ARRIVAL, HASH, KIND, STAMP, TIME
-from tidemark.kernels.protocol import Kernel, Metrics
+from tidemark.kernels.protocol import Kernel, Metrics, Step
 from tidemark.kernels.state import State
 
 from .reference import NONE_YET, Emitted, Row
@@ -75,11 +75,16 @@ class Driver:
     ) -> list[Emitted]:
         placed = list(enumerate(rows))
         inputs = [frame(side, placed, self.hash_values) for side in (LEFT, RIGHT)]
+        step = self.take(inputs, watermark, processing_time)
+        return list(step.output.select("l_payload", "r_payload", KIND).iter_rows())
+
+    def take(self, inputs: Sequence[pl.DataFrame], watermark: int, processing_time: int) -> Step:
+        """One step of the kernel, from which the next one goes on."""
         step = self.kernel.step(self.state, inputs, watermark, processing_time)
         self.state, self.metrics = step.state, step.metrics
         self.next_event_time = step.next_event_time
         self.next_processing_time = step.next_processing_time
-        return list(step.output.select("l_payload", "r_payload", KIND).iter_rows())
+        return step
 
     def feed(
         self, left: str = "", right: str = "", watermark: int = NONE_YET, at: int = 0

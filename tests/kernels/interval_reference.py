@@ -138,12 +138,12 @@ class StreamReference:
     lower: int
     upper: int
     watermark: int = NONE_YET
-    late: list[int] = field(default_factory=lambda: [0, 0])
+    late: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     buffers: tuple[list[Row], list[Row]] = field(default_factory=lambda: ([], []))
 
     def arrive(self, side: int, row: Row) -> list[Pair]:
         if row.time < self.watermark:
-            self.late[side] += 1
+            self.late[side].append(row.payload)
             return []
         self.buffers[side].append(row)
         pairs = [(row, other) if side == LEFT else (other, row) for other in self.buffers[1 - side]]

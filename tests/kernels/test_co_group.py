@@ -7,22 +7,31 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tidemark.kernels.co_group import CoGroup, GivenWindows
 from tidemark.kernels.co_group_sessions import SharedSessions
-from tidemark.kernels.columns import AFTER_ALL, KIND
+from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.window_join import Matches
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Given
 
 from .co_group_reference import CoGroupReference, Group
-from .drive import LEFT, RIGHT, Arrived, Driver, frame
-from .reference import NONE_YET
-from .test_window_join import CUTS, Event, histories, left, right, window_of
+from .drive import Arrived
+from .histories import (
+    COMPACTIONS,
+    CUTS,
+    Event,
+    JoinDriver,
+    histories,
+    in_any_order,
+    left,
+    right,
+    window_of,
+)
+
+HISTORIES = histories(near=25, far=12)
 
 GAP = 10
-COMPACTIONS = st.builds(Compaction, fanout=st.integers(2, 4), smallest=st.integers(1, 4))
 
 
 def groups_of(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
@@ -45,26 +54,15 @@ def kernel(gap: int | None, compaction: Compaction | None = None) -> CoGroup:
     return CoGroup(sessions, groups_of, compaction or Compaction())
 
 
-class CoGroupDriver(Driver):
+class CoGroupDriver(JoinDriver):
     """A kernel fed step by step, whose output are groups."""
 
+    def __init__(self, kernel: CoGroup) -> None:
+        super().__init__(kernel, windowed=isinstance(kernel.windows, GivenWindows))
+
     def groups(self, rows: Sequence[Arrived], watermark: int) -> list[Group]:
-        placed = list(enumerate(rows))
-        inputs = []
-        for side in (LEFT, RIGHT):
-            windows = [window_of(arrived.row) for arrived in rows if arrived.side == side]
-            bounds = {
-                f"{'lr'[side]}_{name}": pl.Series([w[at] for w in windows], dtype=pl.Int64)
-                for at, name in enumerate(("start", "end"))
-            }
-            made = frame(side, placed, self.hash_values).drop(KIND)
-            assert isinstance(self.kernel, CoGroup)
-            given = isinstance(self.kernel.windows, GivenWindows)
-            inputs.append(made.with_columns(**bounds) if given else made)
-        step = self.kernel.step(self.state, inputs, watermark, 0)
-        self.state, self.metrics = step.state, step.metrics
-        self.next_event_time = step.next_event_time
-        told = step.output.select("key", WINDOW_START, WINDOW_END, "l_payload", "r_payload")
+        told = self.output(rows, watermark)
+        told = told.select("key", WINDOW_START, WINDOW_END, "l_payload", "r_payload")
         return [(k, s, e, tuple(one or ()), tuple(two or ())) for k, s, e, one, two in told.rows()]
 
 
@@ -109,10 +107,8 @@ def test_rows_of_a_closed_session_do_not_come_again_in_a_later_one_over_their_ti
 def test_a_join_of_sessions_is_the_pairs_of_its_groups() -> None:
     joined = CoGroup(SharedSessions(("l_key",), ("r_key",), GAP), Matches(("l_key",), ("r_key",)))
     rows = [left("a", 0, 1), right("a", 9, 2), left("a", 18, 3), right("b", 1, 4)]
-    inputs = [frame(side, list(enumerate(rows)), 3).drop(KIND) for side in (LEFT, RIGHT)]
-    step = joined.step(Driver(joined).state, inputs, AFTER_ALL, 0)
 
-    assert step.output.select("l_payload", "r_payload").rows() == [(1, 2), (3, 2)]
+    assert JoinDriver(joined).pairs(rows, AFTER_ALL) == [(1, 2), (3, 2)]
 
 
 # --- the reference -----------------------------------------------------------------------------
@@ -129,36 +125,20 @@ def expected(reference: CoGroupReference, events: Sequence[Event]) -> list[Group
 
 
 @pytest.mark.parametrize("gap", [None, GAP])
-@given(history=histories(), cuts=CUTS, compaction=COMPACTIONS)
+@given(history=HISTORIES, cuts=CUTS, compaction=COMPACTIONS)
 @settings(max_examples=60, deadline=None)
 def test_rows_meet_as_if_each_came_alone_however_they_are_cut(
     gap: int | None, history: list[Event], cuts: list[str], compaction: Compaction
 ) -> None:
     reference = CoGroupReference(window_of, gap)
     driver = CoGroupDriver(kernel(gap, compaction))
-    since: list[Event] = []
-    late = [0, 0]
-    for event, cut in zip([*history, AFTER_ALL], [*cuts[: len(history)], "cut"], strict=True):
-        since.append(event)
-        if cut == "no cut":
-            continue
-        watermark = max((e for e in since if isinstance(e, int)), default=NONE_YET)
-        rows = [e for e in since if isinstance(e, Arrived)]
 
-        found = driver.groups(rows, watermark)
-        assert sorted(found, key=str) == sorted(expected(reference, since), key=str)
+    driver.check(history, cuts, driver.groups, lambda events: expected(reference, events))
 
-        assert driver.metrics is not None
-        late = [a + b for a, b in zip(late, driver.metrics.late, strict=True)]
-        since = []
-        if cut == "restart":
-            driver.restart()
-
-    assert late == reference.late
-    assert driver.next_event_time is None
+    assert driver.late == reference.late
 
 
-@given(histories(), COMPACTIONS)
+@given(HISTORIES, COMPACTIONS)
 @settings(max_examples=60, deadline=None)
 def test_sessions_are_over_when_the_kernel_asks_to_be_called(
     history: list[Event], compaction: Compaction
@@ -170,6 +150,6 @@ def test_sessions_are_over_when_the_kernel_asks_to_be_called(
         if isinstance(event, Arrived):
             assert driver.groups([event], event.stamp) == []
         elif driver.next_event_time is not None and driver.next_event_time <= event:
-            assert sorted(driver.groups([], event), key=str) == sorted(told, key=str)
+            assert in_any_order(driver.groups([], event)) == in_any_order(told)
         else:
             assert told == []

@@ -8,8 +8,8 @@ from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.interval_join import IntervalJoin
 
 from .drive import LEFT, RIGHT, Arrived
+from .histories import JoinDriver
 from .reference import Row
-from .test_interval_join_equals_reference import IntervalDriver
 
 KEYS = (("l_key",), ("r_key",))
 LABELS = {1: "1,111", 2: "2,222", 4: "4,4444"}
@@ -22,7 +22,7 @@ class Worked:
 
     def __init__(self) -> None:
         join = IntervalJoin(*KEYS, -4000, 6000, how="left", slack=(6000 + 4000) // 2)
-        self.driver = IntervalDriver(join)
+        self.driver = JoinDriver(join)
         self.seen = [None, None]
 
     def left(self, key: str, second: int) -> list[str]:
@@ -82,7 +82,7 @@ def test_worked_example_third_ending_looking_at_an_expired_row_removes_it():
 def test_a_row_that_is_overtaken_outlives_its_expiry_and_matches_once_more():
     # left    20 then 10; both live 5 longer      timer at 26, set for the row at 20
     # right                    10 (at watermark 18, when the left row at 10 has expired)
-    join = IntervalDriver(IntervalJoin(*KEYS, -5, 5))
+    join = JoinDriver(IntervalJoin(*KEYS, -5, 5))
     rows = [Arrived(LEFT, Row("a", 20, 1), 0), Arrived(LEFT, Row("a", 10, 2), 0)]
     assert join.pairs(rows, 18) == []
 
@@ -92,7 +92,7 @@ def test_a_row_that_is_overtaken_outlives_its_expiry_and_matches_once_more():
 
 
 def test_a_row_in_order_is_gone_as_soon_as_it_expires():
-    join = IntervalDriver(IntervalJoin(*KEYS, -5, 5))
+    join = JoinDriver(IntervalJoin(*KEYS, -5, 5))
     join.pairs([Arrived(LEFT, Row("a", 10, 1), 0)], 15)
 
     assert join.pairs([Arrived(RIGHT, Row("a", 9, 7), 15)], 15) == [(1, 7)]
@@ -111,14 +111,14 @@ def test_a_row_in_order_is_gone_as_soon_as_it_expires():
     ],
 )
 def test_rows_without_a_partner_come_out_at_the_end_of_all(how, end):
-    join = IntervalDriver(IntervalJoin(*KEYS, -5, 5, how=how))
+    join = JoinDriver(IntervalJoin(*KEYS, -5, 5, how=how))
     join.pairs([Arrived(RIGHT, Row("a", 10, 7), 0), Arrived(LEFT, Row("a", 90, 1), 0)], 0)
 
     assert sorted(join.pairs([], AFTER_ALL), key=str) == end
 
 
 def test_pairs_come_out_in_the_order_their_later_rows_arrive():
-    join = IntervalDriver(IntervalJoin(*KEYS, -5, 5))
+    join = JoinDriver(IntervalJoin(*KEYS, -5, 5))
     rows = [(RIGHT, 7, 3), (LEFT, 1, 4), (LEFT, 2, 1), (RIGHT, 8, 2)]
     arrived = [Arrived(side, Row("a", time, payload), 0) for side, payload, time in rows]
 
@@ -126,7 +126,7 @@ def test_pairs_come_out_in_the_order_their_later_rows_arrive():
 
 
 def test_what_is_kept_does_not_grow_with_time():
-    join = IntervalDriver(IntervalJoin(*KEYS, -5, 5, how="full"), hash_values=1000)
+    join = JoinDriver(IntervalJoin(*KEYS, -5, 5, how="full"), hash_values=1000)
     heights = []
     for start in range(0, 40_000, 400):
         rows = [

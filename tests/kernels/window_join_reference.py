@@ -22,11 +22,11 @@ class WindowJoinReference:
     nulls_equal: bool = False
     watermark: int = NONE_YET
     open: dict[Window, tuple[list[Row], list[Row]]] = field(default_factory=dict)
-    late: list[int] = field(default_factory=lambda: [0, 0])
+    late: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
 
     def arrive(self, side: int, row: Row, window: Window) -> None:
         if window[1] - 1 <= self.watermark:
-            self.late[side] += 1
+            self.late[side].append(row.payload)
         else:
             self.open.setdefault(window, ([], []))[side].append(row)
 

@@ -55,12 +55,12 @@ def _numbered(state: State, rows: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The tables a step has changed, the rows whose windows have closed, and how many of each
-    side came too late for theirs."""
+    """The tables a step has changed, the rows whose windows have closed, and those of each side
+    that came too late for theirs."""
 
     tables: Mapping[str, Table]
     rows: Frames
-    late: tuple[int, int]
+    late: Frames
     next_event_time: int | None
 
 
@@ -98,8 +98,10 @@ class CoGroup:
         )
         output = self.meet(*closing.rows)
         came = (inputs[0].height, inputs[1].height)
-        metrics = Metrics.of(state, came, closing.late, output.height, state.height)
-        return Step(state, output, metrics, closing.next_event_time)
+        lost = (closing.late[0].height, closing.late[1].height)
+        metrics = Metrics.of(state, came, lost, output.height, state.height)
+        late = tuple(rows.drop(HASH, ARRIVAL, SEQUENCE) for rows in closing.late)
+        return Step(state, output, metrics, closing.next_event_time, late=late)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +114,9 @@ class GivenWindows:
     def step(self, state: State, arriving: Arriving, compaction: Compaction) -> Closing:
         rows, late, tables = [], [], {}
         for side, given, came in zip(SIDES, (self.left, self.right), arriving.frames, strict=True):
-            in_time = came.filter(pl.col(STAMP) < pl.col(given.end) - 1)
-            late.append(came.height - in_time.height)
-            fresh = _in_windows(in_time, given)
+            in_time = pl.col(STAMP) < pl.col(given.end) - 1
+            late.append(came.filter(~in_time))
+            fresh = _in_windows(came.filter(in_time), given)
             over = pl.col(WINDOW_END) <= arriving.closed
             due, queue = state.queue(side).take(arriving.closed, WINDOW_END, fresh.clear())
             rows.append(pl.concat([due, fresh.filter(over)]))

@@ -60,7 +60,7 @@ class SharedSessions:
                 how="inner",
                 maintain_order="left",
             )
-            late.append(came.height - placed.height)
+            late.append(came.join(placed, on=SEQUENCE, how="anti", maintain_order="left"))
             closed = placed.filter(pl.col(WINDOW_END) <= arriving.closed)
             kept = placed.filter(pl.col(WINDOW_END) > arriving.closed).drop(
                 WINDOW_START, WINDOW_END, SEQUENCE

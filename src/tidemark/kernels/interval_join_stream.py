@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import arrange
-from tidemark.kernels.columns import HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.columns import HASH, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.interval_join import slices
 from tidemark.kernels.interval_outcomes import Output, plain
 from tidemark.kernels.interval_ranges import Pairs, Ranges, by_key_and_time, equal_keys
@@ -44,15 +44,16 @@ class StreamIntervalJoin:
     ) -> Step:
         arrivals = arrange(state, [rows.drop(KIND, strict=False) for rows in inputs], watermark)
         left, right = (plain(rows).clear() for rows in arrivals.frames)
-        output, late = Output(left, right, "inner"), [0, 0]
+        output, late = Output(left, right, "inner"), [_late(f, 0).clear() for f in arrivals.frames]
         for now, frames in slices(state, arrivals):
             in_time = [rows.filter(pl.col(TIME) >= now) for rows in frames]
-            late = [n + a.height - b.height for n, a, b in zip(late, frames, in_time, strict=True)]
+            late = [pl.concat([f, _late(r, now)]) for f, r in zip(late, frames, strict=True)]
             state = self._together(state, now, in_time, output)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
         made = output.frame()
-        metrics = Metrics.of(state, arrivals.rows_in, (late[0], late[1]), made.height, 0)
-        return Step(state, made, metrics)
+        lost = (late[0].height, late[1].height)
+        metrics = Metrics.of(state, arrivals.rows_in, lost, made.height, 0)
+        return Step(state, made, metrics, late=tuple(late))
 
     def _together(
         self, state: State, now: int, frames: Sequence[pl.DataFrame], output: Output
@@ -101,6 +102,12 @@ class StreamIntervalJoin:
         pairs = ranges.among(others)
         earlier = longs(others, SEQUENCE)[pairs.theirs] < longs(rows, SEQUENCE)[pairs.mine]
         yield pairs.where(earlier)
+
+
+def _late(rows: pl.DataFrame, now: int) -> pl.DataFrame:
+    """The rows behind the watermark, with what that was."""
+    late = rows.filter(pl.col(TIME) < now).drop(HASH, SEQUENCE)
+    return late.with_columns(pl.lit(now, pl.Int64).alias(STAMP))
 
 
 def _kept(rows: pl.DataFrame, size: int, now: int) -> pl.DataFrame:

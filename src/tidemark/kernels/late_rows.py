@@ -22,10 +22,11 @@ LATE_KIND: Final = "_tm_late_kind"  # the row's kind, where the input has kinds
 
 @dataclass(frozen=True, slots=True)
 class LateRows:
-    """The rows that a kernel of one input drops, in place of what it makes of the others.
+    """The rows of its first input that a kernel drops, in place of what it makes of the others.
 
     They have the columns that came in, their time and the watermark they met: as they are
-    here, whatever clock the kernel inside is told.
+    here, whatever clock the kernel inside is told. Further inputs are not for the kernel: they
+    are there for the watermark, which is that of all inputs.
     """
 
     kernel: Kernel
@@ -37,25 +38,29 @@ class LateRows:
         watermark: int,
         processing_time: int,
     ) -> Step:
-        [rows] = inputs
+        rows = inputs[0]
         met = [pl.col(TIME).alias(LATE_TIME), pl.col(STAMP).alias(LATE_WATERMARK)]
         kinds = [pl.col(KIND).alias(LATE_KIND)] if KIND in rows.columns else []
         step = self.kernel.step(
             state, [rows.with_columns(*met, *kinds)], watermark, processing_time
         )
         assert step.late is not None
-        output = step.late.drop(TIME, STAMP, KIND, strict=False)
+        output = step.late[0].drop(TIME, STAMP, KIND, strict=False)
         # Nothing is lost here, however much is late.
-        metrics = replace(step.metrics, late=(0,), rows_out=output.height)
+        came = tuple(frame.height for frame in inputs)
+        metrics = replace(
+            step.metrics, rows_in=came, late=(0,) * len(came), rows_out=output.height
+        )
         return replace(step, output=output, metrics=metrics, late=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Punctual:
     """Drops the rows that find all their windows closed, or, without windows, those at or
-    behind the watermark. Of the others it makes nothing, and it remembers none.
+    behind the watermark; all of them `lateness_ms` later than that. Of the others it makes
+    nothing, and it remembers none.
 
-    A kernel that aggregates or ranks the rows of such windows drops the same ones.
+    A kernel that aggregates, ranks or joins the rows of such windows drops the same ones.
     """
 
     assigner: Sliding | Cumulating | Given | None
@@ -72,10 +77,10 @@ class Punctual:
         late = self._late(incoming.rows)
         after = replace(state, watermark=incoming.watermark, sequence=incoming.end)
         metrics = Metrics.of(after, (incoming.rows.height,), (late.height,), 0, 0)
-        return Step(after, late.clear(), metrics, late=late)
+        return Step(after, late.clear(), metrics, late=(late,))
 
     def _late(self, rows: pl.DataFrame) -> pl.DataFrame:
         if self.assigner is None:
-            return rows.filter(pl.col(TIME) <= pl.col(STAMP))
+            return rows.filter(pl.col(TIME) + self.lateness_ms <= pl.col(STAMP))
         panes = panes_of(self.assigner)
         return panes.of_rows(rows).filter(panes.closed(self.lateness_ms))

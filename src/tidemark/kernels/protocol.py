@@ -54,8 +54,8 @@ class Step:
 
     `next_event_time` is when the kernel wants to be called again although no row comes: at
     the first watermark that reaches it. `next_processing_time` is the same for the clock.
-    `late` holds the rows that were dropped because they came too late, with the user's columns,
-    TIME and, as STAMP, the watermark each met.
+    `late` holds, for each input, the rows that were dropped because they came too late, with the
+    user's columns, TIME and, as STAMP, the watermark each met.
     """
 
     state: State
@@ -63,7 +63,7 @@ class Step:
     metrics: Metrics
     next_event_time: int | None = None
     next_processing_time: int | None = None
-    late: pl.DataFrame | None = None
+    late: tuple[pl.DataFrame, ...] | None = None
 
 
 class Kernel(Protocol):

@@ -113,7 +113,7 @@ def test_a_late_row_is_dropped_counted_and_shown():
 
     assert tumble.feed("a 5 42, a 12", watermark=20) == ["a 10 20 1"]
     assert tumble.late == 1
-    assert tumble.last.late.select("k", "v", TIME, STAMP).rows() == [("a", 42, 5, 9)]
+    assert tumble.last.late[0].select("k", "v", TIME, STAMP).rows() == [("a", 42, 5, 9)]
 
 
 def test_a_row_counts_in_those_of_its_windows_that_have_not_fired():

@@ -125,7 +125,7 @@ class WindowAggregate:
             outcome.output.height,
             outcome.waiting,
         )
-        late = None if self.combined else outcome.late.drop(HASH, SEQUENCE)
+        late = None if self.combined else (outcome.late.drop(HASH, SEQUENCE),)
         next_time, next_clock = outcome.next_event_time, outcome.next_processing_time
         if self.processing_time:
             # A window is over when the clock has left its last millisecond behind.
