@@ -98,6 +98,21 @@ def test_the_windows_of_another_insert_say_what_is_late(tables, query, assigner,
     )
 
 
+def test_rows_that_a_session_function_drops_are_told_once_for_all_that_is_above_it(tables):
+    top = (
+        "SELECT k, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k "
+        "ORDER BY i) AS rn FROM TABLE(SESSION(TABLE s PARTITION BY c, DESCRIPTOR(ts), "
+        "INTERVAL '5' SECOND))) WHERE rn <= 3"
+    )
+    [late] = beside(tables, top)
+
+    assert (late.assigner, late.operator) == (
+        Session(5_000),
+        "session-window of c, SESSION(gap 5 s)",
+    )
+    assert [late.input.edge.names[key] for key in late.keys] == ["c"]
+
+
 def test_rows_reach_the_operator_through_its_filters_with_all_their_columns(tables):
     query = TUMBLE.replace("FROM s", "FROM (SELECT k, ts, i FROM s WHERE i > 3) WHERE i < 9")
     [late] = beside(tables, query, late="SELECT c, late_operator, i FROM s$late")

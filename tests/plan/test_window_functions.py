@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
-from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Session, Sliding
 from tidemark.plan.explain import explain
 from tidemark.plan.nodes import (
@@ -157,8 +156,33 @@ def test_sessions_are_of_the_columns_that_they_are_grouped_by(tables):
     )
 
     assert window.assigner == Session(5_000)
-    refused(f"SELECT COUNT(*) FROM sessions «GROUP BY {WINDOW}»", NotSupported, at=tables)
-    refused(f"SELECT COUNT(*) FROM sessions «GROUP BY {WINDOW}, k, c»", NotSupported, at=tables)
+    assert window.given is None
+
+
+@pytest.mark.parametrize("more", ["", ", k, c", ", UPPER(k)"])
+def test_sessions_that_are_grouped_otherwise_are_made_first(more, tables):
+    bound = root(f"SELECT COUNT(*) FROM sessions GROUP BY {WINDOW}{more}", tables)
+    [window], [made] = parts(bound, WindowAggregate), parts(bound, AssignWindows)
+
+    assert window.given is not None
+    assert made.assigner == Session(5_000)
+
+
+def test_rows_of_sessions_are_kept_until_these_are_over(tables):
+    text = explain(plan("SELECT i, window_start FROM sessions", tables))
+
+    assert "WindowFunction(window=[SESSION(gap 5 s)], time=[ts], partition=[k])" in text
+    assert "WindowFunction: rows until the watermark has reached the end of their session" in text
+    [made] = parts(root("SELECT i, window_start FROM sessions", tables), AssignWindows)
+    assert made.input.edge.names == ("k", "i", "ts")
+    assert made.edge.names[:3] == ("k", "i", "ts")
+
+
+def test_the_rows_of_a_session_can_be_ranked(tables):
+    bound = root(ranked(f"{WINDOW}, k", "i DESC", "rn <= 3", "sessions"), tables)
+
+    assert parts(bound, WindowRank)
+    assert parts(bound, AssignWindows)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ def stamped(node: Node) -> Node | None:
     match node:
         case AssignWatermark():
             return replace(node, stamps=True) if _is_ordered(node.input) else None
+        case AssignWindows(keeps_rows=True):
+            return None
         case Project() | Filter() | Unnest() | AssignWindows():
             below = stamped(node.input)
             return None if below is None else with_inputs(node, [below])

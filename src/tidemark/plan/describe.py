@@ -153,7 +153,12 @@ def _assign_windows(node: AssignWindows) -> Description:
     details = [f"window=[{window_words.window(node.assigner)}]", f"time=[{names[node.time]}]"]
     if node.keys:
         details.append(f"partition=[{', '.join(names[key] for key in node.keys)}]")
-    return Description("WindowFunction", tuple(details), "explode")
+    if not node.keeps_rows:
+        return Description("WindowFunction", tuple(details), "explode")
+    until = "the clock" if node.by_clock else "the watermark"
+    keeps = f"rows until {until} has reached the end of their session"
+    runs_as = "stateful operator, one kernel per key bucket"
+    return Description("WindowFunction", tuple(details), runs_as, keeps)
 
 
 def _window_aggregate(node: WindowAggregate) -> Description:

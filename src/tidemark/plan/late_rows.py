@@ -96,20 +96,22 @@ class _Read:
                         yield from self._of_windows(node)
                 case WindowRank():
                     yield from self._of_windows(node)
+                case AssignWindows(keeps_rows=True) if not node.by_clock:
+                    yield from self._of_windows(node)
                 case WindowJoin():
                     self._refuse_below(node, "a window join")
                 case IntervalJoin(drops_late=True):
                     self._refuse_below(node, "an interval join that drops them")
 
-    def _of_windows(self, node: WindowAggregate | WindowRank) -> Iterator[LateRows]:
-        given = node.bounds if isinstance(node, WindowRank) else node.given
+    def _of_windows(self, node: _OfWindows) -> Iterator[LateRows]:
+        given = _given(node)
         below, keys = _without_grouping_sets(node)
         rows = self._carried(below)
         if rows is None:
             return
-        own = node.time if isinstance(node, WindowAggregate) else None
+        own = None if isinstance(node, WindowRank) else node.time
         time = self._kept(rows)[self.time] if own is None else own
-        assigner = node.assigner if isinstance(node, WindowAggregate) and given is None else None
+        assigner = None if isinstance(node, WindowRank) or given is not None else node.assigner
         keys = keys if isinstance(assigner, Session) else ()
         lateness_ms = node.lateness_ms if isinstance(node, WindowAggregate) else 0
         rows, (time, *places) = self._narrow(rows, [time, *keys, *(given or ())])
@@ -186,6 +188,8 @@ class _Read:
             case Filter():
                 below = self._carried(node.input)
                 return None if below is None else Filter(below, node.condition, below.edge)
+            case AssignWindows(keeps_rows=True):
+                return None  # what is late for it does not come out
             case Unnest() | AssignWindows():
                 return self._carried_over(node)
             case UnionAll():
@@ -231,9 +235,21 @@ class _Read:
             )
 
 
-def _without_grouping_sets(
-    node: WindowAggregate | WindowRank,
-) -> tuple[Node, tuple[int, ...]]:
+_OfWindows = WindowAggregate | WindowRank | AssignWindows
+
+
+def _given(node: _OfWindows) -> tuple[int, int] | None:
+    """The columns of the window's bounds, where rows bring them along."""
+    match node:
+        case WindowRank():
+            return node.bounds
+        case WindowAggregate():
+            return node.given
+        case AssignWindows():
+            return None
+
+
+def _without_grouping_sets(node: _OfWindows) -> tuple[Node, tuple[int, ...]]:
     """The operator's input with each row once, and the columns that sessions are of."""
     below = node.input
     opened = isinstance(below, Unnest) and below.edge.names[-1] == "$set"
@@ -247,14 +263,21 @@ def _plain(expression: Expression) -> bool:
     return isinstance(expression, Ref)
 
 
-def _words(node: WindowAggregate | WindowRank) -> str:
+def _words(node: _OfWindows) -> str:
     names = node.input.edge.names
     of = ", ".join(names[key] for key in node.keys)
-    bounds = node.bounds if isinstance(node, WindowRank) else node.given
+    bounds = _given(node)
     window = None
-    if isinstance(node, WindowAggregate):
+    if not isinstance(node, WindowRank):
         window = window_words.window(node.assigner)
     elif bounds is not None and (column := node.input.edge.columns[bounds[0]].window) is not None:
         window = window_words.window(column.assigner)
-    kind = "window-aggregate" if isinstance(node, WindowAggregate) else "window-rank"
+    kind = _KINDS[type(node)]
     return ", ".join(filter(None, (f"{kind} of {of}" if of else kind, window)))
+
+
+_KINDS = {
+    WindowAggregate: "window-aggregate",
+    WindowRank: "window-rank",
+    AssignWindows: "session-window",
+}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tidemark.catalog.tables import Changelog, Table, UserFunction
-from tidemark.kernels.windows.spec import Assigner, CountSliding, Emit
+from tidemark.kernels.windows.spec import Assigner, CountSliding, Emit, Session
 from tidemark.plan.expressions import Expression
 from tidemark.types import DataType
 
@@ -190,8 +190,11 @@ class IntervalJoin:
 @dataclass(frozen=True, slots=True)
 class AssignWindows:
     """Each row once for every window it is in; the last three columns are the window's start,
-    end and time. Sessions are those of the columns `keys`. With `last_only` just the window that
-    ends last."""
+    end and time. With `last_only` just the window that ends last.
+
+    Sessions are those of the columns `keys`; their rows come out when they are over, because
+    only then it is known where a session starts and ends.
+    """
 
     input: Node
     assigner: Assigner
@@ -199,6 +202,15 @@ class AssignWindows:
     keys: tuple[int, ...]
     edge: Edge
     last_only: bool = False
+
+    @property
+    def keeps_rows(self) -> bool:
+        return isinstance(self.assigner, Session)
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the windows are those of processing time."""
+        return self.edge.columns[-1].time == "processing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,12 +302,14 @@ class WindowAggregate:
 
 @dataclass(frozen=True, slots=True)
 class GroupAggregate:
-    """For each key a row, the keys and the results, that changes with every row of the key."""
+    """For each key a row, the keys and the results, that changes with every row of the key; or
+    `at_end` of the input one that does not."""
 
     input: Node
     keys: tuple[int, ...]
     calls: tuple[AggregateCall, ...]
     edge: Edge
+    at_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +428,10 @@ def walk(node: Node) -> Iterator[Node]:
 
 def is_stateful(node: Node) -> bool:
     """Whether the plan remembers anything between rows."""
-    return any(isinstance(part, _STATEFUL) for part in walk(node))
+    return any(
+        part.keeps_rows if isinstance(part, AssignWindows) else isinstance(part, _STATEFUL)
+        for part in walk(node)
+    )
 
 
 _STATEFUL = (

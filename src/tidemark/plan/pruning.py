@@ -12,6 +12,7 @@ from typing import Any
 
 from tidemark.plan.expressions import Expression, over, references
 from tidemark.plan.nodes import (
+    AssignWindows,
     Edge,
     Filter,
     IntervalJoin,
@@ -56,6 +57,8 @@ def _only(node: Node, wanted: Sequence[int]) -> _Pruned:
             below = _only(node.input, sorted({*wanted, *references(node.condition)}))
             edge = below.node.edge
             return _Pruned(Filter(below.node, below.moved(node.condition), edge), below.kept)
+        case AssignWindows(keeps_rows=True):
+            return _rows_of_sessions(node, wanted)
         case TemporalJoin():
             return _temporal_join(node, wanted)
         case IntervalJoin():
@@ -85,6 +88,20 @@ def _project(node: Project, wanted: Sequence[int]) -> _Pruned:
     below = _only(node.input, sorted({i for e in expressions for i in references(e)}))
     moved = tuple(below.moved(expression) for expression in expressions)
     return _Pruned(Project(below.node, moved, _edge(node.edge, wanted)), tuple(wanted))
+
+
+def _rows_of_sessions(node: AssignWindows, wanted: Sequence[int]) -> _Pruned:
+    width = len(node.input.edge.columns)
+    below = _exactly(node.input, {node.time, *node.keys, *(i for i in wanted if i < width)})
+    kept = (*below.kept, *range(width, width + 3))
+    assigned = replace(
+        node,
+        input=below.node,
+        time=below.place(node.time),
+        keys=tuple(map(below.place, node.keys)),
+        edge=_edge(node.edge, kept),
+    )
+    return _Pruned(assigned, kept)
 
 
 def _temporal_join(node: TemporalJoin, wanted: Sequence[int]) -> _Pruned:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
-from tidemark.errors import NotSupported
 from tidemark.functions import spark_text
 from tidemark.functions.moments import micros_of_clock, session_clock
 from tidemark.kernels.windows.spec import Assigner, Cumulating, Sliding
@@ -64,11 +63,7 @@ def _windows(assigner: Assigner, moment: str) -> str:
                 f"transform({steps}, n -> named_struct('start', {start}, "
                 f"'end', {start} + n * {step}L))"
             )
-    raise NotSupported(
-        "SESSION without an aggregation of its windows cannot be run yet",
-        notes={"why": "a session is known when it has ended"},
-        hint="group by window_start, window_end and the columns of PARTITION BY",
-    )
+    raise AssertionError(f"a row alone does not say which windows it is in: {assigner}")
 
 
 def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:

@@ -36,6 +36,7 @@ from tidemark.spark import (
     interval_joins,
     late_rows,
     remembering,
+    session_rows,
     watermarks,
     window_joins,
     windows,
@@ -256,6 +257,12 @@ def _element_fields(type_: t.DataType) -> list[str]:
     return ["_tm_element"]
 
 
+def _assign_windows(builder: Builder, node: AssignWindows) -> Frame:
+    if node.keeps_rows:
+        return session_rows.rows_of_sessions(builder, node)
+    return assign_windows(builder, node)
+
+
 def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
     """Rows must have an event time. Spark follows the watermark where something waits for it."""
     below = builder.build(node.input)
@@ -290,7 +297,7 @@ _BUILDERS: dict[type[Any], Callable[[Builder, Any], Frame]] = {
     IntervalJoin: interval_joins.interval_join,
     WindowJoin: window_joins.window_join,
     CoGroup: co_groups.co_group,
-    AssignWindows: assign_windows,
+    AssignWindows: _assign_windows,
     WindowAggregate: windows.window_aggregate,
     WindowRank: windows.window_rank,
     GroupAggregate: windows.group_aggregate,

@@ -225,7 +225,16 @@ def _tick(node: WindowAggregate) -> int | None:
     wanted = [firing.every_ms for firing in firings if firing.every_ms is not None]
     if node.by_clock:
         wanted.append(_shortest(node.assigner))
-    return min(max(min(wanted), _FASTEST_TICK), _SLOWEST_TICK) if wanted else None
+    return _within_reason(min(wanted)) if wanted else None
+
+
+def tick_of(assigner: Assigner) -> int:
+    """How often the clock must be looked at where it decides which windows are over."""
+    return _within_reason(_shortest(assigner))
+
+
+def _within_reason(tick_ms: int) -> int:
+    return min(max(tick_ms, _FASTEST_TICK), _SLOWEST_TICK)
 
 
 _FASTEST_TICK, _SLOWEST_TICK = 100, 1000

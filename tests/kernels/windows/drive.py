@@ -102,14 +102,18 @@ class Driver:
         return self.last.metrics.late[0]
 
     def restart(self) -> None:
-        """Write the state down as a host does, and read it back."""
-        stored = {}
-        for segment in self.state.segments():
-            buffer = io.BytesIO()
-            segment.rows().write_ipc(buffer)
-            stored[segment.id] = buffer.getvalue()
-        manifest = json.loads(json.dumps(self.state.manifest()))
-        self.state = State.open(manifest, lambda id_: pl.read_ipc(io.BytesIO(stored[id_])))
+        self.state = restarted(self.state)
+
+
+def restarted(state: State) -> State:
+    """The state written down as a host does, and read back."""
+    stored = {}
+    for segment in state.segments():
+        buffer = io.BytesIO()
+        segment.rows().write_ipc(buffer)
+        stored[segment.id] = buffer.getvalue()
+    manifest = json.loads(json.dumps(state.manifest()))
+    return State.open(manifest, lambda id_: pl.read_ipc(io.BytesIO(stored[id_])))
 
 
 def parse(text: str) -> list[Row]:

@@ -39,20 +39,26 @@ class Incoming:
 
     @classmethod
     def by_clock(cls, state: State, rows: pl.DataFrame, watermark: int, clock: int) -> Incoming:
-        """The rows as if they happened now: a clock is a watermark that is never behind.
-
-        All that is still open ends with the inputs, as it does in event time.
-        """
-        now = max(clock, state.watermark + 1)
-        timed = rows.with_columns(
-            pl.lit(now, pl.Int64).alias(TIME), pl.lit(now - 1, pl.Int64).alias(STAMP)
-        )
-        return cls.of(state, timed, AFTER_ALL if watermark == AFTER_ALL else now - 1, clock)
+        return cls.of(state, *by_clock(state, rows, watermark, clock), clock)
 
     @property
     def ended(self) -> int:
         """The end of the last window that is over: its last millisecond is the watermark."""
         return min(self.watermark, AFTER_ALL - 1) + 1
+
+
+def by_clock(
+    state: State, rows: pl.DataFrame, watermark: int, clock: int
+) -> tuple[pl.DataFrame, int]:
+    """The rows as if they happened now, and the watermark: a clock is one that is never behind.
+
+    All that is still open ends with the inputs, as it does in event time.
+    """
+    now = max(clock, state.watermark + 1)
+    timed = rows.with_columns(
+        pl.lit(now, pl.Int64).alias(TIME), pl.lit(now - 1, pl.Int64).alias(STAMP)
+    )
+    return timed, AFTER_ALL if watermark == AFTER_ALL else now - 1
 
 
 @dataclass(frozen=True, slots=True)

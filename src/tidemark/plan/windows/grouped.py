@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from tidemark.dialect import span_of
-from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping
@@ -122,13 +120,6 @@ class ByColumns:
     def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
         below = self._unassigned(node, keys, columns)
         if below is None:
-            if isinstance(self.assigner, Session):
-                raise NotSupported(
-                    "sessions cannot be grouped so yet",
-                    at=span_of(self.at),
-                    notes={"why": "a session is known when it has ended, and must be aggregated"},
-                    hint="group by window_start, window_end and just the columns of PARTITION BY",
-                )
             return Windowed(node, None, (columns.add(self.start), columns.add(self.end)))
         # Where the window's start stood is the time of the row.
         time = Scope.of(below.edge).ref(self.start.index)

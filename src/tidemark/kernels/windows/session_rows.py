@@ -1,0 +1,57 @@
+"""Rows of sessions: each row again when its session is over, with where that starts and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from tidemark.kernels.co_group import CoGroup
+from tidemark.kernels.co_group_sessions import SharedSessions
+from tidemark.kernels.protocol import Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.windows.incoming import by_clock
+from tidemark.kernels.windows.spec import WINDOW_END
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRows:
+    """Gives out the rows of each session when the watermark reaches its last millisecond, in
+    order of arrival, the session that ends first before the others.
+
+    Rows open and merge sessions as in `SharedSessions`, of which there is one side here; those
+    that come too late are dropped and counted. With `processing_time` a row happens when it
+    arrives, and the clock takes the place of the watermark.
+    """
+
+    keys: tuple[str, ...]
+    gap: int
+    processing_time: bool = False
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        [rows] = inputs
+        if self.processing_time:
+            rows, watermark = by_clock(state, rows, watermark, processing_time)
+        sessions = CoGroup(SharedSessions(self.keys, self.keys, self.gap), _alone, self.compaction)
+        step = sessions.step(state, [rows, rows.clear()], watermark, processing_time)
+        came, late = step.metrics.rows_in[:1], step.metrics.late[:1]
+        dropped = None if step.late is None else step.late[:1]
+        step = replace(step, metrics=replace(step.metrics, rows_in=came, late=late), late=dropped)
+        if not self.processing_time or step.next_event_time is None:
+            return step
+        # A session is over when the clock has left its last millisecond behind.
+        until = step.next_event_time + 1
+        return replace(step, next_event_time=None, next_processing_time=until)
+
+
+def _alone(rows: pl.DataFrame, _: pl.DataFrame) -> pl.DataFrame:
+    return rows.sort(WINDOW_END, maintain_order=True)
