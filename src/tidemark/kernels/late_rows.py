@@ -48,9 +48,7 @@ class LateRows:
         output = step.late[0].drop(TIME, STAMP, KIND, strict=False)
         # Nothing is lost here, however much is late.
         came = tuple(frame.height for frame in inputs)
-        metrics = replace(
-            step.metrics, rows_in=came, late=(0,) * len(came), rows_out=output.height
-        )
+        metrics = replace(step.metrics, rows_in=came, late=(0,) * len(came), rows_out=output.height)
         return replace(step, output=output, metrics=metrics, late=None)
 
 
