@@ -241,6 +241,16 @@ def test_the_keys_mean_what_the_clause_does(tables):
     assert node.lateness_ms == 86_400_000
 
 
+@pytest.mark.parametrize(
+    "query", ["SELECT k, COUNT(*) AS n FROM s GROUP BY k", "SELECT COUNT(*) AS n FROM s"]
+)
+def test_groups_without_a_window_only_insert_in_batch_mode(query, tables):
+    assert root(query, tables).edge.changelog is Changelog.RETRACT
+    tables.plan_script("SET 'execution.runtime-mode' = 'batch'")
+
+    assert root(query, tables).edge.changelog is Changelog.APPEND
+
+
 def test_lateness_without_late_results_means_nothing(tables):
     tables.plan_script("SET 'table.exec.emit.allow-lateness' = '1 h'")
 

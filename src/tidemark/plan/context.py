@@ -21,6 +21,8 @@ class Context:
     traits: Callable[[Table], TableTraits]
     common: Mapping[str, Node] = field(default_factory=dict)
     views: tuple[Identifier, ...] = ()  # being expanded, outermost first
+    batch: bool = False  # whether all rows are there, so that groups tell their last result only
+    writes: bool = True  # whether sinks will be written to, and must take what comes
     drops_nulls: bool = False  # what happens to a null for a NOT NULL column
     interval_slack: str | None = None  # how much longer interval joins keep rows
     interval_drops_late: bool = False  # whether inner ones drop late rows

@@ -46,7 +46,8 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
             at=statement.target.span,
         )
     query = bind_query(statement.query, context)
-    _check_changelog(query, traits.accepts_updates, table, statement)
+    if context.writes:
+        _check_changelog(query, traits.accepts_updates, table, statement)
     rows = _Assignment(statement, table, query, context.drops_nulls).rows()
     return Sink(rows, table, statement.overwrite, rows.edge)
 

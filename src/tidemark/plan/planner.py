@@ -54,14 +54,20 @@ class Planner:
     options: SessionOptions
     traits: Traits
 
-    def plan(self, statement: Runnable, windows: EmitRules | None = None) -> Plan:
+    def plan(
+        self, statement: Runnable, windows: EmitRules | None = None, dry_run: Mode | None = None
+    ) -> Plan:
         """What a query or INSERT means. Raises PlanError, NotSupported, OptionError.
 
-        `windows` says when windows tell their results, whatever the statement and options say.
+        `windows` says when windows tell their results, and `dry_run` in which mode the plan will
+        run without its sinks, whatever the statement and options say.
         """
+        mode: Mode = dry_run or ("batch" if self.options.batch else "streaming")
         context = Context(
             self.catalogs,
             self.traits,
+            batch=mode == "batch",
+            writes=dry_run is None,
             drops_nulls=self.options.drops_nulls,
             interval_slack=self.options.get(INTERVAL_SLACK),
             interval_drops_late=self.options.get(INTERVAL_LATE_ROWS) == "drop",
@@ -72,7 +78,6 @@ class Planner:
             pruned(self._root(part, self._beside_others(part, parts, context), windows))
             for part in parts
         )
-        mode: Mode = "batch" if self.options.batch else "streaming"
         if mode == "batch":
             _refuse_unbounded(roots, statement)
         return Plan(roots, mode, tuple(context.warnings))

@@ -105,7 +105,9 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
         rows = aggregates.bind_grouped(select, relation, context)
     else:
         rows = project_select(select, relation, context)
-    return distinct(rows) if select.args.get("distinct") is not None else rows
+    if select.args.get("distinct") is None:
+        return rows
+    return distinct(rows, at_end=context.batch)
 
 
 def _without_temporal_joins(select: exp.Select, context: Context) -> exp.Select:
@@ -180,7 +182,7 @@ def _bind_union(node: exp.Union, context: Context) -> Node:
     """A chain of UNION ALL is one node; all its branches share their types."""
     branches = _branches(node)
     united = _united(branches, context)
-    return distinct(united) if node.args.get("distinct") else united
+    return distinct(united, at_end=context.batch) if node.args.get("distinct") else united
 
 
 def _united(branches: list[exp.Expression], context: Context) -> Node:

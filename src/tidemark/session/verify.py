@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from tidemark.dialect import statements as s
 from tidemark.dialect import to_sql
-from tidemark.errors import PlanError, TidemarkError
+from tidemark.errors import PlanError, Source, TidemarkError
 from tidemark.plan.nodes import Node, Sink
+from tidemark.plan.planner import Runnable
 from tidemark.session.changelogs import applied
-from tidemark.session.workspace import Planned
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tidemark.session.session import Session
 
 
@@ -47,38 +45,36 @@ def verify(session: Session, text: str, name: str = "<sql>") -> Iterator[Verific
 
     script = parse_script(text, name)
     for statement in script.statements:
-        planned = session.workspace.apply(statement, script.source)
-        if planned.plan is None:
-            continue
-        for root, query in zip(planned.plan.roots, _queries(planned), strict=True):
-            yield _compare(session, root, query, planned)
+        session.workspace.apply(statement, script.source)
+        if isinstance(statement, s.Query | s.Insert | s.StatementSet):
+            yield from _verified(session, statement, script.source)
 
 
-def _queries(planned: Planned) -> list[str]:
-    statement = planned.statement
-    parts = statement.inserts if isinstance(statement, s.StatementSet) else (statement,)
-    return [to_sql(part) for part in parts]
-
-
-def _compare(session: Session, root: Node, query: str, planned: Planned) -> Verification:
-    rows = root.input if isinstance(root, Sink) else root
-    if not rows.edge.bounded:
+def _verified(session: Session, statement: Runnable, source: Source) -> Iterator[Verification]:
+    """Each way has a plan of its own: a batch tells groups once, where a stream tells changes."""
+    stream = session.workspace.dry_run(statement, source, "streaming")
+    if not stream.bounded:
         raise PlanError(
             "only queries over bounded tables can be run both ways",
-            at=planned.statement.span,
-            source=planned.source,
+            at=statement.span,
+            source=source,
         )
-    sides = []
-    for streaming in (True, False):
-        sides.append(_side(applied(session.collect(rows, streaming), rows.edge)))
-    return Verification(query, *sides)
+    batch = session.workspace.dry_run(statement, source, "batch")
+    parts = statement.inserts if isinstance(statement, s.StatementSet) else (statement,)
+    for part, as_stream, as_batch in zip(parts, stream.roots, batch.roots, strict=True):
+        yield Verification(
+            to_sql(part),
+            _side(session, as_stream, streaming=True),
+            _side(session, as_batch, streaming=False),
+        )
 
 
-def _side(table: pa.Table) -> Side:
+def _side(session: Session, root: Node, *, streaming: bool) -> Side:
     """A sum over row hashes does not depend on the order of rows, and counts duplicates."""
     import polars as pl
 
-    frame = pl.from_arrow(table)
+    rows = root.input if isinstance(root, Sink) else root
+    frame = pl.from_arrow(applied(session.collect(rows, streaming), rows.edge))
     if not isinstance(frame, pl.DataFrame):
         raise TidemarkError("the result is not a table")
     texts = frame.select(pl.struct(pl.all()).struct.json_encode().alias("row"))

@@ -15,7 +15,7 @@ from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, SqlError, did_you_mean
 from tidemark.plan.explain import explain
-from tidemark.plan.planner import Plan, Planner, Traits
+from tidemark.plan.planner import Mode, Plan, Planner, Runnable, Traits
 from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import show
 from tidemark.session.show import TableResult
@@ -86,6 +86,13 @@ class Workspace:
         """A query whose windows tell their results by the rules, whatever the options say."""
         try:
             return Planned(statement, source, plan=self.planner.plan(statement, rules))
+        except SqlError as error:
+            raise error.located_in(source) from None
+
+    def dry_run(self, statement: Runnable, source: Source, mode: Mode) -> Plan:
+        """A query or INSERT as a stream or as a batch, which will not write to its sinks."""
+        try:
+            return self.planner.plan(statement, dry_run=mode)
         except SqlError as error:
             raise error.located_in(source) from None
 

@@ -13,15 +13,11 @@ from tidemark.functions.moments import micros_of_clock
 from tidemark.kernels.windows.spec import (
     WINDOW_END,
     WINDOW_START,
-    Assigner,
     Call,
     CountSliding,
-    Cumulating,
     Emit,
     Firing,
     Given,
-    Session,
-    Sliding,
 )
 from tidemark.plan.arrivals import stamped
 from tidemark.plan.nodes import (
@@ -33,6 +29,7 @@ from tidemark.plan.nodes import (
     delay_ms,
 )
 from tidemark.spark.assign_windows import bounds_of
+from tidemark.spark.by_clock import tick_of, told_end, within_reason
 from tidemark.spark.frame import KIND, SEEN, Frame, names_of
 from tidemark.spark.types import to_arrow, to_spark
 from tidemark.spark.watermarks import input_of
@@ -56,10 +53,18 @@ class WindowInput:
     watermark before it where that can be known, and with given bounds as milliseconds."""
 
     def __init__(
-        self, builder: Builder, node: Node, keys: Sequence[int], given: tuple[int, int] | None
+        self,
+        builder: Builder,
+        node: Node,
+        keys: Sequence[int],
+        given: tuple[int, int] | None,
+        *,
+        by_clock: bool = False,
     ) -> None:
         self.source = input_of(builder, stamped(node) or node)
         below = self.source.frame
+        if by_clock:
+            below = told_end(builder, node, below)
         self.names = tuple(f"_tm_in{place}" for place in range(len(below.columns)))
         self.keys = tuple(self.names[key] for key in keys) or (_ALL,)
         self.retracts = below.changelog is not Changelog.APPEND
@@ -113,7 +118,7 @@ _UTC = ("UTC", "ETC/UTC", "GMT", "Z")
 
 
 def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
-    input_ = WindowInput(builder, node.input, node.keys, node.given)
+    input_ = WindowInput(builder, node.input, node.keys, node.given, by_clock=node.by_clock)
     kernel = _aggregate_kernel(node, input_)
     schema = _aggregate_schema(node, input_, kinds=kernel.changelog_output)
     time = node.edge.columns[len(node.keys) + 2].type
@@ -224,31 +229,8 @@ def _tick(node: WindowAggregate) -> int | None:
     firings = [firing for firing in (node.emit.early, node.emit.late) if firing is not None]
     wanted = [firing.every_ms for firing in firings if firing.every_ms is not None]
     if node.by_clock:
-        wanted.append(_shortest(node.assigner))
-    return _within_reason(min(wanted)) if wanted else None
-
-
-def tick_of(assigner: Assigner) -> int:
-    """How often the clock must be looked at where it decides which windows are over."""
-    return _within_reason(_shortest(assigner))
-
-
-def _within_reason(tick_ms: int) -> int:
-    return min(max(tick_ms, _FASTEST_TICK), _SLOWEST_TICK)
-
-
-_FASTEST_TICK, _SLOWEST_TICK = 100, 1000
-
-
-def _shortest(assigner: Assigner) -> int:
-    match assigner:
-        case Sliding(slide=slide):
-            return slide
-        case Cumulating(step=step):
-            return step
-        case Session(gap=gap):
-            return gap
-    return _SLOWEST_TICK
+        wanted.append(tick_of(node.assigner))
+    return within_reason(min(wanted)) if wanted else None
 
 
 # --- groups without windows --------------------------------------------------------------------
@@ -264,19 +246,18 @@ def group_aggregate(builder: Builder, node: GroupAggregate) -> Frame:
     input_ = WindowInput(builder, node.input, node.keys, None)
     input_.data = input_.data.selectExpr("*", *(f"{value} AS {name}" for value, name in _ALWAYS))
     calls = tuple(_call(place, call, input_.names) for place, call in enumerate(node.calls))
-    emit = Emit(early=Firing(each_row=True))
     kernel = Kernel(
         input_.keys,
-        Given(*GIVEN, endless=True),
+        Given(*GIVEN, endless=not node.at_end),
         calls,
-        emit,
+        Emit() if node.at_end else Emit(early=Firing(each_row=True)),
         retracts=input_.retracts,
         idle_ms=builder.state.ttl_ms or None,
         # As in Flink; but rows of DISTINCT are told once.
         repeats=builder.state.ttl_ms > 0 and node.edge.changelog is not Changelog.APPEND,
     )
     wrapped = input_.wrapped(kernel, t.Timestamp(3), builder.zone)
-    schema = _results_schema(node.calls, input_, kinds=True)
+    schema = _results_schema(node.calls, input_, kinds=kernel.changelog_output)
     data = builder.run_kernel("group-aggregate", wrapped, [input_.stateful(None)], schema)
     keys = input_.keys if node.keys else ()
     values = [*keys, *(_result_name(place) for place in range(len(node.calls)))]

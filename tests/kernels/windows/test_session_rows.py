@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, KIND
 from tidemark.kernels.protocol import Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -21,7 +21,7 @@ from .drive import frame, parse, restarted
 from .reference import NONE_YET, Row
 
 GAP = 5
-Told = tuple[str | None, int, int, int]  # key, time of the row, start and end of its session
+Told = tuple[Any, ...]  # key, time of the row, start and end of its session
 
 
 @dataclass
@@ -30,14 +30,16 @@ class Driver:
 
     kernel: SessionRows
     hash_values: int = 3
+    kinds: bool = False
     state: State = field(default_factory=State)
     last: Step | None = None
 
     def step(self, rows: Sequence[tuple[Row, int]], watermark: int, clock: int = 0) -> list[Told]:
-        given = frame(rows, self.hash_values, kinds=False).rename({"s": "row"})
+        given = frame(rows, self.hash_values, self.kinds)
         step = self.kernel.step(self.state, [given], watermark, clock)
         self.state, self.last = step.state, step
-        return list(step.output.select("k", "v", WINDOW_START, WINDOW_END).iter_rows())
+        kinds = [KIND] * self.kinds
+        return list(step.output.select("k", "v", WINDOW_START, WINDOW_END, *kinds).iter_rows())
 
     def feed(self, rows: str = "", watermark: int = BEFORE_ALL, at: int = 0) -> list[str]:
         """A micro-batch, written as "key time value", and the watermark after it."""
@@ -82,6 +84,18 @@ def test_a_row_is_late_if_what_it_becomes_part_of_is_over():
     assert sessions.feed("a 3 3, a 4 4, b 2 5", watermark=7) == []
     assert sessions.late == 1
     assert sessions.feed(watermark=AFTER_ALL) == ["a 4 4 9", "b 2 2 11", "b 5 2 11"]
+
+
+def test_what_takes_a_row_back_comes_behind_it_if_both_are_of_one_session():
+    sessions = Driver(SessionRows(("k",), GAP), kinds=True)
+    sessions.feed("a 0 1, a 2 1 -U, a 20 1 +U, a 8 3 -D")
+
+    assert sessions.feed(watermark=50) == [
+        "a 1 0 7 +I",
+        "a 1 0 7 -U",
+        "a 3 8 13 -D",
+        "a 1 20 25 +U",
+    ]
 
 
 def test_by_the_clock_a_session_is_over_when_no_row_came_for_the_gap():

@@ -9,7 +9,7 @@ import polars as pl
 
 from tidemark.errors import NotSupported
 from tidemark.kernels.aggregates import ROWS, Aggregates
-from tidemark.kernels.columns import HASH, SEQUENCE
+from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -128,8 +128,10 @@ class WindowAggregate:
         late = None if self.combined else (outcome.late.drop(HASH, SEQUENCE),)
         next_time, next_clock = outcome.next_event_time, outcome.next_processing_time
         if self.processing_time:
-            # A window is over when the clock has left its last millisecond behind.
-            next_time, next_clock = None, earliest(_after(next_time), next_clock)
+            # A window is over when the clock has left its last millisecond behind, or there are
+            # no more rows to come.
+            next_clock = earliest(_after(next_time), next_clock)
+            next_time = None if next_time is None else AFTER_ALL
         return Step(state, outcome.output, metrics, next_time, next_clock, late)
 
     def _windows(self) -> PanedWindows | SessionWindows | CountWindows | UpdatingWindows:

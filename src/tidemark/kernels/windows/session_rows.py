@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import polars as pl
 
 from tidemark.kernels.co_group import CoGroup
 from tidemark.kernels.co_group_sessions import SharedSessions
+from tidemark.kernels.columns import AFTER_ALL, KIND
 from tidemark.kernels.protocol import Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.incoming import by_clock
 from tidemark.kernels.windows.spec import WINDOW_END
+
+# Kinds travel with the rows as a column of the user's.
+_KIND: Final = "_tm_row_kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +27,11 @@ class SessionRows:
     order of arrival, the session that ends first before the others.
 
     Rows open and merge sessions as in `SharedSessions`, of which there is one side here; those
-    that come too late are dropped and counted. With `processing_time` a row happens when it
-    arrives, and the clock takes the place of the watermark.
+    that come too late are dropped and counted. Kinds mean nothing here: what takes a row back
+    comes out behind it, as a row like any other, if both are of one session.
+
+    With `processing_time` a row happens when it arrives, and the clock takes the place of the
+    watermark.
     """
 
     keys: tuple[str, ...]
@@ -38,20 +46,21 @@ class SessionRows:
         watermark: int,
         processing_time: int,
     ) -> Step:
-        [rows] = inputs
+        rows = inputs[0].rename({KIND: _KIND}, strict=False)
         if self.processing_time:
             rows, watermark = by_clock(state, rows, watermark, processing_time)
         sessions = CoGroup(SharedSessions(self.keys, self.keys, self.gap), _alone, self.compaction)
         step = sessions.step(state, [rows, rows.clear()], watermark, processing_time)
         came, late = step.metrics.rows_in[:1], step.metrics.late[:1]
-        dropped = None if step.late is None else step.late[:1]
+        dropped = step.late and (step.late[0].rename({_KIND: KIND}, strict=False),)
         step = replace(step, metrics=replace(step.metrics, rows_in=came, late=late), late=dropped)
         if not self.processing_time or step.next_event_time is None:
             return step
-        # A session is over when the clock has left its last millisecond behind.
+        # A session is over when the clock has left its last millisecond behind, or there are no
+        # more rows to come.
         until = step.next_event_time + 1
-        return replace(step, next_event_time=None, next_processing_time=until)
+        return replace(step, next_event_time=AFTER_ALL, next_processing_time=until)
 
 
 def _alone(rows: pl.DataFrame, _: pl.DataFrame) -> pl.DataFrame:
-    return rows.sort(WINDOW_END, maintain_order=True)
+    return rows.sort(WINDOW_END, maintain_order=True).rename({_KIND: KIND}, strict=False)

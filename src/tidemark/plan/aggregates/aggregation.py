@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -114,16 +113,16 @@ class Aggregation:
             return self.bounds[self.windows.keys.index(expression)]
         return None
 
-    def node(self, emit: Callable[[], EmitRules]) -> Node:
+    def node(self, context: Context) -> Node:
         if not self.calls:
             # An operator has a result to tell, which never changes.
             always = self.columns.add(literals.boolean(True))
             self.result(AggregateCall("MAX", (always,), t.Boolean()))
         if isinstance(self.windows, Unwindowed):
-            return self._group_aggregate()
-        return self._window_aggregate(self.windows, emit())
+            return self._group_aggregate(at_end=context.batch)
+        return self._window_aggregate(self.windows, context.emit())
 
-    def _group_aggregate(self) -> GroupAggregate:
+    def _group_aggregate(self, *, at_end: bool) -> GroupAggregate:
         windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
         rows, keys = self._keyed(windowed)
         of_keys = tuple(
@@ -135,8 +134,9 @@ class Aggregation:
         )
         names = tuple(column.name for column in of_keys)
         unique = (names,) if names and len(set(names)) == len(names) else ()
-        edge = Edge((*of_keys, *results), Changelog.RETRACT, unique, rows.edge.bounded)
-        return GroupAggregate(rows, keys, tuple(self.calls), edge)
+        changelog = Changelog.APPEND if at_end else Changelog.RETRACT
+        edge = Edge((*of_keys, *results), changelog, unique, rows.edge.bounded)
+        return GroupAggregate(rows, keys, tuple(self.calls), edge, at_end)
 
     def _window_aggregate(
         self, windows: ByCall | ByRows | ByColumns, rules: EmitRules

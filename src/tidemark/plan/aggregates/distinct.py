@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import types as t
+from tidemark.catalog.tables import Changelog
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import AggregateCall, Column, Edge, GroupAggregate, Node
 from tidemark.plan.projection import project
@@ -10,7 +11,7 @@ from tidemark.plan.scalars import literals
 from tidemark.plan.scope import Scope
 
 
-def distinct(node: Node) -> Node:
+def distinct(node: Node, *, at_end: bool) -> Node:
     """Each different row once: a group for each, whose result never changes."""
     scope, width = Scope.of(node.edge), len(node.edge.columns)
     refs: list[Expression] = [scope.ref(place) for place in range(width)]
@@ -18,7 +19,7 @@ def distinct(node: Node) -> Node:
     call = AggregateCall("MAX", (width,), t.Boolean())
     columns = tuple(Column(column.name, column.type) for column in node.edge.columns)
     # Where rows are only inserted, a repetition changes nothing and tells nothing.
-    changelog = node.edge.changelog
+    changelog = Changelog.APPEND if at_end else node.edge.changelog
     edge = Edge((*columns, Column("$always", t.Boolean())), changelog, (), node.edge.bounded)
-    grouped = GroupAggregate(rows, tuple(range(width)), (call,), edge)
+    grouped = GroupAggregate(rows, tuple(range(width)), (call,), edge, at_end)
     return project(grouped, refs, node.edge.names)

@@ -40,7 +40,7 @@ def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> No
     having = select.args.get("having")
     condition = binder.condition(having.this, "HAVING") if having is not None else None
     items = [_item(item, binder, place) for place, item in enumerate(select.expressions)]
-    node = aggregation.node(context.emit)
+    node = aggregation.node(context)
     if condition is not None:
         node = Filter(node, condition, node.edge)
     return project(node, [value for value, _ in items], [name for _, name in items])

@@ -9,6 +9,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from tidemark.spark.stateful.bucket import Bucket, Packed, as_kernel_watermark
 from tidemark.spark.stateful.cache import of_this_worker
+from tidemark.spark.stateful.end_of_input import END_MS
 from tidemark.spark.stateful.metrics import Stopwatch, packed_output
 from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
 from tidemark.spark.stateful.store import StateStore
@@ -72,8 +73,8 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
         yield from packed_output(int(key[0]), step, self._store.round_trips, watch)
 
     def _move_timer(self, now: int | None, wanted: int | None) -> int | None:
-        """Spark keeps no negative times, and its watermark starts at 0."""
-        timer = None if wanted is None else max(wanted, 1)
+        """Spark's watermark starts at 0, and at the end it is that of the end marker."""
+        timer = None if wanted is None else min(max(wanted, 1), END_MS)
         if timer != now:
             if now is not None:
                 self._handle.deleteTimer(now)
