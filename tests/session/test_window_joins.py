@@ -95,39 +95,49 @@ def test_a_function_may_return_any_rows_or_none(sides):
     assert {(row.id_x, row.id_y) for row in pairs.collect()} == {(1, 11), (1, 12), (4, 14)}
 
 
-def test_a_stream_is_grouped_when_its_watermark_closes_the_window(session, tmp_path: Path):
-    for name in ("l", "r"):
-        (tmp_path / name).mkdir()
+def stream(session: Session, folder: Path, *rows: tuple[int, str, int]):
+    """Rows as (id, who, second), read as a stream."""
+    lines = [
+        json.dumps({"id": i, "who": w, "ts": str(START + dt.timedelta(seconds=s))})
+        for i, w, s in rows
+    ]
+    folder.mkdir()
+    (folder / "a.json").write_text("\n".join(lines) + "\n")
+    source = session.spark.readStream.schema("id INT, who STRING, ts TIMESTAMP_NTZ")
+    return source.json(str(folder))
 
-    def write(name: str, file: str, *rows: tuple[int, str, int]) -> None:
-        lines = [
-            json.dumps({"id": i, "who": w, "ts": str(START + dt.timedelta(seconds=s))})
-            for i, w, s in rows
-        ]
-        (tmp_path / name / f"{file}.json").write_text("\n".join(lines) + "\n")
 
-    def read(name: str):
-        source = session.spark.readStream.schema("id INT, who STRING, ts TIMESTAMP_NTZ")
-        return source.json(str(tmp_path / name))
+@pytest.fixture
+def streams(session, tmp_path: Path):
+    left = stream(session, tmp_path / "l", (1, "ann", 1), (2, "bob", 30))
+    return left, stream(session, tmp_path / "r", (11, "ann", 4), (12, "bob", 31))
 
-    write("l", "a", (1, "ann", 1), (2, "bob", 30))
-    write("r", "a", (11, "ann", 4), (12, "bob", 31))
-    grouped = tidemark.co_group(
-        read("l"), read("r"), told, on="who", window=Sessions("9 seconds", on="ts"), schema=TOLD
-    )
-    query = (
-        grouped.writeStream.format("memory")
-        .queryName("grouped")
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
+
+def first_batch(frame, folder: Path) -> list[tuple[Any, ...]]:
+    """What a stream gives in the micro-batch that brings its rows."""
+    batches: dict[int, list[tuple[Any, ...]]] = {}
+
+    def collect(batch, number: int) -> None:
+        batches[number] = [tuple(row) for row in batch.collect()]
+
+    writer = frame.writeStream.option("checkpointLocation", str(folder / "checkpoint"))
+    writer.trigger(availableNow=True).foreachBatch(collect).start().awaitTermination()
+    assert not any(rows for number, rows in batches.items() if number)
+    return batches[0]
+
+
+def test_a_stream_is_grouped_when_its_watermark_closes_the_window(streams, tmp_path: Path):
+    window = Sessions("9 seconds", on="ts")
+    grouped = tidemark.co_group(*streams, told, on="who", window=window, schema=TOLD)
 
     # bob's session is not over: nothing is later than its rows.
-    assert [tuple(row) for row in session.spark.table("grouped").collect()] == [
-        ("ann", "01-13", "1", "11")
-    ]
+    assert first_batch(grouped, tmp_path) == [("ann", "01-13", "1", "11")]
+
+
+def test_pairs_come_out_in_the_micro_batch_that_closes_their_window(streams, tmp_path: Path):
+    joined = tidemark.window_join(*streams, on="who", window=TEN).select("id", "id_right")
+
+    assert first_batch(joined, tmp_path) == [(1, 11)]
 
 
 # --- joins -------------------------------------------------------------------------------------

@@ -68,6 +68,18 @@ def test_every_bucket_is_told_the_watermark_of_the_partition(
     assert saying == ([(10, 1, told), (20, 1, told)] if told else [])
 
 
+def test_a_watermark_may_be_told_by_a_column_that_is_not_packed() -> None:
+    made = pa.array([5000, None, 3000], pa.timestamp("us", "UTC"))
+    rows = batch(("a", 9000), ("b", 7000), ("a", 8000)).append_column("made", made)
+    pack = Pack(1, (10,), SCHEMA, None, 0, watermark_column="made")
+
+    packed = [p for b in pack(iter([rows])) for p in b.to_pylist()]
+
+    assert [p["position"] for p in packed if p[PAYLOAD] is None] == [5]
+    [payload] = [p[PAYLOAD] for p in packed if p[PAYLOAD] is not None]
+    assert "made" not in decode(payload).columns
+
+
 def test_rows_may_be_combined_before_they_are_packed() -> None:
     def counted(rows: pl.DataFrame) -> pl.DataFrame:
         return rows.group_by("k", HASH, maintain_order=True).agg(pl.max(TIME), n=pl.len())

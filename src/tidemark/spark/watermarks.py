@@ -51,6 +51,21 @@ def input_of(builder: Builder, node: Node) -> Input:
     return Input(frame, SourceWatermark(behind, declared=False, end_folder=folder), chained)
 
 
+def input_in_windows(builder: Builder, node: Node) -> Input:
+    """The input of an operator whose rows are in windows already. The time of a window is ahead of
+    its rows', so the operator follows the watermark of each row, in the column WATERMARK."""
+    from tidemark.spark.stateful.operator import SourceWatermark
+
+    chained = is_stateful(node)
+    frame = builder.build(node)
+    known = builder.streaming and frame.followed and not chained and len(_sources(node)) == 1
+    return Input(frame, SourceWatermark(0, column=WATERMARK) if known else None, chained)
+
+
+def _sources(node: Node) -> list[AssignWatermark]:
+    return [part for part in walk(node) if isinstance(part, AssignWatermark)]
+
+
 def _undeclared(node: Node) -> Node | None:
     """The same rows without a declared watermark; None where some on the way drop rows, which
     move the watermark all the same."""
@@ -65,7 +80,7 @@ def _undeclared(node: Node) -> Node | None:
 
 def _behind_ms(node: Node) -> int | None:
     """How far the watermark lies behind the rows' event time, if that is always as far."""
-    sources = [part for part in walk(node) if isinstance(part, AssignWatermark)]
+    sources = _sources(node)
     # The time of a window is not that of the row which was put into it.
     moved = any(isinstance(part, AssignWindows) for part in walk(node))
     if len(sources) != 1 or moved or is_stateful(node):

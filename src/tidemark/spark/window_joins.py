@@ -11,10 +11,10 @@ from tidemark.functions import spark_text
 from tidemark.functions.moments import micros_of_clock
 from tidemark.kernels.windows.spec import Given
 from tidemark.plan.nodes import Node, WindowJoin, delay_ms
-from tidemark.spark.frame import Frame
+from tidemark.spark.frame import WATERMARK, Frame, like
 from tidemark.spark.interval_joins import polars
 from tidemark.spark.remembering import named, row_schema
-from tidemark.spark.watermarks import input_of
+from tidemark.spark.watermarks import input_in_windows, input_of
 
 if TYPE_CHECKING:
     from tidemark.kernels.protocol import Kernel
@@ -99,7 +99,7 @@ class WindowSide:
     ) -> WindowSide:
         from tidemark.spark.stateful.operator import StatefulInput
 
-        source = input_of(builder, node)
+        source = (input_of if window is None else input_in_windows)(builder, node)
         frame = named(source.frame, names)
         start, end = f"_tm_start_{side}", f"_tm_end_{side}"
         bounds = zip(window or (), (start, end), strict=window is not None)
@@ -108,8 +108,10 @@ class WindowSide:
         everyone = f"_tm_all_{side}"
         texts += [] if keys else [f"TRUE AS {everyone}"]
         columns = tuple(frame.columns[index] for index in keys)
+        follows = source.watermark is not None and source.watermark.column is not None
+        kept = [*map(spark_text.name, frame.columns), *[WATERMARK] * follows]
         rows = StatefulInput(
-            frame.data.selectExpr("*", *texts),
+            like(source.frame, names, Changelog.APPEND).data.selectExpr(*kept, *texts),
             columns or (everyone,),
             None if time is None else frame.columns[time],
             source.watermark,

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SourceWatermark:
-    """The watermark of a frame's one source, which lies `behind_ms` behind the event time.
+    """The watermark of a frame's one source, which lies `behind_ms` behind the event time, or
+    behind the TIMESTAMPs of `column`, which the kernel does not see.
 
     One that is not yet `declared` on the frame is declared by the operator, with the end of
     its input at `end_folder` if that is bounded; nothing may have dropped rows below then.
@@ -47,6 +48,7 @@ class SourceWatermark:
     behind_ms: int
     declared: bool = True
     end_folder: str | None = None
+    column: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,8 @@ def _packed(
 
     hashed = input_.frame.withColumn(HASH, f.xxhash64(*input_.keys))
     watermark = input_.watermark
-    behind = None if watermark is None else watermark.behind_ms
-    pack = Pack(number, numbers, schema, input_.time_column, behind, input_.combine)
+    behind, follows = (watermark.behind_ms, watermark.column) if watermark else (None, None)
+    pack = Pack(number, numbers, schema, input_.time_column, behind, input_.combine, follows)
     packed = hashed.mapInArrow(pack, PACKED_DDL)
     if watermark is None or watermark.declared:
         return packed
@@ -172,7 +174,10 @@ def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
 
 
 def _shape(input_: StatefulInput) -> InputShape:
-    return InputShape(_arrow_schema(input_.frame.schema), input_.chained, input_.combine)
+    schema, watermark = _arrow_schema(input_.frame.schema), input_.watermark
+    if watermark is not None and watermark.column is not None:
+        schema = schema.remove(schema.get_field_index(watermark.column))
+    return InputShape(schema, input_.chained, input_.combine)
 
 
 def _nullable(schema: StructType) -> StructType:

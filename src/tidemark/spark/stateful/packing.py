@@ -59,8 +59,9 @@ class Pack:
     The time column becomes whole milliseconds. Each packed row says which partition it is
     from and where in it it stands, so that arrival order survives the shuffle. At the end
     every bucket is told how far the partition's watermark has come, if it is known how many
-    milliseconds it lies behind the rows' times. With `combine`, fewer rows that mean the same
-    to the kernel are packed in place of those of a batch.
+    milliseconds it lies behind the rows' times, or those of `watermark_column`, which is not
+    packed. With `combine`, fewer rows that mean the same to the kernel are packed in place of
+    those of a batch.
     """
 
     input: int
@@ -69,6 +70,7 @@ class Pack:
     time_column: str | None
     behind_ms: int | None = None
     combine: Combine | None = None
+    watermark_column: str | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -79,14 +81,21 @@ class Pack:
         # State outlives a session's time zone, which Spark puts into the types of timestamps.
         schema = self.schema.append(pa.field(HASH, pa.int64()))
         for batch in batches:
-            rows = _from_arrow(pa.Table.from_batches([batch]).cast(schema))
+            table = pa.Table.from_batches([batch])
+            rows = _from_arrow(table.select(schema.names).cast(schema))
             rows = rows.with_columns(self._time(rows))
-            watermark = max(watermark, self._watermark(rows[TIME]))
+            watermark = max(watermark, self._watermark(self._followed(table, rows)))
             combined = self.combine(rows) if self.combine else rows
             yield self._packed(combined, partition, position)
             position += rows.height
         if watermark > BEFORE_ALL:
             yield self._told(partition, watermark)
+
+    def _followed(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
+        """The times that the watermark follows."""
+        if self.watermark_column is None:
+            return rows[TIME]
+        return milliseconds(_from_arrow(table.select([self.watermark_column])).to_series())
 
     def _watermark(self, times: pl.Series) -> int:
         """The largest watermark that a row makes."""
