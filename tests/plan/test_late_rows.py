@@ -9,7 +9,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Cumulating, Session, Sliding
 from tidemark.plan.explain import explain
-from tidemark.plan.nodes import AssignWindows, Filter, LateRows, Sink, UnionAll, Unnest, walk
+from tidemark.plan.nodes import AssignWindows, Filter, LateRows, Scan, Sink, UnionAll, Unnest, walk
 
 DDL = """
 CREATE TABLE s (k STRING, c STRING, i INT, ts TIMESTAMP(3), pt AS PROCTIME(),
@@ -17,6 +17,7 @@ CREATE TABLE s (k STRING, c STRING, i INT, ts TIMESTAMP(3), pt AS PROCTIME(),
 CREATE TABLE z (k STRING, lz TIMESTAMP_LTZ(3), WATERMARK FOR lz AS lz) WITH ('connector' = 'fake');
 CREATE TABLE versions (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts,
   PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'fake', 'changelog' = 'RETRACT');
+CREATE TABLE o (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'fake');
 CREATE VIEW big AS SELECT k, i * 2 AS twice, ts FROM s WHERE i > 10;
 CREATE TABLE counts (k STRING, n BIGINT) WITH ('connector' = 'fake', 'updates' = 'true');
 CREATE TABLE lates (k STRING, o STRING, b BIGINT) WITH ('connector' = 'fake');
@@ -188,13 +189,87 @@ def test_without_event_time_nothing_is_late(tables):
     refused("SELECT * FROM «k$late»", at=tables)
 
 
-def test_what_cannot_be_told_yet_is_refused_by_name(tables):
+WINDOWS = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+MEET = (
+    f"SELECT a.k, 1 FROM {WINDOWS.format('s')} AS a LEFT JOIN {WINDOWS.format('o')} AS b "
+    "ON a.k = b.k AND a.window_start = b.window_start AND a.window_end = b.window_end"
+)
+
+
+def sources_of(late: LateRows) -> list[str]:
+    """The tables whose rows may be late, and those of which only the watermark counts."""
+    nodes = [late.input, *late.beside]
+    return [n.table.name for node in nodes for n in walk(node) if isinstance(n, Scan)]
+
+
+def test_a_window_join_tells_the_rows_of_its_sides_by_the_watermark_of_both(tables):
+    [late] = beside(tables, MEET)
+    [of_right] = beside(tables, MEET.replace("LEFT", "FULL"), late=LATE.replace("s$", "o$"))
+
+    assert late.operator == "window-join of k, TUMBLE(size 10 s), left side"
+    assert of_right.operator == "window-join of k, TUMBLE(size 10 s), right side"
+    assert (sources_of(late), sources_of(of_right)) == (["s", "o"], ["o", "s"])
+    assert late.given is not None
+    assert [late.input.edge.names[place] for place in late.given] == ["window_start", "window_end"]
+    assert late.input.edge.names[late.time] == "ts"
+    assert [node.edge.names for node in late.beside] == [("ts",)]
+
+
+def test_a_table_that_is_joined_with_itself_is_late_on_both_sides(tables):
+    late = beside(tables, MEET.replace("TABLE o", "TABLE s"))
+
+    assert [one.operator.split(", ")[-1] for one in late] == ["left side", "right side"]
+
+
+NEAR = "l.k = r.k AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts"
+
+
+def test_an_interval_join_that_drops_late_rows_tells_those_behind_the_watermark(tables):
+    tables.plan_script("SET 'tidemark.interval-join.late-rows' = 'drop'")
+    join = f"SELECT l.k, 1 FROM o AS l JOIN s AS r ON {NEAR}"
+    [late] = beside(tables, join)
+
+    assert late.operator == "interval-join of k, right side"
+    # One millisecond behind it; as source a row is late at the watermark too.
+    assert (late.given, late.assigner, late.lateness_ms) == (None, None, 1)
+    assert sources_of(late) == ["s", "o"]
+
+
+def test_an_interval_join_of_sql_drops_nothing(tables):
+    [late] = beside(tables, f"SELECT l.k, 1 FROM o AS l JOIN s AS r ON {NEAR}")
+
+    assert late.operator == "source"
+
+
+def test_a_join_above_an_interval_join_waits_as_long_as_its_rows_may_lag(tables):
+    pairs = f"(SELECT l.k, l.ts FROM o AS l JOIN o AS r ON {NEAR}) AS b"
+    join = f"SELECT a.k, 1 FROM s AS a JOIN {pairs} ON a.k = b.k AND a.ts = b.ts"
+    tables.plan_script("SET 'tidemark.interval-join.late-rows' = 'drop'")
+    [late] = beside(tables, join)
+
+    assert late.held_back_ms == 5000
+    assert sources_of(late) == ["s", "o", "o"]
+
+
+def test_rows_are_late_through_a_union_by_the_watermark_of_all_its_branches(tables):
+    both = "FROM (SELECT k, ts FROM o UNION ALL SELECT c, ts FROM s WHERE i > 3) AS u"
+    [late] = beside(tables, TUMBLE.replace("FROM s", both))
+
+    assert late.operator == "window-aggregate of k, TUMBLE(size 10 s)"
+    assert sources_of(late) == ["s", "o"]
+    assert any(isinstance(node, Filter) for node in walk(late.input))
+    assert late.edge.names[:3] == ("k", "c", "i")
+
+
+def test_sessions_through_a_union_are_refused_by_name(tables):
     union = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM s UNION ALL SELECT k, ts FROM s)")
     marked = (
         f"EXECUTE STATEMENT SET BEGIN INSERT INTO lates {LATE.replace('s$late', '«s$late»')}; "
-        f"INSERT INTO counts {union}; END"
+        f"INSERT INTO counts {union.replace('TUMBLE', 'SESSION')}; END"
     )
-    refused(marked, NotSupported, at=tables)
+    error = refused(marked, NotSupported, at=tables)
+
+    assert "view of the UNION ALL" in str(error)
 
 
 def test_late_rows_are_described_but_not_among_the_tables(tables):

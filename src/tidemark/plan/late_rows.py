@@ -15,13 +15,13 @@ from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Changelog, Relation
 from tidemark.dialect.statements import Name
 from tidemark.errors import NotSupported, PlanError, Span
-from tidemark.kernels.windows.spec import CountSliding, Session
+from tidemark.kernels.windows.spec import Assigner, CountSliding, Session
+from tidemark.plan.carried import Carried, Carrier, sources
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import (
     AssignWindows,
     Column,
     Edge,
-    Filter,
     IntervalJoin,
     LateRows,
     Node,
@@ -31,7 +31,7 @@ from tidemark.plan.nodes import (
     WindowAggregate,
     WindowJoin,
     WindowRank,
-    inputs,
+    delay_ms,
     walk,
 )
 from tidemark.plan.projection import project
@@ -58,13 +58,24 @@ def bind_late_rows(rows: Node, name: str, at: Span | None, others: Sequence[Node
 
 
 @dataclass(frozen=True, slots=True)
+class _Rule:
+    """When a row is late for an operator, as `LateRows` says it."""
+
+    time: int
+    given: tuple[int, int] | None = None
+    assigner: Assigner | None = None
+    keys: tuple[int, ...] = ()
+    lateness_ms: int = 0
+    held_back_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class _Read:
-    """A table that is read: its rows are `values` over those of `core`, which is what can be
-    found below an operator, where projections one above the other have become one."""
+    """A table that is read, and what carries its rows to operators: from what can be found below
+    these, where projections one above the other have become one."""
 
     edge: Edge
-    core: Node
-    values: tuple[Expression, ...]
+    carrier: Carrier
     time: int
     at: Span | None
 
@@ -80,10 +91,12 @@ class _Read:
                 hint="declare a WATERMARK for a column of the table",
             )
         if isinstance(rows, Project):
-            return cls(edge, rows.input, rows.expressions, times[0], at)
-        scope = Scope.of(edge)
-        values = tuple(scope.ref(place) for place in range(len(edge.columns)))
-        return cls(edge, rows, values, times[0], at)
+            carrier = Carrier(rows.input, rows.expressions, edge.names)
+        else:
+            scope = Scope.of(edge)
+            values = tuple(scope.ref(place) for place in range(len(edge.columns)))
+            carrier = Carrier(rows, values, edge.names)
+        return cls(edge, carrier, times[0], at)
 
     # --- operators -------------------------------------------------------------------------
 
@@ -98,47 +111,76 @@ class _Read:
                     yield from self._of_windows(node)
                 case AssignWindows(keeps_rows=True) if not node.by_clock:
                     yield from self._of_windows(node)
-                case WindowJoin():
-                    self._refuse_below(node, "a window join")
-                case IntervalJoin(drops_late=True):
-                    self._refuse_below(node, "an interval join that drops them")
+                case WindowJoin() | IntervalJoin(drops_late=True):
+                    yield from self._of_join(node)
 
     def _of_windows(self, node: _OfWindows) -> Iterator[LateRows]:
-        given = _given(node)
         below, keys = _without_grouping_sets(node)
-        rows = self._carried(below)
-        if rows is None:
-            return
-        own = None if isinstance(node, WindowRank) else node.time
-        time = self._kept(rows)[self.time] if own is None else own
-        assigner = None if isinstance(node, WindowRank) or given is not None else node.assigner
-        keys = keys if isinstance(assigner, Session) else ()
-        lateness_ms = node.lateness_ms if isinstance(node, WindowAggregate) else 0
-        rows, (time, *places) = self._narrow(rows, [time, *keys, *(given or ())])
-        yield LateRows(
-            rows,
-            _words(node),
-            time,
-            (places[-2], places[-1]) if given is not None else None,
-            assigner,
-            tuple(places) if keys else (),
-            lateness_ms,
-            self._kept(rows),
-            self._edge(rows, time),
-        )
+        given = _given(node)
+        for carried in self.carrier.to(below):
+            own = None if isinstance(node, WindowRank) else node.time
+            time = self._kept(carried.rows)[self.time] if own is None else own
+            assigner = None if isinstance(node, WindowRank) or given is not None else node.assigner
+            if isinstance(assigner, Session) and carried.beside:
+                self._refuse_sessions()
+            lateness_ms = node.lateness_ms if isinstance(node, WindowAggregate) else 0
+            rule = _Rule(time, given, assigner, keys, lateness_ms, delay_ms(below))
+            yield self._late(carried, _words(node), rule)
+
+    def _of_join(self, node: WindowJoin | IntervalJoin) -> Iterator[LateRows]:
+        held_back_ms = max(delay_ms(node.left), delay_ms(node.right))
+        for own, other, keys, side in (
+            (node.left, node.right, node.left_keys, "left"),
+            (node.right, node.left, node.right_keys, "right"),
+        ):
+            for carried in self.carrier.to(own):
+                if isinstance(node, WindowJoin):
+                    given = node.left_window if side == "left" else node.right_window
+                    time = self._kept(carried.rows)[self.time]
+                    rule = _Rule(time, given, held_back_ms=held_back_ms)
+                else:
+                    time = node.left_time if side == "left" else node.right_time
+                    # A row at the watermark is in time.
+                    rule = _Rule(time, lateness_ms=1, held_back_ms=held_back_ms)
+                words = _operator(node, own, keys, rule.given)
+                together = replace(carried, beside=(*carried.beside, *sources([other])))
+                yield self._late(together, f"{words}, {side} side", rule)
 
     def by_the_source(self) -> LateRows:
         """The rows that are at or behind the watermark that was before them."""
-        rows = self._carried(self.core)
-        assert rows is not None
-        rows, [time] = self._narrow(rows, [self._kept(rows)[self.time]])
-        edge = self._edge(rows, time)
-        return LateRows(rows, "source", time, None, None, (), 0, self._kept(rows), edge)
+        [carried] = self.carrier.to(self.carrier.core)
+        return self._late(carried, "source", _Rule(self._kept(carried.rows)[self.time]))
+
+    def _late(self, carried: Carried, operator: str, rule: _Rule) -> LateRows:
+        keys = rule.keys if isinstance(rule.assigner, Session) else ()
+        asked = [rule.time, *keys, *(rule.given or ())]
+        rows, (time, *places) = self._narrow(carried.rows, asked)
+        return LateRows(
+            rows,
+            operator,
+            time,
+            (places[-2], places[-1]) if rule.given is not None else None,
+            rule.assigner,
+            tuple(places) if keys else (),
+            rule.lateness_ms,
+            self._kept(rows),
+            self._edge(rows, time),
+            carried.beside,
+            rule.held_back_ms,
+        )
+
+    def _refuse_sessions(self) -> None:
+        raise NotSupported(
+            "the late rows of sessions through a UNION ALL cannot be told yet",
+            at=self.at,
+            notes={"why": "a row is late by the sessions that the rows of all branches make"},
+            hint="make a view of the UNION ALL, and read the late rows of that",
+        )
 
     def _kept(self, rows: Node) -> tuple[int, ...]:
         """Where the values of the table are: behind everything else."""
         width = len(rows.edge.columns)
-        return tuple(range(width - len(self.values), width))
+        return tuple(range(width - len(self.edge.columns), width))
 
     def _narrow(self, rows: Node, asked: Sequence[int]) -> tuple[Node, list[int]]:
         """The rows with nothing beside the values of the table but columns that are asked for,
@@ -174,66 +216,6 @@ class _Read:
             said.append(Column("late_kind", t.STRING.with_nullable(False)))
         return Edge((*own, *said), Changelog.APPEND, (), self.edge.bounded)
 
-    # --- rows on their way -----------------------------------------------------------------
-
-    def _carried(self, node: Node) -> Node | None:
-        """The same rows with the values of the table behind their own columns; None where the
-        rows are not the table's."""
-        if node == self.core:
-            return self._beside(node, self.values)
-        match node:
-            case Project():
-                below = self._carried(node.input)
-                return None if below is None else self._beside(below, node.expressions, node.edge)
-            case Filter():
-                below = self._carried(node.input)
-                return None if below is None else Filter(below, node.condition, below.edge)
-            case AssignWindows(keeps_rows=True):
-                return None  # what is late for it does not come out
-            case Unnest() | AssignWindows():
-                return self._carried_over(node)
-            case UnionAll():
-                self._refuse_below(node, "a UNION ALL")
-        return None
-
-    def _beside(self, below: Node, values: Sequence[Expression], edge: Edge | None = None) -> Node:
-        """With no `edge`, the columns of `below` and then the values; with one, its columns made
-        of the values, and then what `below` carries."""
-        scope, width = Scope.of(below.edge), len(below.edge.columns)
-        carried = self.edge.names
-        if edge is None:
-            own = [scope.ref(place) for place in range(width)]
-            return project(below, [*own, *values], [*below.edge.names, *carried])
-        brought = [scope.ref(place) for place in range(width - len(carried), width)]
-        return project(below, [*values, *brought], [*edge.names, *carried])
-
-    def _carried_over(self, node: Unnest | AssignWindows) -> Node | None:
-        """Past a node that adds columns behind those of its input."""
-        below = self._carried(node.input)
-        if below is None:
-            return None
-        width, wide = len(node.input.edge.columns), len(below.edge.columns)
-        added = node.edge.columns[width:]
-        edge = Edge((*below.edge.columns, *added), below.edge.changelog, (), below.edge.bounded)
-        opened: Node = replace(node, input=below, edge=edge)
-        if isinstance(opened, AssignWindows):
-            # A row is late when its last window is over.
-            opened = replace(opened, last_only=True)
-        scope = Scope.of(edge)
-        order = [*range(width), *range(wide, wide + len(added)), *range(width, wide)]
-        names = [edge.names[place] for place in order]
-        return project(opened, [scope.ref(place) for place in order], names)
-
-    def _refuse_below(self, node: Node, what: str) -> None:
-        if any(self._carried(below) is not None for below in inputs(node)):
-            raise NotSupported(
-                f"the late rows of {what} cannot be told yet",
-                at=self.at,
-                notes={"why": f"the statement set reads the same rows in {what}"},
-                hint="read the late rows in a statement of its own: then a row is late that is at "
-                "or behind the watermark",
-            )
-
 
 _OfWindows = WindowAggregate | WindowRank | AssignWindows
 
@@ -264,13 +246,21 @@ def _plain(expression: Expression) -> bool:
 
 
 def _words(node: _OfWindows) -> str:
-    names = node.input.edge.names
-    of = ", ".join(names[key] for key in node.keys)
-    bounds = _given(node)
-    window = None
-    if not isinstance(node, WindowRank):
-        window = window_words.window(node.assigner)
-    elif bounds is not None and (column := node.input.edge.columns[bounds[0]].window) is not None:
+    if isinstance(node, WindowRank):
+        return _operator(node, node.input, node.keys, node.bounds)
+    return _operator(node, node.input, node.keys, None, window_words.window(node.assigner))
+
+
+def _operator(
+    node: _OfWindows | WindowJoin | IntervalJoin,
+    below: Node,
+    keys: Sequence[int],
+    given: tuple[int, int] | None,
+    window: str | None = None,
+) -> str:
+    """What an operator is called, with its keys and windows."""
+    of = ", ".join(below.edge.names[key] for key in keys)
+    if given is not None and (column := below.edge.columns[given[0]].window) is not None:
         window = window_words.window(column.assigner)
     kind = _KINDS[type(node)]
     return ", ".join(filter(None, (f"{kind} of {of}" if of else kind, window)))
@@ -280,4 +270,6 @@ _KINDS = {
     WindowAggregate: "window-aggregate",
     WindowRank: "window-rank",
     AssignWindows: "session-window",
+    WindowJoin: "window-join",
+    IntervalJoin: "interval-join",
 }

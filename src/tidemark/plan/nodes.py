@@ -347,7 +347,8 @@ class LateRows:
     late, and its kind if there are kinds.
 
     Rows are put into windows as in `WindowAggregate`, sessions of the columns `keys`. Without
-    windows a row is late at or behind the watermark.
+    windows a row is late at or behind the watermark. The operator has other inputs where `beside`
+    has nodes; of these only the watermarks count. What it goes by is `held_back_ms` behind them.
     """
 
     input: Node
@@ -359,6 +360,8 @@ class LateRows:
     lateness_ms: int
     kept: tuple[int, ...]
     edge: Edge
+    beside: tuple[Node, ...] = ()
+    held_back_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +402,8 @@ def inputs(node: Node) -> tuple[Node, ...]:
             return several
         case TemporalJoin() | IntervalJoin() | WindowJoin() | CoGroup():
             return node.left, node.right
+        case LateRows():
+            return (node.input, *node.beside)
         case Scan() | Values():
             return ()
         case _:
@@ -413,6 +418,8 @@ def with_inputs(node: Node, new: Sequence[Node]) -> Node:
         case TemporalJoin() | IntervalJoin() | WindowJoin() | CoGroup():
             left, right = new
             return replace(node, left=left, right=right)
+        case LateRows():
+            return replace(node, input=new[0], beside=tuple(new[1:]))
         case Scan() | Values():
             return node
         case _:

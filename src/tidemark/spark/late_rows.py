@@ -8,30 +8,37 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.kernels.windows.spec import Call, Given, Session
-from tidemark.plan.nodes import LateRows
+from tidemark.plan.nodes import LateRows, Node
 from tidemark.spark.assign_windows import clock
 from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.watermarks import input_of
 from tidemark.spark.windows import GIVEN, WindowInput, by_wall_clock
 
 if TYPE_CHECKING:
+    import polars as pl
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
     from tidemark.spark.builder import Builder
+    from tidemark.spark.stateful.operator import StatefulInput
 
 
 def late_rows(builder: Builder, node: LateRows) -> Frame:
+    from tidemark.kernels.held_back import held_back
     from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK
     from tidemark.kernels.late_rows import LateRows as Kernel
 
     # Where lateness does not depend on the key, rows may be anywhere.
     keys = node.keys if isinstance(node.assigner, Session) else (node.time,)
-    input_ = WindowInput(builder, node.input, keys, node.given)
+    # An operator with other inputs knows the watermark of its batch, not that before each row.
+    input_ = WindowInput(builder, node.input, keys, node.given, stamps=not node.beside)
     time = node.input.edge.columns[node.time].type
-    kernel = input_.told_watermarks(Kernel(_drops(node, input_, time, builder.zone)))
+    tells = Kernel(_drops(node, input_, time, builder.zone))
+    kernel = held_back(tells, node.held_back_ms) if node.beside else input_.told_watermarks(tells)
     rows = input_.stateful(node.time)
+    beside = [_watermark_of(builder, n, other, rows) for n, other in enumerate(node.beside)]
     kept = [input_.names[place] for place in node.kept]
-    data = builder.run_kernel("late-rows", kernel, [rows], _schema(input_, kept))
+    data = builder.run_kernel("late-rows", kernel, [rows, *beside], _schema(input_, kept))
     values = [
         *kept,
         spark_text.string(node.operator),
@@ -47,6 +54,23 @@ def late_rows(builder: Builder, node: LateRows) -> Frame:
     return Frame(data.selectExpr(*texts), names, Changelog.APPEND)
 
 
+def _watermark_of(builder: Builder, number: int, node: Node, rows: StatefulInput) -> StatefulInput:
+    """An input that moves the watermark, and gives the operator no rows."""
+    from tidemark.spark.stateful.operator import StatefulInput
+
+    source, time = input_of(builder, node), f"_tm_beside{number}"
+    [column] = source.frame.columns
+    fields = [rows.frame.schema[key] for key in rows.keys]
+    keys = {f"{time}_{place}": field.dataType for place, field in enumerate(fields)}
+    nulls = [f"CAST(NULL AS {type_.simpleString()}) AS {key}" for key, type_ in keys.items()]
+    frame = source.frame.data.selectExpr(f"{spark_text.name(column)} AS {time}", *nulls)
+    return StatefulInput(frame, tuple(keys), time, source.watermark, combine=_none_of)
+
+
+def _none_of(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.clear()
+
+
 def _drops(node: LateRows, input_: WindowInput, time: t.DataType, zone: str) -> Kernel:
     """What drops the rows that the operator drops, with as little to remember as can be."""
     import polars as pl
@@ -59,7 +83,7 @@ def _drops(node: LateRows, input_: WindowInput, time: t.DataType, zone: str) -> 
         return by_wall_clock(Punctual(Given(*GIVEN), node.lateness_ms), time, zone)
     match node.assigner:
         case None:
-            return Punctual(None)
+            return Punctual(None, node.lateness_ms)
         case Session():
             count = Call("COUNT", (), "_tm_rows", pl.Int64())
             sessions = WindowAggregate(

@@ -60,8 +60,9 @@ class WindowInput:
         given: tuple[int, int] | None,
         *,
         by_clock: bool = False,
+        stamps: bool = True,
     ) -> None:
-        self.source = input_of(builder, stamped(node) or node)
+        self.source = input_of(builder, (stamped(node) if stamps else None) or node)
         below = self.source.frame
         if by_clock:
             below = told_end(builder, node, below)

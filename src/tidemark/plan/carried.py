@@ -1,0 +1,107 @@
+"""The rows of a table on their way to an operator, with the values that the table has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes import (
+    AssignWatermark,
+    AssignWindows,
+    Edge,
+    Filter,
+    Node,
+    Project,
+    UnionAll,
+    Unnest,
+    walk,
+)
+from tidemark.plan.projection import project
+from tidemark.plan.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Rows with the values of the table behind their own columns; and the sources of rows that
+    come together with them, whose watermarks count too."""
+
+    rows: Node
+    beside: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A table that is read: its rows are `values`, called `names`, over those of `core`."""
+
+    core: Node
+    values: tuple[Expression, ...]
+    names: tuple[str, ...]
+
+    def to(self, node: Node) -> Iterator[Carried]:
+        """The rows of a node that are the table's, once for each way that they come there."""
+        if node == self.core:
+            yield Carried(self._behind(node))
+            return
+        match node:
+            case AssignWindows(keeps_rows=True):
+                return  # what is late for it does not come out
+            case Project() | Filter() | Unnest() | AssignWindows():
+                for below in self.to(node.input):
+                    yield replace(below, rows=self._past(node, below.rows))
+            case UnionAll():
+                yield from self._through(node)
+
+    def _behind(self, node: Node) -> Node:
+        scope = Scope.of(node.edge)
+        own = [scope.ref(place) for place in range(len(node.edge.columns))]
+        return project(node, [*own, *self.values], [*node.edge.names, *self.names])
+
+    def _past(self, node: Project | Filter | Unnest | AssignWindows, below: Node) -> Node:
+        match node:
+            case Project():
+                return self._projected(below, node.expressions, node.edge)
+            case Filter():
+                return Filter(below, node.condition, below.edge)
+            case Unnest() | AssignWindows():
+                return self._widened(node, below)
+
+    def _projected(self, below: Node, expressions: Sequence[Expression], edge: Edge) -> Node:
+        """The columns of `edge`, and then what `below` carries."""
+        scope, width = Scope.of(below.edge), len(below.edge.columns)
+        brought = [scope.ref(place) for place in range(width - len(self.names), width)]
+        return project(below, [*expressions, *brought], [*edge.names, *self.names])
+
+    def _widened(self, node: Unnest | AssignWindows, below: Node) -> Node:
+        """Past a node that adds columns behind those of its input."""
+        width, wide = len(node.input.edge.columns), len(below.edge.columns)
+        added = node.edge.columns[width:]
+        edge = Edge((*below.edge.columns, *added), below.edge.changelog, (), below.edge.bounded)
+        opened: Node = replace(node, input=below, edge=edge)
+        if isinstance(opened, AssignWindows):
+            # A row is late when its last window is over.
+            opened = replace(opened, last_only=True)
+        scope = Scope.of(edge)
+        order = [*range(width), *range(wide, wide + len(added)), *range(width, wide)]
+        names = [edge.names[place] for place in order]
+        return project(opened, [scope.ref(place) for place in order], names)
+
+    def _through(self, node: UnionAll) -> Iterator[Carried]:
+        for number, branch in enumerate(node.inputs):
+            others = [*node.inputs[:number], *node.inputs[number + 1 :]]
+            for below in self.to(branch):
+                scope = Scope.of(below.rows.edge)
+                own = [scope.ref(place) for place in range(len(node.edge.columns))]
+                rows = self._projected(below.rows, own, node.edge)
+                yield Carried(rows, (*below.beside, *sources(others)))
+
+
+def sources(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """What makes the watermarks of nodes: the times of the rows of their sources."""
+    found = [part for node in nodes for part in walk(node) if isinstance(part, AssignWatermark)]
+    return tuple(_time_of(source) for source in found)
+
+
+def _time_of(source: AssignWatermark) -> Node:
+    place = source.edge.names.index(source.column)
+    return project(source, [Scope.of(source.edge).ref(place)], [source.column])
