@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import tidemark
+from tidemark.plan.nodes import Sink
 from tidemark.spark.progress import Progress, Reports
+
+Build = Callable[[SparkSession, Path], DataFrame]
 
 
 @dataclass
 class Story:
-    """A query over tables into which one row after another is put."""
+    """Queries over tables into which one row after another is put. Of a statement set, what comes
+    out says which table it is for."""
 
     spark: SparkSession
     folder: Path
@@ -24,40 +30,56 @@ class Story:
     came_out: list[str] = field(default_factory=list)
     reports: Reports = field(default_factory=Reports)
     _rows: int = 0
-    _query: StreamingQuery | None = None
+    _queries: list[StreamingQuery] = field(default_factory=list)
 
-    def begin(self, script: str) -> None:
-        """Run the script's last query, as it runs for a user who takes it as a DataFrame."""
+    def begin(self, script: str | Build) -> None:
+        """Run the script's last statement, as it runs for a user who takes it as a DataFrame; or
+        what is built of a folder with a folder for each table."""
         for table in self.tables:
             (self.folder / table).mkdir()
+        self.go_on(script)
+
+    def go_on(self, script: str | Build) -> None:
+        """Run it from where it was ended."""
+        for name, frame in self._frames(script):
+            place = self.folder / f"state {name}"
+            writer = frame.writeStream.option("checkpointLocation", str(place))
+            self._queries.append(writer.foreachBatch(partial(self._collect, name)).start())
+
+    def _frames(self, script: str | Build) -> list[tuple[str, DataFrame]]:
+        if callable(script):
+            return [("", script(self.spark, self.folder))]
         session = tidemark.connect(self.spark)
-        frame = session.sql(script.replace("{folder}", str(self.folder))).to_dataframe()
+        text = script.replace("{folder}", str(self.folder))
+        plan = session.workspace.plan_script(text)[-1].plan
+        assert plan is not None
+        names = [f"{node.table.name}:" if isinstance(node, Sink) else "" for node in plan.roots]
+        return list(zip(names, map(session.dataframe, plan.roots), strict=True))
 
-        def collect(batch: DataFrame, _: int) -> None:
-            self.came_out += [" ".join(map(_text, row)) for row in batch.collect()]
-
-        writer = frame.writeStream.option("checkpointLocation", str(self.folder / "state"))
-        self._query = writer.foreachBatch(collect).start()
+    def _collect(self, name: str, batch: DataFrame, _: int) -> None:
+        rows = [[name] * bool(name) + [_text(value) for value in row] for row in batch.collect()]
+        self.came_out += [" ".join(row) for row in rows]
 
     def end(self) -> None:
-        if self._query is not None:
-            self._query.stop()
+        for query in self._queries:
+            query.stop()
+        self._queries.clear()
 
     def step(self, table: str, row: dict[str, Any]) -> str:
         """What comes out when the row arrives."""
-        assert self._query is not None
         before = len(self.came_out)
         self._rows += 1
         hidden = self.folder / table / f".{self._rows:03}"
         hidden.write_text(json.dumps(row) + "\n")
         hidden.rename(self.folder / table / f"{self._rows:03}.json")
-        self._query.processAllAvailable()
+        for query in self._queries:
+            query.processAllAvailable()
         return ", ".join(sorted(self.came_out[before:]))
 
     def progress(self) -> Progress:
         """How far the watermark has come, and what the operators keep."""
-        assert self._query is not None
-        self.reports.take(self._query.recentProgress)
+        [query] = self._queries
+        self.reports.take(query.recentProgress)
         return self.reports.progress(len(self.came_out), 0)
 
 

@@ -1,0 +1,149 @@
+"""Joins by time told as tables: each line is a row that arrives in a micro-batch of its own.
+
+A row is `id who second`. In the middle jobs are stopped, and go on from their checkpoints as if they
+had not been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import tidemark
+
+from .stories import Build, Story, table_of
+
+TABLES = "".join(
+    f"CREATE TABLE {name} (id INT, who STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+    f"('connector' = 'filesystem', 'path' = '{{folder}}/{name}', 'format' = 'json', "
+    "'source.monitor-interval' = '1');\n"
+    for name in ("l", "r")
+)
+WINDOW = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+NEAR = "r.ts BETWEEN l.ts - INTERVAL '2' SECOND AND l.ts + INTERVAL '10' SECOND"
+INTERVAL_JOIN = f"SELECT l.id, r.id FROM l FULL JOIN r ON l.who = r.who AND {NEAR}"
+WINDOW_JOIN = (
+    f"SELECT l.id, r.id FROM {WINDOW.format('l')} AS l FULL JOIN {WINDOW.format('r')} AS r "
+    "ON l.who = r.who AND l.window_start = r.window_start AND l.window_end = r.window_end"
+)
+
+
+@pytest.fixture
+def story(spark, tmp_path: Path) -> Iterator[Story]:
+    story = Story(spark, tmp_path, ("l", "r"))
+    yield story
+    story.end()
+
+
+def row(text: str) -> dict[str, Any]:
+    id_, who, second = text.split()
+    return {"id": int(id_), "who": who, "ts": f"2024-01-01 00:00:{int(second):02}"}
+
+
+def goes_as_told(story: Story, script: str | Build, text: str) -> None:
+    story.begin(script)
+    for table, arrives, expected in table_of(text):
+        if table == "restart":
+            story.end()
+            story.go_on(script)
+        else:
+            assert story.step(table, row(arrives)) == expected, f"when {table} {arrives} came"
+
+
+def test_an_outer_interval_join_goes_on_with_its_rows_and_knows_who_had_partners(story: Story):
+    goes_as_told(
+        story,
+        TABLES + INTERVAL_JOIN,
+        """
+        table   | row       | comes out
+        --------+-----------+-----------
+        l       | 1 ann 0   |
+        r       | 11 ann 4  | 1 11
+        l       | 2 bob 5   |
+        r       | 12 bob 16 |
+        restart |           |
+        l       | 3 ann 20  | 2 -
+        r       | 13 ann 21 | - 12, 3 13
+        """,
+    )
+
+
+def test_a_window_join_goes_on_with_the_rows_of_open_windows(story: Story):
+    goes_as_told(
+        story,
+        TABLES + WINDOW_JOIN,
+        """
+        table   | row       | comes out
+        --------+-----------+-----------
+        l       | 1 ann 1   |
+        r       | 11 ann 4  |
+        l       | 2 bob 5   |
+        restart |           |
+        r       | 12 cid 15 |
+        l       | 3 bob 12  | 1 11, 2 -
+        r       | 13 bob 21 |
+        l       | 4 dee 30  | - 12, 3 -
+        """,
+    )
+
+
+def by_the_stream_api(spark: SparkSession, folder: Path) -> DataFrame:
+    def keyed(name: str):
+        source = spark.readStream.schema("id INT, who STRING, ts TIMESTAMP")
+        return tidemark.stream(source.json(str(folder / name)), time="ts").key_by("who")
+
+    pairs = keyed("l").interval_join(keyed("r")).between("-2 seconds", "10 seconds")
+    return pairs.select("l.id", "r.id")
+
+
+def test_an_interval_join_of_the_stream_api_goes_on_and_still_drops_late_rows(story: Story):
+    goes_as_told(
+        story,
+        by_the_stream_api,
+        """
+        table   | row       | comes out
+        --------+-----------+-----------
+        l       | 1 ann 0   |
+        r       | 11 ann 4  | 1 11
+        l       | 2 bob 5   |
+        restart |           |
+        r       | 12 bob 14 | 2 12
+        l       | 3 bob 4   |
+        r       | 13 ann 10 | 1 13
+        """,
+    )
+
+
+# Left rows are late by the watermark of both sides: at 12, although the left side has come to 30.
+LATE = f"""
+SET 'tidemark.interval-join.late-rows' = 'drop';
+CREATE TABLE pairs (l INT, r INT) WITH ('connector' = 'blackhole');
+CREATE TABLE near (l INT, r INT) WITH ('connector' = 'blackhole');
+CREATE TABLE late (id INT, what STRING, late_by BIGINT) WITH ('connector' = 'blackhole');
+EXECUTE STATEMENT SET BEGIN
+  INSERT INTO pairs {WINDOW_JOIN};
+  INSERT INTO near {INTERVAL_JOIN.replace("FULL", "")};
+  INSERT INTO late SELECT id, REGEXP_EXTRACT(late_operator, '[a-z]*'), late_by FROM l$late;
+END
+"""
+
+
+def test_rows_that_joins_drop_are_told_as_late(story: Story):
+    goes_as_told(
+        story,
+        TABLES + LATE,
+        """
+        table   | row       | comes out
+        --------+-----------+-----------
+        l       | 1 ann 1   |
+        r       | 11 ann 12 |
+        l       | 2 ann 30  | pairs: 1 -
+        l       | 3 ann 5   | late: 3 interval 7000, late: 3 window 7000
+        l       | 4 ann 11  | late: 4 interval 1000
+        r       | 12 ann 35 | near: 2 12, pairs: 4 11
+        """,
+    )
