@@ -9,6 +9,7 @@ import pytest
 
 import tidemark
 from tidemark.session.session import Session
+from tidemark.session.verify import verify
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +92,39 @@ def test_json_is_aggregated_with_and_without_nulls(session: Session):
     ).rows()
 
     assert row == {"a": "[1,3]", "b": "[1,null,3]", "c": '{"a1":1,"a3":3}', "d": "[]"}
+
+
+def test_groups_are_told_once_in_batch_mode_and_as_a_stream_would_leave_them(session: Session):
+    query = "SELECT k, SUM(v) AS s FROM ev GROUP BY k"
+    nested = f"SELECT k, s, COUNT(*) AS n FROM ({query}) GROUP BY k, s"
+    left = session.sql(query).rows()
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    told = [(change.kind, change.row) for change in session.sql(query).changes()]
+    files = "'connector' = 'filesystem', 'format' = 'json', 'path' = '/nowhere'"
+    session.sql(f"CREATE TABLE sums (k STRING, s INT, n BIGINT) WITH ({files})")
+    [verified] = verify(session, f"INSERT INTO sums {nested}")
+
+    assert sorted(told, key=str) == sorted((("+I", row) for row in left), key=str)
+    assert verified.equal and verified.batch.rows == 2
+
+
+def test_what_waits_for_the_clock_is_told_when_a_bounded_stream_ends(
+    session: Session, tmp_path: Path
+):
+    session.sql(
+        "CREATE TABLE plain (k STRING, v INT, pt AS PROCTIME()) WITH ('connector' = 'filesystem', "
+        f"'format' = 'json', 'path' = '{tmp_path / 'ev.json'}')"
+    )
+    windows = "SELECT k, SUM(v) AS s FROM {} GROUP BY k, TUMBLE(pt, INTERVAL '1' DAY)"
+    sessions = (
+        "SELECT k, v FROM TABLE(SESSION(TABLE plain PARTITION BY k, DESCRIPTOR(pt), "
+        "INTERVAL '1' DAY))"
+    )
+    script = f"{windows.format('plain')}; {windows.format('ev')}; {sessions}"
+
+    found = list(verify(session, script))
+
+    assert [(one.equal, one.stream.rows) for one in found] == [(True, 2), (True, 2), (True, 6)]
 
 
 def test_groups_may_be_kept_for_a_time_only(session: Session):
