@@ -182,12 +182,38 @@ def test_sub_queries_that_are_near_in_time_are_semi_and_anti_joins(test, how, ta
 # --- what is refused -----------------------------------------------------------------------------
 
 
-def test_without_two_bounds_it_is_no_interval_join(tables):
+def test_without_bounds_it_is_no_interval_join(tables):
     refused("SELECT l.id FROM l «JOIN r ON l.k = r.k»", NotSupported, at=tables)
-    error = refused(
-        "SELECT l.id FROM l «LEFT JOIN r ON l.k = r.k AND l.ts >= r.ts»", NotSupported, at=tables
-    )
-    assert "other bound" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("sql", "missing"),
+    [
+        ("SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND «l.ts >= r.ts»",
+         "r.ts >= l.ts - INTERVAL '1' HOUR"),
+        ("SELECT l.id FROM l JOIN r ON l.k = r.k AND «r.ts > l.ts + INTERVAL '5' SECOND»",
+         "r.ts <= l.ts + INTERVAL '1' HOUR"),
+        ("SELECT l.id FROM l, r WHERE l.k = r.k AND «l.ts > r.ts»",
+         "r.ts >= l.ts - INTERVAL '1' HOUR"),
+        ("SELECT a.id FROM l AS a WHERE EXISTS (SELECT 1 FROM r AS b WHERE a.k = b.k "
+         "AND «a.pt < b.pt»)", "b.pt <= a.pt + INTERVAL '1' HOUR"),
+    ],
+)  # fmt: skip
+def test_with_one_bound_it_is_a_regular_join_as_in_flink(sql, missing, tables):
+    error = str(refused(sql, NotSupported, at=tables))
+
+    assert "bounded from one side only is a regular join, as in Flink" in error
+    assert f"AND {missing} makes it an interval join" in error
+    plan(sql.replace("«", "").replace("»", f" AND {missing}"), tables)
+
+
+@pytest.mark.parametrize(("ttl", "warned"), [("4 s", True), ("5 s", False), ("0 ms", False)])
+def test_bounds_say_how_long_rows_are_kept_whatever_the_state_retention_is(ttl, warned, tables):
+    sql = f"SET 'table.exec.state.ttl' = '{ttl}';" + query(f"l.k = r.k AND {NEAR}")
+    found = [w for w in plan(sql, tables).warnings if "does not shorten" in w]
+
+    assert bool(found) == warned
+    assert not warned or "keeps rows for 5 s" in found[0]
 
 
 def test_event_time_is_not_bounded_by_processing_time(tables):

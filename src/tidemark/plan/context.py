@@ -26,6 +26,7 @@ class Context:
     drops_nulls: bool = False  # what happens to a null for a NOT NULL column
     interval_slack: str | None = None  # how much longer interval joins keep rows
     interval_drops_late: bool = False  # whether inner ones drop late rows
+    state_ttl_ms: int = 0  # how long idle state is kept where nothing else says so
     load_idle_ms: int | None = None  # after how much silence a processing-time join has loaded
     warnings: list[str] = field(default_factory=list)
     # When windows tell their results; asked where there is one.

@@ -12,6 +12,7 @@ from tidemark.catalog.options import (
     INTERVAL_SLACK,
     LOAD_PHASE,
     RUNTIME_MODE,
+    STATE_TTL,
     SessionOptions,
 )
 from tidemark.catalog.tables import Relation, Table, TableTraits, View
@@ -71,6 +72,7 @@ class Planner:
             drops_nulls=self.options.drops_nulls,
             interval_slack=self.options.get(INTERVAL_SLACK),
             interval_drops_late=self.options.get(INTERVAL_LATE_ROWS) == "drop",
+            state_ttl_ms=self.options.milliseconds(STATE_TTL) or 0,
             load_idle_ms=self.options.milliseconds(LOAD_PHASE) or None,
         )
         parts = _parts(statement)

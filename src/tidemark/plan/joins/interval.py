@@ -16,6 +16,7 @@ from tidemark.errors import NotSupported, PlanError
 from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
+from tidemark.plan.joins import regular
 from tidemark.plan.joins.interval_bounds import Bound, Bounds, Interval, joined
 from tidemark.plan.joins.keys import key_pair, nullable_scope
 from tidemark.plan.joins.sides import How, JoinSides
@@ -34,13 +35,15 @@ def bind_interval_join(
     """The pairs of rows whose times lie within bounds of each other."""
     how = _HOW.get((join.args.get("side") or "INNER").upper())
     if join.args.get("using") or how is None or join.args.get("method"):
-        raise _regular(join)
+        raise regular.unbounded(join)
     right = relations.bind_relation(join.this, context)
     parts = flattened(join.args["on"]) if join.args.get("on") is not None else []
     matched = _Condition.of(parts, where if how == "inner" else None, left, right, context)
     interval = joined(matched.bounds)
     if interval is None:
-        raise _regular(join, matched.bounds)
+        if matched.bounds:
+            raise regular.one_sided(matched.bounds, left.scope, right.scope)
+        raise regular.unbounded(join)
     _check_inserts(left.node, right.node, join)
     _give_advice(interval, matched, left.node.edge, right.node.edge, context)
     bound = _joined(left.node, right.node, interval, matched, how, context)
@@ -49,25 +52,6 @@ def bind_interval_join(
 
 
 _HOW: dict[str, How] = {"INNER": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
-
-
-def _regular(join: exp.Join, bounds: list[Bound] | None = None) -> NotSupported:
-    if bounds:
-        hint = "add the other bound: times are bounded from below and from above"
-    else:
-        hint = (
-            "bound the times: ... AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts "
-            "makes it an interval join"
-        )
-    return NotSupported(
-        "a join cannot be run yet",
-        at=span_of(join) if join.args.get("on") is not None else span_of(join.this),
-        notes={
-            "why": "without bounds on how far the time attributes of its sides may be apart it "
-            "keeps all rows for ever, and the operator for that is not there yet"
-        },
-        hint=hint,
-    )
 
 
 # --- EXISTS and IN -----------------------------------------------------------------------------
@@ -137,6 +121,8 @@ def bind_sub_query(left: relations.Relation, sub: SubQuery, context: Context) ->
     matched = _Condition.of([*equal, *flattened(where.this)], None, left, right, context, scope)
     interval = joined(matched.bounds)
     if interval is None:
+        if matched.bounds:
+            raise regular.one_sided(matched.bounds, left.scope, right.scope)
         raise _unbounded(sub)
     _check_inserts(left.node, right.node, sub.node)
     _give_advice(interval, matched, left.node.edge, right.node.edge, context)
@@ -249,6 +235,12 @@ def _give_advice(
         context.warn(
             f"the bounds of {names} are {width / 3_600_000:g} hours wide: at one row a second and "
             f"side the interval join keeps about {seconds:,} rows"
+        )
+    kept = max(interval.upper, -interval.lower, 0)
+    if 0 < context.state_ttl_ms < kept:
+        context.warn(
+            f"the interval join over {names} keeps rows for {kept / 1000:,.10g} s, as its bounds "
+            f"say: 'table.exec.state.ttl' does not shorten that, in Flink neither"
         )
     if not matched.left:
         context.warn(
