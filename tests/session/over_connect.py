@@ -8,6 +8,8 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import tidemark
@@ -29,6 +31,7 @@ def main(folder: Path) -> None:
     say("changes", sorted(change.row["v"] for change in itertools.islice(changes, 3)))
     changes.close()
     say("joined", joined_by_a_job(folder))
+    say_what_unbounded_windows_tell(session, folder)
     session.stop()
 
 
@@ -62,8 +65,57 @@ def joined_by_a_job(folder: Path) -> list[str]:
         numbers = [operator.rows_in, operator.rows_out, operator.late, operator.waiting]
         say(operator.name, [*numbers, operator.state_rows > 0, operator.state_bytes > 0])
         say("watermark", operator.watermark)
-    written = [f for f in (folder / "s").rglob("*") if f.is_file() and f.name[0] not in "._"]
-    return sorted(line for file in written for line in file.read_text().split())
+    return written(folder / "s")
+
+
+def say_what_unbounded_windows_tell(session: tidemark.Session, folder: Path) -> None:
+    """Results by the clock in a live table, and late rows into a sink, of a table without an end."""
+    (folder / "ev").mkdir()
+    session.sql(
+        f"""
+        CREATE TABLE ev (v INT, ts TIMESTAMP(3), pt AS PROCTIME(), WATERMARK FOR ts AS ts)
+        WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder / "ev"}',
+          'source.monitor-interval' = '1');
+        CREATE TABLE lates (v INT, late_by BIGINT)
+        WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder / "lates"}');
+        CREATE TABLE sums (s INT) WITH ('connector' = 'blackhole');
+        """
+    )
+    delayed = "GROUP BY TUMBLE(ts, INTERVAL '1' HOUR) EMIT WITH DELAY '1' SECOND BEFORE WATERMARK"
+    by_clock = "TABLE(SESSION(TABLE ev, DESCRIPTOR(pt), INTERVAL '1' SECOND))"
+    both = session.sql(
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO sums SELECT SUM(v) FROM ev "
+        "GROUP BY TUMBLE(ts, INTERVAL '10' SECOND); "
+        "INSERT INTO lates SELECT v, late_by FROM ev$late; END"
+    )
+    early = session.sql(f"SELECT SUM(v) AS s FROM ev {delayed}").live()
+    over = session.sql(f"SELECT v FROM {by_clock}").live()
+    for number, second in enumerate((1, 12, 5), start=1):
+        row = {"v": number, "ts": f"2024-01-01 00:00:{second:02}"}
+        (folder / "ev" / f".{number}").write_text(json.dumps(row) + "\n")
+        (folder / "ev" / f".{number}").rename(folder / "ev" / f"{number}.json")
+        eventually(lambda number=number: both.progress().rows_in >= 2 * number)
+        eventually(lambda number=number: len(over.rows()) == number)
+    eventually(lambda: early.rows() == [{"s": 6}])
+    eventually(lambda: written(folder / "lates"))
+    for live in (early, over):
+        live.stop()
+    both.stop()
+    say("early", early.rows())
+    say("over", [row["v"] for row in over.rows()])
+    say("late", written(folder / "lates"))
+
+
+def eventually(happens: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def written(folder: Path) -> list[str]:
+    files = [f for f in folder.rglob("*") if f.is_file() and f.name[0] not in "._"]
+    return sorted(line for file in files for line in file.read_text().split())
 
 
 def say(what: str, value: object) -> None:

@@ -37,5 +37,8 @@ def test_queries_functions_streams_and_jobs_run_over_spark_connect(tmp_path):
         "rows": [6, 2],
         "temporal-join-1": [[2, 2], 2, [0, 0], 0, True, True],
         "watermark": "9999-12-31T23:59:59.999Z",
+        "early": [{"s": 6}],
+        "over": [1, 2, 3],
+        "late": ['{"v":3,"late_by":7000}'],
         "joined": ['{"id":1,"rate":110}', '{"id":2,"rate":120}'],
     }

@@ -79,7 +79,7 @@ def test_a_result_is_told_every_so_often_while_its_window_is_open(world: World):
         eventually(lambda: sums() == {"a": 1, "b": 5}, sums)
         world.put(("a", 2, 3), ("a", 4, 4))
         eventually(lambda: sums() == {"a": 7, "b": 5}, sums)
-        # The first results, and one after the other for both rows that came together.
+        # Two first results, and one that takes the place of the first.
         assert now.snapshot().changes == 4
 
 
