@@ -12,7 +12,7 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
-from tidemark.spark.stateful.packing import PAYLOAD, Pack, Unpack, decode, encode
+from tidemark.spark.stateful.packing import PAYLOAD, Combine, Pack, Unpack, decode, encode
 
 SCHEMA = pa.schema([("k", pa.string()), ("ts", pa.timestamp("us", "UTC"))])
 
@@ -80,22 +80,37 @@ def test_a_watermark_may_be_told_by_a_column_that_is_not_packed() -> None:
     assert "made" not in decode(payload).columns
 
 
-def test_rows_may_be_combined_before_they_are_packed() -> None:
-    def counted(rows: pl.DataFrame) -> pl.DataFrame:
-        return rows.group_by("k", HASH, maintain_order=True).agg(pl.max(TIME), n=pl.len())
+def _counted(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.group_by("k", HASH, maintain_order=True).agg(pl.max(TIME), n=pl.len())
 
-    pack = Pack(0, (0,), SCHEMA, "ts", combine=counted)
+
+def test_rows_may_be_combined_before_they_are_packed() -> None:
+    combine = Combine(_counted)
+    pack = Pack(0, (0,), SCHEMA, "ts", combine=combine)
     parts = [
         (0, 0, p["position"], p[PAYLOAD])
         for b in pack(iter([batch(("a", 1), ("b", 2), ("a", 3)), batch(("a", 4))]))
         for p in b.to_pylist()
     ]
-    bucket = Bucket(recorder := Keeper(), (InputShape(SCHEMA, combine=counted),), ())
+    bucket = Bucket(recorder := Keeper(), (InputShape(SCHEMA, combine=combine),), ())
 
     bucket.step(State(), parts, BEFORE_ALL, 20, 0)
-    assert recorder.keys == ["a", "b", "a"]
+    assert recorder.keys == ["a", "b"]
     bucket.step(State(), [], BEFORE_ALL, 20, 0)
     assert recorder.keys == []
+
+
+@pytest.mark.parametrize(("keys", "packed"), [("aab", 3), ("aaab", 2)])
+def test_rows_that_combining_would_not_halve_are_combined_where_they_arrive(keys, packed) -> None:
+    combine = Combine(_counted, if_fewer=True)
+    pack = Pack(0, (0,), SCHEMA, "ts", combine=combine)
+
+    [part] = [p for b in pack(iter([batch(*((k, 1) for k in keys))])) for p in b.to_pylist()]
+    bucket = Bucket(recorder := Keeper(), (InputShape(SCHEMA, combine=combine),), ())
+    bucket.step(State(), [(0, 0, 0, part[PAYLOAD])], BEFORE_ALL, 20, 0)
+
+    assert decode(part[PAYLOAD]).height == packed
+    assert recorder.keys == ["a", "b"]
 
 
 def test_a_bucket_knows_the_furthest_watermark_of_each_input() -> None:

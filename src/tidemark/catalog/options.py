@@ -115,7 +115,7 @@ OPTIONS = (
         AGGREGATE_PHASES,
         _one_of("auto", "one_phase", "two_phase"),
         "whether rows of one key and window are combined before they are moved; `auto` does so "
-        "where there is no key",
+        "where that at least halves their number",
         default="auto",
     ),
     SessionOption(

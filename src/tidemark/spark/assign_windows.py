@@ -69,8 +69,16 @@ def _windows(assigner: Assigner, moment: str) -> str:
 def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
     """The window's start, end and time from its milliseconds."""
     last = clock(f"{end} - 1L")
-    zoned = isinstance(time, t.TimestampLtz)
-    return clock(start), clock(end), f"CAST({last} AS TIMESTAMP)" if zoned else last
+    return clock(start), clock(end), _time(last, time)
+
+
+def shown_bounds(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
+    """The same where start and end are clock times already."""
+    return start, end, _time(f"timestampadd(MICROSECOND, -1000, {end})", time)
+
+
+def _time(clock: str, type_: t.DataType) -> str:
+    return f"CAST({clock} AS TIMESTAMP)" if isinstance(type_, t.TimestampLtz) else clock
 
 
 def clock(milliseconds: str) -> str:

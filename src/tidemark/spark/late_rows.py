@@ -57,6 +57,7 @@ def late_rows(builder: Builder, node: LateRows) -> Frame:
 def _watermark_of(builder: Builder, number: int, node: Node, rows: StatefulInput) -> StatefulInput:
     """An input that moves the watermark, and gives the operator no rows."""
     from tidemark.spark.stateful.operator import StatefulInput
+    from tidemark.spark.stateful.packing import Combine
 
     source, time = input_of(builder, node), f"_tm_beside{number}"
     [column] = source.frame.columns
@@ -64,7 +65,7 @@ def _watermark_of(builder: Builder, number: int, node: Node, rows: StatefulInput
     keys = {f"{time}_{place}": field.dataType for place, field in enumerate(fields)}
     nulls = [f"CAST(NULL AS {type_.simpleString()}) AS {key}" for key, type_ in keys.items()]
     frame = source.frame.data.selectExpr(f"{spark_text.name(column)} AS {time}", *nulls)
-    return StatefulInput(frame, tuple(keys), time, source.watermark, combine=_none_of)
+    return StatefulInput(frame, tuple(keys), time, source.watermark, combine=Combine(_none_of))
 
 
 def _none_of(rows: pl.DataFrame) -> pl.DataFrame:

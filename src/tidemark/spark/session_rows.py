@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tidemark.functions import spark_text
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Session
 from tidemark.plan.nodes import AssignWindows
-from tidemark.spark.assign_windows import bounds_of
+from tidemark.spark.assign_windows import shown_bounds
 from tidemark.spark.by_clock import tick_of
 from tidemark.spark.frame import KIND, Frame, names_of
 from tidemark.spark.windows import WindowInput
@@ -31,7 +31,7 @@ def rows_of_sessions(builder: Builder, node: AssignWindows) -> Frame:
     tick = tick_of(node.assigner) if node.by_clock else None
     data = builder.run_kernel("session-window", wrapped, [rows], _schema(input_), tick)
     names, kinds = names_of(node.edge), [KIND] * input_.retracts
-    values = [*input_.names, *bounds_of(WINDOW_START, WINDOW_END, time)]
+    values = [*input_.names, *shown_bounds(WINDOW_START, WINDOW_END, time)]
     texts = [
         f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
     ]
@@ -39,9 +39,9 @@ def rows_of_sessions(builder: Builder, node: AssignWindows) -> Frame:
 
 
 def _schema(input_: WindowInput) -> StructType:
-    from pyspark.sql.types import LongType, StructField, StructType
+    from pyspark.sql.types import StructField, StructType, TimestampNTZType
 
     kinds = [KIND] * input_.retracts
     fields = [input_.data.schema[name] for name in (*input_.names, *kinds)]
-    bounds = [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
+    bounds = [StructField(name, TimestampNTZType()) for name in (WINDOW_START, WINDOW_END)]
     return StructType([*fields, *bounds])

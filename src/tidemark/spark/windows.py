@@ -28,7 +28,7 @@ from tidemark.plan.nodes import (
     WindowRank,
     delay_ms,
 )
-from tidemark.spark.assign_windows import bounds_of
+from tidemark.spark.assign_windows import shown_bounds
 from tidemark.spark.by_clock import tick_of, told_end, within_reason
 from tidemark.spark.frame import KIND, SEEN, Frame, names_of
 from tidemark.spark.types import to_arrow, to_spark
@@ -119,20 +119,26 @@ _UTC = ("UTC", "ETC/UTC", "GMT", "Z")
 
 
 def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
+    from tidemark.spark.stateful.packing import Combine
+
     input_ = WindowInput(builder, node.input, node.keys, node.given, by_clock=node.by_clock)
     kernel = _aggregate_kernel(node, input_)
     schema = _aggregate_schema(node, input_, kinds=kernel.changelog_output)
     time = node.edge.columns[len(node.keys) + 2].type
     wrapped, rows = input_.wrapped(kernel, time, builder.zone), input_.stateful(node.time)
-    if wrapped is kernel and kernel.combinable and _two_phases(builder, node):
+    assert builder.state is not None
+    phases = builder.state.aggregate_phases
+    if wrapped is kernel and kernel.combinable and phases != "one_phase":
         kernel = wrapped = replace(kernel, combined=True)
-        rows = replace(rows, combine=kernel.combine)
+        rows = replace(rows, combine=Combine(kernel.combine, if_fewer=phases == "auto"))
     inputs = [rows]
     data = builder.run_kernel("window-aggregate", wrapped, inputs, schema, _tick(node))
     keys = input_.keys if node.keys else ()
     results = [_result_name(place) for place in range(len(node.calls))]
     nothing = "CAST(NULL AS TIMESTAMP_NTZ)"
-    bounds = (nothing,) * 3 if _has_no_bounds(node) else bounds_of(WINDOW_START, WINDOW_END, time)
+    bounds = (
+        (nothing,) * 3 if _has_no_bounds(node) else shown_bounds(WINDOW_START, WINDOW_END, time)
+    )
     values = [*keys, *bounds, *results]
     names = names_of(node.edge)
     texts = [
@@ -140,14 +146,6 @@ def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
     ]
     kinds = [KIND] * (node.edge.changelog is not Changelog.APPEND)
     return Frame(data.selectExpr(*texts, *kinds), names, node.edge.changelog)
-
-
-def _two_phases(builder: Builder, node: WindowAggregate) -> bool:
-    """Whether rows are worth combining before they are moved. With many keys few rows of a
-    batch are of one key and window; without any all of them are."""
-    assert builder.state is not None
-    phases = builder.state.aggregate_phases
-    return phases == "two_phase" or (phases == "auto" and not node.keys)
 
 
 def _aggregate_kernel(node: WindowAggregate, input_: WindowInput) -> AggregateKernel:
@@ -200,11 +198,11 @@ def _polars_type(type_: t.DataType) -> pl.DataType:
 
 
 def _aggregate_schema(node: WindowAggregate, input_: WindowInput, *, kinds: bool) -> StructType:
-    from pyspark.sql.types import LongType, StructField, StructType
+    from pyspark.sql.types import StructField, StructType, TimestampNTZType
 
     results = _results_schema(node.calls, input_, kinds=kinds)
     bounds = () if _has_no_bounds(node) else (WINDOW_START, WINDOW_END)
-    return StructType([*results.fields, *(StructField(name, LongType()) for name in bounds)])
+    return StructType([*results, *(StructField(name, TimestampNTZType()) for name in bounds)])
 
 
 def _results_schema(

@@ -83,9 +83,9 @@ class PanedWindows:
         if not self.panes.derived:
             by.append(LAST)
             also.remove(LAST)
-        if self.combined:
-            return rows.select(*by, *also, *self.aggregates.names)
-        lifted = self.aggregates.lifted(rows, [*by, *also])
+        # Those that were combined elsewhere come from several places.
+        combined = rows.select(*by, *also, *self.aggregates.names) if self.combined else None
+        lifted = self.aggregates.lifted(rows, [*by, *also]) if combined is None else combined
         return self.aggregates.merged(lifted, by, pl.col(also).first())
 
     def _exchange(

@@ -32,8 +32,8 @@ class InputShape:
     """What a bucket must know of an input that has no rows right now.
 
     The rows of a `chained` input come out of another stateful operator, which emits them
-    before its watermark moves on: they are in time although they lie behind it. Rows that were
-    packed through `combine` have its columns.
+    before its watermark moves on: they are in time although they lie behind it. Rows of an
+    input with `combine` have its columns.
     """
 
     schema: pa.Schema  # of the user's columns
@@ -87,7 +87,7 @@ class Bucket:
             if row[3] is not None:
                 parts[row[0]].append(row)
         return [
-            pl.concat([_empty(shape), *_in_order_of_source(of_input)]).rechunk()
+            pl.concat([_empty(shape), *_in_order_of_source(shape, of_input)]).rechunk()
             for shape, of_input in zip(self.shapes, parts, strict=True)
         ]
 
@@ -114,17 +114,24 @@ class Bucket:
         return result
 
 
-def _in_order_of_source(packed: list[Packed]) -> Iterator[pl.DataFrame]:
+def _in_order_of_source(shape: InputShape, packed: list[Packed]) -> Iterator[pl.DataFrame]:
     for *_, payload in sorted(packed, key=lambda row: row[1:3]):
         assert payload is not None
-        yield decode(payload)
+        rows = decode(payload)
+        # Those that combining would not have made fewer came as they were.
+        as_they_were = shape.combine and rows.columns == _uncombined(shape).columns
+        yield shape.combine.made_of(rows) if shape.combine and as_they_were else rows
 
 
 def _empty(shape: InputShape) -> pl.DataFrame:
+    rows = _uncombined(shape)
+    return shape.combine.made_of(rows) if shape.combine else rows
+
+
+def _uncombined(shape: InputShape) -> pl.DataFrame:
     frame = pl.from_arrow(shape.schema.empty_table())
     assert isinstance(frame, pl.DataFrame)
-    rows = frame.with_columns(pl.lit(0, pl.Int64).alias(name) for name in (HASH, TIME))
-    return shape.combine(rows) if shape.combine else rows
+    return frame.with_columns(pl.lit(0, pl.Int64).alias(name) for name in (HASH, TIME))
 
 
 def as_kernel_watermark(spark_watermark: int) -> int:

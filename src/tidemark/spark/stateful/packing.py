@@ -38,8 +38,24 @@ TICK = -1  # the `input` of rows that only say that time has passed
 # of its position.
 
 
-# Makes fewer rows out of rows, those of one bucket out of each other.
-Combine = Callable[[pl.DataFrame], pl.DataFrame]
+# As many rows of a partition are combined at a time, or as many bytes: of more rows relatively
+# fewer are made.
+_CHUNK_ROWS, _CHUNK_BYTES = 1_000_000, 128 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """Makes fewer rows out of rows, those of one bucket out of each other.
+
+    With `if_fewer`, rows of which it cannot make half as many are packed as they are, and
+    combined where they arrive.
+    """
+
+    made_of: Callable[[pl.DataFrame], pl.DataFrame]
+    if_fewer: bool = False
+
+    def pays(self, rows: pl.DataFrame, combined: pl.DataFrame) -> bool:
+        return not self.if_fewer or combined.height <= rows.height // 2
 
 
 def encode(frame: pl.DataFrame) -> bytes:
@@ -61,7 +77,7 @@ class Pack:
     every bucket is told how far the partition's watermark has come, if it is known how many
     milliseconds it lies behind the rows' times, or those of `watermark_column`, which is not
     packed. With `combine`, fewer rows that mean the same to the kernel are packed in place of
-    those of a batch.
+    those of some batches.
     """
 
     input: int
@@ -80,16 +96,31 @@ class Pack:
         position, watermark = 0, BEFORE_ALL
         # State outlives a session's time zone, which Spark puts into the types of timestamps.
         schema = self.schema.append(pa.field(HASH, pa.int64()))
-        for batch in batches:
-            table = pa.Table.from_batches([batch])
+        combine = self.combine
+        for table in self._tables(batches):
             rows = _from_arrow(table.select(schema.names).cast(schema))
             rows = rows.with_columns(self._time(rows))
             watermark = max(watermark, self._watermark(self._followed(table, rows)))
-            combined = self.combine(rows) if self.combine else rows
+            combined = combine.made_of(rows) if combine else rows
+            if combine and not combine.pays(rows, combined):
+                combine, combined = None, rows
             yield self._packed(combined, partition, position)
             position += rows.height
         if watermark > BEFORE_ALL:
             yield self._told(partition, watermark)
+
+    def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+        """The rows in pieces: as they come, or as many as are worth combining."""
+        waiting: list[pa.RecordBatch] = []
+        rows = size = 0
+        for batch in batches:
+            waiting.append(batch)
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            if self.combine is None or rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
+                yield pa.Table.from_batches(waiting)
+                waiting, rows, size = [], 0, 0
+        if waiting:
+            yield pa.Table.from_batches(waiting)
 
     def _followed(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
         """The times that the watermark follows."""
@@ -171,7 +202,18 @@ class Unpack:
 
 
 def in_schema(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
-    """The frame's rows with exactly the types Spark expects."""
-    table = frame.select(schema.names).to_arrow(compat_level=pl.CompatLevel.oldest())
+    """The frame's rows with exactly the types Spark expects; milliseconds as timestamps there."""
+    columns = [_as_timestamp(frame[f.name]) if _is_time(f) else frame[f.name] for f in schema]
+    table = pl.DataFrame(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
     batches: list[pa.RecordBatch] = table.cast(schema).to_batches()
     return batches
+
+
+def _is_time(field: pa.Field) -> bool:
+    return bool(pa.types.is_timestamp(field.type))
+
+
+def _as_timestamp(times: pl.Series) -> pl.Series:
+    """Kernels count milliseconds where Spark has timestamps."""
+    whole = times.dtype == pl.Int64
+    return (times * 1000).cast(pl.Datetime("us")) if whole else times
