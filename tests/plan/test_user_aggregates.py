@@ -51,6 +51,27 @@ def test_it_takes_filter_and_distinct(tables):
     assert call.distinct and call.filter is not None
 
 
+def test_it_may_take_no_argument(tables):
+    class Rows(functions.Spread):
+        def accumulate(self, accumulator: list[int]) -> None:
+            accumulator.append(1)
+
+    tables.declare_function(declare("how_many", Rows))
+    for call in ("how_many()", "how_many(*)"):
+        assert schema(f"SELECT {call} AS n FROM t GROUP BY b", tables) == "n BIGINT"
+
+
+@pytest.mark.parametrize("call", ["total(n)", "spread(DISTINCT n)", "mean(n)"])
+def test_it_takes_changelogs_where_rows_can_be_taken_back(call, tables):
+    class Mean(functions.Spread):
+        def retract(self, accumulator: list[int], value: int) -> None:
+            accumulator.remove(value)
+
+    tables.declare_function(declare("mean", Mean))
+    counts = "(SELECT COUNT(*) AS n FROM t GROUP BY b)"
+    assert schema(f"SELECT {call} AS r FROM {counts}", tables) == "r BIGINT"
+
+
 def test_it_is_called_by_its_full_name(tables):
     tables.plan_script(f"CREATE DATABASE d; CREATE FUNCTION d.f AS '{HOME}.Spread' LANGUAGE PYTHON")
     assert schema("SELECT d.f(a) AS s FROM t GROUP BY b", tables) == "s BIGINT"
@@ -68,7 +89,9 @@ def test_result_has_the_declared_type_and_may_be_null(call, type_, tables):
     ("marked", "says"),
     [
         ("SELECT «spread(a, c)» FROM t", "takes 1 arguments, not 2"),
-        ("SELECT «spread()» FROM t", "takes an argument"),
+        ("SELECT «spread()» FROM t", "takes 1 arguments, not 0"),
+        ("SELECT «total()» FROM t", "takes an argument"),
+        ("SELECT «spread(n)» FROM (SELECT COUNT(*) AS n FROM t GROUP BY b)", "has no `retract`"),
         ("SELECT «weighted(a, c, a)» FROM t", "cannot take 3 arguments"),
         ("SELECT «total(a, c)» FROM t", "cannot take 2 arguments"),
         ("SELECT spread(«b») FROM t", "takes BIGINT here, not STRING"),

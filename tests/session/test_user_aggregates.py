@@ -20,8 +20,21 @@ ROWS = [("tea", 250, 1), ("tea", 270, 4), ("soup", 500, 5), ("tea", 260, 12)]
 WINDOWS = "TABLE(TUMBLE(TABLE sales, DESCRIPTOR(ts), INTERVAL '10' MINUTE))"
 
 
+class Sales:
+    """How many there are: it takes no argument."""
+
+    def create_accumulator(self) -> list[int]:
+        return [0]
+
+    def accumulate(self, accumulator: list[int]) -> None:
+        accumulator[0] += 1
+
+    def get_value(self, accumulator: list[int]) -> int:
+        return accumulator[0]
+
+
 class Mean:
-    """With what Flink would ask for besides."""
+    """With all that Flink may ask for."""
 
     def create_accumulator(self) -> list[int]:
         return [0, 0]
@@ -50,6 +63,7 @@ def session(spark: SparkSession) -> Session:
     frame = spark.createDataFrame(rows, "what STRING, cents INT, ts TIMESTAMP_NTZ")
     made.register("sales", frame, watermark="ts - INTERVAL '5' SECOND")
     made.create_aggregate_function("mean", Mean, returns="DECIMAL(10, 1)")
+    made.create_aggregate_function("sales_made", Sales)
 
     def distance(values: pa.Array) -> pa.Scalar:
         import pyarrow.compute as pc
@@ -70,10 +84,12 @@ def test_it_aggregates_windows(session):
 
 
 def test_it_aggregates_groups_and_forgets_what_is_taken_back(session):
-    sales = "SELECT what, mean(cents) AS m, COUNT(*) AS n FROM sales GROUP BY what"
-    rows = session.sql(f"SELECT distance(CAST(m AS INT)) AS d, SUM(n) AS n FROM ({sales})").rows()
+    sales = "SELECT what, mean(cents) AS m, sales_made() AS n FROM sales GROUP BY what"
+    rows = session.sql(
+        f"SELECT distance(CAST(m AS INT)) AS d, mean(CAST(m AS INT)) AS m, SUM(n) AS n FROM ({sales})"
+    ).rows()
 
-    assert rows == [{"d": 240, "n": 4}]
+    assert rows == [{"d": 240, "m": 380, "n": 4}]
 
 
 def test_value_of_another_type_fails_the_job_with_the_name_of_the_function(session):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from tidemark.kernels.aggregates.users import Accumulating
+    from tidemark.kernels.aggregates.folded import Accumulating
     from tidemark.spark.frame import Frame
 
 
@@ -306,8 +306,9 @@ class Session:
         """Make a Python aggregate function callable from SQL in this session.
 
         It is a class, or an object, with `create_accumulator`, `accumulate` and `get_value` as in
-        Flink, or a function that is given an Arrow array per argument, with the values of a
-        group, and gives one value.
+        Flink, with `retract` for input that takes rows back, and with `merge` if it can; or a
+        function that is given an Arrow array per argument, with the values of a group, and gives
+        one value.
         """
         self.workspace.declare_function(
             declare(name, function, returns=returns, parameters=parameters, aggregate=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, Protocol
 
 import polars as pl
 
@@ -25,10 +25,21 @@ class Merge(Enum):
     SET = "set"  # a list without duplicates
     LIST = "list"  # a list of items
     LEDGER = "ledger"  # a list of items with signs; one taken back cancels the first like it
+    FOLD = "fold"  # bytes that only their `Folding` knows
 
     @property
     def is_list(self) -> bool:
         return self in (Merge.SET, Merge.LIST, Merge.LEDGER)
+
+
+class Folding(Protocol):
+    """How accumulators merge that are bytes, made by a function of the user's."""
+
+    def together(self, parts: Iterable[bytes]) -> bytes | None:
+        """One accumulator from several; None of none."""
+
+    def running(self, parts: Iterable[bytes | None]) -> Iterator[bytes | None]:
+        """Per accumulator what it comes to with those before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,7 @@ class Accumulator:
     name: str
     lift: pl.Expr
     how: Merge
+    folding: Folding | None = None
 
     @property
     def merged(self) -> pl.Expr:
@@ -46,7 +58,8 @@ class Accumulator:
 
     @property
     def running(self) -> pl.Expr:
-        """Per row the accumulator of the rows up to it, for `.over(...)`; not for lists."""
+        """Per row the accumulator of the rows up to it, for `.over(...)`; not for lists, nor for
+        bytes."""
         return _RUNNING[self.how](pl.col(self.name)).alias(self.name)
 
 
@@ -67,6 +80,7 @@ _MERGED: dict[Merge, Callable[[pl.Expr], pl.Expr]] = {
     Merge.SET: lambda column: _joined(column).unique(maintain_order=True),
     Merge.LIST: _joined,
     Merge.LEDGER: _joined,
+    Merge.FOLD: lambda column: column.drop_nulls(),  # and then `Folding.together`
 }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import polars as pl
@@ -41,9 +43,11 @@ class Aggregates:
         retracts: bool,
         counted: bool = False,
         by_arrival: bool = False,
+        merges: bool = True,
     ) -> Aggregates:
-        """`counted` keeps the number of rows even if no call asks for it."""
-        scopes = [Scope(call, retracts, by_arrival) for call in calls]
+        """`counted` keeps the number of rows even if no call asks for it. Without `merges` a group
+        has one accumulator at any time, to which rows are added in order."""
+        scopes = [Scope(call, retracts, by_arrival, merges) for call in calls]
         found = [aggregate_of(scope) for scope in scopes]
         kept = {a.name: a for aggregate in found for a in aggregate.accumulators}
         if retracts or counted:
@@ -64,12 +68,12 @@ class Aggregates:
 
     @property
     def depends_on_order(self) -> bool:
-        return any(a.how.is_list for a in self.accumulators)
+        return any(a.how.is_list or a.how is Merge.FOLD for a in self.accumulators)
 
     @property
     def combinable(self) -> bool:
         """Whether merging some rows in advance, wherever they are, saves anything."""
-        by_place = (Merge.FIRST, Merge.LAST, Merge.LIST, Merge.LEDGER)
+        by_place = (Merge.FIRST, Merge.LAST, Merge.LIST, Merge.LEDGER, Merge.FOLD)
         return not self.retracts and not any(a.how in by_place for a in self.accumulators)
 
     def lifted(self, rows: pl.DataFrame, keep: Sequence[str]) -> pl.DataFrame:
@@ -85,13 +89,18 @@ class Aggregates:
     def merged(self, rows: pl.DataFrame, by: Sequence[str], *also: pl.Expr) -> pl.DataFrame:
         """One row per group, groups in order of their first rows; `also` is aggregated too."""
         merging = [accumulator.merged for accumulator in self.accumulators]
-        return self._settled(rows.group_by(by, maintain_order=True).agg(*also, *merging))
+        return self._settled(
+            rows.group_by(by, maintain_order=True).agg(*also, *merging), self.accumulators
+        )
 
     def running(self, rows: pl.DataFrame, by: str) -> pl.DataFrame:
         """Each row with what its group has come to with it; rows of a group are in order."""
-        plain = [a.running.over(by) for a in self.accumulators if not a.how.is_list]
+        folded = [a for a in self.accumulators if a.how is Merge.FOLD]
         lists = [a for a in self.accumulators if a.how.is_list]
-        result = rows.with_columns(plain)
+        plain = [a for a in self.accumulators if a not in (*lists, *folded)]
+        result = rows.with_columns(
+            *(a.running.over(by) for a in plain), *(_folded_along(rows, a, by) for a in folded)
+        )
         if not lists:
             return result
         # Lists cannot run along: each row's is made of those of all rows before it.
@@ -103,13 +112,31 @@ class Aggregates:
         spread = rows.select(a.name for a in lists)[place + np.repeat(first, counts)]
         spread = spread.with_columns(pl.Series(_GROUP, group))
         made = spread.group_by(_GROUP, maintain_order=True).agg(a.merged for a in lists)
-        return result.with_columns(self._settled(made).drop(_GROUP))
+        return result.with_columns(self._settled(made, lists).drop(_GROUP))
 
-    def _settled(self, groups: pl.DataFrame) -> pl.DataFrame:
-        for accumulator in self.accumulators:
+    def _settled(self, groups: pl.DataFrame, accumulators: Sequence[Accumulator]) -> pl.DataFrame:
+        for accumulator in accumulators:
             if accumulator.how is Merge.LEDGER:
                 groups = _cancelled(groups, accumulator.name, self.by_arrival)
+            elif accumulator.folding is not None:
+                groups = groups.with_columns(_folded(groups, accumulator))
         return groups
+
+
+def _folded(groups: pl.DataFrame, accumulator: Accumulator) -> pl.Series:
+    """One accumulator from those of each group."""
+    assert accumulator.folding is not None
+    made = [accumulator.folding.together(parts) for parts in groups[accumulator.name].to_list()]
+    return pl.Series(accumulator.name, made, pl.Binary)
+
+
+def _folded_along(rows: pl.DataFrame, accumulator: Accumulator, by: str) -> pl.Series:
+    """Per row the accumulator of the rows up to it; rows of a group follow each other."""
+    assert accumulator.folding is not None
+    made: list[bytes | None] = []
+    for _, group in groupby(zip(rows[by], rows[accumulator.name], strict=True), itemgetter(0)):
+        made += accumulator.folding.running(part for _, part in group)
+    return pl.Series(accumulator.name, made, pl.Binary)
 
 
 def _cancelled(groups: pl.DataFrame, column: str, by_arrival: bool) -> pl.DataFrame:

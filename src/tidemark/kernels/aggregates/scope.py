@@ -22,11 +22,13 @@ class Aggregate:
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A call, with `retracts` if rows may be taken back. Items of lists are given out in their
-    order of arrival if `by_arrival`, else in the order in which groups were merged."""
+    order of arrival if `by_arrival`, else in the order in which groups were merged. Without
+    `merges` groups are not."""
 
     call: Call
     retracts: bool
     by_arrival: bool
+    merges: bool = True
 
     @property
     def value(self) -> pl.Expr:

@@ -1,31 +1,24 @@
 """Aggregate functions of the user's, in Python.
 
-What they keep is nothing that could be merged, sent or stored without knowing it. So the
-arguments themselves are kept, rows that are taken back are gone, and the function sees what is
-left whenever a result is wanted.
+Those that accumulate are kept by their accumulators, as bytes (`folded.py`). Those that want all
+values of a group at once, and all with DISTINCT, are kept by the arguments: rows that are taken
+back are gone, and the function sees what is left whenever a result is wanted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final
 
 import polars as pl
 
 from tidemark.errors import TidemarkError
+from tidemark.kernels.aggregates.accumulators import AT, SIGN, Accumulator, Merge
+from tidemark.kernels.aggregates.folded import Accumulating, Folded
+from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.scope import Aggregate, Scope
-
-
-class Accumulating(Protocol):
-    """A function that takes one row after the other, by the names Flink gives its parts. Flink's
-    `merge` and `retract` are not needed: no accumulator is kept."""
-
-    def create_accumulator(self) -> Any: ...
-
-    def accumulate(self, accumulator: Any, *arguments: Any) -> None: ...
-
-    def get_value(self, accumulator: Any) -> Any: ...
+from tidemark.kernels.columns import SEQUENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +47,62 @@ class Vectorized:
 
 
 def aggregate(scope: Scope) -> Aggregate:
-    """The user's function over the arguments of each group, nulls too, in order of arrival."""
-    implementation, dtype = scope.call.implementation, scope.call.dtype
+    """The user's function over the rows of each group, nulls too, in order of arrival."""
+    implementation = scope.call.implementation
+    if isinstance(implementation, RowByRow) and not scope.call.distinct:
+        return _folded(scope, implementation.function)
     assert implementation is not None
 
-    def of_groups(groups: pl.Series) -> pl.Series:
-        results = [implementation(group.struct.unnest()) for group in groups]
-        try:
-            return pl.Series(groups.name, results, dtype)
-        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as problem:
-            raise TidemarkError(
-                f"aggregate function `{scope.call.function}` gave a value that is not of its "
-                "result type",
-                notes={"result type in the workers": dtype, "why": problem},
-                hint="return such values, or declare another type: returns=...",
-            ) from problem
+    def of_values(values: pl.Series) -> Any:
+        return implementation(values.struct.unnest())
 
-    arguments = pl.struct(scope.call.arguments)
-    kept, values = scope.values(arguments, "arguments", nulls=True)
-    return Aggregate((kept,), values.map_batches(of_groups, return_dtype=dtype))
+    kept, values = scope.values(pl.struct(_arguments(scope)), "arguments", nulls=True)
+    return Aggregate((kept,), _result(scope, values, of_values))
+
+
+def _folded(scope: Scope, function: Accumulating) -> Aggregate:
+    folded = Folded(function, scope.call.function, scope.by_arrival, scope.merges)
+
+    def of_rows(rows: pl.Series) -> pl.Series:
+        return pl.Series(rows.name, map(folded.lifted, rows), pl.Binary)
+
+    adds = pl.col(SIGN) > 0 if scope.retracts else pl.lit(True)
+    row = pl.struct(pl.col(SEQUENCE).alias(AT), adds.alias(SIGN), *_arguments(scope))
+    lift = pl.when(scope.passes).then(row).map_batches(of_rows, return_dtype=pl.Binary())
+    kept = Accumulator(f"_tm_accumulated {scope.call.output}", lift, Merge.FOLD, folded)
+    return Aggregate((kept,), _result(scope, pl.col(kept.name), folded.value))
+
+
+def _arguments(scope: Scope) -> list[pl.Expr]:
+    """The arguments under names of their own: one column may be several of them."""
+    return [pl.col(name).alias(f"{n}") for n, name in enumerate(scope.call.arguments)]
+
+
+def _result(scope: Scope, parts: pl.Expr, of_group: Callable[[Any], Any]) -> pl.Expr:
+    """What the function gives of each group. Of one whose rows are all taken back nobody asks,
+    and the function need not have an answer."""
+    rows = pl.col(ROWS) if scope.retracts else pl.lit(1, pl.Int64)
+
+    def of_groups(groups: pl.Series) -> pl.Series:
+        found = zip(groups.struct.field(_PART), groups.struct.field(ROWS), strict=True)
+        results = [of_group(part) if count else None for part, count in found]
+        return _of_the_result_type(scope, groups.name, results)
+
+    groups = pl.struct(parts.alias(_PART), rows.alias(ROWS))
+    return groups.map_batches(of_groups, return_dtype=scope.call.dtype)
+
+
+_PART: Final = "_tm_part"
+
+
+def _of_the_result_type(scope: Scope, name: str, results: list[Any]) -> pl.Series:
+    dtype = scope.call.dtype
+    try:
+        return pl.Series(name, results, dtype)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as problem:
+        raise TidemarkError(
+            f"aggregate function `{scope.call.function}` gave a value that is not of its "
+            "result type",
+            notes={"result type in the workers": dtype, "why": problem},
+            hint="return such values, or declare another type: returns=...",
+        ) from problem

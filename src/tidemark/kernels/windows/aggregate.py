@@ -167,6 +167,7 @@ class WindowAggregate:
             retracts=self.retracts,
             counted=self.combined or self._updates,
             by_arrival=isinstance(self.assigner, Session),
+            merges=not self._updates,
         )
 
     def _count(self, rows: pl.DataFrame) -> int:

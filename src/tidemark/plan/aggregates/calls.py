@@ -75,15 +75,18 @@ class Columns:
 
 
 def bind_call(
-    node: exp.Expression, binder: Binder, columns: Columns, *, some: bool
+    node: exp.Expression, binder: Binder, columns: Columns, *, some: bool, retracts: bool
 ) -> AggregateCall:
     """The call, its arguments and condition being columns. `some` says that there is a row in
-    each group, so that NOT NULL arguments give a result that is never null."""
+    each group, so that NOT NULL arguments give a result that is never null; `retracts` that rows
+    may be taken back."""
     condition, call = _filtered(node)
     aggregate = aggregate_of(call, binder.catalogs)
     assert aggregate is not None
     distinct, written = _arguments(call)
     if isinstance(aggregate, UserFunction):
+        if retracts and not distinct:
+            _check_retracts(aggregate, call)
         users = _users_call(aggregate, call, written, binder, columns)
         keep = columns.add(_condition(condition, binder)) if condition is not None else None
         return replace(users, distinct=distinct, filter=keep)
@@ -111,14 +114,28 @@ def _users_call(
     binder: Binder,
     columns: Columns,
 ) -> AggregateCall:
-    if not written:
-        raise PlanError(f"aggregate function `{function.name}` takes an argument", at=span_of(call))
+    if not written and function.vectorized:
+        raise PlanError(
+            f"aggregate function `{function.name}` takes an argument",
+            at=span_of(call),
+            notes={"why": "it is given the values of a group, and of no argument there are none"},
+        )
     assert function.returns is not None
     args = as_parameters(binder.bind_all(written), function, call, written)
     arguments = tuple(columns.add(arg) for arg in args)
     # What is made of no rows only the function knows.
     type_ = function.returns.with_nullable(True)
     return AggregateCall(function.name, arguments, type_, user=function)
+
+
+def _check_retracts(function: UserFunction, call: exp.Expression) -> None:
+    if not function.vectorized and not hasattr(function.implementation, "retract"):
+        raise PlanError(
+            f"aggregate function `{function.name}` has no `retract`, and its input is a changelog, "
+            "which takes rows back",
+            at=span_of(call),
+            hint="give it retract(accumulator, ...), which undoes what accumulate does",
+        )
 
 
 def _filtered(node: exp.Expression) -> tuple[exp.Expression | None, exp.Expression]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import PlanError
 from tidemark.plan import queries
@@ -85,7 +86,10 @@ class _GroupedBinder(Binder):
     def _of_group(self, node: exp.Expression) -> Expression | None:
         to_be = self.aggregation
         if aggregate_of(node, self.catalogs) is not None:
-            call = bind_call(node, self.below, to_be.columns, some=to_be.has_rows)
+            retracts = to_be.rows.edge.changelog is not Changelog.APPEND
+            call = bind_call(
+                node, self.below, to_be.columns, some=to_be.has_rows, retracts=retracts
+            )
             return finished(node, to_be.result(call))
         if _is_grouping(node):
             return self._grouping(node)
