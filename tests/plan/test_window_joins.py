@@ -75,6 +75,35 @@ def test_a_join_on_both_bounds_of_the_same_windows_is_a_window_join(sql, tables)
     ]
 
 
+def sessions(table: str, seconds: int = 5, of: str = "PARTITION BY k", time: str = "ts") -> str:
+    arguments = f"TABLE {table} {of}, DESCRIPTOR({time}), INTERVAL '{seconds}' SECOND"
+    return f"TABLE(SESSION({arguments}))"
+
+
+# Partitioned otherwise it is a regular join in Flink, with the same pairs.
+@pytest.mark.parametrize("of", ["PARTITION BY k", "PARTITION BY v", ""])
+def test_sessions_of_each_side_join_by_their_bounds(of, tables):
+    sql = (
+        f"SELECT a.id FROM {sessions('l')} AS a FULL JOIN {sessions('r', of=of)} AS b "
+        f"ON a.k = b.k AND {SAME}"
+    )
+    join = join_of(sql, tables)
+
+    assert names(join, join.left_window, "left") == ["window_start", "window_end"]
+    assert [is_stateful(side) for side in (join.left, join.right)] == [True, True]
+
+
+def test_sessions_with_different_gaps_do_not_meet(tables):
+    sql = (
+        f"SELECT a.id FROM {sessions('l')} AS a JOIN {sessions('r', 6)} AS b "
+        f"ON «a.k = b.k AND {SAME}»"
+    )
+    error = str(refused(sql, NotSupported, at=tables))
+
+    assert "SESSION(gap 5 s)" in error
+    assert "SESSION(gap 6 s)" in error
+
+
 @pytest.mark.parametrize(("words", "how"), [("LEFT", "left"), ("RIGHT", "right"), ("FULL", "full")])
 def test_padded_columns_take_nulls_and_time_attributes_survive(words, how, tables):
     sql = (
@@ -221,10 +250,11 @@ def test_changelogs_are_refused(one, other, side, tables):
     assert f"its {side} side is a changelog" in str(refused(sql, PlanError, at=tables))
 
 
-def test_windows_of_processing_time_are_refused(tables):
+@pytest.mark.parametrize("windows", [tumble, sessions])
+def test_windows_of_processing_time_are_refused(windows, tables):
     sql = (
-        f"SELECT a.id FROM {tumble('l', time='pt')} AS a "
-        f"«JOIN {tumble('r', time='pt')} AS b ON a.k = b.k AND {SAME}»"
+        f"SELECT a.id FROM {windows('l', time='pt')} AS a "
+        f"«JOIN {windows('r', time='pt')} AS b ON a.k = b.k AND {SAME}»"
     )
 
     assert "processing time" in str(refused(sql, NotSupported, at=tables))

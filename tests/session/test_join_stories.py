@@ -91,6 +91,28 @@ def test_a_window_join_goes_on_with_the_rows_of_open_windows(story: Story):
     )
 
 
+def test_sessions_of_each_side_meet_when_both_sides_have_come_to_their_end(story: Story):
+    sessions = "TABLE(SESSION(TABLE {} PARTITION BY who, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
+    query = WINDOW_JOIN.replace(WINDOW.format("l"), sessions.format("l"))
+    goes_as_told(
+        story,
+        TABLES + query.replace(WINDOW.format("r"), sessions.format("r")),
+        """
+        table   | row       | comes out
+        --------+-----------+-----------
+        l       | 1 ann 1   |
+        r       | 11 ann 4  |
+        l       | 2 ann 4   |
+        r       | 12 ann 1  |
+        restart |           |
+        l       | 3 bob 20  |
+        r       | 13 bob 21 | 1 11, 1 12, 2 11, 2 12
+        l       | 4 cid 50  |
+        r       | 14 cid 59 | - 13, 3 -
+        """,
+    )
+
+
 def by_the_stream_api(spark: SparkSession, folder: Path) -> DataFrame:
     def keyed(name: str):
         source = spark.readStream.schema("id INT, who STRING, ts TIMESTAMP")
