@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
+from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Session, Sliding
 from tidemark.plan.explain import explain
 from tidemark.plan.nodes import (
@@ -321,6 +322,27 @@ def test_rows_that_are_updated_cannot_be_numbered(tables):
 )
 def test_what_means_nothing_is_refused_at_its_place(marked, tables):
     refused(marked, at=tables)
+
+
+BY_CLOCK = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(pt), INTERVAL '10' SECOND))"
+
+
+@pytest.mark.parametrize(
+    ("marked", "kind"),
+    [
+        (
+            f"SELECT COUNT(*) FROM {BY_CLOCK} WHERE window_start > ts «GROUP BY {WINDOW}»",
+            NotSupported,
+        ),
+        (
+            f"SELECT * FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY {WINDOW} ORDER BY i)» AS rn "
+            f"FROM {BY_CLOCK}) WHERE rn = 1",
+            PlanError,
+        ),
+    ],
+)
+def test_what_waits_for_windows_by_the_clock_is_refused(marked, kind, tables):
+    refused(marked, kind, at=tables)
 
 
 def test_grouping_by_the_start_alone_never_ends(tables):

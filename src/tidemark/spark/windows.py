@@ -71,6 +71,7 @@ class WindowInput:
         self.retracts = below.changelog is not Changelog.APPEND
         self.is_stamped = below.stamped
         self.delay_ms = delay_ms(node)
+        self.by_clock = by_clock
         texts = [
             f"{spark_text.name(old)} AS {new}"
             for old, new in zip(below.columns, self.names, strict=True)
@@ -92,7 +93,7 @@ class WindowInput:
 
     def wrapped(self, kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
         """The kernel, told when rows are late and what the clock shows."""
-        return self.told_watermarks(by_wall_clock(kernel, time, zone))
+        return self.told_watermarks(by_wall_clock(kernel, time, zone, by_clock=self.by_clock))
 
     def told_watermarks(self, kernel: Kernel) -> Kernel:
         """The kernel, told what the watermark was before each row."""
@@ -102,12 +103,13 @@ class WindowInput:
         return Stamped(kernel) if self.is_stamped else held_back(kernel, self.delay_ms)
 
 
-def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
-    """The kernel, told what the clock shows where time is an instant."""
-    from tidemark.kernels.windows.wall_clock import WallClock
+def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str, *, by_clock: bool = False) -> Kernel:
+    """The kernel, told what the clock shows where time is an instant, or is that clock's."""
+    from tidemark.kernels.windows.wall_clock import ShownClock, WallClock
 
-    zoned = isinstance(time, t.TimestampLtz) and zone.upper() not in _UTC
-    return WallClock(kernel, zone) if zoned else kernel
+    if not isinstance(time, t.TimestampLtz) or zone.upper() in _UTC:
+        return kernel
+    return ShownClock(kernel, zone) if by_clock else WallClock(kernel, zone)
 
 
 _ALL = "_tm_all"

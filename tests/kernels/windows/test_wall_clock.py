@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -15,8 +16,8 @@ from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP
 from tidemark.kernels.stamped import SEEN, Stamped
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.spec import Call, Sliding
-from tidemark.kernels.windows.wall_clock import WallClock
+from tidemark.kernels.windows.spec import Call, Session, Sliding
+from tidemark.kernels.windows.wall_clock import ShownClock, WallClock
 
 HOUR = 3_600_000
 DAYS = WindowAggregate((), Sliding(24 * HOUR, 24 * HOUR), (Call("COUNT", (), "n", pl.Int64()),))
@@ -51,6 +52,31 @@ def test_a_day_is_that_of_the_zone(zone):
         instant("2024-05-05T00:00:00"),
         instant("2024-05-06T00:00:00"),
     ]
+
+
+def test_days_by_the_clock_are_those_of_the_zone():
+    days = replace(DAYS, processing_time=True)
+    clock = ShownClock(days, "Asia/Shanghai")
+    midnight = instant("2024-05-05T16:00:00")
+    first = clock.step(State(), [rows(0, 0)], BEFORE_ALL, midnight - HOUR)
+    second = clock.step(first.state, [rows()], BEFORE_ALL, midnight)
+
+    assert first.output.is_empty()
+    assert first.next_processing_time == midnight
+    assert second.output["n"].to_list() == [2]
+    assert second.output["_tm_window_start"].to_list() == [instant("2024-05-05T00:00:00")]
+
+
+def test_sessions_by_the_clock_are_told_once():
+    sessions = replace(DAYS, assigner=Session(HOUR), processing_time=True)
+    clock, told = ShownClock(sessions, "Asia/Shanghai"), []
+    state, now = State(), instant("2024-05-05T12:00:00")
+    for hour, came in enumerate([rows(0), rows(), rows(0), rows(), rows()]):
+        step = clock.step(state, [came], BEFORE_ALL, now + hour * HOUR)
+        state = step.state
+        told += [(start - now) // HOUR for start in step.output["_tm_window_start"]]
+
+    assert told == [8, 10]
 
 
 def test_a_day_ends_when_the_watermark_reaches_its_midnight():

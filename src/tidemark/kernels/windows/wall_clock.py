@@ -53,7 +53,7 @@ class WallClock:
             step,
             state=after,
             metrics=replace(step.metrics, watermark=after.watermark),
-            next_event_time=self._instant(step.next_event_time),
+            next_event_time=self.instant(step.next_event_time),
         )
 
     def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -78,7 +78,7 @@ class WallClock:
             shown = np.minimum(shown, quarter + self.offsets(quarter))
         return np.asarray(np.where(never, distinct, shown)[place], dtype=np.int64)
 
-    def _instant(self, shown: int | None) -> int | None:
+    def instant(self, shown: int | None) -> int | None:
         """The first instant at which a time of the clock has passed."""
         if shown is None or not abs(shown) < _FAR:
             return shown
@@ -93,6 +93,26 @@ class WallClock:
         zone = _zone(self.zone)
         found = [_offset(int(quarter) * _QUARTER, zone) for quarter in quarters]
         return np.array(found, dtype=np.int64)[place] if found else instants
+
+
+@dataclass(frozen=True, slots=True)
+class ShownClock:
+    """A kernel by the clock, which is told what a clock in `zone` shows."""
+
+    kernel: Kernel
+    zone: str
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        wall = WallClock(self.kernel, self.zone)
+        [offset] = wall.offsets(np.array([processing_time], dtype=np.int64))
+        step = self.kernel.step(state, inputs, watermark, processing_time + int(offset))
+        return replace(step, next_processing_time=wall.instant(step.next_processing_time))
 
 
 # Beyond the years that a calendar knows.

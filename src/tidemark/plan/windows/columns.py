@@ -6,7 +6,16 @@ from dataclasses import replace
 
 from tidemark import types as t
 from tidemark.kernels.windows.spec import Assigner
-from tidemark.plan.nodes import Column, Edge, TimeAttribute, WindowColumn
+from tidemark.plan.nodes import (
+    AssignWindows,
+    Column,
+    Edge,
+    Node,
+    TimeAttribute,
+    WindowAggregate,
+    WindowColumn,
+    walk,
+)
 
 BOUND = t.Timestamp(3, nullable=False)
 
@@ -23,6 +32,13 @@ def window_columns(
         Column("window_end", BOUND, window=WindowColumn("end", assigner, last)),
         Column("window_time", last, attribute, WindowColumn("time", assigner, last)),
     )
+
+
+def is_by_clock(node: Node) -> bool:
+    """Whether the windows that rows are in are those of processing time."""
+    windows = (part for part in walk(node) if isinstance(part, AssignWindows | WindowAggregate))
+    nearest = next(windows, None)
+    return nearest is not None and nearest.by_clock
 
 
 def time_of_window(edge: Edge, start: int) -> Column:

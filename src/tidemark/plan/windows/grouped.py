@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from tidemark.dialect import span_of
+from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping
 from tidemark.plan.expressions import Expression, Ref, references
 from tidemark.plan.nodes import Column, Edge, Node
 from tidemark.plan.scope import Scope
-from tidemark.plan.windows.columns import BOUND, time_of_window, window_columns
+from tidemark.plan.windows.columns import BOUND, is_by_clock, time_of_window, window_columns
 from tidemark.plan.windows.functions import unassigned
 from tidemark.plan.windows.group_windows import GroupWindow
 
@@ -120,6 +122,14 @@ class ByColumns:
     def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
         below = self._unassigned(node, keys, columns)
         if below is None:
+            if is_by_clock(node):
+                raise NotSupported(
+                    "windows of processing time cannot be grouped so",
+                    at=span_of(self.at),
+                    notes={"why": "no watermark says when the rows of such a window are all there"},
+                    hint="group right above the window function by window_start and window_end (of "
+                    "SESSION also by its PARTITION BY), or use a time with a WATERMARK",
+                )
             return Windowed(node, None, (columns.add(self.start), columns.add(self.end)))
         # Where the window's start stood is the time of the row.
         time = Scope.of(below.edge).ref(self.start.index)

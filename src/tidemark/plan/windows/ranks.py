@@ -23,7 +23,7 @@ from tidemark.plan.projection import project
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope, Visible
-from tidemark.plan.windows.columns import time_of_window
+from tidemark.plan.windows.columns import is_by_clock, time_of_window
 
 RANK = "$rank"
 
@@ -184,6 +184,13 @@ def _ranked(numbered: Numbered, node: Node, binder: Binder) -> WindowRank:
             "the rows of a window can be numbered where they are only inserted, and these are "
             "updated or deleted too",
             at=span_of(window),
+        )
+    if is_by_clock(node):
+        raise PlanError(
+            "the rows of windows of processing time cannot be numbered",
+            at=span_of(window),
+            notes={"why": "when such a window is over is not said by the rows, in Flink either"},
+            hint="use windows of a time with a WATERMARK",
         )
     order = window.args.get("order")
     if order is None:
