@@ -101,6 +101,20 @@ def test_sessions_tell_what_they_drop_beside_other_windows(session: Session, tmp
     assert counted + late.total() == len(ROWS) + len(ROWS) - 1
 
 
+def test_rows_that_come_too_late_for_their_session_are_late_where_nothing_is_aggregated(
+    session: Session, tmp_path: Path
+):
+    rows = "TABLE(SESSION(TABLE ev PARTITION BY k, DESCRIPTOR(ts), INTERVAL '3' SECOND))"
+    session.sql(
+        f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts SELECT k, v FROM {rows}; INSERT INTO "
+        "lates SELECT v, late_operator, late_time, late_watermark, late_by FROM ev$late; END"
+    ).job.wait()
+
+    late = [(row["v"], row["operator"]) for row in written(tmp_path, "lates")]
+    assert late == [(6, "session-window of k, SESSION(gap 3 s)")]
+    assert sorted(row["n"] for row in written(tmp_path, "counts")) == [1, 2, 3, 4, 5, 7]
+
+
 def test_without_windows_a_row_at_or_behind_the_watermark_is_late(session: Session):
     rows = session.sql("SELECT v, late_operator, late_by FROM ev$late").rows()
 
