@@ -179,7 +179,9 @@ def _group_aggregate(node: GroupAggregate) -> Description:
     key = [f"key=[{', '.join(names[key] for key in node.keys)}]"] if node.keys else []
     select = f"select=[{', '.join(window_words.call(call, names) for call in node.calls)}]"
     runs_as = "stateful operator, one kernel per key bucket"
-    keeps = "the aggregates of each key, until it is idle for 'table.exec.state.ttl' if that is set"
+    keeps = "the aggregates of each key, until "
+    idle = "it is idle for 'table.exec.state.ttl' if that is set"
+    keeps += "the input ends" if node.at_end else idle
     return Description("GroupAggregate", (*key, select), runs_as, keeps)
 
 
