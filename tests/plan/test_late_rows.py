@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from tests.plan.marked import edge, plan, refused, schema, world
+from tests.plan.marked import edge, plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Cumulating, Session, Sliding
 from tidemark.plan.explain import explain
-from tidemark.plan.nodes import AssignWindows, Filter, LateRows, Scan, Sink, UnionAll, Unnest, walk
+from tidemark.plan.joins.co_groups import bind_co_group
+from tidemark.plan.late_rows import bind_late_rows
+from tidemark.plan.nodes import (
+    AssignWindows,
+    CoGroup,
+    Filter,
+    LateRows,
+    Scan,
+    Sink,
+    UnionAll,
+    Unnest,
+    walk,
+)
 
 DDL = """
 CREATE TABLE s (k STRING, c STRING, i INT, ts TIMESTAMP(3), pt AS PROCTIME(),
@@ -219,6 +231,35 @@ def test_a_table_that_is_joined_with_itself_is_late_on_both_sides(tables):
     late = beside(tables, MEET.replace("TABLE o", "TABLE s"))
 
     assert [one.operator.split(", ")[-1] for one in late] == ["left side", "right side"]
+
+
+def late_by(group: CoGroup, rows: str, tables) -> LateRows:
+    """What a co-group drops of a table's rows."""
+    late = bind_late_rows(root(f"SELECT * FROM {rows}", tables), rows, None, (group,))
+    assert isinstance(late, LateRows)
+    return late
+
+
+def test_a_co_group_tells_late_rows_by_its_windows(tables):
+    sides = [root(f"SELECT * FROM {WINDOWS.format(name)}", tables) for name in "so"]
+    group = bind_co_group(sides[0], sides[1], (["k"], ["k"]), gap_ms=None)
+    late = late_by(group, "o", tables)
+
+    assert late.operator == "co-group of k, TUMBLE(size 10 s), right side"
+    assert late.given is not None
+    assert sources_of(late) == ["o", "s"]
+
+
+def test_a_co_group_tells_late_rows_by_the_sessions_of_both_sides(tables):
+    sides = [root(f"SELECT * FROM {name}", tables) for name in "so"]
+    group = bind_co_group(sides[0], sides[1], (["c"], ["k"]), gap_ms=5000)
+    late = late_by(group, "s", tables)
+
+    assert late.operator == "co-group of c, left side"
+    assert (late.assigner, late.shares_sessions) == (Session(5000), True)
+    assert [late.input.edge.names[key] for key in late.keys] == ["c"]
+    [other] = late.beside
+    assert [str(column.type) for column in other.edge.columns] == ["STRING", "TIMESTAMP(3)"]
 
 
 NEAR = "l.k = r.k AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts"

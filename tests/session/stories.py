@@ -16,13 +16,13 @@ import tidemark
 from tidemark.plan.nodes import Sink
 from tidemark.spark.progress import Progress, Reports
 
-Build = Callable[[SparkSession, Path], DataFrame]
+Build = Callable[[SparkSession, Path], dict[str, DataFrame]]
 
 
 @dataclass
 class Story:
-    """Queries over tables into which one row after another is put. Of a statement set, what comes
-    out says which table it is for."""
+    """Queries over tables into which one row after another is put. What comes out of one of several
+    says of which: of a statement set, which table it is for."""
 
     spark: SparkSession
     folder: Path
@@ -34,7 +34,7 @@ class Story:
 
     def begin(self, script: str | Build) -> None:
         """Run the script's last statement, as it runs for a user who takes it as a DataFrame; or
-        what is built of a folder with a folder for each table."""
+        what is built of a folder with a folder for each table, by name."""
         for table in self.tables:
             (self.folder / table).mkdir()
         self.go_on(script)
@@ -48,7 +48,7 @@ class Story:
 
     def _frames(self, script: str | Build) -> list[tuple[str, DataFrame]]:
         if callable(script):
-            return [("", script(self.spark, self.folder))]
+            return list(script(self.spark, self.folder).items())
         session = tidemark.connect(self.spark)
         text = script.replace("{folder}", str(self.folder))
         plan = session.workspace.plan_script(text)[-1].plan

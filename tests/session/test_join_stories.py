@@ -14,6 +14,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import tidemark
+from tidemark.session.interval_joins import Stream
+from tidemark.windows import Session
 
 from .stories import Build, Story, table_of
 
@@ -113,13 +115,19 @@ def test_sessions_of_each_side_meet_when_both_sides_have_come_to_their_end(story
     )
 
 
-def by_the_stream_api(spark: SparkSession, folder: Path) -> DataFrame:
-    def keyed(name: str):
-        source = spark.readStream.schema("id INT, who STRING, ts TIMESTAMP")
-        return tidemark.stream(source.json(str(folder / name)), time="ts").key_by("who")
+def streams(spark: SparkSession, folder: Path) -> list[Stream]:
+    sources = [spark.readStream.schema("id INT, who STRING, ts TIMESTAMP") for _ in "lr"]
+    paths = [str(folder / name) for name in "lr"]
+    return [tidemark.stream(s.json(p), time="ts") for s, p in zip(sources, paths, strict=True)]
 
-    pairs = keyed("l").interval_join(keyed("r")).between("-2 seconds", "10 seconds")
-    return pairs.select("l.id", "r.id")
+
+def near(spark: SparkSession, folder: Path):
+    left, right = (stream.key_by("who") for stream in streams(spark, folder))
+    return left.interval_join(right).between("-2 seconds", "10 seconds")
+
+
+def by_the_stream_api(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
+    return {"": near(spark, folder).select("l.id", "r.id")}
 
 
 def test_an_interval_join_of_the_stream_api_goes_on_and_still_drops_late_rows(story: Story):
@@ -136,6 +144,31 @@ def test_an_interval_join_of_the_stream_api_goes_on_and_still_drops_late_rows(st
         r       | 12 bob 14 | 2 12
         l       | 3 bob 4   |
         r       | 13 ann 10 | 1 13
+        """,
+    )
+
+
+def late_of_both(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
+    left, right = streams(spark, folder)
+    sessions = Session("9 seconds", on="ts")
+    groups = left.co_group(right).where("who").equal_to("who").window(sessions)
+    late = {"interval:": near(spark, folder), "groups:": groups}
+    return {name: join.late_rows("left").select("id", "late_by") for name, join in late.items()}
+
+
+def test_rows_that_joins_of_the_stream_api_drop_are_told_too(story: Story):
+    # The sessions of ann: [1, 10) is over at 20; so would be [11, 20), but [20, 29) is open.
+    goes_as_told(
+        story,
+        late_of_both,
+        """
+        table   | row       | comes out
+        --------+-----------+-----------
+        l       | 1 ann 1   |
+        r       | 11 ann 20 |
+        l       | 2 ann 30  |
+        l       | 3 ann 10  | groups: 3 10000, interval: 3 10000
+        l       | 4 ann 11  | interval: 4 9000
         """,
     )
 

@@ -25,8 +25,8 @@ class LateRows:
     """The rows of its first input that a kernel drops, in place of what it makes of the others.
 
     They have the columns that came in, their time and the watermark they met: as they are
-    here, whatever clock the kernel inside is told. Further inputs are not for the kernel: they
-    are there for the watermark, which is that of all inputs.
+    here, whatever clock the kernel inside is told. Where it takes one input, further ones are
+    there for the watermark, which is that of all inputs.
     """
 
     kernel: Kernel
@@ -41,9 +41,8 @@ class LateRows:
         rows = inputs[0]
         met = [pl.col(TIME).alias(LATE_TIME), pl.col(STAMP).alias(LATE_WATERMARK)]
         kinds = [pl.col(KIND).alias(LATE_KIND)] if KIND in rows.columns else []
-        step = self.kernel.step(
-            state, [rows.with_columns(*met, *kinds)], watermark, processing_time
-        )
+        told = [rows.with_columns(*met, *kinds), *inputs[1:]]
+        step = self.kernel.step(state, told, watermark, processing_time)
         assert step.late is not None
         output = step.late[0].drop(TIME, STAMP, KIND, strict=False)
         # Nothing is lost here, however much is late.
@@ -56,7 +55,7 @@ class LateRows:
 class Punctual:
     """Drops the rows that find all their windows closed, or, without windows, those at or
     behind the watermark; all of them `lateness_ms` later than that. Of the others it makes
-    nothing, and it remembers none.
+    nothing, and it remembers none; further inputs are no concern of it.
 
     A kernel that aggregates, ranks or joins the rows of such windows drops the same ones.
     """

@@ -18,8 +18,10 @@ from tidemark.errors import NotSupported, PlanError, Span
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session
 from tidemark.plan.carried import Carried, Carrier, sources
 from tidemark.plan.expressions import Expression, Ref
+from tidemark.plan.joins.late import Join, sides_of
 from tidemark.plan.nodes import (
     AssignWindows,
+    CoGroup,
     Column,
     Edge,
     IntervalJoin,
@@ -67,6 +69,7 @@ class _Rule:
     keys: tuple[int, ...] = ()
     lateness_ms: int = 0
     held_back_ms: int = 0
+    shares_sessions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ class _Read:
                     yield from self._of_windows(node)
                 case AssignWindows(keeps_rows=True) if not node.by_clock:
                     yield from self._of_windows(node)
-                case WindowJoin() | IntervalJoin(drops_late=True):
+                case WindowJoin() | CoGroup() | IntervalJoin(drops_late=True):
                     yield from self._of_join(node)
 
     def _of_windows(self, node: _OfWindows) -> Iterator[LateRows]:
@@ -127,24 +130,25 @@ class _Read:
             rule = _Rule(time, given, assigner, keys, lateness_ms, delay_ms(below))
             yield self._late(carried, _words(node), rule)
 
-    def _of_join(self, node: WindowJoin | IntervalJoin) -> Iterator[LateRows]:
+    def _of_join(self, node: Join) -> Iterator[LateRows]:
         held_back_ms = max(delay_ms(node.left), delay_ms(node.right))
-        for own, other, keys, side in (
-            (node.left, node.right, node.left_keys, "left"),
-            (node.right, node.left, node.right_keys, "right"),
-        ):
-            for carried in self.carrier.to(own):
-                if isinstance(node, WindowJoin):
-                    given = node.left_window if side == "left" else node.right_window
-                    time = self._kept(carried.rows)[self.time]
-                    rule = _Rule(time, given, held_back_ms=held_back_ms)
-                else:
-                    time = node.left_time if side == "left" else node.right_time
+        for side, other in sides_of(node):
+            for carried in self.carrier.to(side.node):
+                time = self._kept(carried.rows)[self.time] if side.time is None else side.time
+                beside = (*carried.beside, *sources([other.node]))
+                rule = _Rule(time, side.window, held_back_ms=held_back_ms)
+                if isinstance(node, IntervalJoin):
                     # A row at the watermark is in time.
-                    rule = _Rule(time, lateness_ms=1, held_back_ms=held_back_ms)
-                words = _operator(node, own, keys, rule.given)
-                together = replace(carried, beside=(*carried.beside, *sources([other])))
-                yield self._late(together, f"{words}, {side} side", rule)
+                    rule = replace(rule, lateness_ms=1)
+                elif isinstance(node, CoGroup) and node.gap_ms is not None:
+                    if carried.beside:
+                        self._refuse_sessions()
+                    sessions = Session(node.gap_ms)
+                    rule = replace(rule, assigner=sessions, keys=side.keys, shares_sessions=True)
+                    beside = (other.of_sessions,)
+                words = _operator(node, side.node, side.keys, side.window)
+                together = replace(carried, beside=beside)
+                yield self._late(together, f"{words}, {side.name} side", rule)
 
     def by_the_source(self) -> LateRows:
         """The rows that are at or behind the watermark that was before them."""
@@ -167,6 +171,7 @@ class _Read:
             self._edge(rows, time),
             carried.beside,
             rule.held_back_ms,
+            rule.shares_sessions,
         )
 
     def _refuse_sessions(self) -> None:
@@ -252,7 +257,7 @@ def _words(node: _OfWindows) -> str:
 
 
 def _operator(
-    node: _OfWindows | WindowJoin | IntervalJoin,
+    node: _OfWindows | Join,
     below: Node,
     keys: Sequence[int],
     given: tuple[int, int] | None,
@@ -271,5 +276,6 @@ _KINDS = {
     WindowRank: "window-rank",
     AssignWindows: "session-window",
     WindowJoin: "window-join",
+    CoGroup: "co-group",
     IntervalJoin: "interval-join",
 }

@@ -349,6 +349,8 @@ class LateRows:
     Rows are put into windows as in `WindowAggregate`, sessions of the columns `keys`. Without
     windows a row is late at or behind the watermark. The operator has other inputs where `beside`
     has nodes; of these only the watermarks count. What it goes by is `held_back_ms` behind them.
+    If it `shares_sessions`, they are those that rows make together with those of the one node
+    beside, which has their keys and then their time.
     """
 
     input: Node
@@ -362,6 +364,7 @@ class LateRows:
     edge: Edge
     beside: tuple[Node, ...] = ()
     held_back_ms: int = 0
+    shares_sessions: bool = False
 
 
 @dataclass(frozen=True, slots=True)

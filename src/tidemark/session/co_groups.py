@@ -10,7 +10,14 @@ from tidemark.errors import NotSupported, PlanError
 from tidemark.plan.joins.co_groups import GroupFunction, bind_co_group
 from tidemark.plan.joins.sides import How
 from tidemark.plan.nodes import Column, Node
-from tidemark.session.dataframes import HOWS, delays_of, joined_columns, watermark_of
+from tidemark.session.dataframes import (
+    HOWS,
+    SideName,
+    delays_of,
+    joined_columns,
+    late_rows_of,
+    watermark_of,
+)
 from tidemark.session.session import Session as Connection
 from tidemark.session.session import connect
 from tidemark.types import quote_name
@@ -53,9 +60,22 @@ class _Windowed:
         into them by its own time; sessions are those that the rows of both sides make together."""
         return replace(self, by=window)
 
-    def _frame(
-        self, function: GroupFunction | None = None, columns: Sequence[Column] = ()
-    ) -> DataFrame:
+    def late_rows(self, side: SideName) -> DataFrame:
+        """The rows of the left or the right side that come when their windows are over, which are
+        dropped. Behind the columns of the side there are `late_operator`, `late_time`,
+        `late_watermark`, and by how many milliseconds the row was late, `late_by`."""
+        session = self._session()
+        return late_rows_of(session, side, self._group(session))
+
+    def _session(self) -> Connection:
+        return connect(self.left.frame.sparkSession)
+
+    def _group(
+        self,
+        session: Connection,
+        function: GroupFunction | None = None,
+        columns: Sequence[Column] = (),
+    ) -> Node:
         window = self.by
         if not isinstance(window, Tumble | Hop | Cumulate | Session):
             raise PlanError(
@@ -68,14 +88,12 @@ class _Windowed:
                 notes={"why": "they are told once, when the watermark closes them"},
                 hint="leave out early_fire, late_fire and allowed_lateness",
             )
-        session = connect(self.left.frame.sparkSession)
         nodes = [_node(session, name, side, window) for name, side in self._sides()]
         gap_ms = window.gap_ms if isinstance(window, Session) else None
         keys = self.left_keys, self.right_keys
-        group = bind_co_group(
+        return bind_co_group(
             nodes[0], nodes[1], keys, gap_ms=gap_ms, function=function, columns=columns
         )
-        return session.dataframe(group)
 
     def _sides(self) -> tuple[tuple[str, Side], tuple[str, Side]]:
         return ("l", self.left), ("r", self.right)
@@ -106,7 +124,8 @@ class CoGrouped(_Windowed):
         in order of arrival as pandas frames, one of which may be empty. It returns a frame with the
         columns of `schema`, of as many rows as it likes, or None. Nulls are a key like any other.
         """
-        return self._frame(function, _columns_of(schema))
+        session = self._session()
+        return session.dataframe(self._group(session, function, _columns_of(schema)))
 
 
 class WindowJoin(_Windowed):
@@ -120,8 +139,8 @@ class WindowJoin(_Windowed):
 
         >>> pairs.select("l.id", "r.url AS clicked", "window_end")  # doctest: +SKIP
         """
-        session = connect(self.left.frame.sparkSession)
-        session.register("pairs", self._frame())
+        session = self._session()
+        session.register("pairs", session.dataframe(self._group(session)))
         return session.sql(f"SELECT {', '.join(expressions)} FROM pairs").to_dataframe()
 
     def apply(
@@ -228,7 +247,7 @@ def _both(
 
 def _by_sql(joined: WindowJoin, window: Window, how: How) -> DataFrame:
     """Windows that rows come into one by one are those of the table functions."""
-    session = connect(joined.left.frame.sparkSession)
+    session = joined._session()
     sources = []
     for name, side in joined._sides():
         session.register(name, side.frame, watermark=watermark_of(side.time, side.delay))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.plan.joins.sides import How
-from tidemark.session.session import connect
+from tidemark.plan.late_rows import bind_late_rows
+from tidemark.plan.nodes import Node
+from tidemark.session.session import Session, connect
 from tidemark.types import quote_name
 from tidemark.windows import Window
 
@@ -105,6 +107,19 @@ def delays_of(watermarks: Mapping[str, str] | None) -> dict[str, str]:
                 f"unknown side `{side}` of `watermarks`", hint=did_you_mean(side, ("left", "right"))
             )
     return delays
+
+
+SideName = Literal["left", "right"]
+
+
+def late_rows_of(session: Session, side: SideName, join: Node) -> DataFrame:
+    """The rows that a join of the tables `l` and `r` drops of one of them."""
+    names = {"left": "l", "right": "r"}
+    if side not in names:
+        raise PlanError(f"a join has no side '{side}'", hint="say 'left' or 'right'")
+    plan = session.workspace.plan_script(f"SELECT * FROM {names[side]}")[-1].plan
+    assert plan is not None
+    return session.dataframe(bind_late_rows(plan.roots[0], side, None, (join,)))
 
 
 def watermark_of(time: str, delay: str | None) -> str:

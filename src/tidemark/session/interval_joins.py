@@ -11,7 +11,14 @@ from tidemark.durations import parse_duration
 from tidemark.errors import PlanError
 from tidemark.plan.joins.sides import How
 from tidemark.session.co_groups import CoGrouped, Side, WindowJoin
-from tidemark.session.dataframes import HOWS, delays_of, joined_columns, watermark_of
+from tidemark.session.dataframes import (
+    HOWS,
+    SideName,
+    delays_of,
+    joined_columns,
+    late_rows_of,
+    watermark_of,
+)
 from tidemark.session.session import Session, connect
 from tidemark.types import quote_name
 
@@ -189,6 +196,15 @@ class IntervalJoin:
                 yield function(frame)
 
         return pairs.mapInPandas(each, schema)
+
+    def late_rows(self, side: SideName) -> DataFrame:
+        """The rows of the left or the right side that come behind the watermark, which are
+        dropped. Behind the columns of the side there are `late_operator`, `late_time`,
+        `late_watermark`, and by how many milliseconds the row was late, `late_by`."""
+        session = self._session()
+        plan = session.workspace.plan_script(f"SELECT l.*, r.* {self._from()}")[-1].plan
+        assert plan is not None
+        return late_rows_of(session, side, plan.roots[0])
 
     def _session(self) -> Session:
         session = connect(self.left.stream.frame.sparkSession)

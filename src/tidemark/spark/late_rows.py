@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
@@ -11,6 +12,7 @@ from tidemark.kernels.windows.spec import Call, Given, Session
 from tidemark.plan.nodes import LateRows, Node
 from tidemark.spark.assign_windows import clock
 from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.remembering import named
 from tidemark.spark.watermarks import input_of
 from tidemark.spark.windows import GIVEN, WindowInput, by_wall_clock
 
@@ -33,10 +35,13 @@ def late_rows(builder: Builder, node: LateRows) -> Frame:
     # An operator with other inputs knows the watermark of its batch, not that before each row.
     input_ = WindowInput(builder, node.input, keys, node.given, stamps=not node.beside)
     time = node.input.edge.columns[node.time].type
-    tells = Kernel(_drops(node, input_, time, builder.zone))
-    kernel = held_back(tells, node.held_back_ms) if node.beside else input_.told_watermarks(tells)
     rows = input_.stateful(node.time)
-    beside = [_watermark_of(builder, n, other, rows) for n, other in enumerate(node.beside)]
+    if node.shares_sessions:
+        beside = [_rest_of_sessions(builder, node.beside[0])]
+    else:
+        beside = [_watermark_of(builder, n, other, rows) for n, other in enumerate(node.beside)]
+    tells = Kernel(_drops(node, input_, beside, time, builder.zone))
+    kernel = held_back(tells, node.held_back_ms) if node.beside else input_.told_watermarks(tells)
     kept = [input_.names[place] for place in node.kept]
     data = builder.run_kernel("late-rows", kernel, [rows, *beside], _schema(input_, kept))
     values = [
@@ -68,14 +73,32 @@ def _watermark_of(builder: Builder, number: int, node: Node, rows: StatefulInput
     return StatefulInput(frame, tuple(keys), time, source.watermark, combine=Combine(_none_of))
 
 
+def _rest_of_sessions(builder: Builder, node: Node) -> StatefulInput:
+    """The keys and the time of rows with which others share their sessions."""
+    from tidemark.spark.stateful.operator import StatefulInput
+
+    source = input_of(builder, node)
+    frame = named(source.frame, tuple(f"_tm_with{n}" for n in range(len(source.frame.columns))))
+    *keys, time = frame.columns
+    return StatefulInput(frame.data, tuple(keys), time, source.watermark, chained=source.chained)
+
+
 def _none_of(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.clear()
 
 
-def _drops(node: LateRows, input_: WindowInput, time: t.DataType, zone: str) -> Kernel:
+def _drops(
+    node: LateRows,
+    input_: WindowInput,
+    beside: Sequence[StatefulInput],
+    time: t.DataType,
+    zone: str,
+) -> Kernel:
     """What drops the rows that the operator drops, with as little to remember as can be."""
     import polars as pl
 
+    from tidemark.kernels.co_group import CoGroup
+    from tidemark.kernels.co_group_sessions import SharedSessions
     from tidemark.kernels.late_rows import Punctual
     from tidemark.kernels.windows.aggregate import WindowAggregate
     from tidemark.kernels.windows.spec import Cumulating, Sliding
@@ -85,6 +108,9 @@ def _drops(node: LateRows, input_: WindowInput, time: t.DataType, zone: str) -> 
     match node.assigner:
         case None:
             return Punctual(None, node.lateness_ms)
+        case Session(gap) if node.shares_sessions:
+            shared = SharedSessions(input_.keys, beside[0].keys, gap)
+            return by_wall_clock(CoGroup(shared, _nothing), time, zone)
         case Session():
             count = Call("COUNT", (), "_tm_rows", pl.Int64())
             sessions = WindowAggregate(
@@ -94,6 +120,10 @@ def _drops(node: LateRows, input_: WindowInput, time: t.DataType, zone: str) -> 
         case Sliding() | Cumulating():
             return by_wall_clock(Punctual(node.assigner, node.lateness_ms), time, zone)
     raise AssertionError(f"no row is late for {node.assigner}")
+
+
+def _nothing(rows: pl.DataFrame, _: pl.DataFrame) -> pl.DataFrame:
+    return rows.clear()
 
 
 def _moment(milliseconds: str, time: t.DataType) -> str:
