@@ -16,6 +16,7 @@ from tidemark.session.dataframes import (
     delays_of,
     joined_columns,
     late_rows_of,
+    through,
     watermark_of,
 )
 from tidemark.session.session import Session as Connection
@@ -149,12 +150,7 @@ class WindowJoin(_Windowed):
         """What a function makes of the pairs: it gets a pandas frame with the columns that
         `expressions` ask for, as `select` does, and returns one with the columns of `schema`."""
         pairs = self.select(*(expressions or ("l.*", "r.*")))
-
-        def each(frames: Iterator[Any]) -> Iterator[Any]:
-            for frame in frames:
-                yield function(frame)
-
-        return pairs.mapInPandas(each, schema)
+        return through(function, pairs, schema)
 
 
 def _columns_of(schema: StructType | str) -> tuple[Column, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError, did_you_mean
@@ -16,6 +16,7 @@ from tidemark.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 
 def temporal_join(
@@ -107,6 +108,16 @@ def delays_of(watermarks: Mapping[str, str] | None) -> dict[str, str]:
                 f"unknown side `{side}` of `watermarks`", hint=did_you_mean(side, ("left", "right"))
             )
     return delays
+
+
+def through(function: Callable[[Any], Any], rows: DataFrame, schema: StructType | str) -> DataFrame:
+    """What a function from pandas frames to pandas frames makes of rows."""
+
+    def each(frames: Iterator[Any]) -> Iterator[Any]:
+        for frame in frames:
+            yield function(frame)
+
+    return rows.mapInPandas(each, schema)
 
 
 SideName = Literal["left", "right"]

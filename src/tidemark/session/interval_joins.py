@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from tidemark.session.dataframes import (
     delays_of,
     joined_columns,
     late_rows_of,
+    through,
     watermark_of,
 )
 from tidemark.session.session import Session, connect
@@ -190,12 +191,7 @@ class IntervalJoin:
         """What a function makes of the pairs: it gets a pandas frame with the columns that
         `expressions` ask for, as `select` does, and returns one with the columns of `schema`."""
         pairs = self.select(*(expressions or ("l.*", "r.*")))
-
-        def each(frames: Iterator[Any]) -> Iterator[Any]:
-            for frame in frames:
-                yield function(frame)
-
-        return pairs.mapInPandas(each, schema)
+        return through(function, pairs, schema)
 
     def late_rows(self, side: SideName) -> DataFrame:
         """The rows of the left or the right side that come behind the watermark, which are
