@@ -152,8 +152,8 @@ def late_of_both(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     left, right = streams(spark, folder)
     sessions = Session("9 seconds", on="ts")
     groups = left.co_group(right).where("who").equal_to("who").window(sessions)
-    late = {"interval:": near(spark, folder), "groups:": groups}
-    return {name: join.late_rows("left").select("id", "late_by") for name, join in late.items()}
+    late = near(spark, folder).late_rows("left").unionByName(groups.late_rows("left"))
+    return {"": late.selectExpr("id", "split(late_operator, ' ')[0]", "late_by")}
 
 
 def test_rows_that_joins_of_the_stream_api_drop_are_told_too(story: Story):
@@ -167,8 +167,8 @@ def test_rows_that_joins_of_the_stream_api_drop_are_told_too(story: Story):
         l       | 1 ann 1   |
         r       | 11 ann 20 |
         l       | 2 ann 30  |
-        l       | 3 ann 10  | groups: 3 10000, interval: 3 10000
-        l       | 4 ann 11  | interval: 4 9000
+        l       | 3 ann 10  | 3 co-group 10000, 3 interval-join 10000
+        l       | 4 ann 11  | 4 interval-join 9000
         """,
     )
 

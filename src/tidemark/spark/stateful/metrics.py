@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 REPORT = "report"
 OUTPUT_DDL = f"{PAYLOAD} BINARY, {REPORT} STRING"
 _PREFIX = "tidemark:"
+_APART = "#"
 _REPORTS = "reports"
 # Rows of one packed value: few enough that wide rows stay far below two gigabytes.
 _ROWS_PER_PAYLOAD = 100_000
@@ -68,7 +70,8 @@ def observed(packed: DataFrame, operator: str, observation: Observation | None =
     has no progress to read them from, by an `observation`."""
     from pyspark.sql import functions as f
 
-    where = _PREFIX + operator if observation is None else observation
+    # Frames may meet in one query, whose metrics must have different names.
+    where = observation or f"{_PREFIX}{operator}{_APART}{uuid.uuid4().hex[:8]}"
     return packed.observe(where, f.collect_list(REPORT).alias(_REPORTS))
 
 
@@ -104,11 +107,13 @@ class OperatorMetrics:
 
 def reports_of(progress: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Per operator the reports in a query's progress (as JSON): one per bucket that worked."""
-    return {
-        name.removeprefix(_PREFIX): [json.loads(report) for report in row[_REPORTS] or ()]
-        for name, row in observations(progress).items()
-        if name.startswith(_PREFIX)
-    }
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, row in observations(progress).items():
+        if name.startswith(_PREFIX):
+            operator, *_ = name.removeprefix(_PREFIX).split(_APART)
+            reports = found.setdefault(operator, [])
+            reports.extend(json.loads(report) for report in row[_REPORTS] or ())
+    return found
 
 
 def observations(progress: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
