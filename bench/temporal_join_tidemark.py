@@ -16,7 +16,7 @@ from bench.temporal_join_workload import JOIN, SINK, Workload, parsed
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
 # Of ten million orders two million come in each.
-BATCHES = 5
+BATCHES = 3
 OPERATOR = "temporal-join-1"
 
 

@@ -17,7 +17,7 @@ from bench.windows_workload import DELAY_MS, SINK, Workload, parsed, window_tabl
 from tidemark.spark.stateful.metrics import Totals, observations, reports_of
 
 # Of ten million rows two million come in each.
-BATCHES = 5
+BATCHES = 3
 OPERATOR = "window-aggregate-1"
 DELAY = f"{DELAY_MS // 1000} seconds"
 _SUMS = "windows"
