@@ -12,7 +12,7 @@ import polars as pl
 from tidemark.kernels.arrivals import Arrivals, arrange
 from tidemark.kernels.columns import AFTER_ALL, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.interval_clean_up import END, CleanUp, clock_of
-from tidemark.kernels.interval_outcomes import How, Output, plain
+from tidemark.kernels.interval_outcomes import How, Output, beside, plain
 from tidemark.kernels.interval_ranges import Pairs, equal_keys
 from tidemark.kernels.interval_sides import Arrived, Look, Side
 from tidemark.kernels.protocol import Metrics, Step
@@ -35,7 +35,8 @@ class IntervalJoin:
 
     `semi` emits a left row at its first partner, `anti` one that is forgotten without any.
     `condition` is tested on the joined columns, null counting as false. `nulls_equal` says for
-    each key whether null is equal to null; by default it is to nothing.
+    each key whether null is equal to null; by default it is to nothing. Of the joined columns
+    only those `wanted` come out, if they are named.
     """
 
     left_keys: tuple[str, ...]
@@ -47,6 +48,7 @@ class IntervalJoin:
     nulls_equal: tuple[bool, ...] | None = None
     time: Literal["event", "processing"] = "event"
     slack: int = 0
+    wanted: tuple[str, ...] = ()
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -58,7 +60,7 @@ class IntervalJoin:
     ) -> Step:
         arrivals = self._arranged(state, inputs, watermark, processing_time)
         sides = self._sides()
-        left, right = (plain(frame).clear() for frame in arrivals.frames)
+        left, right = (self._wanted(plain(frame)).clear() for frame in arrivals.frames)
         output = Output(left, right, self.how)
         for watermark, frames in slices(state, arrivals):
             state = self._moment(state, sides, clock_of(watermark), frames, output)
@@ -151,17 +153,22 @@ class IntervalJoin:
         """The pairs with equal keys that meet the condition; and their rows, if wanted."""
         equal = equal_keys(pairs, mine.rows, mine.side.keys, side.keys, self._nulls_equal())
         pairs = pairs.where(equal)
-        wanted = self.how not in ("semi", "anti")
-        if not wanted and self.condition is None:
+        comes_out = self.how not in ("semi", "anti")
+        if not comes_out and self.condition is None:
             return pairs, None
-        rows = [plain(mine.rows)[pairs.mine], plain(pairs.rows)[pairs.theirs]]
-        left, right = rows if mine.side.name == "left" else rows[::-1]
-        joined = left.hstack(right)
+        rows = [plain(mine.rows), plain(pairs.rows)]
+        if self.condition is None:
+            rows = [self._wanted(of_side) for of_side in rows]
+        joined = [rows[0][pairs.mine], rows[1][pairs.theirs]]
+        together = beside(*(joined if mine.side.name == "left" else joined[::-1]))
         if self.condition is not None:
-            tested = joined.with_columns(self.condition.fill_null(False).alias(_HOLDS))
+            tested = together.with_columns(self.condition.fill_null(False).alias(_HOLDS))
             holds = tested[_HOLDS].to_numpy()
-            pairs, joined = pairs.where(holds), joined.filter(holds)
-        return pairs, joined if wanted else None
+            pairs, together = pairs.where(holds), self._wanted(together.filter(holds))
+        return pairs, together if comes_out else None
+
+    def _wanted(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return rows.select(n for n in rows.columns if n in self.wanted) if self.wanted else rows
 
 
 def slices(state: State, arrivals: Arrivals) -> Iterator[tuple[int, tuple[pl.DataFrame, ...]]]:

@@ -13,7 +13,7 @@ from tidemark.kernels.interval_clean_up import CleanUp
 from tidemark.kernels.interval_ranges import Flags
 from tidemark.kernels.joined import of_the_user
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, distinct, longs
+from tidemark.kernels.tables import Longs, distinct, longs, stable_order
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
@@ -27,11 +27,16 @@ def plain(rows: pl.DataFrame) -> pl.DataFrame:
     return of_the_user(rows).drop(MATCHED, EXPIRES, strict=False)
 
 
+def beside(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    """Rows next to each other. One side may have no columns, and then does not say how many."""
+    return pl.DataFrame([*left.get_columns(), *right.get_columns()])
+
+
 @dataclass(slots=True)
 class Output:
     """Collects rows that are emitted, each with the place in the sequence that causes it."""
 
-    left: pl.DataFrame  # empty, with the user's columns of that side
+    left: pl.DataFrame  # empty, with those of the user's columns of that side that are wanted
     right: pl.DataFrame
     how: How
     parts: list[pl.DataFrame] = field(default_factory=list)
@@ -44,15 +49,16 @@ class Output:
 
     def alone(self, side: str, rows: pl.DataFrame, places: Longs) -> None:
         """Rows without a partner: beside nulls, or by themselves in a semi or anti join."""
-        rows = plain(rows)
+        own, other = (self.left, self.right) if side == "left" else (self.right, self.left)
+        shown = rows.select(own.columns)
         if self.how not in ("semi", "anti"):
-            nulls = (self.right if side == "left" else self.left).clear(rows.height)
-            rows = rows.hstack(nulls) if side == "left" else nulls.hstack(rows)
-        self.add(rows, places)
+            nulls = other.clear(rows.height)
+            shown = beside(shown, nulls) if side == "left" else beside(nulls, shown)
+        self.add(shown, places)
 
     def frame(self) -> pl.DataFrame:
         one_sided = self.how in ("semi", "anti")
-        empty = self.left if one_sided else self.left.hstack(self.right)
+        empty = self.left if one_sided else beside(self.left, self.right)
         return pl.concat([empty, *self.parts])
 
     def settle(self) -> None:
@@ -60,7 +66,7 @@ class Output:
         if self.places:
             settled = len(self.parts) - len(self.places)
             rows, places = pl.concat(self.parts[settled:]), np.concatenate(self.places)
-            self.parts[settled:] = [rows[np.argsort(places, kind="stable")]]
+            self.parts[settled:] = [rows[stable_order(places)]]
             self.places.clear()
 
 

@@ -33,6 +33,19 @@ def distinct(values: Longs) -> Longs:
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
+def stable_order(values: Longs) -> Longs:
+    """Where the values stand in ascending order, equal ones as they came."""
+    if not values.size:
+        return np.zeros(0, dtype=np.int64)
+    low, bits = int(values.min()), values.size.bit_length()
+    if (int(values.max()) - low) >> (62 - bits):
+        return np.argsort(values, kind="stable")
+    # Numbers that carry their places along are sorted several times faster.
+    numbered = ((values - low) << bits) | np.arange(values.size)
+    numbered.sort()
+    return np.asarray(numbered & ((1 << bits) - 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     segments: tuple[Segment, ...] = ()

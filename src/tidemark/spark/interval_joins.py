@@ -42,7 +42,8 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
         # Rows without a key are all of one.
         keys = [("_tm_all_left",), ("_tm_all_right",)]
         frames = [f.selectExpr("*", f"TRUE AS {k}") for f, (k,) in zip(frames, keys, strict=True)]
-    kernel = _kernel(node, keys[0], keys[1], names)
+    output = _output(node, names, width)
+    kernel = _kernel(node, keys[0], keys[1], names, output)
     times = (sides[0].columns[node.left_time], sides[1].columns[node.right_time])
     inputs = [
         StatefulInput(
@@ -54,7 +55,6 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
         )
         for frame, key, time, source in zip(frames, keys, times, sources, strict=True)
     ]
-    output = _output(node, names, width)
     schema = row_schema([side.data for side in sides], kinds=False, only=output)
     behind = max(delay_ms(node.left), delay_ms(node.right))
     runs = held_back(kernel, behind)
@@ -65,7 +65,11 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
 
 
 def _kernel(
-    node: IntervalJoin, left: tuple[str, ...], right: tuple[str, ...], names: Sequence[str]
+    node: IntervalJoin,
+    left: tuple[str, ...],
+    right: tuple[str, ...],
+    names: Sequence[str],
+    output: tuple[str, ...],
 ) -> Kernel:
     from tidemark.kernels.interval_join import IntervalJoin as SqlForm
     from tidemark.kernels.interval_join_stream import StreamIntervalJoin
@@ -82,6 +86,7 @@ def _kernel(
         nulls_equal=node.nulls_equal or None,
         time="processing" if node.by_clock else "event",
         slack=node.slack_ms,
+        wanted=output,
     )
 
 

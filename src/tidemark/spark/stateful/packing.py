@@ -155,7 +155,9 @@ class Pack:
         return times
 
     def _packed(self, rows: pl.DataFrame, partition: int, position: int) -> pa.RecordBatch:
-        bucket = rows[HASH].to_numpy() % len(self.labels)
+        # Numbers of a byte or two are sorted by counting.
+        small = np.min_scalar_type(len(self.labels))
+        bucket = (rows[HASH].to_numpy() % len(self.labels)).astype(small)
         order = np.argsort(bucket, kind="stable")
         bounds = np.searchsorted(bucket[order], np.arange(len(self.labels) + 1))
         grouped = rows[order]
