@@ -47,12 +47,18 @@ def joins() -> st.SearchStrategy[tuple[IntervalJoin, IntervalReference]]:
         how=st.sampled_from(HOWS),
         slack=st.sampled_from([0, 0, 0, 1, 2, 5]),
         conditional=st.booleans(),
+        wanted=st.sampled_from([(), ("l_payload", "r_payload")]),
         compaction=COMPACTIONS,
     )
 
 
 def _pair(
-    bounds: tuple[int, int], how: str, slack: int, conditional: bool, compaction: Compaction
+    bounds: tuple[int, int],
+    how: str,
+    slack: int,
+    conditional: bool,
+    wanted: tuple[str, ...],
+    compaction: Compaction,
 ) -> tuple[IntervalJoin, IntervalReference]:
     kernel = IntervalJoin(
         ("l_key",),
@@ -61,6 +67,7 @@ def _pair(
         how=how,  # type: ignore[arg-type]
         condition=CONDITION if conditional else None,
         slack=slack,
+        wanted=wanted,
         compaction=compaction,
     )
     reference = IntervalReference(*bounds, how=how, slack=slack)
