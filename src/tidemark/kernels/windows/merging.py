@@ -1,4 +1,16 @@
-"""Which spans of time become one session, when each comes at its own watermark."""
+"""Which spans of time become one session, when each comes at its own watermark.
+
+Three facts make this a matter of whole columns. Spans of rows are of one length, none that was
+there before is shorter, and the watermark never falls; so
+
+1.  A span that reaches beyond its watermark is never late. It joins what it touches through spans
+    that by themselves reach beyond its watermark too: whether two of these, m and the later
+    starting n, have met is seen from both alone (m ends after n starts, and after n's watermark),
+    and sessions are runs along the time axis.
+2.  A span that ends behind its watermark makes no session longer, so it never matters to those. It
+    can join only the session that lies over its watermark, by touching that session's start.
+3.  What of that session lies behind the watermark will not become more connected than it is.
+"""
 
 from __future__ import annotations
 
@@ -6,70 +18,102 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.tables import Longs, distinct
 
 DROPPED: Final = -1
+# How long chains of late rows may be for passes over whole columns; see `_one_by_one`.
+_PASSES: Final = 8
+
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
     """Spans `[start, end)` of numbered keys in order of arrival, each with the watermark before
-    it. Spans that are there already come first, under the smallest watermark there is."""
+    it, which never falls.
+
+    Spans that are there already come first, under the smallest watermark there is. All others
+    are of one length, and none of the former is shorter.
+    """
 
     key: Longs
     start: Longs
     end: Longs
     stamp: Longs
 
-    def only(self, chosen: Longs) -> Spans:
-        return Spans(self.key[chosen], self.start[chosen], self.end[chosen], self.stamp[chosen])
-
 
 def merge(spans: Spans) -> Longs:
-    """Per span the number of its session; DROPPED if it was late.
-
-    Where every span meets its neighbour while both are open, sessions are simply the runs of
-    spans that touch. Runs in which one was late, or came when its neighbour was over, are
-    gone through span by span: there the order of arrival decides.
-    """
-    if not spans.key.size:
-        return spans.key
-    order, reach = _by_start(spans)
-    key, start = spans.key[order], spans.start[order]
-    end, stamp = spans.end[order], spans.stamp[order]
-    follows = np.append(False, (key[1:] == key[:-1]) & (start[1:] <= reach[:-1]))
-    run = np.cumsum(~follows) - 1
-    before = np.append(start[0], reach[:-1])
-    doubtful = (end - 1 <= stamp) | (follows & (before - 1 <= stamp))
-    session = np.empty_like(run)
-    session[order] = run
-    if doubtful.any():
-        in_doubt = np.zeros(int(run[-1]) + 1, dtype=bool)
-        in_doubt[run[doubtful]] = True
-        chosen = np.flatnonzero(in_doubt[session])
-        chosen = chosen[np.argsort(session[chosen], kind="stable")]
-        found = _one_by_one(session[chosen], spans.only(chosen))
-        # The runs' own numbers end before those of the sessions found in them.
-        session[chosen] = np.where(found == DROPPED, DROPPED, found + run[-1] + 1)
+    """Per span the number of its session; DROPPED if it was late."""
+    session = np.full(spans.key.size, DROPPED, dtype=np.int64)
+    if not session.size:
+        return session
+    behind = spans.end - 1 <= spans.stamp
+    line = _Line.of(spans)
+    sessions = _Sessions.of(spans, np.flatnonzero(~behind), line)
+    session[sessions.order] = sessions.number
+    if behind.any() and sessions.order.size:
+        late = np.flatnonzero(behind)
+        session[late] = _joined(spans, late, sessions, line)
     return session
 
 
-def _by_start(spans: Spans) -> tuple[Longs, Longs]:
-    """The order by key and start, and along it how far spans of the key reach so far."""
-    low = int(spans.start.min())
-    width = int(spans.end.max()) - low + 1
-    start, end, values = spans.start - low, spans.end - low, None
-    if (int(spans.key.max()) + 1) * width >= 2**62:
-        values = distinct(np.concatenate([start, end]))
-        start, end = np.searchsorted(values, start), np.searchsorted(values, end)
-        width = len(values)
-    order = _argsort(spans.key * width + start)
-    offset = spans.key[order] * width
-    # Keys grow along the order, so the running maximum never comes from a smaller one.
-    reach = np.maximum.accumulate(offset + end[order]) - offset
-    return order, (reach if values is None else values[reach]) + low
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The time axes of all keys one behind the other, as one line of whole numbers."""
+
+    low: int
+    width: int
+    times: Longs | None
+
+    @classmethod
+    def of(cls, spans: Spans) -> _Line:
+        low, high = int(spans.start.min()), int(spans.end.max())
+        if (int(spans.key.max()) + 2) * (high - low + 1) < 2**62:
+            return cls(low, high - low + 1, None)
+        # Too long to be counted in milliseconds: count the times that there are.
+        times = distinct(np.concatenate([spans.start, spans.end]))
+        return cls(low, len(times), times)
+
+    def at(self, key: Longs, time: Longs) -> Longs:
+        """Places that compare like times with those of starts and ends; a time after all of
+        them is between the key and the next."""
+        if self.times is not None:
+            return np.asarray(key * self.width + np.searchsorted(self.times, time))
+        return np.asarray(key * self.width + np.minimum(time, self.low + self.width) - self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sessions:
+    """The sessions of spans that reach beyond their watermarks, which lie along the line by
+    their starts; `order` says which spans these are, `reach` how far those so far go."""
+
+    order: Longs
+    start: Longs
+    reach: Longs
+    follows: Flags
+    number: Longs
+
+    @classmethod
+    def of(cls, spans: Spans, chosen: Longs, line: _Line) -> _Sessions:
+        key, start, end = spans.key[chosen], spans.start[chosen], spans.end[chosen]
+        starts = line.at(key, start)
+        along = _argsort(starts)
+        # Keys grow along the line, so running extremes never come from another one.
+        reach = np.maximum.accumulate(line.at(key, end)[along])
+        # The first end with which a span meets the one before, below the end of its own.
+        needed = line.at(key, np.maximum(start, spans.stamp[chosen] + 2))[along]
+        least_needed = np.minimum.accumulate(needed[::-1])[::-1]
+        follows = np.append(False, reach[:-1] >= least_needed[1:])[: len(along)]
+        return cls(chosen[along], starts[along], reach, follows, np.cumsum(~follows) - 1)
+
+    @property
+    def first(self) -> Longs:
+        """Per session where it starts."""
+        return self.start[~self.follows]
 
 
 def _argsort(values: Longs) -> Longs:
@@ -77,29 +121,85 @@ def _argsort(values: Longs) -> Longs:
     return pl.Series(values).arg_sort().to_numpy().astype(np.int64)
 
 
-def _one_by_one(run: Longs, spans: Spans) -> Longs:
-    """The sessions of spans in doubt, which come run by run, in order of arrival.
+def _joined(spans: Spans, late: Longs, sessions: _Sessions, line: _Line) -> Longs:
+    """The sessions that spans behind their watermarks join, or DROPPED."""
+    key = spans.key[late]
+    watermark = np.minimum(spans.stamp[late], spans.end.max())
+    over = np.searchsorted(sessions.reach, line.at(key, watermark + 2))
+    # Only those matter whose key has a session beyond the watermark, some time at least.
+    there = np.flatnonzero(over < len(sessions.order))
+    there = there[spans.key[sessions.order[over[there]]] == key[there]]
+    over, late, key = over[there], late[there], key[there]
+    start, end = line.at(key, spans.start[late]), line.at(key, spans.end[late])
+    session = sessions.number[over]
+    # Either what lies behind the watermark and is of the session reaches down to the span ...
+    meets = sessions.follows[over] & (sessions.first[session] <= end)
+    # ... or something that lies over the watermark does, and came before.
+    upto = np.searchsorted(sessions.start, end, side="right")
+    asked = np.flatnonzero(~meets & (over < upto))
+    meets[asked] = _least(sessions.order, over[asked], upto[asked]) < late[asked]
+    meets |= _through_others(session, start, end, meets)
+    found = np.full(len(watermark), DROPPED, dtype=np.int64)
+    found[there] = np.where(meets, session, DROPPED)
+    return found
 
-    Only such rows are ever looked at alone: those near or behind the end of a session that
-    their own watermark has passed.
+
+def _least(values: Longs, first: Longs, end: Longs) -> Longs:
+    """The smallest value of each range of places, none of them empty."""
+    least = np.empty(len(first), dtype=np.int64)
+    level = np.frexp((end - first).astype(np.float64))[1] - 1
+    for power in range(int(level.max(initial=-1)) + 1):
+        # Here each value is the smallest of 2**power, from its place on.
+        mine = level == power
+        least[mine] = np.minimum(values[first[mine]], values[end[mine] - 2**power])
+        values = np.minimum(values[: -(2**power)], values[2**power :])
+    return least
+
+
+def _through_others(session: Longs, start: Longs, end: Longs, meets: Flags) -> Flags:
+    """Which spans join a session as it is with others, which came before and made it start
+    earlier; given in order of arrival, with those that meet it without the help of others."""
+    joins = meets.copy()
+    chosen = np.flatnonzero(_any_of(session, meets))
+    # The last session first: along the rows the smallest start so far is then of the own one.
+    chosen = chosen[np.argsort(-session[chosen], kind="stable")]
+    ordered, base = np.sort(start[chosen]), session[chosen] * (chosen.size + 1)
+    rank = base + np.searchsorted(ordered, start[chosen])
+    touched = base + np.searchsorted(ordered, end[chosen], side="right")
+    nothing = base + chosen.size
+    for _ in range(_PASSES):
+        if not chosen.size:
+            return joins
+        lowest = np.minimum.accumulate(np.where(joins[chosen], rank, nothing))
+        more = ~joins[chosen] & (lowest < touched)
+        joins[chosen[more]] = True
+        left = _any_of(session[chosen], more)
+        chosen, rank, touched, nothing = (a[left] for a in (chosen, rank, touched, nothing))
+    joins[chosen] = _one_by_one(session[chosen], start[chosen], end[chosen], joins[chosen])
+    return joins
+
+
+def _any_of(session: Longs, flags: Flags) -> Flags:
+    """Whether a flag is set for any of the same session."""
+    found = np.zeros(int(session.max(initial=-1)) + 1, dtype=np.bool_)
+    found[session[flags]] = True
+    return found[session]
+
+
+def _one_by_one(session: Longs, start: Longs, end: Longs, meets: Flags) -> Flags:
+    """What passes without end would come to, in one walk along the rows.
+
+    Each pass goes one link further along chains of late rows of which each is in time because of
+    the one before it (as when a day is read backwards). Of a long chain no pass over whole columns
+    would find much, so the rows of those sessions, and no others, are looked at alone.
     """
-    merged_into = np.arange(len(run))
-    session = np.arange(len(run))
-    columns = (run.tolist(), spans.start.tolist(), spans.end.tolist(), spans.stamp.tolist())
-    open_: list[tuple[int, int, int]] = []
-    current = DROPPED
-    for name, (run_, start, end, stamp) in enumerate(zip(*columns, strict=True)):
-        open_ = [o for o in open_ if o[1] - 1 > stamp] if run_ == current else []
-        current = run_
-        met = [o for o in open_ if o[0] <= end and start <= o[1]]
-        low, high = min([start, *(m[0] for m in met)]), max([end, *(m[1] for m in met)])
-        if high - 1 <= stamp:
-            session[name] = DROPPED
-            continue
-        merged_into[[m[2] for m in met]] = name
-        open_ = [o for o in open_ if o not in met]
-        open_.append((low, high, name))
-    # A session is merged into a later one only, so from the back every name is final.
-    for name in range(len(run) - 1, -1, -1):
-        merged_into[name] = merged_into[merged_into[name]]
-    return np.where(session == DROPPED, DROPPED, merged_into)
+    joins = meets.copy()
+    current, lowest = DROPPED, AFTER_ALL
+    rows = zip(session.tolist(), start.tolist(), end.tolist(), meets.tolist(), strict=True)
+    for place, (session_, start_, end_, met) in enumerate(rows):
+        if session_ != current:
+            current, lowest = session_, AFTER_ALL
+        if met or lowest <= end_:
+            joins[place] = True
+            lowest = min(lowest, start_)
+    return joins
