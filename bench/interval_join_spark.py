@@ -14,7 +14,7 @@ from bench.interval_join_workload import BOUND_MS, JOIN, SINK, Workload, parsed
 from bench.progress import Progress, follow, seconds
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
-# Of five million rows of each side one million come in each.
+# Of five million rows of each side a third come in each.
 BATCHES = 3
 OPERATOR = "interval-join-1"
 COUNT = "joined"

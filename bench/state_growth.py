@@ -18,8 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.contest import last_line
+from bench.parquet_batches import Grown, arguments
 from bench.results import keep, picture
-from bench.state_growth_tidemark import Grown, Growth
+from bench.state_growth_tidemark import Growth
 
 LIMIT_RATIO = 2.0
 KEYS = (100_000, 1_000_000, 5_000_000)
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def measured(growth: Growth) -> Grown:
     program = [sys.executable, "-m", "bench.state_growth_tidemark"]
-    return Grown(**json.loads(last_line([*program, *growth.arguments()])))
+    return Grown(**json.loads(last_line([*program, *arguments(growth)])))
 
 
 def median_ms(grown: Grown) -> float:

@@ -6,13 +6,7 @@ every key, then rows of keys drawn at random.
 
 from __future__ import annotations
 
-import argparse
-import itertools
-import json
-import os
-import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +14,7 @@ import numpy as np
 import polars as pl
 
 import tidemark
-from bench.processes import resident_mb
-from bench.progress import Progress, batch_ms, follow, totals
+from bench.parquet_batches import Grown, followed, measure, stream_of, write_batch
 from bench.temporal_join_tidemark import OPERATOR, register
 from bench.temporal_join_workload import JOIN, SINK, START_MS
 
@@ -47,29 +40,9 @@ class Growth:
     def orders(self) -> int:
         return self.rows - self.versions
 
-    def arguments(self) -> list[str]:
-        return [f"--{name}={value}" for name, value in asdict(self).items()]
-
-
-@dataclass(frozen=True)
-class Grown:
-    """How long the load took, and then each micro-batch; what is in state and memory after."""
-
-    load_ms: int
-    batch_ms: list[int]
-    state_rows: int
-    state_mb: float
-    resident_mb: dict[str, float]
-
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    for name in asdict(Growth(0)):
-        parser.add_argument(f"--{name}", type=int)
-    growth = Growth(**vars(parser.parse_args()))
-    with tempfile.TemporaryDirectory() as folder, tidemark.connect() as session:
-        write_files(Path(folder), growth)
-        print(json.dumps(asdict(measured(session, Path(folder), growth))), flush=True)
+    measure(Growth, write_files, measured)
 
 
 def write_files(folder: Path, growth: Growth) -> None:
@@ -105,41 +78,14 @@ def _rows(accounts: Any, start_ms: int, number: str, time: str) -> pl.DataFrame:
 
 def _write(folder: Path, number: int, orders: pl.DataFrame, versions: pl.DataFrame) -> None:
     for name, rows in (("orders", orders), ("versions", versions)):
-        file = folder / name / f"{number:04}.parquet"
-        rows.write_parquet(file, mkdir=True)
-        # Spark takes the oldest file first.
-        changed = file.stat().st_mtime // 1 + number
-        os.utime(file, (changed, changed))
+        write_batch(folder / name, number, rows)
 
 
 def measured(session: tidemark.Session, folder: Path, growth: Growth) -> Grown:
     session.sql(SINK)
-    register(session, *_tables(session.spark, folder))
-    session.sql(f"INSERT INTO sink {JOIN}")
-    [query] = session.spark.streams.active
-    taken = itertools.count()
-
-    def last(batch: Progress) -> bool:
-        return bool(batch["numInputRows"]) and next(taken) == growth.batches
-
-    progress = follow(query, last)
-    # Without the micro-batches that only move the watermark.
-    load, *others = [batch for batch in progress if batch["numInputRows"]]
-    metrics = totals(progress, OPERATOR).read()
-    return Grown(
-        load_ms=batch_ms(load),
-        batch_ms=[batch_ms(batch) for batch in others],
-        state_rows=metrics.state_rows,
-        state_mb=round(metrics.state_bytes / 1e6, 1),
-        resident_mb=resident_mb(),
-    )
-
-
-def _tables(spark: Any, folder: Path) -> Iterator[Any]:
-    for name in ("orders", "versions"):
-        schema = spark.read.parquet(str(folder / name / "0000.parquet")).schema
-        source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-        yield source.parquet(str(folder / name))
+    tables = [stream_of(session.spark, folder / name) for name in ("orders", "versions")]
+    register(session, *tables)
+    return followed(session, f"INSERT INTO sink {JOIN}", OPERATOR, growth.batches)
 
 
 if __name__ == "__main__":

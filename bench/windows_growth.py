@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.contest import last_line
+from bench.parquet_batches import Grown, arguments
 from bench.state_growth import COUNTED, median_ms, slowdown
-from bench.state_growth_tidemark import Grown
 from bench.windows_growth_tidemark import Growth
 
 LIMIT_RATIO = 2.0
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, console: Console) -> Compared:
 
 def measured(growth: Growth) -> Grown:
     program = [sys.executable, "-m", "bench.windows_growth_tidemark"]
-    return Grown(**json.loads(last_line([*program, *growth.arguments()])))
+    return Grown(**json.loads(last_line([*program, *arguments(growth)])))
 
 
 def table(compared: Compared) -> Table:

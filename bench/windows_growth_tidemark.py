@@ -7,12 +7,7 @@ accounts are older, so that each micro-batch finds about as many sessions to clo
 
 from __future__ import annotations
 
-import argparse
-import itertools
-import json
-import os
-import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +15,7 @@ import numpy as np
 import polars as pl
 
 import tidemark
-from bench.processes import resident_mb
-from bench.progress import Progress, batch_ms, follow, totals
-from bench.state_growth_tidemark import Grown
+from bench.parquet_batches import Grown, followed, measure, stream_of, write_batch
 from bench.temporal_join_workload import START_MS
 from bench.windows_spark import OPERATOR
 from bench.windows_workload import DELAY_MS, KINDS, SINK, window_table
@@ -41,18 +34,9 @@ class Growth:
     touched: int = 10_000
     closing: int = 2_000
 
-    def arguments(self) -> list[str]:
-        return [f"--{name}={value}" for name, value in asdict(self).items()]
-
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    for name in asdict(Growth(0)):
-        parser.add_argument(f"--{name}", type=int)
-    growth = Growth(**vars(parser.parse_args()))
-    with tempfile.TemporaryDirectory() as folder, tidemark.connect() as session:
-        write_files(Path(folder), growth)
-        print(json.dumps(asdict(measured(session, Path(folder), growth))), flush=True)
+    measure(Growth, write_files, measured)
 
 
 def write_files(folder: Path, growth: Growth) -> None:
@@ -85,41 +69,15 @@ def _write(folder: Path, number: int, accounts: Any, milliseconds: Any) -> None:
             "ts": instant.dt.replace_time_zone("UTC"),
         }
     )
-    file = folder / f"{number:04}.parquet"
-    rows.write_parquet(file)
-    # Spark takes the oldest file first.
-    changed = file.stat().st_mtime // 1 + number
-    os.utime(file, (changed, changed))
+    write_batch(folder, number, rows)
 
 
 def measured(session: tidemark.Session, folder: Path, growth: Growth) -> Grown:
     session.sql(SINK)
     watermark = f"ts - INTERVAL '{DELAY_MS // 1000}' SECOND"
-    session.register("records", _table(session.spark, folder), watermark=watermark)
-    session.sql(f"INSERT INTO sink {window_table(KINDS['session'])}")
-    [query] = session.spark.streams.active
-    taken = itertools.count()
-
-    def last(batch: Progress) -> bool:
-        return bool(batch["numInputRows"]) and next(taken) == growth.batches
-
-    progress = follow(query, last)
-    # Without the micro-batches that only move the watermark.
-    load, *others = [batch for batch in progress if batch["numInputRows"]]
-    metrics = totals(progress, OPERATOR).read()
-    return Grown(
-        load_ms=batch_ms(load),
-        batch_ms=[batch_ms(batch) for batch in others],
-        state_rows=metrics.state_rows,
-        state_mb=round(metrics.state_bytes / 1e6, 1),
-        resident_mb=resident_mb(),
-    )
-
-
-def _table(spark: Any, folder: Path) -> Any:
-    schema = spark.read.parquet(str(folder / "0000.parquet")).schema
-    source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-    return source.parquet(str(folder))
+    session.register("records", stream_of(session.spark, folder), watermark=watermark)
+    insert = f"INSERT INTO sink {window_table(KINDS['session'])}"
+    return followed(session, insert, OPERATOR, growth.batches)
 
 
 if __name__ == "__main__":

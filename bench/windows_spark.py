@@ -16,7 +16,7 @@ from bench.progress import Progress, by_part, details, follow, seconds, totals
 from bench.windows_workload import DELAY_MS, SINK, Workload, parsed, window_table
 from tidemark.spark.stateful.metrics import Totals, observations, reports_of
 
-# Of ten million rows two million come in each.
+# Of ten million rows a third come in each.
 BATCHES = 3
 OPERATOR = "window-aggregate-1"
 DELAY = f"{DELAY_MS // 1000} seconds"

@@ -28,10 +28,10 @@ from bench.__main__ import BENCHES, Bench
 from bench.chart import chart
 from bench.contest import Contestant, Ratio, agree, bars, contest_table, lines
 from bench.engine import Outcome, Run, agreed
+from bench.parquet_batches import Grown
 from bench.progress import by_part, by_work, seconds
 from bench.startup import long_script
 from bench.state_growth import slowdown
-from bench.state_growth_tidemark import Grown
 from bench.temporal_join_workload import Workload, parsed
 from bench.windows_growth_tidemark import Growth, load_times
 from bench.windows_spark import end_ms, sums, watermark_ms
