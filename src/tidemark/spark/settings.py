@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from tidemark.errors import SetupError
+from tidemark.spark.interpreter import quick_to_start, use_this_python
 from tidemark.spark.logs import quiet_spark_config, silence_query_context
 
 if TYPE_CHECKING:
@@ -88,13 +89,6 @@ def _temporary() -> str:
     return tempfile.gettempdir()
 
 
-def use_this_python() -> None:
-    """Spark's workers run `python3` from PATH unless told otherwise."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
-
-
 def start(config: Mapping[str, str]) -> SparkSession:
     """A Spark session: local unless `config`, SPARK_REMOTE or spark-defaults say otherwise."""
     use_this_python()
@@ -113,8 +107,10 @@ def start(config: Mapping[str, str]) -> SparkSession:
         builder = builder.master(master)
     for key, value in {**own_settings(remote or master), **config}.items():
         builder = builder.config(key, value)
+    local = (remote or master).startswith("local")
     try:
-        session: SparkSession = builder.getOrCreate()
+        with quick_to_start() if local else nullcontext():
+            session: SparkSession = builder.getOrCreate()
     except Exception as problem:
         raise SetupError(
             f"Spark did not start: {_first_line(problem)}",

@@ -1,0 +1,39 @@
+"""The Python that Spark's workers run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tidemark.spark.interpreter import quick_to_start
+
+
+def test_workers_import_pyspark_from_where_it_is_installed(monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    path = "/spark/python/lib/pyspark.zip:/spark/python/lib/py4j-src.zip:/of/the user"
+
+    with quick_to_start():
+        worker = os.environ["PYSPARK_PYTHON"]
+    asked = [worker, "-c", "import os, sys; print(os.environ['PYTHONPATH']); print(sys.executable)"]
+    environment = {**os.environ, "PYTHONPATH": path}
+    said = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+
+    assert said.stdout.splitlines() == [
+        "/spark/python/lib/py4j-src.zip:/of/the user",
+        sys.executable,
+    ]
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
+
+
+@pytest.mark.parametrize(("name", "value"), [("PYSPARK_PYTHON", "/other"), ("SPARK_HOME", "/own")])
+def test_what_the_user_has_chosen_stays(monkeypatch, name, value):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv(name, value)
+    chosen = os.environ["PYSPARK_PYTHON"]
+
+    with quick_to_start():
+        assert os.environ["PYSPARK_PYTHON"] == chosen
