@@ -55,9 +55,21 @@ def test_late_rows_that_have_joined_let_earlier_ones_join_but_only_those_behind_
     assert sessions(row(10), second, first) == [0, DROPPED, 0]
 
 
+def test_what_a_late_row_meets_may_be_any_of_what_lies_over_the_watermark():
+    assert sessions(row(10), row(6, 10), row(8, 10), row(9, 10)) == [0, 0, 0, 0]
+
+
 def test_a_day_read_backwards_is_one_session():
     backwards = [row(time, watermark=1000) for time in range(998, 0, -4)]
     assert sessions(*backwards, row(0, 1000, key=1)) == [0] * len(backwards) + [DROPPED]
+
+
+def test_how_far_back_one_session_of_a_key_reaches_means_nothing_for_another():
+    short = [row(time, watermark=1000) for time in range(998, 500, -4)]
+    below = row(300, watermark=1000)
+    long = [row(time, watermark=2000) for time in range(1998, 100, -4)]
+    told = sessions(*short, below, *long)
+    assert told == [0] * len(short) + [DROPPED] + [len(short) + 1] * len(long)
 
 
 # --- the reference -----------------------------------------------------------------------------

@@ -15,18 +15,31 @@ _PLACE: Final = "_tm_place"
 
 def key_numbers(rows: pl.DataFrame, keys: tuple[str, ...]) -> Longs:
     """Per row a number below the number of rows, the same exactly for the same key."""
+    order, along = by_key(rows, keys)
+    numbers = np.empty(rows.height, dtype=np.int64)
+    numbers[order] = along
+    return numbers
+
+
+def by_key(rows: pl.DataFrame, keys: tuple[str, ...]) -> tuple[Longs, Longs]:
+    """An order that brings rows of a key together and leaves them as they came among themselves;
+    and along it the numbers of the keys, which do not fall."""
     if rows.is_empty():
-        return np.zeros(0, dtype=np.int64)
-    order = rows[HASH].arg_sort().to_numpy().astype(np.int64)
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    order = _places(rows.select(pl.arg_sort_by(HASH, maintain_order=True).alias(_PLACE)))
     hashes = longs(rows, HASH)[order]
     differs = np.append(False, hashes[1:] != hashes[:-1])
-    if keys and _collide(rows.select(keys)[order], differs):
-        # A key's number is the place of its first row.
-        placed = rows.select(HASH, *keys).with_row_index(_PLACE)
-        return longs(placed.select(pl.col(_PLACE).first().over(HASH, *keys)), _PLACE)
-    numbers = np.empty(rows.height, dtype=np.int64)
-    numbers[order] = np.cumsum(differs)
-    return numbers
+    if not keys or not _collide(rows.select(keys)[order], differs):
+        return order, np.cumsum(differs)
+    # A key's number is the place of its first row.
+    placed = rows.select(HASH, *keys).with_row_index(_PLACE)
+    numbers = _places(placed.select(pl.col(_PLACE).first().over(HASH, *keys)))
+    order = np.argsort(numbers, kind="stable")
+    return order, numbers[order]
+
+
+def _places(rows: pl.DataFrame) -> Longs:
+    return longs(rows, _PLACE)
 
 
 def _collide(keys: pl.DataFrame, differs: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> bool:

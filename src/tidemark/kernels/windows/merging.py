@@ -14,7 +14,7 @@ there before is shorter, and the watermark never falls; so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -45,19 +45,26 @@ class Spans:
     end: Longs
     stamp: Longs
 
+    def only(self, chosen: Longs) -> Spans:
+        return Spans(self.key[chosen], self.start[chosen], self.end[chosen], self.stamp[chosen])
+
 
 def merge(spans: Spans) -> Longs:
     """Per span the number of its session; DROPPED if it was late."""
     session = np.full(spans.key.size, DROPPED, dtype=np.int64)
     if not session.size:
         return session
-    behind = spans.end - 1 <= spans.stamp
     line = _Line.of(spans)
-    sessions = _Sessions.of(spans, np.flatnonzero(~behind), line)
-    session[sessions.order] = sessions.number
-    if behind.any() and sessions.order.size:
-        late = np.flatnonzero(behind)
-        session[late] = _joined(spans, late, sessions, line)
+    behind = spans.end - 1 <= spans.stamp
+    if not behind.any():
+        sessions = _Sessions.of(spans, line)
+        session[sessions.order] = sessions.number
+        return session
+    ahead, late = np.flatnonzero(~behind), np.flatnonzero(behind)
+    if ahead.size:
+        sessions = _Sessions.of(spans.only(ahead), line)
+        session[ahead[sessions.order]] = sessions.number
+        session[late] = _joined(spans, late, replace(sessions, order=ahead[sessions.order]), line)
     return session
 
 
@@ -98,17 +105,21 @@ class _Sessions:
     number: Longs
 
     @classmethod
-    def of(cls, spans: Spans, chosen: Longs, line: _Line) -> _Sessions:
-        key, start, end = spans.key[chosen], spans.start[chosen], spans.end[chosen]
-        starts = line.at(key, start)
-        along = _argsort(starts)
-        # Keys grow along the line, so running extremes never come from another one.
-        reach = np.maximum.accumulate(line.at(key, end)[along])
+    def of(cls, spans: Spans, line: _Line) -> _Sessions:
+        start, reach = line.at(spans.key, spans.start), line.at(spans.key, spans.end)
         # The first end with which a span meets the one before, below the end of its own.
-        needed = line.at(key, np.maximum(start, spans.stamp[chosen] + 2))[along]
-        least_needed = np.minimum.accumulate(needed[::-1])[::-1]
-        follows = np.append(False, reach[:-1] >= least_needed[1:])[: len(along)]
-        return cls(chosen[along], starts[along], reach, follows, np.cumsum(~follows) - 1)
+        needed = start
+        if (spans.stamp + 1 >= spans.start).any():
+            needed = line.at(spans.key, np.maximum(spans.start, spans.stamp + 2))
+        order = np.arange(start.size)
+        if (start[1:] < start[:-1]).any():
+            order = _argsort(start)
+            needed, reach, start = needed[order], reach[order], start[order]
+        # Keys grow along the line, so running extremes never come from another one.
+        reach = np.maximum.accumulate(reach)
+        needed = np.minimum.accumulate(needed[::-1])[::-1]
+        follows = np.append(False, reach[:-1] >= needed[1:])
+        return cls(order, start, reach, follows, np.cumsum(~follows) - 1)
 
     @property
     def first(self) -> Longs:

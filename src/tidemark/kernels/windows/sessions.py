@@ -14,13 +14,12 @@ from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
 from tidemark.kernels.windows.incoming import Incoming, Outcome, results
-from tidemark.kernels.windows.key_numbers import key_numbers
+from tidemark.kernels.windows.key_numbers import by_key, key_numbers
 from tidemark.kernels.windows.merging import DROPPED, Spans, merge
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.kernels.windows.versions import VERSION, are_newest, newest
 
 _FRESH: Final = "_tm_fresh"
-_KEY: Final = "_tm_key"
 _SESSION: Final = "_tm_session"
 
 
@@ -46,11 +45,11 @@ class SessionWindows:
         due, closing = state.queue("closing").take(
             incoming.ended, WINDOW_END, fresh.select(HASH, WINDOW_END).clear()
         )
-        items, key = self._with_stored(state, fresh, due)
-        spans = Spans(key, *(longs(items, name) for name in (WINDOW_START, WINDOW_END, STAMP)))
-        session = merge(spans)
-        sessions = self._merged(items, key, session)
-        late = np.flatnonzero(session[items.height - fresh.height :] == DROPPED)
+        stored = self._stored(state, fresh, due)
+        items = pl.concat([stored, fresh])
+        session = self._found(items)
+        sessions = self._merged(items, session)
+        late = np.flatnonzero(session[stored.height :] == DROPPED)
         over = sessions.filter(pl.col(WINDOW_END) <= incoming.ended)
         table = state.keyed("sessions").without_before(incoming.ended)
         left = self._left_open(sessions, incoming)
@@ -69,45 +68,44 @@ class SessionWindows:
         opened = rows.with_columns(
             pl.col(TIME).alias(WINDOW_START), (pl.col(TIME) + self.gap).alias(WINDOW_END)
         )
-        return self.aggregates.lifted(opened, [HASH, *self.keys, WINDOW_START, WINDOW_END, STAMP])
+        kept = [HASH, *self.keys, WINDOW_START, WINDOW_END, STAMP]
+        return self.aggregates.lifted(opened, kept).with_columns(pl.lit(True).alias(_FRESH))
 
-    def _with_stored(
-        self, state: State, fresh: pl.DataFrame, due: pl.DataFrame
-    ) -> tuple[pl.DataFrame, Longs]:
-        """The open sessions of all keys that matter now, before the new ones; and the number
-        of the key of each."""
+    def _stored(self, state: State, fresh: pl.DataFrame, due: pl.DataFrame) -> pl.DataFrame:
+        """The open sessions of all keys that matter now, with the columns of the new ones."""
         hashes = distinct(np.concatenate([longs(fresh, HASH), longs(due, HASH)]))
         like = (
             fresh.clear()
-            .drop(STAMP)
+            .drop(STAMP, _FRESH)
             .with_columns(pl.lit(0, pl.Int64).alias(name) for name in (TIME, VERSION))
         )
         stored = state.keyed("sessions").probe(hashes, like)
-        columns = [*fresh.columns, VERSION, _FRESH]
-        stored = stored.with_columns(
-            pl.lit(BEFORE_ALL, pl.Int64).alias(STAMP), pl.lit(False).alias(_FRESH)
-        ).select(columns)
-        fresh = fresh.with_columns(
-            pl.lit(BEFORE_ALL, pl.Int64).alias(VERSION), pl.lit(True).alias(_FRESH)
-        )
-        items = pl.concat([stored, fresh])
-        key = key_numbers(items, self.keys)
         is_open = longs(stored, WINDOW_END) - 1 > state.watermark
-        current = is_open & are_newest(key[: stored.height], longs(stored, VERSION))
-        kept = np.concatenate([np.flatnonzero(current), np.arange(stored.height, items.height)])
-        return items[kept], key[kept]
+        current = is_open & are_newest(key_numbers(stored, self.keys), longs(stored, VERSION))
+        return (
+            stored.filter(current)
+            .with_columns(pl.lit(BEFORE_ALL, pl.Int64).alias(STAMP), pl.lit(False).alias(_FRESH))
+            .select(fresh.columns)
+        )
 
-    def _merged(self, items: pl.DataFrame, key: Longs, session: Longs) -> pl.DataFrame:
+    def _found(self, items: pl.DataFrame) -> Longs:
+        """Per item the number of its session, or DROPPED."""
+        order, key = by_key(items, self.keys)
+        names = (WINDOW_START, WINDOW_END, STAMP)
+        session = np.empty_like(key)
+        # In this order rows that came in the order of their times need not be sorted any more.
+        session[order] = merge(Spans(key, *(longs(items, name)[order] for name in names)))
+        return session
+
+    def _merged(self, items: pl.DataFrame, session: Longs) -> pl.DataFrame:
         """What the items have become: sessions, in the order of their first items."""
-        touched = np.zeros(int(key.max(initial=-1)) + 1, dtype=bool)
-        touched[key[items[_FRESH].to_numpy()]] = True
-        marked = items.with_columns(pl.Series(_SESSION, session), pl.Series(_KEY, touched[key]))
+        marked = items.with_columns(pl.Series(_SESSION, session))
         if (session == DROPPED).any():
             marked = marked.filter(pl.col(_SESSION) != DROPPED)
         return self.aggregates.merged(
             marked,
             [_SESSION],
-            *(pl.col(name).first() for name in (HASH, *self.keys, _KEY)),
+            *(pl.col(name).first() for name in (HASH, *self.keys)),
             pl.col(WINDOW_START).min(),
             pl.col(WINDOW_END).max(),
             pl.col(_FRESH).any(),
@@ -115,7 +113,8 @@ class SessionWindows:
 
     def _left_open(self, sessions: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
         """The sessions to be remembered: all of the keys that had rows."""
-        return sessions.filter(pl.col(_KEY) & (pl.col(WINDOW_END) > incoming.ended))
+        touched = pl.col(_FRESH).any().over(HASH, *self.keys)
+        return sessions.filter(touched & (pl.col(WINDOW_END) > incoming.ended))
 
     def _written(self, table: KeyedTable, left: pl.DataFrame, incoming: Incoming) -> KeyedTable:
         records = left.select(
