@@ -33,8 +33,8 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Spans `[start, end)` of numbered keys in order of arrival, each with the watermark before
-    it, which never falls.
+    """Spans `[start, end)` of numbered keys, those of a key in order of arrival, each with the
+    watermark before it, which never falls along a key.
 
     Spans that are there already come first, under the smallest watermark there is. All others
     are of one length, and none of the former is shorter.
