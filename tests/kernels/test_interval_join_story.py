@@ -8,7 +8,7 @@ from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.interval_join import IntervalJoin
 
 from .drive import LEFT, RIGHT, Arrived
-from .histories import JoinDriver
+from .histories import JoinDriver, left, right
 from .reference import Row
 
 KEYS = (("l_key",), ("r_key",))
@@ -123,6 +123,18 @@ def test_pairs_come_out_in_the_order_their_later_rows_arrive():
     arrived = [Arrived(side, Row("a", time, payload), 0) for side, payload, time in rows]
 
     assert join.pairs(arrived, 0) == [(1, 7), (2, 7), (2, 8), (1, 8)]
+
+
+@pytest.mark.parametrize("how", ["inner", "full"])
+@pytest.mark.parametrize("wanted", ["l_payload", "r_payload"])
+def test_one_side_may_be_wanted_without_the_other(how, wanted):
+    rows = [left("a", 3, 1), right("a", 4, 2), left("b", 3, 3), right("c", 4, 4)]
+    whole = JoinDriver(IntervalJoin(*KEYS, -5, 5, how=how)).output(rows, AFTER_ALL)
+    narrow = JoinDriver(IntervalJoin(*KEYS, -5, 5, how=how, wanted=(wanted,)))
+
+    assert narrow.output(rows, AFTER_ALL).to_dict(as_series=False) == {
+        wanted: whole[wanted].to_list()
+    }
 
 
 def test_what_is_kept_does_not_grow_with_time():

@@ -159,7 +159,9 @@ class IntervalJoin:
         rows = [plain(mine.rows), plain(pairs.rows)]
         if self.condition is None:
             rows = [self._wanted(of_side) for of_side in rows]
-        joined = [rows[0][pairs.mine], rows[1][pairs.theirs]]
+        places = (pairs.mine, pairs.theirs)
+        # Of a side without any wanted column there is nothing to gather.
+        joined = [of[at] if of.columns else of for of, at in zip(rows, places, strict=True)]
         together = beside(*(joined if mine.side.name == "left" else joined[::-1]))
         if self.condition is not None:
             tested = together.with_columns(self.condition.fill_null(False).alias(_HOLDS))
