@@ -37,7 +37,7 @@ def quick_to_start() -> Iterator[None]:
     if not own or os.name != "posix":
         yield
         return
-    os.environ["PYSPARK_PYTHON"] = str(_script())
+    os.environ["PYSPARK_PYTHON"] = _script()
     try:
         yield
     finally:
@@ -45,10 +45,11 @@ def quick_to_start() -> Iterator[None]:
 
 
 @cache
-def _script() -> Path:
+def _script() -> str:
     folder = Path(tempfile.mkdtemp(prefix="tidemark-python-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     script = folder / "python"
     script.write_text(_SCRIPT.format(python=shlex.quote(sys.executable)), encoding="utf-8")
     script.chmod(0o700)
-    return script
+    # Some systems let nothing run that lies in temporary folders.
+    return str(script) if os.access(script, os.X_OK) else sys.executable
