@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.columns import ARRIVAL, SEQUENCE, STAMP, TIME
+from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, SEQUENCE, STAMP, TIME
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.tables import Longs, longs, stable_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,17 @@ class Arrivals:
 def arrange(state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arrivals:
     """Number the rows of a step, and find the moments at which the watermark moves."""
     numbered = number(state, inputs)
-    sequence = np.concatenate([longs(frame, SEQUENCE) for frame in numbered])
     stamps = np.concatenate([longs(frame, STAMP) for frame in inputs])
-    order = np.argsort(sequence, kind="stable")
-    end = end_of(state, numbered)
+    end, final = end_of(state, numbered), max(state.watermark, watermark)
+    if stamps.max(initial=BEFORE_ALL) <= state.watermark:
+        # As in most micro-batches: the watermark moves behind all of the rows, if it does.
+        late = _late(numbered, np.full_like(stamps, state.watermark))
+        once = int(final > state.watermark)
+        advances = Advances(np.array([end] * once, np.int64), np.array([final] * once, np.int64))
+        return Arrivals(tuple(numbered), late, advances, end, final)
 
-    final = max(state.watermark, watermark)
+    sequence = np.concatenate([longs(frame, SEQUENCE) for frame in numbered])
+    order = stable_order(sequence)
     seen = np.concatenate([[state.watermark], stamps[order], [final]]).astype(np.int64)
     seen = np.maximum.accumulate(seen)
     moves = np.flatnonzero(seen[1:] > seen[:-1])

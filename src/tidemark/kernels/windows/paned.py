@@ -56,13 +56,14 @@ class PanedWindows:
     def combine(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Partial panes instead of rows: of rows that are in the same windows, one is made."""
         placed = self.panes.of_rows(rows)
-        also = [pl.col(name).first() for name in (HASH, TIME, STAMP) if name in rows.columns]
-        by = [*self.keys, PANE, LAST]
+        by, also = [*self.keys, PANE], [HASH, TIME]
+        (also if self.panes.derived else by).append(LAST)
         if STAMP in rows.columns:
             placed = placed.with_columns(self._first_open())
             by.append(_OPEN)
-        kept = [HASH, TIME, *by, *([STAMP] if STAMP in rows.columns else [])]
-        merged = self.aggregates.merged(self.aggregates.lifted(placed, kept), by, *also)
+            also.append(STAMP)
+        lifted = self.aggregates.lifted(placed, [*also, *by])
+        merged = self.aggregates.merged(lifted, by, pl.col(also).first())
         return merged.drop(_OPEN, strict=False)
 
     def _first_open(self) -> pl.Expr:
