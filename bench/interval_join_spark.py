@@ -18,7 +18,7 @@ from tidemark.spark.stateful.metrics import Totals, reports_of
 BATCHES = 3
 OPERATOR = "interval-join-1"
 COUNT = "joined"
-# Spark's own store, and the faster one: with RocksDB this join takes many times as long.
+# Spark's own choice of a store; Tidemark's sessions prefer RocksDB.
 _HEAP = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 
 
