@@ -14,8 +14,8 @@ from bench.interval_join_workload import BOUND_MS, JOIN, SINK, Workload, parsed
 from bench.progress import Progress, follow, seconds
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
-# Of five million rows of each side a third come in each.
-BATCHES = 3
+# Of five million rows of each side half come in each.
+BATCHES = 2
 OPERATOR = "interval-join-1"
 COUNT = "joined"
 # Spark's own choice of a store; Tidemark's sessions prefer RocksDB.

@@ -15,8 +15,8 @@ from bench.progress import Progress, details, follow, seconds, totals
 from bench.temporal_join_workload import JOIN, SINK, Workload, parsed
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
-# Of ten million orders a third come in each.
-BATCHES = 3
+# Of ten million orders half come in each.
+BATCHES = 2
 OPERATOR = "temporal-join-1"
 
 

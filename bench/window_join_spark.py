@@ -15,8 +15,8 @@ from bench.progress import Progress, by_work, follow, seconds, totals
 from bench.window_join_workload import JOIN, closing_ms
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
-# Of five million rows of each side a third come in each.
-BATCHES = 3
+# Of five million rows of each side half come in each.
+BATCHES = 2
 OPERATOR = "window-join-1"
 
 

@@ -16,8 +16,8 @@ from bench.progress import Progress, by_part, details, follow, seconds, totals
 from bench.windows_workload import DELAY_MS, SINK, Workload, parsed, window_table
 from tidemark.spark.stateful.metrics import Totals, observations, reports_of
 
-# Of ten million rows a third come in each.
-BATCHES = 3
+# Of ten million rows half come in each.
+BATCHES = 2
 OPERATOR = "window-aggregate-1"
 DELAY = f"{DELAY_MS // 1000} seconds"
 _SUMS = "windows"

@@ -27,12 +27,6 @@ class Spark:
         self.values: dict[Any, tuple[Any, ...]] = {}
         self.calls = 0
 
-    def getValueState(self, name: str, schema: str) -> Spark:  # noqa: N802
-        return self
-
-    def getMapState(self, name: str, key: str, value: str) -> Spark:  # noqa: N802
-        return self
-
     def get(self) -> tuple[Any, ...] | None:
         self.calls += 1
         return self.values.get("manifest")
@@ -64,13 +58,13 @@ def table(state: State, *hashes: int) -> State:
 
 def test_a_state_is_found_again_by_a_worker_that_has_never_seen_it() -> None:
     spark = Spark()
-    writer = StateStore(spark, SegmentCache())
+    writer = StateStore(spark, spark, SegmentCache())
     state, notes = writer.open()
     assert notes == {}
     after = table(table(state, 1, 2), 3)
     writer.save(state, after, {"timer": 7})
 
-    found, notes = StateStore(spark, SegmentCache()).open()
+    found, notes = StateStore(spark, spark, SegmentCache()).open()
 
     assert notes == {"timer": 7}
     assert pl.concat([s.rows() for s in found.segments()]).equals(rows(1, 2, 3))
@@ -78,7 +72,7 @@ def test_a_state_is_found_again_by_a_worker_that_has_never_seen_it() -> None:
 
 def test_saving_costs_one_call_and_one_per_segment_that_changed() -> None:
     spark = Spark()
-    store = StateStore(spark, SegmentCache())
+    store = StateStore(spark, spark, SegmentCache())
     first = table(table(State(), 1), 2)
     store.open()
     store.save(State(), first, {})
@@ -94,13 +88,13 @@ def test_saving_costs_one_call_and_one_per_segment_that_changed() -> None:
 def test_segments_that_are_gone_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "_PIECE", 100)
     spark = Spark()
-    store = StateStore(spark, SegmentCache())
+    store = StateStore(spark, spark, SegmentCache())
     full = table(State(), *range(50))
     store.open()
     store.save(State(), full, {})
     assert len(spark.values) > 5  # in pieces
 
-    found, _ = StateStore(spark, SegmentCache()).open()
+    found, _ = StateStore(spark, spark, SegmentCache()).open()
     assert next(found.segments()).rows().height == 50
     before, _ = store.open()
     store.save(before, State(), {})
@@ -123,11 +117,11 @@ def test_the_cache_throws_out_what_was_not_used_for_longest() -> None:
 
 def test_another_worker_of_the_host_finds_a_segment_without_asking_spark(tmp_path: Path) -> None:
     spark = Spark()
-    writer = StateStore(spark, SegmentCache(files=SegmentFiles(tmp_path / "segments")))
+    writer = StateStore(spark, spark, SegmentCache(files=SegmentFiles(tmp_path / "segments")))
     writer.open()
     writer.save(State(), table(State(), 2, 1), {})
 
-    reader = StateStore(spark, SegmentCache(files=SegmentFiles(tmp_path / "segments")))
+    reader = StateStore(spark, spark, SegmentCache(files=SegmentFiles(tmp_path / "segments")))
     spark.calls = 0
     found, _ = reader.open()
 
@@ -137,13 +131,13 @@ def test_another_worker_of_the_host_finds_a_segment_without_asking_spark(tmp_pat
 
 def test_a_segment_whose_file_is_gone_comes_from_spark(tmp_path: Path) -> None:
     spark = Spark()
-    writer = StateStore(spark, SegmentCache(files=SegmentFiles(tmp_path)))
+    writer = StateStore(spark, spark, SegmentCache(files=SegmentFiles(tmp_path)))
     writer.open()
     writer.save(State(), table(State(), 1), {})
     for file in tmp_path.iterdir():
         file.unlink()
 
-    found, _ = StateStore(spark, SegmentCache(files=SegmentFiles(tmp_path))).open()
+    found, _ = StateStore(spark, spark, SegmentCache(files=SegmentFiles(tmp_path))).open()
 
     assert next(found.segments()).rows().equals(rows(1))
 

@@ -113,11 +113,9 @@ _OF_THIS_WORKER = SegmentCache()
 def of_this_worker() -> SegmentCache:
     """The worker's cache. Its files lie where Spark keeps those of the application and throws
     them away with it."""
-    from pyspark import SparkFiles, TaskContext
+    from pyspark import SparkFiles
 
-    # Spark makes a processor on the driver too, only to ask for its state's schema.
-    on_executor = TaskContext.get() is not None
-    if on_executor and _OF_THIS_WORKER.files is None:
+    if _OF_THIS_WORKER.files is None:
         folder = Path(SparkFiles.getRootDirectory()) / "tidemark-segments"
         _OF_THIS_WORKER.files = SegmentFiles(folder)
     return _OF_THIS_WORKER

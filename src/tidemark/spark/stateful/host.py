@@ -1,37 +1,49 @@
-"""The one stateful processor of all kernels."""
+"""The one stateful processor of all kernels.
+
+Spark makes one on its driver too, in a Python of its own, whenever a query starts, only to ask what
+state there is. So nothing that rows need is loaded before some come, which takes longer than
+the answer: neither the bucket nor the libraries behind it.
+"""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
-
-from tidemark.spark.stateful.bucket import Bucket, Packed, as_kernel_watermark
-from tidemark.spark.stateful.cache import of_this_worker
-from tidemark.spark.stateful.end_of_input import END_MS
-from tidemark.spark.stateful.metrics import Stopwatch, packed_output
-from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
-from tidemark.spark.stateful.store import StateStore
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+
+    from tidemark.spark.stateful.bucket import Bucket
+    from tidemark.spark.stateful.hosted import Hosted
 
 
 class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
     """Runs a kernel over whole buckets.
 
     Spark calls it once per bucket that has rows, and then for each bucket whose timer the
-    watermark has reached. A bucket has one timer, at the smallest time it waits for.
+    watermark has reached.
     """
 
     def __init__(self, bucket: Bucket) -> None:
-        self._bucket = bucket
+        self._pickled = cloudpickle.dumps(bucket)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
-        self._store = StateStore(handle, of_this_worker())
+        self._manifest = handle.getValueState("manifest", "manifest STRING")
+        self._segments = handle.getMapState("segments", "id STRING, piece INT", "rows BINARY")
+
+    @cached_property
+    def _hosted(self) -> Hosted:
+        from tidemark.spark.stateful.hosted import Hosted
+
+        bucket = pickle.loads(self._pickled)
+        return Hosted(bucket, self._handle, self._manifest, self._segments)
 
     def handleInputRows(  # noqa: N802  (Spark's name)
         self,
@@ -39,14 +51,7 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
         rows: Iterator[pd.DataFrame],
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        packed = [
-            row
-            for frame in rows
-            for row in zip(
-                frame[INPUT], frame[PARTITION], frame[POSITION], frame[PAYLOAD], strict=True
-            )
-        ]
-        yield from self._step(key, packed, timerValues)
+        yield from self._hosted.rows(key, rows, timerValues)
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -54,33 +59,7 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        yield from self._step(key, [], timerValues)
-
-    def _step(self, key: Any, packed: list[Packed], values: Any) -> Iterator[pd.DataFrame]:
-        watch = Stopwatch()
-        before, notes = self._store.open()
-        watermark = as_kernel_watermark(values.getCurrentWatermarkInMs())
-        now = values.getCurrentProcessingTimeInMs()
-        # Spark makes the watermark of a batch known in the next one. The rows have told already.
-        told = self._bucket.watermarks(packed, notes.get("watermarks", ()))
-        after = max(watermark, min(told))
-        watch.lap("state")
-        step = self._bucket.step(before, packed, watermark, after, now, watch.lap)
-        watch.lap("kernel")
-        timer = self._move_timer(notes.get("timer"), step.next_event_time)
-        self._store.save(before, step.state, {"timer": timer, "watermarks": told})
-        watch.lap("state")
-        yield from packed_output(int(key[0]), step, self._store.round_trips, watch)
-
-    def _move_timer(self, now: int | None, wanted: int | None) -> int | None:
-        """Spark's watermark starts at 0, and at the end it is that of the end marker."""
-        timer = None if wanted is None else min(max(wanted, 1), END_MS)
-        if timer != now:
-            if now is not None:
-                self._handle.deleteTimer(now)
-            if timer is not None:
-                self._handle.registerTimer(timer)
-        return timer
+        yield from self._hosted.step(key, [], timerValues)
 
     def close(self) -> None:
         pass

@@ -6,16 +6,13 @@ Spark's store is the truth; a cache nearer to the worker spares it most reads.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.packing import decode, encode
-
-if TYPE_CHECKING:
-    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 # A larger segment is stored in several pieces, so that no single value gets huge.
 _PIECE = 16 << 20
@@ -28,9 +25,9 @@ class StateStore:
     piece of a segment that is new, gone, or not in the cache.
     """
 
-    def __init__(self, handle: StatefulProcessorHandle, cache: SegmentCache) -> None:
-        self._manifest = handle.getValueState("manifest", "manifest STRING")
-        self._segments = handle.getMapState("segments", "id STRING, piece INT", "rows BINARY")
+    def __init__(self, manifest: Any, segments: Any, cache: SegmentCache) -> None:
+        self._manifest = manifest  # a variable of Spark's with one value
+        self._segments = segments  # and one with a value for each piece of each segment
         self._cache = cache
         self._pieces: dict[str, int] = {}  # of the open bucket: in how many pieces a segment is
         self.round_trips = 0

@@ -1,0 +1,67 @@
+"""What the host of a kernel does once there are rows: bucket by bucket, the state in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tidemark.spark.stateful.bucket import Bucket, Packed, as_kernel_watermark
+from tidemark.spark.stateful.cache import of_this_worker
+from tidemark.spark.stateful.end_of_input import END_MS
+from tidemark.spark.stateful.metrics import Stopwatch, packed_output
+from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.store import StateStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+
+
+class Hosted:
+    """A bucket's kernel beside its state and its timer in Spark.
+
+    A bucket has one timer, at the smallest time it waits for.
+    """
+
+    def __init__(
+        self, bucket: Bucket, handle: StatefulProcessorHandle, manifest: Any, segments: Any
+    ) -> None:
+        self._bucket = bucket
+        self._handle = handle
+        self._store = StateStore(manifest, segments, of_this_worker())
+
+    def rows(self, key: Any, frames: Iterator[pd.DataFrame], values: Any) -> Iterator[pd.DataFrame]:
+        packed = [
+            row
+            for frame in frames
+            for row in zip(
+                frame[INPUT], frame[PARTITION], frame[POSITION], frame[PAYLOAD], strict=True
+            )
+        ]
+        yield from self.step(key, packed, values)
+
+    def step(self, key: Any, packed: list[Packed], values: Any) -> Iterator[pd.DataFrame]:
+        watch = Stopwatch()
+        before, notes = self._store.open()
+        watermark = as_kernel_watermark(values.getCurrentWatermarkInMs())
+        now = values.getCurrentProcessingTimeInMs()
+        # Spark makes the watermark of a batch known in the next one. The rows have told already.
+        told = self._bucket.watermarks(packed, notes.get("watermarks", ()))
+        after = max(watermark, min(told))
+        watch.lap("state")
+        step = self._bucket.step(before, packed, watermark, after, now, watch.lap)
+        watch.lap("kernel")
+        timer = self._move_timer(notes.get("timer"), step.next_event_time)
+        self._store.save(before, step.state, {"timer": timer, "watermarks": told})
+        watch.lap("state")
+        yield from packed_output(int(key[0]), step, self._store.round_trips, watch)
+
+    def _move_timer(self, now: int | None, wanted: int | None) -> int | None:
+        """Spark's watermark starts at 0, and at the end it is that of the end marker."""
+        timer = None if wanted is None else min(max(wanted, 1), END_MS)
+        if timer != now:
+            if now is not None:
+                self._handle.deleteTimer(now)
+            if timer is not None:
+                self._handle.registerTimer(timer)
+        return timer
