@@ -31,6 +31,9 @@ class Advances:
 
         A row behind the watermark is not lost: the next moment, whichever it is, takes it.
         """
+        if len(self) == 1:
+            missed = (sequence >= self.sequence[0]) | (time > self.watermark[0])
+            return np.asarray(missed, dtype=np.int64)
         after_row = np.searchsorted(self.sequence, sequence, side="right")
         reaches = np.searchsorted(self.watermark, time, side="left")
         return np.maximum(after_row, reaches).astype(np.int64)

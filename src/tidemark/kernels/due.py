@@ -16,7 +16,7 @@ from tidemark.kernels.history import FLOOR, PURGED, Past
 from tidemark.kernels.joined import JoinType, join_rows, of_the_user
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, longs
+from tidemark.kernels.tables import Longs, longs, stable_order_by
 from tidemark.kernels.versions import ENDS, VersionIndex
 
 
@@ -40,33 +40,35 @@ class Due:
         advances: Advances,
         keys: Keys,
         past: Past,
-        left: pl.DataFrame,
-        requests: pl.DataFrame,
-        left_keys: tuple[str, ...],
+        waiting_left: tuple[pl.DataFrame, Longs],
+        requesting: tuple[pl.DataFrame, Longs],
     ) -> Due:
-        left_key = keys.number(left, left_keys)
+        """Of left rows and of requests, each with the numbers of their keys."""
+        left, left_key = waiting_left
         if past.purged.any():
             kept = longs(left, SEQUENCE) >= past.purged[left_key]
             left, left_key = left.filter(kept), left_key[kept]
         waiting = _requests(advances, left, left_key)
-        asked = _requests(advances, requests, keys.number(requests, keys.names))
+        asked = _requests(advances, *requesting)
         # A firing since a version's arrival has answered its request already.
         pending = asked.sequence >= past.fired[asked.key]
         firings = fire(waiting, asked.where(pending), advances)
-        index = VersionIndex(past.key, longs(past.versions, TIME))
+        index = VersionIndex(past.key, longs(past.versions, TIME), len(keys))
         floors = _floors(firings, index, past, advances)
         return cls(advances, keys, past, left, waiting.key, waiting.firing, firings, index, floors)
 
     def joined(self, how: JoinType, condition: pl.Expr | None) -> pl.DataFrame:
         """The output, firing by firing and within each in arrival order."""
-        order = np.lexsort((longs(self.left, SEQUENCE), self.left_firing))
-        match = self._match()[order]
+        order = stable_order_by(self.left_firing, longs(self.left, SEQUENCE))
+        match = self._match()
         ends = self.past.versions[ENDS].to_numpy()
         if match.size and ends.size:
             match = np.where((match >= 0) & ~ends[match], match, -1)
+        if how == "inner":
+            order = order[match[order] >= 0]
         left = of_the_user(self.left)[order]
         right = of_the_user(self.past.versions).drop(ENDS)
-        return join_rows(left, right, match, how, condition)
+        return join_rows(left, right, match[order], how, condition)
 
     def _match(self) -> Longs:
         """Per left row the position of the version that is valid at its time, as the state

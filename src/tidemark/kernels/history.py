@@ -16,7 +16,7 @@ import polars as pl
 from tidemark.kernels.columns import BEFORE_ALL, HASH, SEQUENCE, TIME
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import KeyedTable, Longs, longs
+from tidemark.kernels.tables import KeyedTable, Longs, longs, stable_order_by
 
 FLOOR = "_tm_floor"  # the time of the oldest version that survived the key's last firing
 PURGED = "_tm_purged"  # all rows before this place in the sequence were forgotten
@@ -56,7 +56,8 @@ def recall(state: State, keys: Keys, arrived: pl.DataFrame) -> Past:
     alive = (key >= 0) & (sequence >= purged[key])
     alive &= (time >= floor[key]) | (sequence >= fired[key])
     kept = np.flatnonzero(alive)
-    order = kept[np.lexsort((sequence[kept], time[kept], key[kept]))]
+    # Those of a key come in the order of their arrival already.
+    order = kept[stable_order_by(key[kept], time[kept])]
     return Past(versions[order], key[order], fired, floor, purged)
 
 

@@ -35,7 +35,9 @@ def join_rows(
     if how == "left":
         return left.hstack(_rows_or_nulls(right, match))
     matched = np.flatnonzero(match >= 0)
-    return left[matched].hstack(right[match[matched]])
+    if matched.size < match.size:
+        left, match = left[matched], match[matched]
+    return left.hstack(right[match])
 
 
 def _where_it_holds(

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.tables import Longs, distinct, longs
 
-KEY_NUMBER = "_tm_key"
+_NUMBER = "_tm_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +31,22 @@ class Keys:
     @classmethod
     def of(cls, names: tuple[str, ...], *frames: pl.DataFrame) -> Keys:
         """The keys in frames that call their key columns `names`."""
-        rows = pl.concat([frame.select(HASH, *names) for frame in frames])
-        by_hash = cls._numbered(rows.unique(HASH, keep="any"), names, by_hash=True)
-        if by_hash._tells_apart(rows, names, by_hash._by_hash(rows)):
-            return by_hash
-        return cls._numbered(rows.unique(), names, by_hash=False)
+        return cls.numbering(names, *frames)[0]
 
     @classmethod
-    def _numbered(cls, keys: pl.DataFrame, names: tuple[str, ...], by_hash: bool) -> Keys:
-        numbers = pl.Series(KEY_NUMBER, np.arange(keys.height))
-        return cls(keys.with_columns(numbers), names, by_hash)
+    def numbering(cls, names: tuple[str, ...], *frames: pl.DataFrame) -> tuple[Keys, list[Longs]]:
+        """The keys in frames, and for each frame the numbers of its rows' keys."""
+        rows = pl.concat([frame.select(HASH, *names) for frame in frames])
+        encoded = _arrow(rows).dictionary_encode()
+        numbers = encoded.indices.to_numpy().astype(np.int64)
+        some_row = np.empty(len(encoded.dictionary), dtype=np.int64)
+        some_row[numbers] = np.arange(rows.height)
+        keys = cls(rows[some_row], names)
+        if not keys._tells_apart(rows, names, numbers):
+            keys = cls(rows.unique(), names, by_hash=False)
+            numbers = keys.number(rows, names)
+        ends = np.cumsum([frame.height for frame in frames])
+        return keys, np.split(numbers, ends[:-1])
 
     def __len__(self) -> int:
         return self.frame.height
@@ -51,25 +59,23 @@ class Keys:
     def number(self, rows: pl.DataFrame, names: Sequence[str]) -> Longs:
         """Per row the number of its key; -1 where the key is not among these."""
         if self.by_hash:
-            numbers = self._by_hash(rows)
+            found = pc.index_in(_arrow(rows), value_set=_arrow(self.frame))
+            numbers: Longs = found.fill_null(-1).to_numpy().astype(np.int64)
             if self._tells_apart(rows, names, numbers):
                 return numbers
-        on, keys = [HASH, *names], [HASH, *self.names]
-        return self._looked_up(rows.select(on), on, keys)
+        return self._looked_up(rows, [HASH, *names])
 
-    def _by_hash(self, rows: pl.DataFrame) -> Longs:
-        return self._looked_up(rows.select(HASH), [HASH], [HASH])
-
-    def _looked_up(self, rows: pl.DataFrame, on: list[str], keys: list[str]) -> Longs:
-        joined = rows.join(
-            self.frame.select(*keys, KEY_NUMBER),
+    def _looked_up(self, rows: pl.DataFrame, on: list[str]) -> Longs:
+        numbered = self.frame.with_columns(pl.Series(_NUMBER, np.arange(len(self))))
+        joined = rows.select(on).join(
+            numbered,
             left_on=on,
-            right_on=keys,
+            right_on=[HASH, *self.names],
             how="left",
             nulls_equal=True,
             maintain_order="left",
         )
-        return longs(joined.select(pl.col(KEY_NUMBER).fill_null(-1)), KEY_NUMBER)
+        return longs(joined.select(pl.col(_NUMBER).fill_null(-1)), _NUMBER)
 
     def _tells_apart(self, rows: pl.DataFrame, names: Sequence[str], numbers: Longs) -> bool:
         """Whether every row that was given a number has that key, not only its hash."""
@@ -84,4 +90,9 @@ class Keys:
 
     def only(self, numbers: Longs) -> pl.DataFrame:
         """The hash and key columns of some of the keys, in the order of `numbers`."""
-        return self.frame[numbers].drop(KEY_NUMBER)
+        return self.frame[numbers]
+
+
+def _arrow(rows: pl.DataFrame) -> pa.Array:
+    """The hashes. Arrow numbers and finds them in one pass, without sorting or joining."""
+    return pa.array(longs(rows, HASH))

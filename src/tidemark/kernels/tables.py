@@ -37,6 +37,8 @@ def stable_order(values: Longs) -> Longs:
     """Where the values stand in ascending order, equal ones as they came."""
     if not values.size:
         return np.zeros(0, dtype=np.int64)
+    if (values[1:] >= values[:-1]).all():
+        return np.arange(values.size)
     low, bits = int(values.min()), values.size.bit_length()
     if (int(values.max()) - low) >> (62 - bits):
         return np.argsort(values, kind="stable")
@@ -44,6 +46,17 @@ def stable_order(values: Longs) -> Longs:
     numbered = ((values - low) << bits) | np.arange(values.size)
     numbered.sort()
     return np.asarray(numbered & ((1 << bits) - 1))
+
+
+def stable_order_by(first: Longs, second: Longs) -> Longs:
+    """The same of rows with two values each, of which the first is not negative."""
+    if not first.size:
+        return np.zeros(0, dtype=np.int64)
+    low = int(second.min())
+    width = int(second.max()) - low + 1
+    if (int(first.max()) + 1) * width >> 62:
+        return np.lexsort((second, first))
+    return stable_order(first * width + (second - low))
 
 
 @dataclass(frozen=True, slots=True)

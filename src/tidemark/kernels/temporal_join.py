@@ -79,11 +79,13 @@ class TemporalJoin:
         due_requests, pending = self._exchange(state.queue("requests"), requests, advances, until)
         # Whoever must know which keys were accessed must know the keys of all rows.
         accessed = [self._right_named(left), right] if self.retention else []
-        keys = Keys.of(self.right_keys, self._right_named(due_left), due_requests, *accessed)
+        keys, (left_key, request_key, *_) = Keys.numbering(
+            self.right_keys, self._right_named(due_left), due_requests, *accessed
+        )
         # What arrived after the last firing of this step matters to the next step only.
         visible = advances.sequence[-1] if len(advances) else 0
         past = recall(state, keys, right.filter(pl.col(SEQUENCE) < visible))
-        due = Due.of(advances, keys, past, due_left, due_requests, self.left_keys)
+        due = Due.of(advances, keys, past, (due_left, left_key), (due_requests, request_key))
         return due, state.with_tables(waiting=waiting, requests=pending)
 
     def _right_named(self, left: pl.DataFrame) -> pl.DataFrame:

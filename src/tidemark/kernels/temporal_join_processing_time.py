@@ -92,7 +92,7 @@ class ProcessingTimeTemporalJoin:
     ) -> Longs:
         """Per left row the position of the version that is there when it arrives, or -1."""
         key = keys.number(versions, keys.names)
-        index = VersionIndex(key, longs(versions, SEQUENCE))
+        index = VersionIndex(key, longs(versions, SEQUENCE), len(keys))
         found = index.find(left_key, longs(left, SEQUENCE))
         ended = np.append(versions[ENDS].to_numpy(), True)
         return np.where(ended[found], -1, found)

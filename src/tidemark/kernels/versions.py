@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tidemark.kernels.columns import ACCUMULATE, KIND
-from tidemark.kernels.tables import Longs, distinct
+from tidemark.kernels.tables import Longs, distinct, stable_order
 
 ENDS = "_tm_ends"  # marks a version that says: from here on nothing is valid
 
@@ -18,14 +18,12 @@ Usable = Callable[[Longs, Longs], npt.NDArray[np.bool_]]
 
 
 class VersionIndex:
-    """Versions sorted by key, time and arrival, searched by binary search."""
+    """Versions sorted by key (a number below `keys`), time and arrival."""
 
-    def __init__(self, key: Longs, time: Longs) -> None:
-        # Times become ranks, so that key and time fit into one number whatever their size.
-        self._times = distinct(time)
-        self._width = len(self._times) + 1
+    def __init__(self, key: Longs, time: Longs, keys: int) -> None:
         self._key = key
-        self._pair = key * self._width + np.searchsorted(self._times, time) + 1
+        self._rank, self._width = _ranks(time, keys)
+        self._pair = key * self._width + self._rank(time)
 
     def find(self, key: Longs, time: Longs, usable: Usable | None = None) -> Longs:
         """Per query the position of the newest version at or before the time; -1 if none.
@@ -33,9 +31,8 @@ class VersionIndex:
         Of several with one time the last to arrive is found. Where `usable` refuses a
         version the one before it is tried.
         """
-        rank = np.searchsorted(self._times, time, side="right")
-        found = _last_up_to(self._pair, key * self._width + rank)
-        self._leave_other_keys(found, key, np.arange(found.size))
+        found = _last_up_to(self._pair, key * self._width + self._rank(time))
+        self._leave_other_keys(found, key)
         if usable is None:
             return found
         open_queries = np.flatnonzero(found >= 0)
@@ -47,7 +44,9 @@ class VersionIndex:
             open_queries = open_queries[found[open_queries] >= 0]
         return found
 
-    def _leave_other_keys(self, found: Longs, key: Longs, queries: Longs) -> None:
+    def _leave_other_keys(
+        self, found: Longs, key: Longs, queries: Longs | slice = slice(None)
+    ) -> None:
         if not self._key.size:
             found[queries] = -1
             return
@@ -56,14 +55,31 @@ class VersionIndex:
         found[queries] = np.where(same, positions, -1)
 
 
+def _ranks(times: Longs, keys: int) -> tuple[Callable[[Longs], Longs], int]:
+    """How to tell where a time stands among these, as a number below a width, so small that the
+    number of a key and it fit into one number."""
+    if times.size:
+        low, high = int(times.min()), int(times.max())
+        if not keys * (high - low + 2) >> 62:
+            return lambda time: np.clip(time, low - 1, high) - (low - 1), high - low + 2
+    ordered = distinct(times)
+    return lambda time: np.searchsorted(ordered, time, side="right"), ordered.size + 1
+
+
 def _last_up_to(ordered: Longs, wanted: Longs) -> Longs:
     """Where in an ascending array the last value is that is not above each of the wanted ones.
 
     Searching in order stays in the cache, which is worth the sorting.
     """
-    order = np.argsort(wanted)
+    order = stable_order(wanted)
+    sought = wanted[order]
+    if ordered.size < wanted.size:
+        first_sought = np.searchsorted(sought, ordered, side="left")
+        upto = np.cumsum(np.bincount(first_sought, minlength=wanted.size + 1)[:-1])
+    else:
+        upto = np.searchsorted(ordered, sought, side="right")
     found = np.empty(wanted.size, dtype=np.int64)
-    found[order] = np.searchsorted(ordered, wanted[order], side="right") - 1
+    found[order] = upto - 1
     return found
 
 

@@ -1,0 +1,71 @@
+"""Ways to sort and to search that are fast, beside those that are obvious."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidemark.kernels.columns import HASH
+from tidemark.kernels.keys import Keys
+from tidemark.kernels.tables import stable_order, stable_order_by
+from tidemark.kernels.versions import VersionIndex
+
+# Small numbers meet often; large ones fit into no number together with anything else.
+numbers = st.one_of(st.integers(0, 5), st.integers(-(2**62), 2**62))
+keys = st.integers(0, 6)
+
+
+def longs(values: list[int]) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
+
+
+@settings(deadline=None)
+@given(st.lists(numbers))
+def test_equal_values_stay_as_they_came(values: list[int]) -> None:
+    assert stable_order(longs(values)).tolist() == sorted(
+        range(len(values)), key=lambda i: values[i]
+    )
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.one_of(keys, st.integers(0, 2**62)), numbers)))
+def test_rows_with_two_values_each_are_ordered_by_both(rows: list[tuple[int, int]]) -> None:
+    first, second = longs([row[0] for row in rows]), longs([row[1] for row in rows])
+    assert stable_order_by(first, second).tolist() == sorted(
+        range(len(rows)), key=lambda i: rows[i]
+    )
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(keys, numbers)), st.lists(st.tuples(keys, numbers)))
+def test_the_newest_version_at_or_before_a_time_is_found(
+    versions: list[tuple[int, int]], asked: list[tuple[int, int]]
+) -> None:
+    versions = sorted(versions)
+    index = VersionIndex(longs([v[0] for v in versions]), longs([v[1] for v in versions]), keys=7)
+    found = index.find(longs([q[0] for q in asked]), longs([q[1] for q in asked]))
+    for (key, time), place in zip(asked, found.tolist(), strict=True):
+        mine = [i for i, version in enumerate(versions) if version[0] == key and version[1] <= time]
+        assert place == max(mine, default=-1)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(keys, st.sampled_from(["a", "b", None]))), st.booleans())
+def test_a_key_has_one_number_also_where_two_have_one_hash(
+    rows: list[tuple[int, str | None]], collide: bool
+) -> None:
+    hashes = [number % 2 if collide else number * 3 + ord(text or "c") for number, text in rows]
+    schema = {HASH: pl.Int64, "number": pl.Int64, "text": pl.String}
+    frame = pl.DataFrame(
+        {HASH: hashes, "number": [r[0] for r in rows], "text": [r[1] for r in rows]}, schema
+    )
+    known, (some, others) = Keys.numbering(("number", "text"), frame[: len(rows) // 2], frame)
+    named = known.only(others).select("number", "text").rows()
+    assert named == rows
+    assert len(known) == len(set(rows))
+    assert others[: len(some)].tolist() == some.tolist()
+    assert known.number(frame, ("number", "text")).tolist() == others.tolist()
+    stranger = frame.clear(1).with_columns(pl.lit(0, pl.Int64).alias(HASH))
+    assert known.number(stranger, ("number", "text")).tolist() == [-1]
