@@ -13,7 +13,7 @@ demo: java .venv/.ready ## orders, rates that change, the right rate for each or
 	@$(BIN)/python -m examples.demo
 
 test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some)
-	$(BIN)/pytest $(ARGS)
+	@scripts/test $(ARGS)
 
 check: .venv/.ready ## format, lint, types and the layers: what CI asks before the tests
 	$(BIN)/ruff format --check .
