@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref
+from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref, references
 from tidemark.plan.nodes import IntervalJoin, delay_ms
 from tidemark.spark.frame import Frame
 from tidemark.spark.remembering import named, row_schema
@@ -45,6 +45,7 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
     output = _output(node, names, width)
     kernel = _kernel(node, keys[0], keys[1], names, output)
     times = (sides[0].columns[node.left_time], sides[1].columns[node.right_time])
+    shown = _shown(node, names)
     inputs = [
         StatefulInput(
             frame,
@@ -52,6 +53,7 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
             None if node.by_clock else time,
             source.watermark,
             chained=source.chained,
+            shows_time=time in shown,
         )
         for frame, key, time, source in zip(frames, keys, times, sources, strict=True)
     ]
@@ -92,6 +94,16 @@ def _kernel(
 
 # How often rows that wait by the clock are looked at.
 _TICK_MS = 1000
+
+
+def _shown(node: IntervalJoin, names: tuple[str, ...]) -> set[str]:
+    """The columns that somebody may see: a partner, a reader, whoever looks for late rows."""
+    if node.drops_late or node.output is None:
+        return set(names)
+    width = len(node.left.edge.columns)
+    keys = (*node.left_keys, *(width + key for key in node.right_keys))
+    tested = references(node.condition) if node.condition else ()
+    return {names[index] for index in (*node.output, *keys, *tested)}
 
 
 def _output(node: IntervalJoin, names: tuple[str, ...], width: int) -> tuple[str, ...]:

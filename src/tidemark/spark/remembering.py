@@ -67,13 +67,21 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
             retention=builder.retention(),
         )
         times = (left.columns[node.left_time], right.columns[node.right_time])
+    output = names if node.output is None else tuple(names[index] for index in node.output)
+    shown = {*output, *left_keys, *right_keys}
     inputs = [
-        StatefulInput(frame.data, keys, time, side.watermark, chained=side.chained)
+        StatefulInput(
+            frame.data,
+            keys,
+            time,
+            side.watermark,
+            chained=side.chained,
+            shows_time=time in shown,
+        )
         for frame, keys, time, side in zip(
             (left, right), (left_keys, right_keys), times, sides, strict=True
         )
     ]
-    output = names if node.output is None else tuple(names[index] for index in node.output)
     has_kinds = left.changelog is not Changelog.APPEND
     schema = row_schema([left.data, right.data], kinds=has_kinds, only=output)
     kernel = held_back(kernel, max(delay_ms(node.left), delay_ms(node.right)))

@@ -72,6 +72,7 @@ class StatefulInput:
     watermark: SourceWatermark | None = None
     combine: Combine | None = None
     chained: bool = False
+    shows_time: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +175,9 @@ def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
 
 
 def _shape(input_: StatefulInput) -> InputShape:
-    schema, watermark = _arrow_schema(input_.frame.schema), input_.watermark
-    if watermark is not None and watermark.column is not None:
-        schema = schema.remove(schema.get_field_index(watermark.column))
+    watermark = input_.watermark.column if input_.watermark else None
+    hidden = {watermark, None if input_.shows_time else input_.time_column}
+    schema = pa.schema(f for f in _arrow_schema(input_.frame.schema) if f.name not in hidden)
     return InputShape(schema, input_.chained, input_.combine)
 
 

@@ -72,8 +72,9 @@ def decode(payload: bytes) -> pl.DataFrame:
 class Pack:
     """Packs the rows of a partition, for `DataFrame.mapInArrow`.
 
-    The time column becomes whole milliseconds. Each packed row says which partition it is
-    from and where in it it stands, so that arrival order survives the shuffle. At the end
+    The time column becomes whole milliseconds, also where it is not packed itself. Each packed
+    row says which partition it is from and where in it it stands, so that arrival order survives
+    the shuffle. At the end
     every bucket is told how far the partition's watermark has come, if it is known how many
     milliseconds it lies behind the rows' times, or those of `watermark_column`, which is not
     packed. With `combine`, fewer rows that mean the same to the kernel are packed in place of
@@ -99,7 +100,7 @@ class Pack:
         combine = self.combine
         for table in self._tables(batches):
             rows = _from_arrow(table.select(schema.names).cast(schema))
-            rows = rows.with_columns(self._time(rows))
+            rows = rows.with_columns(self._time(table, rows))
             watermark = max(watermark, self._watermark(self._followed(table, rows)))
             combined = combine.made_of(rows) if combine else rows
             if combine and not combine.pays(rows, combined):
@@ -126,7 +127,7 @@ class Pack:
         """The times that the watermark follows."""
         if self.watermark_column is None:
             return rows[TIME]
-        return milliseconds(_from_arrow(table.select([self.watermark_column])).to_series())
+        return milliseconds(_column(table, self.watermark_column))
 
     def _watermark(self, times: pl.Series) -> int:
         """The largest watermark that a row makes."""
@@ -141,10 +142,10 @@ class Pack:
         there = [*self.labels]
         return _record_batch(there, self.input, partition, watermark, [None for _ in there])
 
-    def _time(self, rows: pl.DataFrame) -> pl.Series:
+    def _time(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
         if self.time_column is None:
             return pl.Series(TIME, np.zeros(rows.height, dtype=np.int64))
-        times = milliseconds(rows[self.time_column]).alias(TIME)
+        times = milliseconds(_column(table, self.time_column)).alias(TIME)
         if times.null_count():
             row = rows.filter(times.is_null()).drop(HASH).row(0, named=True)
             raise DataError(
@@ -181,6 +182,10 @@ def _from_arrow(table: pa.Table) -> pl.DataFrame:
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame
+
+
+def _column(table: pa.Table, name: str) -> pl.Series:
+    return _from_arrow(table.select([name])).to_series()
 
 
 def milliseconds(times: pl.Series) -> pl.Series:
