@@ -1,0 +1,185 @@
+"""The regular join of SQL: pairs of rows with equal keys, as long as both are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.arrivals import end_of, number
+from tidemark.kernels.columns import KIND, SEQUENCE, TIME
+from tidemark.kernels.interval_outcomes import How, beside
+from tidemark.kernels.interval_ranges import Flags, Pairs, equal_keys
+from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.regular_lives import (
+    PARTNERS,
+    JoinInput,
+    Present,
+    kinds_of,
+    left_in_the_end,
+)
+from tidemark.kernels.regular_outcomes import LEFT, RIGHT, Changes, Meetings
+from tidemark.kernels.regular_sides import StoredSide
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import Longs, earliest, longs
+
+_BOTH: Final = (LEFT, RIGHT)
+
+
+@dataclass(frozen=True, slots=True)
+class RegularJoin:
+    """Join each row with the rows of the other side that are there when it comes, and take the
+    pairs back when it is taken back.
+
+    A row of an outer side is padded with nulls while it has no partner: the padded row comes
+    first, is taken back by the first partner and comes again when the last one goes. `semi` gives
+    a left row while it has a partner, `anti` one while it has none. Which kind each change is,
+    is Flink's: where a side can be padded its changes are inserts and deletes, elsewhere pairs
+    have the kind of the row that causes them. A row that is taken back without having been there
+    takes back its pairs all the same, as in Flink.
+
+    `condition` is tested on the joined columns, null counting as false. `nulls_equal` says for
+    each key whether null is equal to null; by default it is to nothing. Of the joined columns
+    only those `wanted` come out, if they are named. With `ttl` rows are forgotten so many
+    milliseconds after they were last written, without a word. With `at_end` all rows come in one
+    step, and only what is left of them in the end is joined.
+    """
+
+    left: JoinInput
+    right: JoinInput
+    how: How = "inner"
+    condition: pl.Expr | None = field(default=None, compare=False)
+    nulls_equal: tuple[bool, ...] | None = None
+    wanted: tuple[str, ...] = ()
+    ttl: int | None = None
+    at_end: bool = False
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        numbered = number(state, inputs)
+        end = end_of(state, numbered)
+        rows = [frame.drop(TIME) for frame in numbered]
+        changes = Changes((self._shown(rows[0]), self._shown(rows[1])), self.how)
+        if self.at_end:
+            self._join_what_is_left(rows, changes, end)
+        else:
+            state = self._follow(state, rows, changes, processing_time)
+        state = replace(state, watermark=max(state.watermark, watermark), sequence=end)
+        output = changes.frame()
+        metrics = Metrics.of(state, tuple(f.height for f in inputs), (0, 0), output.height, 0)
+        wake = earliest(*(side.next_forgotten(state) for side in self._sides()))
+        return Step(state, output, metrics, next_processing_time=wake)
+
+    def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """An empty frame with the columns of a side that come out."""
+        empty = _plain(rows).clear()
+        return empty.select(n for n in empty.columns if not self.wanted or n in self.wanted)
+
+    def _sides(self) -> tuple[StoredSide, StoredSide]:
+        counts = self.how in ("left", "full", "semi", "anti"), self.how in ("right", "full")
+        return (
+            StoredSide("left", self.left, counts[LEFT], self.ttl, self.compaction),
+            StoredSide("right", self.right, counts[RIGHT], self.ttl, self.compaction),
+        )
+
+    # --- one after the other ---------------------------------------------------------------
+
+    def _follow(
+        self, state: State, rows: Sequence[pl.DataFrame], changes: Changes, now: int
+    ) -> State:
+        """All that the rows cause as they come one by one."""
+        sides = self._sides()
+        matchable = [self._matchable(side, rows[side], changes) for side in _BOTH]
+        present = [
+            sides[mine].present(state, matchable[mine], matchable[1 - mine], now) for mine in _BOTH
+        ]
+        found = [
+            self._tested(mine, present[mine].events, present[mine].among(present[1 - mine]))
+            for mine in _BOTH
+        ]
+        for mine in _BOTH:
+            changes.arrived(mine, present[mine], found[mine])
+        for mine in _BOTH:
+            other = 1 - mine
+            partners, touched = None, np.zeros(present[mine].lives.height, dtype=bool)
+            if sides[mine].counts:
+                meetings = Meetings.of(present[mine], found[mine], present[other], found[other])
+                changes.met(mine, present[mine], present[other], meetings)
+                partners, touched = self._known_partners(meetings, present[mine], other)
+            state = sides[mine].write(state, present[mine], partners, touched, now)
+        return state
+
+    def _known_partners(
+        self, meetings: Meetings, present: Present, other: int
+    ) -> tuple[Longs, Flags]:
+        """What must be remembered of partners, and of which rows it is something new."""
+        if self.ttl is not None:
+            return meetings.end, meetings.touched
+        retracts = (self.left, self.right)[other].retracts
+        # Where none goes again, one partner is as good as many.
+        partners = meetings.end if retracts else np.minimum(meetings.end, 1)
+        return partners, partners != longs(present.lives, PARTNERS)
+
+    def _matchable(self, side: int, rows: pl.DataFrame, changes: Changes) -> pl.DataFrame:
+        """The rows without those that never have a partner, which need not be kept."""
+        never_null = self._never_null(side)
+        if not any(rows[name].null_count() for name in never_null):
+            return rows
+        known = rows.select(pl.all_horizontal(pl.col(never_null).is_not_null())).to_series()
+        lonely = rows.filter(~known)
+        changes.themselves(side, lonely, kinds_of(lonely), np.zeros(lonely.height, dtype=bool))
+        return rows.filter(known)
+
+    def _never_null(self, side: int) -> list[str]:
+        """The keys in which null equals nothing."""
+        keys = (self.left, self.right)[side].keys
+        return [key for key, both in zip(keys, self._nulls_equal(), strict=True) if not both]
+
+    def _nulls_equal(self) -> tuple[bool, ...]:
+        return self.nulls_equal or (False,) * len(self.left.keys)
+
+    def _tested(self, mine: int, rows: pl.DataFrame, pairs: Pairs) -> Pairs:
+        """The pairs with equal keys that meet the condition."""
+        keys = self.left.keys, self.right.keys
+        equal = equal_keys(pairs, rows, keys[mine], keys[1 - mine], self._nulls_equal())
+        pairs = pairs.where(equal)
+        if self.condition is None:
+            return pairs
+        sides = _plain(rows)[pairs.mine], _plain(pairs.rows)[pairs.theirs]
+        together = beside(*(sides if mine == LEFT else sides[::-1]))
+        return pairs.where(together.select(self.condition.fill_null(False)).to_series().to_numpy())
+
+    # --- in the end --------------------------------------------------------------------------
+
+    def _join_what_is_left(self, rows: Sequence[pl.DataFrame], changes: Changes, end: int) -> None:
+        """Only what is there in the end, as if the rows of the left side came last."""
+        inputs = self.left, self.right
+        there = [
+            self._matchable(side, left_in_the_end(inputs[side], rows[side]), changes)
+            for side in _BOTH
+        ]
+        there[LEFT] = there[LEFT].with_columns(pl.col(SEQUENCE) + end)
+        left, right = (
+            Present.of(JoinInput(input_.keys), frame.clear(), frame)
+            for input_, frame in zip(inputs, there, strict=True)
+        )
+        found = self._tested(LEFT, left.events, left.among(right))
+        changes.arrived(LEFT, left, found)
+        met = np.bincount(found.theirs, minlength=right.lives.height) > 0
+        changes.themselves(RIGHT, right.events, right.kinds, met)
+
+
+def _plain(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the user's columns only."""
+    return of_the_user(rows).drop(KIND, PARTNERS, strict=False)

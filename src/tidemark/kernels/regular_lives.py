@@ -1,0 +1,179 @@
+"""The rows of one side of a regular join, and when each of them lives: from its own arrival to
+the arrival of what takes it back, as places in the sequence of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.interval_ranges import Flags, Pairs, Ranges, by_key_and_time
+from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.tables import Longs, longs
+
+PARTNERS = "_tm_partners"  # how many rows of the other side a stored row has met and not lost
+_GROUP = "_tm_group"
+_SIGN = "_tm_sign"
+_BALANCE = "_tm_balance"
+
+# Row kinds as numbers.
+Kinds = npt.NDArray[np.int8]
+KINDS: Final = ("+I", "-U", "+U", "-D")
+INSERT, DELETE = KINDS.index("+I"), KINDS.index("-D")
+
+
+def kinds_of(rows: pl.DataFrame) -> Kinds:
+    if KIND not in rows.columns:
+        return np.zeros(rows.height, dtype=np.int8)
+    codes = rows[KIND].replace_strict(KINDS, range(len(KINDS)), return_dtype=pl.Int8)
+    return codes.to_numpy()
+
+
+def accumulates(kinds: Kinds) -> Flags:
+    """Which kinds say that a row is there."""
+    return np.isin(kinds, [KINDS.index("+I"), KINDS.index("+U")])
+
+
+@dataclass(frozen=True, slots=True)
+class JoinInput:
+    """What is known of an input of a join: its key columns, whether it takes rows back, and the
+    columns `unique` in which no two of its rows are equal at a time, if there are any.
+
+    Where a row comes whose unique columns are those of a row that is still there, it takes that
+    one's place without a word. Otherwise equal rows are there as often as they came.
+    """
+
+    keys: tuple[str, ...]
+    retracts: bool = False
+    unique: tuple[str, ...] = ()
+
+    @property
+    def ends(self) -> bool:
+        """Whether a row may stop being there."""
+        return self.retracts or bool(self.unique)
+
+
+@dataclass(slots=True)
+class Present:
+    """The rows of a side that matter in a step.
+
+    `events` are those that arrive, sorted by hash, with their `kinds`. `lives` are the stored
+    rows and the inserted ones, sorted by hash and birth, each with the place in the sequence
+    before which it `died`.
+    """
+
+    events: pl.DataFrame
+    kinds: Kinds
+    lives: pl.DataFrame
+    died: Longs
+    is_new: Flags
+
+    @classmethod
+    def of(cls, input_: JoinInput, stored: pl.DataFrame, rows: pl.DataFrame) -> Present:
+        events = rows[np.argsort(longs(rows, HASH), kind="stable")]
+        kinds = kinds_of(events)
+        adds = accumulates(kinds)
+        # What there is, is sorted by when it came to be, not by when it was written.
+        born = pl.col(SEQUENCE).alias(TIME)
+        arrived = events.drop(KIND, strict=False).filter(adds).with_columns(born)
+        if PARTNERS in stored.columns:
+            # How many partners those have that arrive is not known before they have looked.
+            arrived = arrived.with_columns(pl.lit(-1, pl.Int64).alias(PARTNERS))
+        stored = stored.with_columns(born)
+        lives = by_key_and_time(pl.concat([stored, arrived.select(stored.columns)]))
+        died = np.full(lives.height, AFTER_ALL, dtype=np.int64)
+        if input_.ends:
+            died = _deaths(input_, lives, events.filter(~adds))
+        is_new = np.isin(longs(lives, SEQUENCE), longs(arrived, SEQUENCE))
+        return cls(events, kinds, lives, died, is_new)
+
+    @property
+    def adds(self) -> Flags:
+        """Which events are inserts, and take nothing back."""
+        return accumulates(self.kinds)
+
+    @property
+    def places(self) -> Longs:
+        """Where in the sequence the events stand."""
+        return longs(self.events, SEQUENCE)
+
+    def among(self, other: Present) -> Pairs:
+        """The rows of the other side with the same hash that are there when an event arrives."""
+        places = self.places
+        start = np.zeros(places.size, dtype=np.int64)
+        found = Ranges(longs(self.events, HASH), start, places).among(other.lives)
+        return found.where(other.died[found.theirs] > places[found.mine])
+
+
+def left_in_the_end(input_: JoinInput, rows: pl.DataFrame) -> pl.DataFrame:
+    """What there is after all of the rows have come, sorted by hash and birth."""
+    present = Present.of(input_, rows.drop(KIND, strict=False).clear(), rows)
+    return present.lives.filter(present.died == AFTER_ALL).drop(TIME)
+
+
+def _deaths(input_: JoinInput, lives: pl.DataFrame, retractions: pl.DataFrame) -> Longs:
+    """Per row the place in the sequence at which it ends."""
+    names = input_.unique or tuple(of_the_user(lives.drop(PARTNERS, strict=False)).columns)
+    columns = [HASH, *dict.fromkeys((*input_.keys, *names)), SEQUENCE]
+    sign = pl.lit(1, pl.Int64).alias(_SIGN)
+    both = pl.concat(
+        [lives.select(*columns, sign), retractions.select(*columns, -sign.alias(_SIGN))]
+    )
+    group = _group_numbers(both, columns[:-1])
+    order = np.lexsort((longs(both, SEQUENCE), group))
+    histories = _Histories(group[order], longs(both, SEQUENCE)[order], longs(both, _SIGN)[order])
+    ends = histories.of_one() if input_.unique else histories.of_equals()
+    died = np.empty(both.height, dtype=np.int64)
+    died[order] = ends
+    return died[: lives.height]
+
+
+def _group_numbers(rows: pl.DataFrame, columns: Sequence[str]) -> Longs:
+    """A number for each row, the same for equal rows; null is equal to null."""
+    numbered = rows.select(columns).with_row_index(_GROUP)
+    return longs(numbered.select(pl.col(_GROUP).first().over(columns)), _GROUP)
+
+
+@dataclass(frozen=True, slots=True)
+class _Histories:
+    """Inserts (`sign` 1) and retractions (-1) of rows, those of one group behind each other in
+    the order of the sequence."""
+
+    group: Longs
+    sequence: Longs
+    sign: Longs
+
+    def of_one(self) -> Longs:
+        """When each row ends, where a group has one row at a time: with whatever comes next."""
+        ends = np.full(self.group.size, AFTER_ALL, dtype=np.int64)
+        same = self.group[1:] == self.group[:-1]
+        ends[:-1][same] = self.sequence[1:][same]
+        return ends
+
+    def of_equals(self) -> Longs:
+        """When each row ends, where a retraction takes the oldest of the equal rows there are,
+        and nothing if there are none."""
+        ends = np.full(self.group.size, AFTER_ALL, dtype=np.int64)
+        meets = self._meets()
+        inserts, taken = np.flatnonzero(self.sign > 0), np.flatnonzero(meets)
+        first = np.searchsorted(self.group[inserts], self.group[taken], side="left")
+        ends[inserts[first + _number_in_group(self.group[taken])]] = self.sequence[taken]
+        return ends
+
+    def _meets(self) -> npt.NDArray[np.bool_]:
+        """Which retractions meet a row: not those that bring a balance to where it never was."""
+        rows = pl.DataFrame({_GROUP: self.group, _SIGN: self.sign})
+        rows = rows.with_columns(pl.col(_SIGN).cum_sum().over(_GROUP).alias(_BALANCE))
+        lowest = pl.col(_BALANCE).cum_min().shift(1).fill_null(0).over(_GROUP)
+        meets = (pl.col(_SIGN) < 0) & (pl.col(_BALANCE) >= pl.min_horizontal(lowest, 0))
+        return rows.select(meets.alias(_SIGN))[_SIGN].to_numpy()
+
+
+def _number_in_group(group: Longs) -> Longs:
+    """Per element of an ascending array how many equal ones stand before it."""
+    return np.arange(group.size) - np.searchsorted(group, group, side="left")

@@ -1,0 +1,171 @@
+"""What a regular join tells: pairs, padded rows and rows alone, each with a kind, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.columns import KIND, SEQUENCE
+from tidemark.kernels.interval_outcomes import How, beside
+from tidemark.kernels.interval_ranges import Flags, Pairs
+from tidemark.kernels.regular_lives import (
+    DELETE,
+    INSERT,
+    KINDS,
+    PARTNERS,
+    Kinds,
+    Present,
+    accumulates,
+)
+from tidemark.kernels.tables import Longs, longs, stable_order
+
+# Where among all that one row causes: what it takes back from others, itself, what it gives them.
+BEFORE, ITSELF, AFTER = range(3)
+_PHASES: Final = 3
+
+LEFT, RIGHT = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """How the rows of a side meet rows of the other one, one meeting behind the other.
+
+    `row` is one of those that were there, `event` the other side's row that comes or goes;
+    `first` marks a row's first partner, `last` the loss of its only one. Per row that is there,
+    how many partners it has at the `end`, and whether it was `touched`.
+    """
+
+    row: Longs
+    event: Longs
+    first: Flags
+    last: Flags
+    end: Longs
+    touched: Flags
+
+    @classmethod
+    def of(cls, mine: Present, mine_found: Pairs, other: Present, other_found: Pairs) -> Meetings:
+        before = longs(mine.lives, PARTNERS).copy()
+        found = np.bincount(mine_found.mine, minlength=mine.events.height)
+        before[mine.is_new] = found[mine.adds]  # both are sorted by hash and arrival
+        row, event = other_found.theirs, other_found.mine
+        order = np.lexsort((other.places[event], row))
+        row, event = row[order], event[order]
+        change = np.where(other.adds[event], 1, -1)
+        partners = before[row] + _sum_before(row, change)
+        end = before.copy()
+        np.add.at(end, row, change)
+        return cls(
+            row,
+            event,
+            first=(change > 0) & (partners == 0),
+            last=(change < 0) & (partners == 1),
+            end=end,
+            touched=np.isin(np.arange(end.size), row),
+        )
+
+
+def _sum_before(group: Longs, values: Longs) -> Longs:
+    """Per element the sum of those before it in its group; equal groups are neighbours."""
+    sums = np.cumsum(values) - values
+    start = np.searchsorted(group, group, side="left")
+    return sums - sums[start]
+
+
+@dataclass(slots=True)
+class Changes:
+    """Collects what comes out, in the user's columns that are wanted of each side."""
+
+    empty: tuple[pl.DataFrame, pl.DataFrame]
+    how: How
+    parts: list[pl.DataFrame] = field(default_factory=list)
+    places: list[Longs] = field(default_factory=list)
+    kinds: list[Kinds] = field(default_factory=list)
+
+    @property
+    def shows_both(self) -> bool:
+        return self.how not in ("semi", "anti")
+
+    def pads(self, side: int) -> bool:
+        return self.how in (("left", "full"), ("right", "full"))[side]
+
+    def frame(self) -> pl.DataFrame:
+        """Everything in the order of its causes."""
+        nothing = beside(*self.empty) if self.shows_both else self.empty[LEFT]
+        rows = pl.concat([nothing, *self.parts])
+        kinds = np.concatenate([np.zeros(0, np.int8), *self.kinds])
+        order = stable_order(np.concatenate([np.zeros(0, np.int64), *self.places]))
+        told = pl.Series(KIND, KINDS, pl.String).gather(kinds[order])
+        return (rows[order] if rows.columns else rows).with_columns(told)
+
+    # --- what one row causes ---------------------------------------------------------------
+
+    def arrived(self, side: int, present: Present, found: Pairs) -> None:
+        """Rows come, or go, with the partners they have found."""
+        partners = np.bincount(found.mine, minlength=present.events.height)
+        if self.shows_both:
+            self._pairs(side, present, found)
+        self.themselves(side, present.events, present.kinds, partners > 0)
+
+    def themselves(self, side: int, rows: pl.DataFrame, kinds: Kinds, met: Flags) -> None:
+        """What becomes of arriving rows by themselves, as far as they have `met` a partner."""
+        if self.shows_both and self.pads(side):
+            chosen, kinds = ~met, _as_of_padded(kinds)
+        elif not self.shows_both and side == LEFT:
+            chosen = met if self.how == "semi" else ~met
+        else:
+            return
+        rows, kinds = rows.filter(chosen), kinds[chosen]
+        self._add(self._alone(side, rows), longs(rows, SEQUENCE) * _PHASES + ITSELF, kinds)
+
+    def _pairs(self, side: int, present: Present, found: Pairs) -> None:
+        kinds = present.kinds[found.mine]
+        if self.pads(side):
+            kinds = _as_of_padded(kinds)
+        elif self.pads(1 - side):
+            kinds = np.where(present.adds[found.mine], INSERT, kinds)
+        rows = self._gathered(side, present.events, found.mine)
+        partners = self._gathered(1 - side, found.rows, found.theirs)
+        pairs = beside(rows, partners) if side == LEFT else beside(partners, rows)
+        self._add(pairs, present.places[found.mine] * _PHASES + ITSELF, kinds)
+
+    def met(self, side: int, mine: Present, other: Present, meetings: Meetings) -> None:
+        """Rows that were there get their first partner, or lose their only one."""
+        for chosen, phase, comes in (
+            (meetings.first, BEFORE, self.how == "semi"),
+            (meetings.last, AFTER, self.how != "semi"),
+        ):
+            event = meetings.event[chosen]
+            kinds = np.full(event.size, INSERT if comes else DELETE, dtype=np.int8)
+            if self.how == "semi":
+                kinds = other.kinds[event]
+            places = other.places[event] * _PHASES + phase
+            self._add(self._alone(side, mine.lives[meetings.row[chosen]]), places, kinds)
+
+    # --- rows --------------------------------------------------------------------------------
+
+    def _gathered(self, side: int, rows: pl.DataFrame, positions: Longs) -> pl.DataFrame:
+        shown = rows.select(self.empty[side].columns)
+        # Of a side without any wanted column there is nothing to gather.
+        return shown[positions] if shown.columns else shown
+
+    def _alone(self, side: int, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows without a partner: beside nulls where both sides are shown."""
+        shown = rows.select(self.empty[side].columns)
+        if not self.shows_both:
+            return shown
+        nulls = self.empty[1 - side].clear(rows.height)
+        return beside(shown, nulls) if side == LEFT else beside(nulls, shown)
+
+    def _add(self, rows: pl.DataFrame, places: Longs, kinds: Kinds) -> None:
+        if places.size:
+            self.parts.append(rows)
+            self.places.append(places)
+            self.kinds.append(kinds.astype(np.int8))
+
+
+def _as_of_padded(kinds: Kinds) -> Kinds:
+    """Where a side is padded its rows come and go, and are not updated."""
+    return np.where(accumulates(kinds), INSERT, DELETE)

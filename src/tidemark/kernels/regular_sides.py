@@ -1,0 +1,97 @@
+"""What is remembered of one side of a regular join.
+
+Nothing is rewritten when a row goes or when the number of its partners changes: a newer version
+of the row is added, which counts, and compaction drops the older ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.interval_ranges import Flags
+from tidemark.kernels.regular_lives import PARTNERS, JoinInput, Present, accumulates, kinds_of
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
+
+GONE = "_tm_gone"  # whether this version of a stored row says that it is no more
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSide:
+    """A side with its table in the state. If it `counts`, its stored rows know how many partners
+    they have. Rows that nothing was written of for `ttl` milliseconds are forgotten."""
+
+    name: str
+    input: JoinInput
+    counts: bool
+    ttl: int | None
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def present(self, state: State, rows: pl.DataFrame, others: pl.DataFrame, now: int) -> Present:
+        """The arriving `rows`, and all that they or the `others` have to do with on this side."""
+        asking = [longs(others, HASH)]
+        if self.input.unique:
+            asking.append(longs(rows, HASH))
+        elif self.input.retracts:
+            asking.append(longs(rows, HASH)[~accumulates(kinds_of(rows))])
+        stored = self._stored(state, rows, distinct(np.concatenate(asking)), now)
+        return Present.of(self.input, stored, rows)
+
+    def _stored(self, state: State, rows: pl.DataFrame, hashes: Longs, now: int) -> pl.DataFrame:
+        found = self._table(state, now).probe(hashes, self._like(rows))
+        return self._standing(found, now).drop(GONE, strict=False)
+
+    def _table(self, state: State, now: int) -> KeyedTable:
+        """Without what is forgotten as a whole."""
+        table = state.keyed(self.name)
+        return table if self.ttl is None else table.without_before(now - self.ttl + 1)
+
+    def _like(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """An empty frame with the columns of the table."""
+        marks = [pl.lit(0, pl.Int64).alias(PARTNERS)] * self.counts
+        marks += [pl.lit(False).alias(GONE)] * self.input.ends
+        time = pl.lit(0, pl.Int64).alias(TIME)
+        return rows.clear().drop(KIND, strict=False).with_columns(time, *marks)
+
+    def _standing(self, versions: pl.DataFrame, now: int, *, dead: bool = False) -> pl.DataFrame:
+        """Of each row the newest version, which comes last; of `dead` ones too, if they are asked
+        for."""
+        if self.counts or self.input.ends:
+            versions = versions.unique(SEQUENCE, keep="last", maintain_order=True)
+        if self.input.ends and not dead:
+            versions = versions.filter(~pl.col(GONE))
+        return versions if self.ttl is None else versions.filter(pl.col(TIME) > now - self.ttl)
+
+    def write(
+        self, state: State, present: Present, partners: Longs | None, touched: Flags, now: int
+    ) -> State:
+        """The state with the rows that have come, were `touched` or are gone; `partners` says how
+        many each of those present now has."""
+        lives, alive = present.lives, present.died == AFTER_ALL
+        if partners is not None:
+            lives = lives.with_columns(pl.Series(PARTNERS, partners))
+        time = pl.lit(now, pl.Int64).alias(TIME)
+        written = lives.filter((present.is_new | touched) & alive).with_columns(time)
+        if self.input.ends:
+            gone = lives.filter(~present.is_new & ~alive).select(HASH, SEQUENCE, time)
+            blank = lives.clear(gone.height).with_columns(*gone.get_columns())
+            marked = pl.lit(False).alias(GONE), pl.lit(True).alias(GONE)
+            written = pl.concat([written.with_columns(marked[0]), blank.with_columns(marked[1])])
+        table = self._table(state, now).append(
+            written,
+            self.compaction,
+            lambda rows, oldest: self._standing(rows, now, dead=not oldest),
+        )
+        return state.with_tables(**{self.name: table})
+
+    def next_forgotten(self, state: State) -> int | None:
+        """When the clock allows to let go of state."""
+        if self.ttl is None:
+            return None
+        latest = [segment.latest for segment in state.keyed(self.name).segments]
+        return min(latest) + self.ttl if latest else None

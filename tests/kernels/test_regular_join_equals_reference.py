@@ -1,0 +1,218 @@
+"""The regular join against its row-at-a-time reference, over all that can happen to rows."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, KIND, STAMP, TIME
+from tidemark.kernels.protocol import Metrics
+from tidemark.kernels.regular_join import RegularJoin
+from tidemark.kernels.regular_lives import JoinInput
+from tidemark.kernels.state import State
+
+from .histories import COMPACTIONS, CUTS, HOWS, in_any_order
+from .reference import NONE_YET
+from .regular_join_reference import LEFT, RIGHT, RegularReference, Row, Told
+
+MANY = settings(max_examples=60, deadline=None)
+
+CONDITION = (pl.col("l_value") + pl.col("r_value")) % 3 != 0
+
+
+def holds(left: Row, right: Row) -> bool:
+    return (left.value + right.value) % 3 != 0
+
+
+@dataclass
+class RegularDriver:
+    """A regular join with its state, fed step by step."""
+
+    kernel: RegularJoin
+    state: State = field(default_factory=State)
+    metrics: Metrics | None = None
+    next_processing_time: int | None = None
+
+    def feed(self, rows: Sequence[Row], clock: int = 0, watermark: int = NONE_YET) -> list[Told]:
+        inputs = [self._frame(side, rows) for side in (LEFT, RIGHT)]
+        step = self.kernel.step(self.state, inputs, watermark, clock)
+        self.state, self.metrics = step.state, step.metrics
+        self.next_processing_time = step.next_processing_time
+        output = step.output
+        if "r_value" not in output.columns:
+            output = output.with_columns(pl.lit(None, pl.Int32).alias("r_value"))
+        return list(output.select("l_value", "r_value", KIND).iter_rows())
+
+    def _frame(self, side: int, rows: Sequence[Row]) -> pl.DataFrame:
+        mine = [(place, row) for place, row in enumerate(rows) if row.side == side]
+        # So few hashes that different keys must be told apart by more than that.
+        hashes = [0 if row.key is None else ord(row.key) % 3 for _, row in mine]
+        name = "lr"[side]
+        columns: dict[str, tuple[list[Any], Any]] = {
+            f"{name}_key": ([row.key for _, row in mine], pl.String),
+            f"{name}_name": ([row.name for _, row in mine], pl.Int32),
+            f"{name}_value": ([row.value for _, row in mine], pl.Int32),
+            KIND: ([row.kind for _, row in mine], pl.String),
+            HASH: (hashes, pl.Int64),
+            TIME: ([0] * len(mine), pl.Int64),
+            ARRIVAL: ([place for place, _ in mine], pl.Int64),
+            STAMP: ([NONE_YET] * len(mine), pl.Int64),
+        }
+        made = pl.DataFrame([pl.Series(n, v, t) for n, (v, t) in columns.items()])
+        input_ = (self.kernel.left, self.kernel.right)[side]
+        return made if input_.retracts else made.drop(KIND)
+
+    def restart(self) -> None:
+        """Write the state down as a host does, and read it back."""
+        stored = {}
+        for segment in self.state.segments():
+            buffer = io.BytesIO()
+            segment.rows().write_ipc(buffer)
+            stored[segment.id] = buffer.getvalue()
+        manifest = json.loads(json.dumps(self.state.manifest()))
+        self.state = State.open(manifest, lambda id_: pl.read_ipc(io.BytesIO(stored[id_])))
+
+
+@st.composite
+def inputs(draw: st.DrawFn, side: int) -> JoinInput:
+    name = "lr"[side]
+    unique = (f"{name}_name",) if draw(st.booleans()) else ()
+    return JoinInput((f"{name}_key",), draw(st.booleans()), unique)
+
+
+@st.composite
+def joins(draw: st.DrawFn) -> tuple[RegularJoin, RegularReference]:
+    left, right = draw(inputs(LEFT)), draw(inputs(RIGHT))
+    conditional = draw(st.booleans())
+    kernel = RegularJoin(
+        left,
+        right,
+        how=draw(st.sampled_from(HOWS)),  # type: ignore[arg-type]
+        condition=CONDITION if conditional else None,
+        wanted=draw(st.sampled_from([(), ("l_value", "r_value")])),
+        compaction=draw(COMPACTIONS),
+    )
+    reference = RegularReference(kernel.how, (bool(left.unique), bool(right.unique)))
+    if conditional:
+        reference.condition = holds
+    return kernel, reference
+
+
+@st.composite
+def histories(draw: st.DrawFn, kernel: RegularJoin) -> list[Row]:
+    """Rows come, are updated and taken back; equal ones come again, and some are taken back that
+    never came."""
+    history: list[Row] = []
+    for _ in range(draw(st.integers(0, 30))):
+        side = draw(st.sampled_from([LEFT, RIGHT]))
+        key = draw(st.sampled_from(["a", "a", "b", "d", None]))
+        row = Row(side, key, draw(st.integers(0, 2)), draw(st.integers(0, 2)))
+        mine = [r for r in history if r.side == side]
+        if (kernel.left, kernel.right)[side].retracts:
+            row = replace(row, kind=draw(st.sampled_from(["+I", "+U", "-U", "-D", "-D"])))
+            if not row.adds and mine and draw(st.integers(0, 5)):
+                row = replace(draw(st.sampled_from(mine)), kind=row.kind)
+        history.append(row)
+    return history
+
+
+@given(st.data(), joins(), CUTS)
+@MANY
+def test_rows_join_as_if_each_came_alone(
+    data: st.DataObject, join: tuple[RegularJoin, RegularReference], cuts: list[str]
+) -> None:
+    kernel, reference = join
+    history = data.draw(histories(kernel))
+    driver = RegularDriver(kernel)
+    step: list[Row] = []
+    for row, cut in zip(history, [*cuts[: len(history) - 1], "cut"], strict=False):
+        step.append(row)
+        if cut == "no cut":
+            continue
+        assert driver.feed(step) == [told for r in step for told in reference.arrive(r)]
+        step = []
+        if cut == "restart":
+            driver.restart()
+    assert driver.next_processing_time is None
+
+
+@given(st.data(), joins(), st.integers(1, 9))
+@MANY
+def test_rows_are_forgotten_a_while_after_they_were_last_written(
+    data: st.DataObject, join: tuple[RegularJoin, RegularReference], ttl: int
+) -> None:
+    kernel, reference = replace(join[0], ttl=ttl), replace(join[1], ttl=ttl)
+    driver, clock = RegularDriver(kernel), 0
+    for row in data.draw(histories(kernel)):
+        clock += data.draw(st.integers(0, 3))
+        assert driver.feed([row], clock) == reference.arrive(row, clock)
+    if driver.next_processing_time is not None:
+        driver.feed([], clock + ttl)
+        assert driver.state.height == 0
+
+
+@given(st.data(), joins())
+@MANY
+def test_in_a_batch_only_what_is_left_in_the_end_is_joined(
+    data: st.DataObject, join: tuple[RegularJoin, RegularReference]
+) -> None:
+    kernel, reference = replace(join[0], at_end=True), join[1]
+    history = data.draw(histories(kernel))
+    for row in history:
+        reference.arrive(row)
+
+    told = RegularDriver(kernel).feed(history, watermark=AFTER_ALL)
+
+    assert in_any_order(told) == in_any_order(reference.left_in_the_end())
+
+
+@given(st.data(), joins())
+@MANY
+def test_what_is_told_comes_to_what_is_left_where_only_what_came_is_taken_back(
+    data: st.DataObject, join: tuple[RegularJoin, RegularReference]
+) -> None:
+    kernel, reference = join
+    if kernel.left.unique or kernel.right.unique:
+        return
+    there: list[Row] = []
+    history = []
+    for row in data.draw(histories(kernel)):
+        if not row.adds:
+            came = replace(row, kind="+I")
+            if came not in there:
+                continue
+            there.remove(came)
+        else:
+            there.append(replace(row, kind="+I"))
+        history.append(row)
+        reference.arrive(row)
+
+    balance: list[tuple[int | None, int | None]] = []
+    for left, right, kind in RegularDriver(kernel).feed(history):
+        if kind in ("+I", "+U"):
+            balance.append((left, right))
+        else:
+            balance.remove((left, right))
+
+    left_over = [(left, right) for left, right, _ in reference.left_in_the_end()]
+    assert in_any_order(balance) == in_any_order(left_over)
+
+
+def test_cost_follows_the_keys_that_are_touched() -> None:
+    kernel = RegularJoin(JoinInput(("l_key",)), JoinInput(("r_key",), retracts=True), "left")
+    driver = RegularDriver(kernel)
+    driver.feed([Row(LEFT, chr(97 + number % 26), number, number) for number in range(2600)])
+    before = {segment.id for segment in driver.state.segments()}
+
+    told = driver.feed([Row(RIGHT, "a", 0, 0), Row(RIGHT, "a", 0, 0, "-D")])
+
+    assert len(told) == 4 * 100
+    # One of the hundred rows of the key, and those that had no partner before have none now.
+    assert {segment.id for segment in driver.state.segments()} == before
