@@ -50,7 +50,7 @@ class Case:
     query: str
     compare: Compare
     notes: str | None = None
-    arrival: list[str] | None = None  # which table delivers the next record, where it matters
+    arrival: list[str] | None = None  # which table delivers the next change, where it matters
     setup: list[str] = field(default_factory=list)
     key: list[str] | None = None
     error: str | None = None

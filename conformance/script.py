@@ -66,15 +66,26 @@ def _heading(case: Case) -> str:
 
 
 def _write_steps(case: Case, arrival: list[str], folder: Path) -> None:
-    """One file per record in delivery order, for engines that can be fed step by step."""
+    """One file per record in delivery order, for engines that can be fed step by step. A record of
+    two changes, which follow each other in `arrival`, is one step."""
     folder.mkdir(exist_ok=True)
     tables = {table.name: table for table in case.tables}
     delivered: Counter[str] = Counter()
+    to_come: Counter[str] = Counter()
     for step, name in enumerate(arrival):
+        if to_come[name]:
+            to_come[name] -= 1
+            continue
         table, position = tables[name], delivered[name]
         delivered[name] += 1
+        to_come[name] = _number_of_changes(table, position) - 1
         path = folder / f"{step:04d}.{data_file(table, folder).name}"
         write_rows(replace(table, rows=table.rows[position : position + 1]), path)
+
+
+def _number_of_changes(table: Table, position: int) -> int:
+    """An update is two: the row before and the row after it."""
+    return 2 if table.format == "debezium-json" and table.rows[position]["op"] == "u" else 1
 
 
 def _csv_field(value: Any) -> Any:
