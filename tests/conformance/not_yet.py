@@ -6,7 +6,7 @@ or fails in any other way, fails the test until it is taken off the list.
 
 from conformance.case import Case
 
-_JOINS = "joins keep state"
+_SUB_QUERIES = "sub-queries in place of values, and NOT IN"
 _SETS = "INTERSECT and EXCEPT keep state"
 
 _OVER = "OVER aggregates"
@@ -14,7 +14,6 @@ _OVER = "OVER aggregates"
 # Whole areas.
 AREAS = {
     "dedup-topn": "deduplication and Top-N",
-    "join": _JOINS,
     "over": _OVER,
 }
 # Cases of these areas that need nothing of what is missing.
@@ -22,31 +21,30 @@ THERE = {"dedup-topn/keep_last_late"}
 
 # Single cases of other areas.
 CASES = {
-    "sequenced/cdc_join_order": _JOINS,
-    "sequenced/full_join_order": _JOINS,
     "aggregate/except": _SETS,
     "aggregate/intersect_except": _SETS,
-    "cdc/anti_join": _JOINS,
+    "join/correlated_aggregate": _SUB_QUERIES,
+    "join/non_equi": "joins without an equality",
+    "join/not_in_with_null": _SUB_QUERIES,
+    "join/scalar_subquery": _SUB_QUERIES,
+    "join/using_clause": "columns made of two by USING",
     "interval-join/interval_then_dedup": "deduplication and Top-N",
     "cdc/dedup_last": "deduplication and Top-N",
-    "cdc/join_append_side": _JOINS,
-    "cdc/semi_join": _JOINS,
     "cdc/topn": "deduplication and Top-N",
     "cdc/topn_group": "deduplication and Top-N",
     "errors/temporal_processing_time": "refused for good, as in Flink",
     "emit/early_topn": "deduplication and Top-N",
-    "group-window/joined_windows": _JOINS,
     "errors/over_descending": _OVER,
     "errors/over_following": _OVER,
     "errors/over_without_order": _OVER,
     "errors/rank_function": _OVER,
     "functions/current_watermark": "a watermark that expressions can ask for",
-    "nexmark/average_by_category": _JOINS,
     "quirks/over_range_before_1970": _OVER,
 }
 
 # Cases in which Tidemark answers otherwise on purpose; docs/conformance.md says why.
 DIFFERENT = {
+    "errors/interval_join_on_dedup": "over a changelog it is a regular join with the condition",
     "quirks/session_join_same_end": "a pair whose windows start apart breaks the join's condition",
     "quirks/session_merge_listagg_order": "LISTAGG follows arrival in merged sessions too",
 }

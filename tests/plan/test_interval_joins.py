@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import NotSupported
 from tidemark.plan.explain import explain
 from tidemark.plan.nodes import Filter, IntervalJoin, delay_ms, is_stateful, walk
 from tidemark.session.workspace import Workspace
@@ -17,8 +17,6 @@ CREATE TABLE l (
 ) WITH ('connector' = 'fake');
 CREATE TABLE r (id BIGINT, k STRING, v INT, d DECIMAL(10, 2), ts TIMESTAMP(3), pt AS PROCTIME(),
   WATERMARK FOR ts AS ts) WITH ('connector' = 'fake');
-CREATE TABLE updated (id INT, k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts,
-  PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'fake', 'changelog' = 'RETRACT');
 """
 
 
@@ -182,31 +180,6 @@ def test_sub_queries_that_are_near_in_time_are_semi_and_anti_joins(test, how, ta
 # --- what is refused -----------------------------------------------------------------------------
 
 
-def test_without_bounds_it_is_no_interval_join(tables):
-    refused("SELECT l.id FROM l «JOIN r ON l.k = r.k»", NotSupported, at=tables)
-
-
-@pytest.mark.parametrize(
-    ("sql", "missing"),
-    [
-        ("SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND «l.ts >= r.ts»",
-         "r.ts >= l.ts - INTERVAL '1' HOUR"),
-        ("SELECT l.id FROM l JOIN r ON l.k = r.k AND «r.ts > l.ts + INTERVAL '5' SECOND»",
-         "r.ts <= l.ts + INTERVAL '1' HOUR"),
-        ("SELECT l.id FROM l, r WHERE l.k = r.k AND «l.ts > r.ts»",
-         "r.ts >= l.ts - INTERVAL '1' HOUR"),
-        ("SELECT a.id FROM l AS a WHERE EXISTS (SELECT 1 FROM r AS b WHERE a.k = b.k "
-         "AND «a.pt < b.pt»)", "b.pt <= a.pt + INTERVAL '1' HOUR"),
-    ],
-)  # fmt: skip
-def test_with_one_bound_it_is_a_regular_join_as_in_flink(sql, missing, tables):
-    error = str(refused(sql, NotSupported, at=tables))
-
-    assert "bounded from one side only is a regular join, as in Flink" in error
-    assert f"AND {missing} makes it an interval join" in error
-    plan(sql.replace("«", "").replace("»", f" AND {missing}"), tables)
-
-
 @pytest.mark.parametrize(("ttl", "warned"), [("4 s", True), ("5 s", False), ("0 ms", False)])
 def test_bounds_say_how_long_rows_are_kept_whatever_the_state_retention_is(ttl, warned, tables):
     sql = f"SET 'table.exec.state.ttl' = '{ttl}';" + query(f"l.k = r.k AND {NEAR}")
@@ -228,24 +201,7 @@ def test_bounds_are_on_one_pair_of_times(tables):
     )
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        f"SELECT l.id FROM l «JOIN updated AS r ON l.k = r.k AND {NEAR}»",
-        f"SELECT l.id FROM updated AS l «JOIN r ON l.k = r.k AND {NEAR}»",
-    ],
-)
-def test_changelogs_are_refused(sql, tables):
-    assert "append-only" in str(refused(sql, PlanError, at=tables))
-
-
 def test_a_condition_that_polars_would_test_otherwise_is_refused_for_outer_joins(tables):
     sql = f"SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND {NEAR} AND «l.d * r.d > 3»"
 
     refused(sql, NotSupported, at=tables)
-
-
-def test_a_sub_query_without_bounds_is_refused(tables):
-    refused(
-        "SELECT id FROM l WHERE «EXISTS (SELECT 1 FROM r WHERE r.k = l.k)»", NotSupported, at=tables
-    )

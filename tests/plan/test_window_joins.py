@@ -8,7 +8,15 @@ from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.windows.spec import Sliding
 from tidemark.plan.explain import explain
-from tidemark.plan.nodes import Filter, WindowAggregate, WindowJoin, delay_ms, is_stateful, walk
+from tidemark.plan.nodes import (
+    Filter,
+    RegularJoin,
+    WindowAggregate,
+    WindowJoin,
+    delay_ms,
+    is_stateful,
+    walk,
+)
 from tidemark.session.workspace import Workspace
 
 DDL = """
@@ -91,17 +99,6 @@ def test_sessions_of_each_side_join_by_their_bounds(of, tables):
 
     assert names(join, join.left_window, "left") == ["window_start", "window_end"]
     assert [is_stateful(side) for side in (join.left, join.right)] == [True, True]
-
-
-def test_sessions_with_different_gaps_do_not_meet(tables):
-    sql = (
-        f"SELECT a.id FROM {sessions('l')} AS a JOIN {sessions('r', 6)} AS b "
-        f"ON «a.k = b.k AND {SAME}»"
-    )
-    error = str(refused(sql, NotSupported, at=tables))
-
-    assert "SESSION(gap 5 s)" in error
-    assert "SESSION(gap 6 s)" in error
 
 
 @pytest.mark.parametrize(("words", "how"), [("LEFT", "left"), ("RIGHT", "right"), ("FULL", "full")])
@@ -206,39 +203,38 @@ def test_a_join_of_windows_alone_is_warned_of(tables):
     assert "no equality beside its windows" in warning
 
 
-# --- what is refused -----------------------------------------------------------------------------
+# --- what is a regular join, as in Flink ---------------------------------------------------------
+
+A, B = f"{tumble('l')} AS a", f"{tumble('r')} AS b"
 
 
-def test_without_the_windows_end_it_is_no_window_join(tables):
-    on = "«a.k = b.k AND a.window_start = b.window_start»"
-    error = str(refused(query(on), NotSupported, at=tables))
+@pytest.mark.parametrize(
+    ("sides", "on", "why"),
+    [
+        (f"{A} JOIN {B}", "a.window_start = b.window_start", "without l.window_end = r.window_end"),
+        (f"{A} JOIN {tumble('r', 20)} AS b", SAME, "TUMBLE(size 10 s) and TUMBLE(size 20 s)"),
+        (f"{sessions('l')} AS a JOIN {sessions('r', 6)} AS b", SAME,
+         "SESSION(gap 5 s) and SESSION(gap 6 s)"),
+        (f"{A} JOIN {tumble('z')} AS b", SAME, "by TIMESTAMP(3) and by TIMESTAMP_LTZ(3)"),
+    ],
+)  # fmt: skip
+def test_windows_that_may_differ_are_joined_as_any_columns_and_warned_of(sides, on, why, tables):
+    planned = plan(f"SELECT a.id FROM {sides} ON a.k = b.k AND {on}", tables)
 
-    assert "`window_end` is not compared" in error
-    assert "add l.window_end = r.window_end" in error
-
-
-def test_windows_of_different_size_do_not_meet(tables):
-    sql = (
-        f"SELECT a.id FROM {tumble('l')} AS a JOIN {tumble('r', 20)} AS b ON «a.k = b.k AND {SAME}»"
-    )
-    error = str(refused(sql, NotSupported, at=tables))
-
-    assert "different windows" in error
-    assert "TUMBLE(size 10 s)" in error
-    assert "TUMBLE(size 20 s)" in error
-
-
-def test_windows_by_times_of_different_kinds_do_not_meet(tables):
-    error = str(refused(query(f"«a.k = b.k AND {SAME}»", right="z"), NotSupported, at=tables))
-
-    assert "by TIMESTAMP(3)" in error
-    assert "by TIMESTAMP_LTZ(3)" in error
+    assert any(isinstance(node, RegularJoin) for node in walk(planned.roots[0]))
+    [warning] = planned.warnings
+    assert "a regular join, which forgets no rows" in warning
+    assert why in warning
 
 
 def test_a_side_without_windows_makes_it_no_window_join(tables):
-    sql = f"SELECT a.id FROM {tumble('l')} AS a «JOIN r AS b ON a.k = b.k»"
+    planned = plan(f"SELECT a.id FROM {A} JOIN r AS b ON a.k = b.k", tables)
 
-    refused(sql, NotSupported, at=tables)
+    assert any(isinstance(node, RegularJoin) for node in walk(planned.roots[0]))
+    assert planned.warnings == ()
+
+
+# --- what is refused -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

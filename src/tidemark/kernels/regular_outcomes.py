@@ -20,9 +20,10 @@ from tidemark.kernels.regular_lives import (
     Present,
     accumulates,
 )
-from tidemark.kernels.tables import Longs, longs, stable_order
+from tidemark.kernels.tables import Longs, longs
 
-# Where among all that one row causes: what it takes back from others, itself, what it gives them.
+# What one row causes, for one partner after the other: first what the first partner takes back,
+# then the pair, then what comes again for the last one.
 BEFORE, ITSELF, AFTER = range(3)
 _PHASES: Final = 3
 
@@ -81,6 +82,7 @@ class Changes:
     empty: tuple[pl.DataFrame, pl.DataFrame]
     how: How
     parts: list[pl.DataFrame] = field(default_factory=list)
+    causes: list[Longs] = field(default_factory=list)
     places: list[Longs] = field(default_factory=list)
     kinds: list[Kinds] = field(default_factory=list)
 
@@ -96,7 +98,9 @@ class Changes:
         nothing = beside(*self.empty) if self.shows_both else self.empty[LEFT]
         rows = pl.concat([nothing, *self.parts])
         kinds = np.concatenate([np.zeros(0, np.int8), *self.kinds])
-        order = stable_order(np.concatenate([np.zeros(0, np.int64), *self.places]))
+        nothing_yet = np.zeros(0, dtype=np.int64)
+        places = np.concatenate([nothing_yet, *self.places])
+        order = np.lexsort((places, np.concatenate([nothing_yet, *self.causes])))
         told = pl.Series(KIND, KINDS, pl.String).gather(kinds[order])
         return (rows[order] if rows.columns else rows).with_columns(told)
 
@@ -118,7 +122,7 @@ class Changes:
         else:
             return
         rows, kinds = rows.filter(chosen), kinds[chosen]
-        self._add(self._alone(side, rows), longs(rows, SEQUENCE) * _PHASES + ITSELF, kinds)
+        self._add(self._alone(side, rows), longs(rows, SEQUENCE), ITSELF, kinds)
 
     def _pairs(self, side: int, present: Present, found: Pairs) -> None:
         kinds = present.kinds[found.mine]
@@ -129,7 +133,8 @@ class Changes:
         rows = self._gathered(side, present.events, found.mine)
         partners = self._gathered(1 - side, found.rows, found.theirs)
         pairs = beside(rows, partners) if side == LEFT else beside(partners, rows)
-        self._add(pairs, present.places[found.mine] * _PHASES + ITSELF, kinds)
+        places = found.theirs * _PHASES + ITSELF
+        self._add(pairs, present.places[found.mine], places, kinds)
 
     def met(self, side: int, mine: Present, other: Present, meetings: Meetings) -> None:
         """Rows that were there get their first partner, or lose their only one."""
@@ -141,8 +146,9 @@ class Changes:
             kinds = np.full(event.size, INSERT if comes else DELETE, dtype=np.int8)
             if self.how == "semi":
                 kinds = other.kinds[event]
-            places = other.places[event] * _PHASES + phase
-            self._add(self._alone(side, mine.lives[meetings.row[chosen]]), places, kinds)
+            row = meetings.row[chosen]
+            places = row * _PHASES + phase
+            self._add(self._alone(side, mine.lives[row]), other.places[event], places, kinds)
 
     # --- rows --------------------------------------------------------------------------------
 
@@ -159,10 +165,12 @@ class Changes:
         nulls = self.empty[1 - side].clear(rows.height)
         return beside(shown, nulls) if side == LEFT else beside(nulls, shown)
 
-    def _add(self, rows: pl.DataFrame, places: Longs, kinds: Kinds) -> None:
-        if places.size:
+    def _add(self, rows: pl.DataFrame, causes: Longs, places: Longs | int, kinds: Kinds) -> None:
+        """Rows that other rows cause, with their places among all that one of these causes."""
+        if causes.size:
             self.parts.append(rows)
-            self.places.append(places)
+            self.causes.append(causes)
+            self.places.append(np.broadcast_to(places, causes.shape))
             self.kinds.append(kinds.astype(np.int8))
 
 

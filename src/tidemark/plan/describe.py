@@ -30,6 +30,7 @@ from tidemark.plan.nodes import (
     LateRows,
     Node,
     Project,
+    RegularJoin,
     Scan,
     Sink,
     TemporalJoin,
@@ -237,6 +238,19 @@ def _interval_join(node: IntervalJoin) -> Description:
     return Description("IntervalJoin", tuple(details), runs_as, keeps)
 
 
+def _regular_join(node: RegularJoin) -> Description:
+    details: list[str] = [node.how, f"key=[{_equalities(node)}]"]
+    if node.condition is not None:
+        details.append(f"where=[{words(node.condition)}]")
+    if node.why:
+        details.append(f"no interval join=[{node.why}]")
+    keeps = "all rows of both sides, "
+    idle = "for ever, or for 'table.exec.state.ttl' after they were written if that is set"
+    keeps += "until the input ends" if node.at_end else idle
+    runs_as = "stateful operator, one kernel per key bucket"
+    return Description("RegularJoin", tuple(details), runs_as, keeps)
+
+
 def _window_join(node: WindowJoin) -> Description:
     left, right = node.left.edge.names, node.right.edge.names
     start = node.left.edge.columns[node.left_window[0]]
@@ -268,7 +282,7 @@ def _co_group(node: CoGroup) -> Description:
     return Description("CoGroup", tuple(details), runs_as, keeps)
 
 
-def _equalities(node: IntervalJoin | WindowJoin) -> str:
+def _equalities(node: IntervalJoin | RegularJoin | WindowJoin) -> str:
     """The keys of both sides, pair by pair."""
     left, right = node.left.edge.names, node.right.edge.names
     return ", ".join(
@@ -312,6 +326,7 @@ _DESCRIBERS: dict[type[Any], Callable[[Any], Description]] = {
     KeepLast: _keep_last,
     TemporalJoin: _temporal_join,
     IntervalJoin: _interval_join,
+    RegularJoin: _regular_join,
     WindowJoin: _window_join,
     CoGroup: _co_group,
     AssignWindows: _assign_windows,

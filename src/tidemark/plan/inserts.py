@@ -17,6 +17,7 @@ from tidemark.plan.nodes import (
     GroupAggregate,
     KeepLast,
     Node,
+    RegularJoin,
     Scan,
     Sink,
     WindowAggregate,
@@ -101,6 +102,9 @@ def _why_rows_change(query: Node) -> tuple[str, str] | None:
                 return why, "leave EMIT out, or "
             case KeepLast():
                 return "a newer row of a key takes the place of the one before", ""
+            case RegularJoin():
+                why = "a row without a partner is told, and taken back when one comes"
+                return why, "join with INNER JOIN, or bound the times of both sides, or "
             case Scan():
                 return f"table `{node.table.name}` is a changelog", ""
     return None

@@ -188,6 +188,29 @@ class IntervalJoin:
 
 
 @dataclass(frozen=True, slots=True)
+class RegularJoin:
+    """The pairs of rows with equal keys, as long as both are there, as a changelog; left columns,
+    then right ones, of all these only `output` if it is given.
+
+    `nulls_equal`, `condition` and what semi and anti joins give are as in `IntervalJoin`. `why`
+    says why it is none, where its condition speaks of times. With `at_end` only the pairs that
+    there are at the end of the input come out.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    nulls_equal: tuple[bool, ...]
+    how: Literal["inner", "left", "right", "full", "semi", "anti"]
+    condition: Expression | None
+    why: str
+    edge: Edge
+    output: tuple[int, ...] | None = None
+    at_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AssignWindows:
     """Each row once for every window it is in; the last three columns are the window's start,
     end and time. With `last_only` just the window that ends last.
@@ -388,6 +411,7 @@ Node = (
     | KeepLast
     | TemporalJoin
     | IntervalJoin
+    | RegularJoin
     | WindowJoin
     | CoGroup
     | AssignWindows
@@ -403,7 +427,7 @@ def inputs(node: Node) -> tuple[Node, ...]:
     match node:
         case UnionAll(inputs=several):
             return several
-        case TemporalJoin() | IntervalJoin() | WindowJoin() | CoGroup():
+        case TemporalJoin() | IntervalJoin() | RegularJoin() | WindowJoin() | CoGroup():
             return node.left, node.right
         case LateRows():
             return (node.input, *node.beside)
@@ -418,7 +442,7 @@ def with_inputs(node: Node, new: Sequence[Node]) -> Node:
     match node:
         case UnionAll():
             return replace(node, inputs=tuple(new))
-        case TemporalJoin() | IntervalJoin() | WindowJoin() | CoGroup():
+        case TemporalJoin() | IntervalJoin() | RegularJoin() | WindowJoin() | CoGroup():
             left, right = new
             return replace(node, left=left, right=right)
         case LateRows():
@@ -448,6 +472,7 @@ _STATEFUL = (
     KeepLast
     | TemporalJoin
     | IntervalJoin
+    | RegularJoin
     | WindowJoin
     | CoGroup
     | WindowAggregate

@@ -18,6 +18,7 @@ from tidemark.plan.nodes import (
     IntervalJoin,
     Node,
     Project,
+    RegularJoin,
     TemporalJoin,
     WindowJoin,
     inputs,
@@ -70,6 +71,9 @@ def _only(node: Node, wanted: Sequence[int]) -> _Pruned:
                 left_time=sides.left.place(node.left_time),
                 right_time=sides.right.place(node.right_time),
             )
+        case RegularJoin():
+            wanted = wanted or node.left_keys[:1]
+            return _Sides.of(node, wanted, (), ()).pruned(node)
         case WindowJoin():
             wanted = wanted or node.left_window[:1]
             sides = _Sides.of(node, wanted, node.left_window, node.right_window)
@@ -141,7 +145,7 @@ class _Sides:
     @classmethod
     def of(
         cls,
-        node: IntervalJoin | WindowJoin,
+        node: IntervalJoin | RegularJoin | WindowJoin,
         wanted: Sequence[int],
         left_needs: Sequence[int],
         right_needs: Sequence[int],
@@ -159,7 +163,7 @@ class _Sides:
             return self.left.place(old)
         return len(self.left.kept) + self.right.place(old - self.width)
 
-    def pruned(self, node: IntervalJoin | WindowJoin, **places: Any) -> _Pruned:
+    def pruned(self, node: IntervalJoin | RegularJoin | WindowJoin, **places: Any) -> _Pruned:
         """The join over these inputs; `places` are its own columns, where they now stand."""
         scope = Scope.of(self.left.node.edge) + Scope.of(self.right.node.edge)
 

@@ -53,7 +53,7 @@ def bind_from(select: exp.Select, context: Context) -> Relation:
             condition = where.this if where is not None else None
             relation = window_joins.bind_window_join(
                 relation, join, condition, context
-            ) or interval_joins.bind_interval_join(relation, join, condition, context)
+            ) or interval_joins.bind_join(relation, join, condition, context)
     return relation
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref, references
-from tidemark.plan.nodes import IntervalJoin, delay_ms
+from tidemark.plan.nodes import IntervalJoin, RegularJoin, WindowJoin, delay_ms
 from tidemark.spark.frame import Frame
 from tidemark.spark.remembering import named, row_schema
 from tidemark.spark.types import to_arrow
@@ -42,7 +42,7 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
         # Rows without a key are all of one.
         keys = [("_tm_all_left",), ("_tm_all_right",)]
         frames = [f.selectExpr("*", f"TRUE AS {k}") for f, (k,) in zip(frames, keys, strict=True)]
-    output = _output(node, names, width)
+    output = output_of(node, names, width)
     kernel = _kernel(node, keys[0], keys[1], names, output)
     times = (sides[0].columns[node.left_time], sides[1].columns[node.right_time])
     shown = _shown(node, names)
@@ -102,11 +102,14 @@ def _shown(node: IntervalJoin, names: tuple[str, ...]) -> set[str]:
         return set(names)
     width = len(node.left.edge.columns)
     keys = (*node.left_keys, *(width + key for key in node.right_keys))
-    tested = references(node.condition) if node.condition else ()
+    tested = () if node.condition is None else references(node.condition)
     return {names[index] for index in (*node.output, *keys, *tested)}
 
 
-def _output(node: IntervalJoin, names: tuple[str, ...], width: int) -> tuple[str, ...]:
+def output_of(
+    node: IntervalJoin | RegularJoin | WindowJoin, names: tuple[str, ...], width: int
+) -> tuple[str, ...]:
+    """The columns that a join gives out."""
     if node.output is not None:
         return tuple(names[index] for index in node.output)
     return names[:width] if node.how in ("semi", "anti") else names

@@ -12,7 +12,7 @@ from tidemark.functions.moments import micros_of_clock
 from tidemark.kernels.windows.spec import Given
 from tidemark.plan.nodes import Node, WindowJoin, delay_ms
 from tidemark.spark.frame import WATERMARK, Frame, like
-from tidemark.spark.interval_joins import polars
+from tidemark.spark.interval_joins import output_of, polars
 from tidemark.spark.remembering import named, row_schema
 from tidemark.spark.watermarks import input_in_windows, input_of
 
@@ -43,17 +43,11 @@ def window_join(builder: Builder, node: WindowJoin) -> Frame:
         condition=None if node.condition is None else polars(node.condition, names),
         nulls_equal=node.nulls_equal or None,
     )
-    output = _output(node, names, width)
+    output = output_of(node, names, width)
     schema = row_schema([left.frame.data, right.frame.data], kinds=False, only=output)
     runs = by_watermark(kernel, node.time_type, builder.zone, (node.left, node.right))
     data = builder.run_kernel("window-join", runs, [left.input, right.input], schema)
     return Frame(data, output, Changelog.APPEND)
-
-
-def _output(node: WindowJoin, names: tuple[str, ...], width: int) -> tuple[str, ...]:
-    if node.output is not None:
-        return tuple(names[index] for index in node.output)
-    return names[:width] if node.how in ("semi", "anti") else names
 
 
 def _milliseconds(column: str) -> str:

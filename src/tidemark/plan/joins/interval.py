@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
 from sqlglot import exp
 
-from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.durations import parse_duration
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import NotSupported
 from tidemark.plan import relations
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Expression
+from tidemark.plan.features import refuse
 from tidemark.plan.joins import regular
-from tidemark.plan.joins.interval_bounds import Bound, Bounds, Interval, joined
-from tidemark.plan.joins.keys import key_pair, nullable_scope
+from tidemark.plan.joins.conditions import Condition
+from tidemark.plan.joins.interval_bounds import Interval, joined
+from tidemark.plan.joins.keys import nullable_scope
 from tidemark.plan.joins.sides import How, JoinSides
 from tidemark.plan.nodes import Edge, IntervalJoin, Node
-from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
-from tidemark.plan.scope import InnerFirst, Scope
+from tidemark.plan.scope import InnerFirst
 
 HALF_WIDTH = "half-width"
 _WIDE_MS = 24 * 3_600_000
 
 
-def bind_interval_join(
+def bind_join(
     left: relations.Relation, join: exp.Join, where: exp.Expression | None, context: Context
 ) -> relations.Relation:
-    """The pairs of rows whose times lie within bounds of each other."""
+    """The pairs of rows whose times lie within bounds of each other; without bounds, or where a
+    side is a changelog, a regular join."""
     how = _HOW.get((join.args.get("side") or "INNER").upper())
     if join.args.get("using") or how is None or join.args.get("method"):
-        raise regular.unbounded(join)
+        raise regular.without_condition(join)
     right = relations.bind_relation(join.this, context)
     parts = flattened(join.args["on"]) if join.args.get("on") is not None else []
-    matched = _Condition.of(parts, where if how == "inner" else None, left, right, context)
+    matched = Condition.of(parts, where if how == "inner" else None, left, right, context)
+    at = join if join.args.get("on") is not None else join.this
+    return _bound(left, right, matched, how, at, context)
+
+
+def _bound(
+    left: relations.Relation,
+    right: relations.Relation,
+    matched: Condition,
+    how: How,
+    at: exp.Expression,
+    context: Context,
+) -> relations.Relation:
     interval = joined(matched.bounds)
-    if interval is None:
-        if matched.bounds:
-            raise regular.one_sided(matched.bounds, left.scope, right.scope)
-        raise regular.unbounded(join)
-    _check_inserts(left.node, right.node, join)
+    if interval is None or regular.changes(left.node) or regular.changes(right.node):
+        return regular.bind_regular_join(left, right, matched, interval, how, at, context)
     _give_advice(interval, matched, left.node.edge, right.node.edge, context)
     bound = _joined(left.node, right.node, interval, matched, how, context)
+    if how in ("semi", "anti"):
+        return relations.Relation(bound, left.scope)
     scope = nullable_scope(left.scope, how in ("right", "full"))
     return relations.Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
 
@@ -105,8 +115,8 @@ _NOT_PLAIN = ("with_", "joins", "group", "having", "distinct", "order", "limit",
 def bind_sub_query(left: relations.Relation, sub: SubQuery, context: Context) -> relations.Relation:
     """The rows of `left` that have, or do not have, a row of the sub-query near them in time."""
     start, where = sub.query.args.get("from_"), sub.query.args.get("where")
-    if start is None or where is None:
-        raise _unbounded(sub)
+    if start is None:
+        refuse("a sub-query without FROM", "there is nothing to compare rows with", sub.query)
     if sub.compared and sub.how == "anti":
         raise NotSupported(
             "NOT IN with a sub-query cannot be run yet",
@@ -117,114 +127,18 @@ def bind_sub_query(left: relations.Relation, sub: SubQuery, context: Context) ->
     right = relations.bind_relation(start.this, context)
     selected = sub.query.expressions[: len(sub.compared)]
     equal = [exp.EQ(this=a, expression=b) for a, b in zip(sub.compared, selected, strict=True)]
+    parts = [*equal, *(flattened(where.this) if where is not None else [])]
     scope = InnerFirst(left.scope, right.scope)
-    matched = _Condition.of([*equal, *flattened(where.this)], None, left, right, context, scope)
-    interval = joined(matched.bounds)
-    if interval is None:
-        if matched.bounds:
-            raise regular.one_sided(matched.bounds, left.scope, right.scope)
-        raise _unbounded(sub)
-    _check_inserts(left.node, right.node, sub.node)
-    _give_advice(interval, matched, left.node.edge, right.node.edge, context)
-    bound = _joined(left.node, right.node, interval, matched, sub.how, context)
-    return relations.Relation(bound, left.scope)
-
-
-def _unbounded(sub: SubQuery) -> NotSupported:
-    return NotSupported(
-        "IN, EXISTS, ANY or ALL with a sub-query cannot be run yet",
-        at=span_of(sub.node) or span_of(sub.query),
-        notes={"why": "it keeps all rows for ever, and its operator is not there yet"},
-        hint="bound the times of both queries: ... AND r.ts BETWEEN l.ts AND l.ts + INTERVAL ...",
-    )
-
-
-# --- the condition -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Condition:
-    """What the condition asks for: equal keys, near times, and the rest."""
-
-    left: tuple[Expression, ...]
-    right: tuple[Expression, ...]
-    nulls_equal: tuple[bool, ...]
-    bounds: list[Bound]
-    rest: tuple[tuple[Expression, exp.Expression], ...]
-
-    @classmethod
-    def of(
-        cls,
-        parts: Sequence[exp.Expression],
-        where: exp.Expression | None,
-        left: relations.Relation,
-        right: relations.Relation,
-        context: Context,
-        scope: Scope | None = None,
-    ) -> _Condition:
-        binder = context.binder(scope or left.scope + right.scope)
-        width = len(left.node.edge.columns)
-        reader = Bounds(left.node.edge, right.node.edge)
-        keys: list[tuple[Expression, Expression, bool]] = []
-        bounds: list[Bound] = []
-        rest: list[tuple[Expression, exp.Expression]] = []
-        for part in parts:
-            bound = binder.condition(part, "ON")
-            near = reader.read(bound, part)
-            pair = None
-            if near is not None:
-                bounds.append(near)
-            elif isinstance(part, exp.EQ | exp.NullSafeEQ):
-                pair = key_pair(binder.bind(part.this), binder.bind(part.expression), width, part)
-            if pair is not None:
-                keys.append((*pair, isinstance(part, exp.NullSafeEQ)))
-            elif near is None:
-                rest.append((bound, part))
-        for part, bound in _bindable(where, binder):
-            # Those of WHERE are tested above the join too: here they only tell what may match.
-            near = reader.read(bound, part)
-            if near is not None:
-                bounds.append(near)
-            elif isinstance(part, exp.EQ):
-                pair = key_pair(binder.bind(part.this), binder.bind(part.expression), width, part)
-                keys += [(*pair, False)] if pair is not None else []
-        return cls(
-            tuple(key[0] for key in keys),
-            tuple(key[1] for key in keys),
-            tuple(key[2] for key in keys),
-            bounds,
-            tuple(rest),
-        )
-
-
-def _bindable(
-    where: exp.Expression | None, binder: Binder
-) -> Iterator[tuple[exp.Expression, Expression]]:
-    """The parts of a WHERE that speak of these two tables only."""
-    for part in flattened(where) if where is not None else ():
-        try:
-            yield part, binder.bind(part)
-        except (PlanError, NotSupported):
-            continue  # it is bound again where all tables are in sight
+    matched = Condition.of(parts, None, left, right, context, scope)
+    at = sub.node if span_of(sub.node) is not None else sub.query
+    return _bound(left, right, matched, sub.how, at, context)
 
 
 # --- what can be said while planning ------------------------------------------------------------
 
 
-def _check_inserts(left: Node, right: Node, join: exp.Expression) -> None:
-    for side, node in (("left", left), ("right", right)):
-        if node.edge.changelog is not Changelog.APPEND:
-            raise PlanError(
-                f"an interval join takes append-only inputs, and its {side} side is a changelog "
-                "with updates and deletes",
-                at=span_of(join),
-                notes={"changelog": node.edge.changelog.value},
-                hint="join before the rows are updated, or use a temporal join",
-            )
-
-
 def _give_advice(
-    interval: Interval, matched: _Condition, left: Edge, right: Edge, context: Context
+    interval: Interval, matched: Condition, left: Edge, right: Edge, context: Context
 ) -> None:
     names = f"{left.columns[interval.left].name} and {right.columns[interval.right].name}"
     width = interval.upper - interval.lower
@@ -255,7 +169,7 @@ def _joined(
     left: Node,
     right: Node,
     interval: Interval,
-    matched: _Condition,
+    matched: Condition,
     how: How,
     context: Context,
 ) -> Node:

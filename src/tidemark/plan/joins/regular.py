@@ -1,58 +1,131 @@
-"""Joins that would keep all rows for ever: what they lack to be interval joins."""
+"""`L [LEFT|RIGHT|FULL] JOIN R ON L.k = R.k`: joins that say nothing, or not enough, of times."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
+from tidemark.catalog.options import STATE_TTL
+from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
-from tidemark.dialect.keywords import needs_quotes
 from tidemark.errors import NotSupported
-from tidemark.plan.joins.interval_bounds import Bound
-from tidemark.plan.scope import Scope
-from tidemark.types import quote_name
+from tidemark.plan import relations
+from tidemark.plan.context import Context
+from tidemark.plan.joins.conditions import Condition
+from tidemark.plan.joins.interval_bounds import Interval
+from tidemark.plan.joins.sides import How, JoinSides
+from tidemark.plan.nodes import Edge, Node, RegularJoin
+from tidemark.plan.scope import Scope, Visible
 
 
-def unbounded(join: exp.Join) -> NotSupported:
-    """Why a join cannot be run whose condition says nothing of times."""
+def bind_regular_join(
+    left: relations.Relation,
+    right: relations.Relation,
+    matched: Condition,
+    interval: Interval | None,
+    how: How,
+    at: exp.Expression,
+    context: Context,
+) -> relations.Relation:
+    """The pairs of rows with equal keys, as long as both are there."""
+    if not matched.left:
+        raise _without_equality(at, matched)
+    for side, node in (("left", left.node), ("right", right.node)):
+        _check_whole_changes(side, node, at)
+    bound = _joined(left.node, right.node, matched, _why(matched, interval), how, context)
+    _give_advice(bound, matched, context)
+    one_sided = how in ("semi", "anti")
+    visible = left.scope.visible if one_sided else (left.scope + right.scope).visible
+    named = zip(visible, bound.edge.columns, strict=True)
+    return relations.Relation(bound, Scope(Visible(v.table, column) for v, column in named))
+
+
+def changes(node: Node) -> bool:
+    """Whether rows of a node may be taken back."""
+    return node.edge.changelog is not Changelog.APPEND
+
+
+def _joined(
+    left: Node, right: Node, matched: Condition, why: str, how: How, context: Context
+) -> Node:
+    rest = (*matched.times, *matched.rest)
+    sides = JoinSides.of(left, right, (matched.left, matched.right), rest, how)
+    join = RegularJoin(
+        left=sides.left,
+        right=sides.right,
+        left_keys=sides.left_keys,
+        right_keys=sides.right_keys,
+        nulls_equal=matched.nulls_equal,
+        how=how,
+        condition=sides.condition,
+        why=why,
+        edge=_edge(sides, context),
+        at_end=context.batch,
+    )
+    return sides.finished(join)
+
+
+def _edge(sides: JoinSides, context: Context) -> Edge:
+    """What the operator gives out. Nothing is known of the time of a pair: rows of any age meet."""
+    updates = changes(sides.left) or changes(sides.right) or sides.how not in ("inner", "semi")
+    return replace(
+        sides.edge,
+        columns=tuple(replace(column, time=None, window=None) for column in sides.edge.columns),
+        changelog=Changelog.RETRACT if updates and not context.batch else Changelog.APPEND,
+        keys=sides.left.edge.keys if sides.how in ("semi", "anti") else (),
+    )
+
+
+# --- what is said of it --------------------------------------------------------------------------
+
+
+def _why(matched: Condition, interval: Interval | None) -> str:
+    """Why it is no interval join, where that might be thought; nothing where it might not."""
+    if interval is not None:
+        return "bounds on times forget no rows of a changelog"
+    return "times are bounded from one side only" if matched.bounds else ""
+
+
+def _give_advice(join: Node, matched: Condition, context: Context) -> None:
+    if join.edge.bounded or context.state_ttl_ms:
+        return
+    times = ", or bound the times of its sides from both sides"
+    context.warn(
+        f"a join keeps all rows of both sides for ever: SET '{STATE_TTL}' = '1 d' keeps those that "
+        f"nothing was written of for a day{times if not matched.bounds else ''}"
+    )
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+def without_condition(join: exp.Join) -> NotSupported:
+    """NATURAL, USING and the like."""
     return NotSupported(
-        "a join cannot be run yet",
-        at=span_of(join) if join.args.get("on") is not None else span_of(join.this),
-        notes={
-            "why": "without bounds on how far the time attributes of its sides may be apart it "
-            "keeps all rows for ever, and the operator for that is not there yet"
-        },
-        hint="bound the times: ... AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts "
-        "makes it an interval join",
+        "a join can only be run with ON yet",
+        at=span_of(join) or span_of(join.this),
+        notes={"why": "USING and NATURAL make one column of two, which is not there yet"},
+        hint="write the condition as ON l.k = r.k, and name the columns you want",
     )
 
 
-def one_sided(bounds: Sequence[Bound], left: Scope, right: Scope) -> NotSupported:
-    """Why a join cannot be run whose times are bounded from one side only."""
-    first = bounds[0]
-    mine, theirs = _name(left, first.left), _name(right, first.right)
-    has_lower = first.lower is not None
-    missing = (
-        f"{theirs} <= {mine} + INTERVAL '1' HOUR"
-        if has_lower
-        else f"{theirs} >= {mine} - INTERVAL '1' HOUR"
-    )
+def _without_equality(at: exp.Expression, matched: Condition) -> NotSupported:
+    times = " but bounds on times from one side" if matched.bounds else ""
     return NotSupported(
-        "a join whose times are bounded from one side only is a regular join, as in Flink, and "
-        "cannot be run yet",
-        at=span_of(first.node),
-        notes={
-            "why": f"{theirs} may be any time {'after' if has_lower else 'before'} {mine}, so it "
-            "keeps all rows for ever, and the operator for that is not there yet"
-        },
-        hint=f"add the other bound, as far away as need be: AND {missing} makes it an interval "
-        "join, which forgets rows",
+        f"a join without an equality{times} cannot be run yet",
+        at=span_of(at),
+        notes={"why": "each row would have to meet all rows of the other side, in one place"},
+        hint="compare a column of each side: ... ON l.k = r.k",
     )
 
 
-def _name(scope: Scope, place: int) -> str:
-    """A column as a query may write it."""
-    visible = scope.visible[place]
-    parts = [*visible.table[-1:], visible.column.name]
-    return ".".join(quote_name(part) if needs_quotes(part) else part for part in parts)
+def _check_whole_changes(side: str, node: Node, at: exp.Expression) -> None:
+    if node.edge.changelog is not Changelog.UPSERT:
+        return
+    raise NotSupported(
+        f"a join cannot be run yet whose {side} side is a changelog of upserts",
+        at=span_of(at),
+        notes={"why": "it takes pairs back, and an upsert does not say what row it replaces"},
+        hint="read a changelog with the rows before updates, such as debezium-json",
+    )

@@ -53,7 +53,7 @@ def bind_window_join(
         for part in flattened(where) if where is not None else ():
             matched.add_key(part, binder)
     if not matched.has_windows:
-        _complain_of_windows(matched, join.args.get("on") or join.this)
+        _warn_of_windows(matched, context)
         return None
     bound = _joined(left.node, right.node, matched, how, join, context)
     scope = nullable_scope(left.scope, how in ("right", "full"))
@@ -80,7 +80,7 @@ def bind_sub_query(
         else:
             matched.add_equality(*pair, exp.EQ(this=compared, expression=selected), binder)
     if not matched.has_windows:
-        _complain_of_windows(matched, where.this)
+        _warn_of_windows(matched, context)
         return None
     bound = _joined(left.node, right.node, matched, sub.how, sub.node, context)
     return relations.Relation(bound, left.scope)
@@ -170,39 +170,23 @@ def _window(edge: Edge, value: Expression) -> WindowColumn | None:
     return edge.columns[value.index].window if isinstance(value, Ref) else None
 
 
-# --- what is refused ---------------------------------------------------------------------------
+# --- what is said and refused --------------------------------------------------------------------
 
 
-def _complain_of_windows(matched: _Condition, at: exp.Expression) -> None:
+def _warn_of_windows(matched: _Condition, context: Context) -> None:
     """Say why a join that speaks of a window is not a window join, where it is one almost."""
+    what = ""
     if matched.different:
         mine, theirs = matched.different[0]
-        notes = {
-            "left": window_words.window(mine.assigner),
-            "right": window_words.window(theirs.assigner),
-        }
+        names = [window_words.window(mine.assigner), window_words.window(theirs.assigner)]
         if mine.assigner == theirs.assigner:
-            notes = {"left": f"by {mine.time.text()}", "right": f"by {theirs.time.text()}"}
-        raise _almost("the two sides are in different windows", at, notes, "use the same windows")
-    if matched.bounds:
+            names = [f"by {mine.time.text()}", f"by {theirs.time.text()}"]
+        what = f"its sides are in different windows, {' and '.join(names)}"
+    elif matched.bounds:
         [missing] = set(_BOUNDS) - matched.bounds.keys()
-        name = f"window_{missing}"
-        raise _almost(
-            f"the two sides may be in different windows: `{name}` is not compared",
-            at,
-            {},
-            f"add l.{name} = r.{name}, so that this becomes a window join",
-        )
-
-
-def _almost(what: str, at: exp.Expression, notes: dict[str, str], hint: str) -> NotSupported:
-    why = "as a regular join it keeps all rows for ever, and the operator for that is not there yet"
-    return NotSupported(
-        f"a join of windows cannot be run: {what}",
-        at=span_of(at),
-        notes={**notes, "why": why},
-        hint=hint,
-    )
+        what = f"without l.window_{missing} = r.window_{missing} windows may differ"
+    if what:
+        context.warn(f"a join of windows is a regular join, which forgets no rows: {what}")
 
 
 def _check(left: Node, right: Node, at: exp.Expression) -> None:

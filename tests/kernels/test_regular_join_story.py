@@ -1,0 +1,183 @@
+"""The regular join, told step by step."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.kernels.columns import AFTER_ALL
+from tidemark.kernels.regular_join import RegularJoin
+from tidemark.kernels.regular_lives import JoinInput
+
+from .regular_join_reference import LEFT, RIGHT, Row
+from .test_regular_join_equals_reference import RegularDriver
+
+APPENDS = JoinInput(("l_key",)), JoinInput(("r_key",))
+CHANGES = JoinInput(("l_key",), retracts=True), JoinInput(("r_key",), retracts=True)
+
+
+class Told(RegularDriver):
+    """A join whose rows are written as "key value [kind]", several in a step with commas."""
+
+    def left(self, text: str, clock: int = 0) -> list[str]:
+        return self._told(LEFT, text, clock)
+
+    def right(self, text: str, clock: int = 0) -> list[str]:
+        return self._told(RIGHT, text, clock)
+
+    def _told(self, side: int, text: str, clock: int) -> list[str]:
+        told = self.feed([_row(side, line) for line in text.split(",")], clock)
+        return [f"{kind} {_shown(left)} {_shown(right)}" for left, right, kind in told]
+
+
+def _row(side: int, line: str) -> Row:
+    key, value, *kind = line.split()
+    return Row(side, None if key == "null" else key, int(value), int(value), *kind)
+
+
+def _shown(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def test_rows_meet_however_old_they_are():
+    join = Told(RegularJoin(*APPENDS))
+
+    assert join.left("a 1") == []
+    assert join.right("b 11") == []
+    assert join.right("a 12") == ["+I 1 12"]
+    join.restart()
+    assert join.left("a 2, b 3") == ["+I 2 12", "+I 3 11"]
+
+
+def test_a_row_is_padded_until_its_first_partner_comes():
+    join = Told(RegularJoin(*APPENDS, how="left"))
+
+    assert join.left("a 1") == ["+I 1 -"]
+    assert join.right("a 11") == ["-D 1 -", "+I 1 11"]
+    assert join.right("a 12") == ["+I 1 12"]
+    assert join.left("a 2") == ["+I 2 11", "+I 2 12"]
+
+
+def test_and_again_when_its_last_partner_goes():
+    join = Told(RegularJoin(*CHANGES, how="full"))
+
+    assert join.left("a 1") == ["+I 1 -"]
+    assert join.right("a 11, a 12") == ["-D 1 -", "+I 1 11", "+I 1 12"]
+    assert join.right("a 11 -D") == ["-D 1 11"]
+    assert join.right("a 12 -U") == ["-D 1 12", "+I 1 -"]
+    assert join.left("a 1 -D") == ["-D 1 -"]
+    assert join.right("a 13 +U") == ["+I - 13"]
+    assert join.state.height <= 3
+
+
+def test_all_that_happens_within_one_step_is_told_too():
+    join = Told(RegularJoin(*CHANGES, how="left"))
+
+    assert join.left("a 1, a 1 -D, a 2") == ["+I 1 -", "-D 1 -", "+I 2 -"]
+    assert join.right("a 11, a 11 -D") == ["-D 2 -", "+I 2 11", "-D 2 11", "+I 2 -"]
+
+
+@pytest.mark.parametrize(
+    ("how", "kinds"), [("inner", ["-U", "+U"]), ("left", ["-U", "+I"]), ("right", ["-D", "+I"])]
+)
+def test_kinds_of_updates_pass_where_nothing_is_padded(how, kinds):
+    """A left join's right side: what it takes back keeps its kind, what it gives does not."""
+    join = Told(RegularJoin(*CHANGES, how=how))
+    join.left("a 1")
+    join.left("a 1")
+    join.right("a 11, a 12")
+
+    told = join.right("a 11 -U, a 13 +U")
+
+    assert [line[:2] for line in told] == [kinds[0]] * 2 + [kinds[1]] * 2
+
+
+def test_equal_rows_are_there_as_often_as_they_came():
+    join = Told(RegularJoin(*CHANGES, how="right"))
+
+    assert join.right("a 11") == ["+I - 11"]
+    assert join.left("a 1, a 1") == ["-D - 11", "+I 1 11", "+I 1 11"]
+    assert join.left("a 1 -D") == ["-D 1 11"]
+    assert join.left("a 1 -D") == ["-D 1 11", "+I - 11"]
+
+
+def test_a_delete_that_meets_no_row_takes_its_pairs_back_all_the_same():
+    """As in Flink: what is told is wrong already where this happens, or state was let go."""
+    join = Told(RegularJoin(*CHANGES))
+
+    assert join.right("a 11") == []
+    assert join.left("a 1 -D, b 7 -D") == ["-D 1 11"]
+
+
+def test_a_key_that_comes_again_takes_the_place_of_its_row_without_a_word():
+    unique = JoinInput(("l_key",), unique=("l_name",))
+    join = Told(RegularJoin(unique, APPENDS[1], how="left"))
+
+    assert join.left("a 1") == ["+I 1 -"]
+    assert join.right("a 11") == ["-D 1 -", "+I 1 11"]
+    assert join.left("a 1") == ["+I 1 11"]
+    assert join.right("a 12") == ["+I 1 12"]
+
+
+def test_null_keys_meet_nothing_and_are_not_kept():
+    join = Told(RegularJoin(*CHANGES, how="full"))
+
+    assert join.left("null 1") == ["+I 1 -"]
+    assert join.right("null 11") == ["+I - 11"]
+    assert join.left("null 1 -D") == ["-D 1 -"]
+    assert join.state.height == 0
+
+
+def test_null_keys_meet_where_null_is_said_to_equal_null():
+    join = Told(RegularJoin(*APPENDS, nulls_equal=(True,)))
+
+    join.left("null 1")
+
+    assert join.right("null 11") == ["+I 1 11"]
+
+
+def test_semi_and_anti_joins_give_each_left_row_once():
+    semi, anti = Told(RegularJoin(*CHANGES, how="semi")), Told(RegularJoin(*CHANGES, how="anti"))
+
+    assert (semi.left("a 1"), anti.left("a 1")) == ([], ["+I 1 -"])
+    assert (semi.right("a 11 +U"), anti.right("a 11 +U")) == (["+U 1 -"], ["-D 1 -"])
+    assert (semi.right("a 12"), anti.right("a 12")) == ([], [])
+    assert (semi.left("a 2 +U"), anti.left("a 2 +U")) == (["+U 2 -"], [])
+    assert (semi.right("a 11 -D, a 12 -U"), anti.right("a 11 -D, a 12 -U")) == (
+        ["-U 1 -", "-U 2 -"],
+        ["+I 1 -", "+I 2 -"],
+    )
+
+
+def test_a_row_is_forgotten_a_while_after_it_was_written():
+    join = Told(RegularJoin(*APPENDS, how="left", ttl=100))
+
+    assert join.left("a 1", clock=0) == ["+I 1 -"]
+    assert join.right("a 11", clock=60) == ["-D 1 -", "+I 1 11"]  # both until 160
+    assert join.left("a 2", clock=150) == ["+I 2 11"]  # until 250
+    assert join.right("a 12", clock=170) == ["+I 2 12"]
+    assert join.next_processing_time == 250
+    join.feed([], 300)
+    assert join.state.height == 0
+
+
+def test_at_the_end_of_a_batch_only_what_is_left_is_told():
+    join = Told(RegularJoin(*CHANGES, how="left", at_end=True))
+    rows = ["a 1", "b 2", "b 2 -D", "c 3"]
+
+    told = join.feed(
+        [*(_row(LEFT, r) for r in rows), _row(RIGHT, "a 11"), _row(RIGHT, "a 11 -D"),
+         _row(RIGHT, "a 12"), _row(RIGHT, "d 13")], watermark=AFTER_ALL,
+    )  # fmt: skip
+
+    assert sorted(told, key=str) == [(1, 12, "+I"), (3, None, "+I")]
+
+
+def test_state_holds_what_is_there_however_often_it_changes():
+    join = RegularDriver(RegularJoin(*CHANGES, how="full"))
+    for number in range(60):
+        rows = [Row(LEFT, chr(97 + n % 26), n, n) for n in range(400)]
+        join.feed(
+            rows if number % 2 == 0 else [Row(r.side, r.key, r.name, r.value, "-D") for r in rows]
+        )
+
+    assert join.state.height <= 5 * 400

@@ -1,0 +1,204 @@
+"""Regular joins: what they mean as a plan, what is said of them, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.marked import plan, refused, root, schema, world
+from tidemark.catalog.tables import Changelog
+from tidemark.errors import NotSupported, PlanError
+from tidemark.plan.explain import explain
+from tidemark.plan.nodes import Filter, GroupAggregate, RegularJoin, is_stateful, walk
+from tidemark.session.workspace import Workspace
+
+DDL = """
+CREATE TABLE l (
+  id INT, k STRING, v INT, ts TIMESTAMP(3), pt AS PROCTIME(),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'fake', 'bounded' = 'false');
+CREATE TABLE r (id BIGINT, k STRING, v INT, d DECIMAL(10, 2), ts TIMESTAMP(3), pt AS PROCTIME(),
+  WATERMARK FOR ts AS ts) WITH ('connector' = 'fake');
+CREATE TABLE updated (id INT, k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts,
+  PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'fake', 'changelog' = 'RETRACT');
+CREATE TABLE upserted (id INT, k STRING, PRIMARY KEY (id) NOT ENFORCED)
+  WITH ('connector' = 'fake', 'changelog' = 'UPSERT');
+CREATE TABLE pairs (id INT, rid BIGINT) WITH ('connector' = 'fake');
+"""
+NEAR = "r.ts BETWEEN l.ts - INTERVAL '5' SECOND AND l.ts + INTERVAL '3' SECOND"
+
+
+@pytest.fixture
+def tables() -> Workspace:
+    return world(DDL)
+
+
+def join_of(sql: str, tables: Workspace) -> RegularJoin:
+    [found] = [node for node in walk(root(sql, tables)) if isinstance(node, RegularJoin)]
+    return found
+
+
+def query(on: str, how: str = "", left: str = "l", right: str = "r") -> str:
+    return f"SELECT l.id, r.id AS rid FROM {left} AS l {how} JOIN {right} AS r ON {on}"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        query("l.k = r.k AND l.id = r.id"),
+        "SELECT l.id, r.id FROM l, r WHERE r.k = l.k AND l.id = r.id",
+        "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k WHERE l.id = r.id",
+    ],
+)
+def test_a_join_that_says_nothing_of_times_is_a_regular_one(sql, tables):
+    join = join_of(sql, tables)
+
+    left, right = join.left.edge.names, join.right.edge.names
+    assert {left[i] for i in join.left_keys} == {"k", "$key1"}
+    assert {right[i] for i in join.right_keys} == {"k", "id"}
+    assert (join.how, join.condition, join.why) == ("inner", None, "")
+    assert is_stateful(join)
+
+
+@pytest.mark.parametrize(
+    ("how", "left", "right", "changelog"),
+    [
+        ("INNER", "l", "r", Changelog.APPEND),
+        ("INNER", "updated", "r", Changelog.RETRACT),
+        ("INNER", "l", "updated", Changelog.RETRACT),
+        ("LEFT", "l", "r", Changelog.RETRACT),
+        ("RIGHT", "l", "r", Changelog.RETRACT),
+        ("FULL", "updated", "updated", Changelog.RETRACT),
+    ],
+)
+def test_what_may_be_taken_back_makes_a_changelog(how, left, right, changelog, tables):
+    assert root(query("l.k = r.k", how, left, right), tables).edge.changelog is changelog
+
+
+def test_a_group_above_takes_its_changes_and_an_insert_only_sink_does_not(tables):
+    counts = "SELECT l.k, COUNT(r.id) AS n FROM l LEFT JOIN r ON l.k = r.k GROUP BY l.k"
+    top = next(n for n in walk(root(counts, tables)) if isinstance(n, GroupAggregate))
+    assert top.input.edge.changelog is Changelog.RETRACT
+
+    plan(f"INSERT INTO pairs {query('l.k = r.k')}", tables)
+    error = refused(f"INSERT INTO «pairs» {query('l.k = r.k', 'LEFT')}", at=tables)
+    assert "taken back when one comes" in error.notes["why"]
+
+
+def test_in_a_batch_only_what_is_left_comes_out(tables):
+    tables.plan_script("SET 'execution.runtime-mode' = 'batch'")
+    join = join_of(query("l.k = r.k", "FULL", "updated", "r"), tables)
+
+    assert join.at_end
+    assert join.edge.changelog is Changelog.APPEND
+
+
+def test_times_are_no_time_attributes_any_more_and_padded_columns_take_nulls(tables):
+    sql = "SELECT l.ts, r.ts AS rts, r.id AS rid FROM l LEFT JOIN r ON l.k = r.k"
+
+    assert schema(sql, tables) == "ts TIMESTAMP(3), rts TIMESTAMP(3), rid BIGINT"
+
+
+def test_what_remains_of_a_condition_is_tested_above_an_inner_join_and_inside_others(tables):
+    on = "l.k = r.k AND (l.v < r.v OR CHAR_LENGTH(l.k) > r.v)"
+
+    assert join_of(query(on), tables).condition is None
+    assert any(isinstance(node, Filter) for node in walk(root(query(on), tables)))
+    assert join_of(query(on, "RIGHT"), tables).condition is not None
+
+
+def test_columns_that_nobody_asks_for_are_not_kept(tables):
+    join = join_of("SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND l.v < r.v", tables)
+
+    assert join.left.edge.names == ("id", "k", "v")
+    assert join.right.edge.names == ("k", "v")
+    assert join.edge.names == ("id",)
+
+
+@pytest.mark.parametrize(
+    ("bound", "left", "why"),
+    [
+        ("r.ts >= l.ts", "l", "times are bounded from one side only"),
+        ("l.ts > r.ts + INTERVAL '5' SECOND", "l", "times are bounded from one side only"),
+        ("l.pt < r.pt", "l", "times are bounded from one side only"),
+        (NEAR, "updated", "bounds on times forget no rows of a changelog"),
+    ],
+)
+def test_explain_says_why_a_condition_on_times_makes_no_interval_join(bound, left, why, tables):
+    sql = query(f"l.k = r.k AND {bound}", "LEFT", left)
+
+    assert join_of(sql, tables).condition is not None
+    assert f"no interval join=[{why}]" in explain(plan(sql, tables))
+
+
+@pytest.mark.parametrize(
+    ("test", "how"),
+    [
+        ("EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND r.v > l.v)", "semi"),
+        ("NOT EXISTS (SELECT * FROM r WHERE r.k = l.k)", "anti"),
+        ("l.k IN (SELECT r.k FROM r)", "semi"),
+        ("EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND l.ts < r.ts)", "semi"),
+    ],
+)
+def test_sub_queries_are_semi_and_anti_joins(test, how, tables):
+    sql = f"SELECT id, ts FROM l WHERE v > 1 AND {test}"
+
+    assert join_of(sql, tables).how == how
+    assert schema(sql, tables) == "id INT, ts TIMESTAMP(3)"
+    assert (root(sql, tables).edge.changelog is Changelog.APPEND) == (how == "semi")
+
+
+def test_explain_says_that_rows_are_kept_for_ever_and_how_to_bound_that(tables):
+    text = explain(plan(query("l.k = r.k", "LEFT"), tables))
+
+    assert "RegularJoin(left, key=[k = k])" in text
+    assert "all rows of both sides, for ever, or for 'table.exec.state.ttl'" in text
+    assert "SET 'table.exec.state.ttl' = '1 d'" in text
+    assert "or bound the times of its sides" in text
+
+
+@pytest.mark.parametrize(
+    ("sql", "warned"),
+    [
+        (query("l.k = r.k"), True),
+        (query("l.k = r.k", left="r"), False),  # it ends
+        ("SET 'table.exec.state.ttl' = '1 h';" + query("l.k = r.k"), False),
+    ],
+)
+def test_only_what_never_ends_is_warned_of(sql, warned, tables):
+    assert any("for ever" in warning for warning in plan(sql, tables).warnings) == warned
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("on", ["l.v < r.v", "l.ts < r.ts", "l.k = 'a'", "TRUE"])
+def test_a_join_needs_an_equality(on, tables):
+    error = refused(f"SELECT l.id FROM l «JOIN r ON {on}»", NotSupported, at=tables)
+
+    assert "without an equality" in error.message
+    assert "ON l.k = r.k" in str(error.hint)
+
+
+def test_upserts_do_not_say_what_they_replace(tables):
+    error = refused("SELECT l.id FROM l «JOIN upserted AS u ON l.k = u.k»", NotSupported, at=tables)
+
+    assert "right side is a changelog of upserts" in error.message
+
+
+def test_using_is_refused_by_name(tables):
+    error = refused("SELECT l.id FROM l «JOIN r USING (k)»", NotSupported, at=tables)
+
+    assert "with ON" in error.message
+
+
+def test_a_condition_that_polars_would_test_otherwise_is_refused_for_outer_joins(tables):
+    sql = "SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND «l.v * r.d > 3»"
+
+    refused(sql, NotSupported, at=tables)
+
+
+def test_a_window_function_needs_a_time_attribute_which_a_join_does_not_give(tables):
+    both = "(SELECT l.id, l.ts FROM l JOIN r ON l.k = r.k)"
+    with pytest.raises(PlanError):
+        plan(f"SELECT TUMBLE_END(ts, INTERVAL '1' HOUR) FROM {both} "
+             "GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)", tables)  # fmt: skip
