@@ -202,3 +202,21 @@ def test_rows_that_joins_drop_are_told_as_late(story: Story):
         r       | 12 ann 35 | near: 2 12, pairs: 4 11
         """,
     )
+
+
+def test_a_regular_join_goes_on_with_all_rows_there_ever_were(story: Story):
+    """Times are bounded from one side only: what was clicked after it was seen."""
+    goes_as_told(
+        story,
+        TABLES + "SELECT l.id, r.id FROM l FULL JOIN r ON l.who = r.who AND r.ts >= l.ts",
+        """
+        table   | row       | comes out
+        --------+-----------+---------------------------------
+        l       | 1 ann 5   | 1 - +I
+        r       | 11 ann 4  | - 11 +I
+        r       | 12 ann 50 | 1 - -D, 1 12 +I
+        restart |           |
+        l       | 2 ann 4   | - 11 -D, 2 11 +I, 2 12 +I
+        r       | 13 ann 6  | 1 13 +I, 2 13 +I
+        """,
+    )
