@@ -88,7 +88,10 @@ class Present:
         lives = by_key_and_time(pl.concat([stored, arrived.select(stored.columns)]))
         died = np.full(lives.height, AFTER_ALL, dtype=np.int64)
         if input_.ends:
-            died = _deaths(input_, lives, events.filter(~adds))
+            # Only these can end now.
+            causes = events if input_.unique else events.filter(~adds)
+            mortal = np.flatnonzero(np.isin(longs(lives, HASH), longs(causes, HASH)))
+            died[mortal] = _deaths(input_, lives[mortal], events.filter(~adds))
         is_new = np.isin(longs(lives, SEQUENCE), longs(arrived, SEQUENCE))
         return cls(events, kinds, lives, died, is_new)
 
