@@ -78,6 +78,15 @@ def test_a_stream_comes_to_what_a_batch_gives(session):
     assert [found.equal for found in verify(session, f"{FULL};{by_city}")] == [True, True]
 
 
+def test_state_that_is_let_go_after_a_while_is_there_until_then(session):
+    session.sql("SET 'table.exec.state.ttl' = '1 h'")
+
+    [outcome] = verify(session, FULL)
+
+    assert outcome.equal
+    assert outcome.stream.rows == len(LEFT_OVER)
+
+
 def test_a_batch_tells_only_what_is_left(session):
     session.sql("SET 'execution.runtime-mode' = 'batch'")
     result = session.sql(FULL)

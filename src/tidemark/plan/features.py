@@ -175,12 +175,16 @@ NOT_YET = (
     Feature("LATERAL TABLE with a table function", _STATE, _relation(_table_function)),
     Feature(
         "a LATERAL sub-query",
-        "correlated sub-queries need joins",
+        "it is another query for each row, and its operator is not there yet",
         _relation(lambda r: isinstance(r, exp.Lateral)),
     ),
     Feature("a join in parentheses", _STATE, _join_group),
     Feature("OVER", _STATE, _scalar(exp.Window)),
-    Feature("IN, EXISTS, ANY or ALL with a sub-query", _STATE, _subquery_predicate),
+    Feature(
+        "IN, EXISTS, ANY or ALL with a sub-query",
+        "they are joins where WHERE asks for them by AND, over a plain SELECT of one table",
+        _subquery_predicate,
+    ),
     Feature("a scalar sub-query", _STATE, _scalar(exp.Subquery, exp.Select, exp.Union)),
     Feature("ORDER BY", _STATE, _clause("order")),
     Feature("LIMIT", _STATE, _clause("limit")),
