@@ -168,6 +168,22 @@ def test_only_what_never_ends_is_warned_of(sql, warned, tables):
     assert any("for ever" in warning for warning in plan(sql, tables).warnings) == warned
 
 
+@pytest.mark.parametrize(
+    ("bound", "missing"),
+    [
+        ("l.ts >= r.ts", "r.ts >= l.ts - INTERVAL '1' HOUR"),
+        ("r.ts > l.ts + INTERVAL '5' SECOND", "r.ts <= l.ts + INTERVAL '1' HOUR"),
+        ("l.pt < r.pt", "r.pt <= l.pt + INTERVAL '1' HOUR"),
+    ],
+)
+def test_where_one_bound_is_missing_the_warning_says_which(bound, missing, tables):
+    [warning] = plan(query(f"l.k = r.k AND {bound}"), tables).warnings
+    assert f"AND {missing} makes it an interval join" in warning
+
+    bounded = root(query(f"l.k = r.k AND {bound} AND {missing}"), tables)
+    assert not any(isinstance(node, RegularJoin) for node in walk(bounded))
+
+
 # --- what is refused -----------------------------------------------------------------------------
 
 

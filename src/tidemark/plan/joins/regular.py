@@ -9,14 +9,16 @@ from sqlglot import exp
 from tidemark.catalog.options import STATE_TTL
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
+from tidemark.dialect.keywords import needs_quotes
 from tidemark.errors import NotSupported
 from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.joins.conditions import Condition
-from tidemark.plan.joins.interval_bounds import Interval
+from tidemark.plan.joins.interval_bounds import Bound, Interval
 from tidemark.plan.joins.sides import How, JoinSides
 from tidemark.plan.nodes import Edge, Node, RegularJoin
 from tidemark.plan.scope import Scope, Visible
+from tidemark.types import quote_name
 
 
 def bind_regular_join(
@@ -34,7 +36,7 @@ def bind_regular_join(
     for side, node in (("left", left.node), ("right", right.node)):
         _check_whole_changes(side, node, at)
     bound = _joined(left.node, right.node, matched, _why(matched, interval), how, context)
-    _give_advice(bound, matched, context)
+    _give_advice(bound, matched, left, right, context)
     one_sided = how in ("semi", "anti")
     visible = left.scope.visible if one_sided else (left.scope + right.scope).visible
     named = zip(visible, bound.edge.columns, strict=True)
@@ -87,14 +89,39 @@ def _why(matched: Condition, interval: Interval | None) -> str:
     return "times are bounded from one side only" if matched.bounds else ""
 
 
-def _give_advice(join: Node, matched: Condition, context: Context) -> None:
+def _give_advice(
+    join: Node,
+    matched: Condition,
+    left: relations.Relation,
+    right: relations.Relation,
+    context: Context,
+) -> None:
     if join.edge.bounded or context.state_ttl_ms:
         return
-    times = ", or bound the times of its sides from both sides"
+    hint = ""
+    if not (changes(left.node) or changes(right.node)):
+        hint = ", or bound the times of its sides"
+        if matched.bounds:
+            missing = _other_bound(matched.bounds[0], left.scope, right.scope)
+            hint = f", or AND {missing} makes it an interval join"
     context.warn(
-        f"a join keeps all rows of both sides for ever: SET '{STATE_TTL}' = '1 d' keeps those that "
-        f"nothing was written of for a day{times if not matched.bounds else ''}"
+        f"a join keeps all rows of both sides for ever: SET '{STATE_TTL}' = '1 d' lets go of them "
+        f"a day after they were written{hint}"
     )
+
+
+def _other_bound(bound: Bound, left: Scope, right: Scope) -> str:
+    """What a bound from one side lacks, as a query may write it."""
+    mine, theirs = _name(left, bound.left), _name(right, bound.right)
+    if bound.lower is not None:
+        return f"{theirs} <= {mine} + INTERVAL '1' HOUR"
+    return f"{theirs} >= {mine} - INTERVAL '1' HOUR"
+
+
+def _name(scope: Scope, place: int) -> str:
+    visible = scope.visible[place]
+    parts = [*visible.table[-1:], visible.column.name]
+    return ".".join(quote_name(part) if needs_quotes(part) else part for part in parts)
 
 
 # --- what is refused -----------------------------------------------------------------------------
