@@ -51,6 +51,15 @@ def test_times_are_rounded_down_to_milliseconds_before_1970_too() -> None:
     assert decode(packed[PAYLOAD][0].as_py())[TIME].to_list() == [1, -1, -3]
 
 
+def test_a_time_that_nobody_sees_is_packed_as_milliseconds_only() -> None:
+    pack = Pack(0, (0,), SCHEMA.remove(1), "ts")
+
+    packed = next(pack(iter([batch(("a", 1999), ("b", 2000))])))
+
+    rows = decode(packed[PAYLOAD][0].as_py())
+    assert set(rows.columns) == {"k", HASH, TIME} and rows[TIME].to_list() == [1, 2]
+
+
 def test_the_session_time_zone_does_not_get_into_state() -> None:
     packed = next(Pack(0, (0,), SCHEMA, "ts")(iter([batch(("a", 0), zone="Europe/Oslo")])))
 
