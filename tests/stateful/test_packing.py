@@ -101,7 +101,7 @@ def test_rows_may_be_combined_before_they_are_packed() -> None:
         for b in pack(iter([batch(("a", 1), ("b", 2), ("a", 3)), batch(("a", 4))]))
         for p in b.to_pylist()
     ]
-    bucket = Bucket(recorder := Keeper(), (InputShape(SCHEMA, combine=combine),), ())
+    bucket = Bucket(recorder := Keeper(), (InputShape.of(SCHEMA, combine=combine),), ())
 
     bucket.step(State(), parts, BEFORE_ALL, 20, 0)
     assert recorder.keys == ["a", "b"]
@@ -115,7 +115,7 @@ def test_rows_that_combining_would_not_halve_are_combined_where_they_arrive(keys
     pack = Pack(0, (0,), SCHEMA, "ts", combine=combine)
 
     [part] = [p for b in pack(iter([batch(*((k, 1) for k in keys))])) for p in b.to_pylist()]
-    bucket = Bucket(recorder := Keeper(), (InputShape(SCHEMA, combine=combine),), ())
+    bucket = Bucket(recorder := Keeper(), (InputShape.of(SCHEMA, combine=combine),), ())
     bucket.step(State(), [(0, 0, 0, part[PAYLOAD])], BEFORE_ALL, 20, 0)
 
     assert decode(part[PAYLOAD]).height == packed
@@ -123,7 +123,7 @@ def test_rows_that_combining_would_not_halve_are_combined_where_they_arrive(keys
 
 
 def test_a_bucket_knows_the_furthest_watermark_of_each_input() -> None:
-    bucket = Bucket(Recorder(), (InputShape(SCHEMA), InputShape(SCHEMA)), ())
+    bucket = Bucket(Recorder(), (InputShape.of(SCHEMA), InputShape.of(SCHEMA)), ())
 
     first = bucket.watermarks([(0, 0, 5, None), (0, 1, 9, None)], ())
     assert first == [9, BEFORE_ALL]
@@ -184,7 +184,7 @@ class Keeper(Recorder):
 
 def test_rows_of_another_operator_come_before_the_watermark_that_it_lets_through() -> None:
     recorder = Recorder()
-    bucket = Bucket(recorder, (InputShape(SCHEMA, chained=True), InputShape(SCHEMA)), ())
+    bucket = Bucket(recorder, (InputShape.of(SCHEMA, chained=True), InputShape.of(SCHEMA)), ())
     payload = next(Pack(0, (0,), SCHEMA, "ts")(iter([batch(("a", 1), ("b", 2))])))[PAYLOAD][0]
     packed = [(side, 0, 0, payload.as_py()) for side in (0, 1)]
 
@@ -195,7 +195,7 @@ def test_rows_of_another_operator_come_before_the_watermark_that_it_lets_through
 
 
 def test_partitions_of_a_source_follow_each_other_in_order() -> None:
-    bucket = Bucket(recorder := Keeper(), (InputShape(SCHEMA),), ())
+    bucket = Bucket(recorder := Keeper(), (InputShape.of(SCHEMA),), ())
     pack = Pack(0, (0,), SCHEMA, "ts")
     parts = [next(pack(iter([batch((k, 0))])))[PAYLOAD][0].as_py() for k in ("a", "b")]
 

@@ -49,6 +49,11 @@ ON_THIS_MACHINE: Mapping[str, str] = {
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC -XX:CompileThresholdScaling=5",
+    # The usual one starts some twenty processes for each micro-batch here, to follow links and to
+    # set permissions; this one renames files by itself.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
 }
 # Java's own choice is a quarter of the machine; Spark's, one gigabyte, fills up within a batch.
 _LEAST_MEMORY, _MOST_MEMORY = 1 << 30, 4 << 30

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -31,14 +32,28 @@ Packed = tuple[int, int, int, bytes | None]
 class InputShape:
     """What a bucket must know of an input that has no rows right now.
 
-    The rows of a `chained` input come out of another stateful operator, which emits them
-    before its watermark moves on: they are in time although they lie behind it. Rows of an
-    input with `combine` have its columns.
+    `empty` is a frame of its rows as the kernel gets them, but for STAMP and ARRIVAL. The rows of
+    a `chained` input come out of another stateful operator, which emits them before its watermark
+    moves on: they are in time although they lie behind it. Rows of an input with `combine` have
+    its columns.
     """
 
     schema: pa.Schema  # of the user's columns
+    empty: pl.DataFrame
     chained: bool = False
     combine: Combine | None = None
+
+    @classmethod
+    def of(cls, schema: pa.Schema, chained: bool = False, combine: Combine | None = None) -> Self:
+        rows = pl.from_arrow(schema.empty_table())
+        assert isinstance(rows, pl.DataFrame)
+        rows = rows.with_columns(pl.lit(0, pl.Int64).alias(name) for name in (HASH, TIME))
+        return cls(schema, combine.made_of(rows) if combine else rows, chained, combine)
+
+    def is_combined(self, rows: pl.DataFrame) -> bool:
+        """Whether packed rows are what `combine` has made. Those that it would not have made
+        fewer come as they were."""
+        return rows.columns != [*self.schema.names, HASH, TIME]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +102,7 @@ class Bucket:
             if row[3] is not None:
                 parts[row[0]].append(row)
         return [
-            pl.concat([_empty(shape), *_in_order_of_source(shape, of_input)]).rechunk()
+            pl.concat([shape.empty, *_in_order_of_source(shape, of_input)]).rechunk()
             for shape, of_input in zip(self.shapes, parts, strict=True)
         ]
 
@@ -118,20 +133,8 @@ def _in_order_of_source(shape: InputShape, packed: list[Packed]) -> Iterator[pl.
     for *_, payload in sorted(packed, key=lambda row: row[1:3]):
         assert payload is not None
         rows = decode(payload)
-        # Those that combining would not have made fewer came as they were.
-        as_they_were = shape.combine and rows.columns == _uncombined(shape).columns
-        yield shape.combine.made_of(rows) if shape.combine and as_they_were else rows
-
-
-def _empty(shape: InputShape) -> pl.DataFrame:
-    rows = _uncombined(shape)
-    return shape.combine.made_of(rows) if shape.combine else rows
-
-
-def _uncombined(shape: InputShape) -> pl.DataFrame:
-    frame = pl.from_arrow(shape.schema.empty_table())
-    assert isinstance(frame, pl.DataFrame)
-    return frame.with_columns(pl.lit(0, pl.Int64).alias(name) for name in (HASH, TIME))
+        combine = None if shape.is_combined(rows) else shape.combine
+        yield combine.made_of(rows) if combine else rows
 
 
 def as_kernel_watermark(spark_watermark: int) -> int:

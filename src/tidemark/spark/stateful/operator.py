@@ -178,7 +178,7 @@ def _shape(input_: StatefulInput) -> InputShape:
     watermark = input_.watermark.column if input_.watermark else None
     hidden = {watermark, None if input_.shows_time else input_.time_column}
     schema = pa.schema(f for f in _arrow_schema(input_.frame.schema) if f.name not in hidden)
-    return InputShape(schema, input_.chained, input_.combine)
+    return InputShape.of(schema, input_.chained, input_.combine)
 
 
 def _nullable(schema: StructType) -> StructType:
