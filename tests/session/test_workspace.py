@@ -1,7 +1,5 @@
 """What a session says without Spark: SHOW, DESCRIBE, SET, and how scripts are planned."""
 
-from time import perf_counter
-
 import pytest
 
 from tests.plan.marked import refused, workspace, world
@@ -193,24 +191,3 @@ def test_workspaces_know_nothing_of_each_other():
     assert other.catalogs.relation_names() == []
     assert other.options.get("parallelism.default") is None
     assert one.catalogs.relation_names() == ["a"]
-
-
-def test_script_of_200_lines_is_planned_in_a_fraction_of_a_second():
-    parts = [
-        f"""CREATE TABLE t{n} (
-  id BIGINT, name STRING, amount DECIMAL(10, 2), ts TIMESTAMP(3),
-  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
-) WITH ('connector' = 'fake');
-CREATE VIEW v{n} AS
-SELECT id, UPPER(name) AS name, CASE WHEN amount > {n} THEN 'large' ELSE 'small' END AS size_,
-  ts
-FROM t{n} WHERE id > {n};
-INSERT INTO t{n} (id, name) SELECT id, name FROM v{n} UNION ALL SELECT id, size_ FROM v{n};"""
-        for n in range(20)
-    ]
-    script = "\n".join(parts)
-    assert script.count("\n") >= 179
-    at = workspace()
-    begin = perf_counter()
-    at.plan_script(script)
-    assert perf_counter() - begin < 1
