@@ -98,14 +98,18 @@ class Driver:
         return [f"{a} {'-' if b is None else b} {kind}" for a, b, kind in emitted]
 
     def restart(self) -> None:
-        """Write the state down as a host does, and read it back."""
-        stored = {}
-        for segment in self.state.segments():
-            buffer = io.BytesIO()
-            segment.rows().write_ipc(buffer)
-            stored[segment.id] = buffer.getvalue()
-        manifest = json.loads(json.dumps(self.state.manifest()))
-        self.state = State.open(manifest, lambda id_: pl.read_ipc(io.BytesIO(stored[id_])))
+        self.state = restarted(self.state)
+
+
+def restarted(state: State) -> State:
+    """The state written down as a host does, and read back."""
+    stored = {}
+    for segment in state.segments():
+        buffer = io.BytesIO()
+        segment.rows().write_ipc(buffer)
+        stored[segment.id] = buffer.getvalue()
+    manifest = json.loads(json.dumps(state.manifest()))
+    return State.open(manifest, lambda id_: pl.read_ipc(io.BytesIO(stored[id_])))
 
 
 def _rows(text: str) -> list[Row]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,6 +16,7 @@ from tidemark.kernels.regular_join import RegularJoin
 from tidemark.kernels.regular_lives import JoinInput
 from tidemark.kernels.state import State
 
+from .drive import restarted
 from .histories import COMPACTIONS, CUTS, HOWS, in_any_order
 from .reference import NONE_YET
 from .regular_join_reference import LEFT, RIGHT, RegularReference, Row, Told
@@ -70,14 +69,7 @@ class RegularDriver:
         return made if input_.retracts else made.drop(KIND)
 
     def restart(self) -> None:
-        """Write the state down as a host does, and read it back."""
-        stored = {}
-        for segment in self.state.segments():
-            buffer = io.BytesIO()
-            segment.rows().write_ipc(buffer)
-            stored[segment.id] = buffer.getvalue()
-        manifest = json.loads(json.dumps(self.state.manifest()))
-        self.state = State.open(manifest, lambda id_: pl.read_ipc(io.BytesIO(stored[id_])))
+        self.state = restarted(self.state)
 
 
 @st.composite
