@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +13,7 @@ from tidemark.kernels.state import State
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Call
 
+from ..drive import restarted as restarted
 from . import reference
 from .reference import Emitted, Row
 
@@ -103,17 +102,6 @@ class Driver:
 
     def restart(self) -> None:
         self.state = restarted(self.state)
-
-
-def restarted(state: State) -> State:
-    """The state written down as a host does, and read back."""
-    stored = {}
-    for segment in state.segments():
-        buffer = io.BytesIO()
-        segment.rows().write_ipc(buffer)
-        stored[segment.id] = buffer.getvalue()
-    manifest = json.loads(json.dumps(state.manifest()))
-    return State.open(manifest, lambda id_: pl.read_ipc(io.BytesIO(stored[id_])))
 
 
 def parse(text: str) -> list[Row]:
