@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from tidemark.errors import DataError
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
+from tidemark.spark.stateful.modules import spare_modules
 
 BUCKET = "bucket"
 INPUT = "input"
@@ -109,6 +110,7 @@ class Pack:
             position += rows.height
         if watermark > BEFORE_ALL:
             yield self._told(partition, watermark)
+        spare_modules()
 
     def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         """The rows in pieces: as they come, or as many as are worth combining."""
@@ -206,6 +208,7 @@ class Unpack:
             for payload in batch.column(PAYLOAD):
                 if payload.is_valid:
                     yield from in_schema(decode(payload.as_py()), self.schema)
+        spare_modules()
 
 
 def in_schema(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
