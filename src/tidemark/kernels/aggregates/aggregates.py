@@ -10,6 +10,7 @@ from operator import itemgetter
 import numpy as np
 import polars as pl
 
+from tidemark.kernels.aggregates import numbered
 from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
 from tidemark.kernels.aggregates.functions import aggregate_of
 from tidemark.kernels.aggregates.numbers import ROWS
@@ -86,12 +87,26 @@ class Aggregates:
             *keep, *self.names
         )
 
-    def merged(self, rows: pl.DataFrame, by: Sequence[str], *also: pl.Expr) -> pl.DataFrame:
-        """One row per group, groups in order of their first rows; `also` is aggregated too."""
+    def merged(
+        self,
+        rows: pl.DataFrame,
+        by: Sequence[str],
+        first: Sequence[str] = (),
+        least: Sequence[str] = (),
+        greatest: Sequence[str] = (),
+    ) -> pl.DataFrame:
+        """One row per group, groups in order of their first rows; with what other columns have in
+        the first row, and their extremes."""
+        extremes = dict.fromkeys(least, Merge.LEAST) | dict.fromkeys(greatest, Merge.GREATEST)
+        hows = extremes | {a.name: a.how for a in self.accumulators}
+        found = numbered.merged(rows, by, first, hows)
+        if found is not None:
+            return found
+        also = (pl.col(*first).first(),) if first else ()
+        ends = (*(pl.col(name).min() for name in least), *(pl.col(name).max() for name in greatest))
         merging = [accumulator.merged for accumulator in self.accumulators]
-        return self._settled(
-            rows.group_by(by, maintain_order=True).agg(*also, *merging), self.accumulators
-        )
+        groups = rows.group_by(by, maintain_order=True).agg(*also, *ends, *merging)
+        return self._settled(groups, self.accumulators)
 
     def running(self, rows: pl.DataFrame, by: str) -> pl.DataFrame:
         """Each row with what its group has come to with it; rows of a group are in order."""

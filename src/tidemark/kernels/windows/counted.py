@@ -89,8 +89,7 @@ class CountWindows:
             pl.col(PANE).is_not_null() & pl.col(_KEY).is_in(placed[_KEY].implode())
         )
         both = [open_.select(columns), self._panes.of_rows(placed).select(columns)]
-        also = (pl.col(name).first() for name in (HASH, *self.keys))
-        parts = self.aggregates.merged(pl.concat(both), [_KEY, PANE], *also)
+        parts = self.aggregates.merged(pl.concat(both), [_KEY, PANE], (HASH, *self.keys))
         return parts.hstack(counted[longs(parts, _KEY)]).with_columns(self._panes.last.alias(LAST))
 
     def _windows(self, parts: pl.DataFrame) -> pl.DataFrame:
@@ -99,8 +98,7 @@ class CountWindows:
         spread = parts.with_columns(ends.alias(WINDOW_END)).explode(WINDOW_END, empty_as_null=False)
         end = pl.col(WINDOW_END)
         closing = spread.filter((end > pl.col(_COUNT)) & (end <= pl.col(_NOW)) & (end >= self.size))
-        also = (pl.col(name).first() for name in (*self.keys, _COUNT))
-        return self.aggregates.merged(closing, [_KEY, WINDOW_END], *also)
+        return self.aggregates.merged(closing, [_KEY, WINDOW_END], (*self.keys, _COUNT))
 
     def _told(self, windows: pl.DataFrame) -> pl.DataFrame:
         """Results in the order in which windows became full; they have no place in time."""

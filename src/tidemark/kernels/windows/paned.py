@@ -63,7 +63,7 @@ class PanedWindows:
             by.append(_OPEN)
             also.append(STAMP)
         lifted = self.aggregates.lifted(placed, [*also, *by])
-        merged = self.aggregates.merged(lifted, by, pl.col(also).first())
+        merged = self.aggregates.merged(lifted, by, also)
         return merged.drop(_OPEN, strict=False)
 
     def _first_open(self) -> pl.Expr:
@@ -87,7 +87,7 @@ class PanedWindows:
         # Those that were combined elsewhere come from several places.
         combined = rows.select(*by, *also, *self.aggregates.names) if self.combined else None
         lifted = self.aggregates.lifted(rows, [*by, *also]) if combined is None else combined
-        return self.aggregates.merged(lifted, by, pl.col(also).first())
+        return self.aggregates.merged(lifted, by, also)
 
     def _exchange(
         self, queue: TimeQueue, fresh: pl.DataFrame, incoming: Incoming
@@ -111,7 +111,7 @@ class PanedWindows:
 
     def _settled(self, parts: pl.DataFrame) -> pl.DataFrame:
         by = [*self.keys, PANE, LAST]
-        return self.aggregates.merged(parts, by, pl.col(HASH).first()).select(parts.columns)
+        return self.aggregates.merged(parts, by, [HASH]).select(parts.columns)
 
     def _windows(self, parts: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
         """The windows that close in this step, with all that is in them."""
@@ -129,8 +129,7 @@ class PanedWindows:
             pl.Series(_PLACE, place),
             pl.Series(WINDOW_END, end),
         )
-        also = pl.col(_PLACE, WINDOW_END).first()
-        windows = self.aggregates.merged(spread, [_WINDOW], also)
+        windows = self.aggregates.merged(spread, [_WINDOW], [_PLACE, WINDOW_END])
         windows = windows.hstack(parts.select(HASH, *self.keys)[longs(windows, _PLACE)])
         return windows.with_columns(self.panes.window_start.alias(WINDOW_START))
 

@@ -105,10 +105,9 @@ class SessionWindows:
         return self.aggregates.merged(
             marked,
             [_SESSION],
-            *(pl.col(name).first() for name in (HASH, *self.keys)),
-            pl.col(WINDOW_START).min(),
-            pl.col(WINDOW_END).max(),
-            pl.col(_FRESH).any(),
+            first=(HASH, *self.keys),
+            least=(WINDOW_START,),
+            greatest=(WINDOW_END, _FRESH),
         )
 
     def _left_open(self, sessions: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:

@@ -1,0 +1,124 @@
+"""Groups of rows as small whole numbers, and what they come to added up by these numbers.
+
+A library that groups by several columns makes one value of each row's first, then hashes it, and
+keeps a list of rows per group. Where groups can be counted and accumulators are plain numbers, one
+pass over an array for each takes a third of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from tidemark.kernels.aggregates.accumulators import Merge
+from tidemark.kernels.tables import Longs
+
+# There may be so many numbers for each row, or for few rows so many, of which most stay unused.
+_SPARSE: Final = 4
+_FEW: Final = 1 << 16
+# A column has few values where so many rows of it have no more than that.
+_SAMPLE, _FEW_VALUES = 256, 64
+_SIGNED: Final = (pl.Int8, pl.Int16, pl.Int32, pl.Int64)
+_OTHERS: Final = (pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Boolean, pl.String, pl.Binary)
+
+_Values = np.ndarray[tuple[int], np.dtype[Any]]
+
+
+def merged(
+    rows: pl.DataFrame, by: Sequence[str], first: Sequence[str], hows: Mapping[str, Merge]
+) -> pl.DataFrame | None:
+    """One row per group, in the order of their first rows: its key, its first row's `first`, and
+    the columns of `hows` merged. None where this needs more than numbers."""
+    if rows.is_empty() or not all(_is_plain(rows[name], how) for name, how in hows.items()):
+        return None
+    found = _numbers(rows, by)
+    if found is None:
+        return None
+    number, size = found
+    places = _first_places(number, size)
+    group = number[places]
+    columns = (
+        pl.Series(name, _merged(rows[name], how, number, size)[group]).cast(rows.schema[name])
+        for name, how in hows.items()
+    )
+    return rows.select(*by, *first)[places].with_columns(columns)
+
+
+def _is_plain(column: pl.Series, how: Merge) -> bool:
+    if how is Merge.TOTAL:
+        return column.dtype in (pl.Int64, pl.Float64)
+    extreme = how in (Merge.LEAST, Merge.GREATEST)
+    return extreme and column.dtype in (*_SIGNED, pl.Boolean) and not column.null_count()
+
+
+def _merged(column: pl.Series, how: Merge, number: Longs, size: int) -> _Values:
+    """Per number what its rows come to."""
+    if how is Merge.TOTAL:
+        values = column.fill_null(0).to_numpy()
+        result = np.zeros(size, dtype=values.dtype)
+        np.add.at(result, number, values)
+        return result
+    values = column.cast(pl.Int64).to_numpy()
+    bounds = np.iinfo(np.int64)
+    if how is Merge.LEAST:
+        result = np.full(size, bounds.max)
+        np.minimum.at(result, number, values)
+    else:
+        result = np.full(size, bounds.min)
+        np.maximum.at(result, number, values)
+    return result
+
+
+def _first_places(number: Longs, size: int) -> Longs:
+    """Where each number is first, ascending."""
+    place = np.full(size, -1)
+    # Of several values for one place the last one stays.
+    place[number[::-1]] = np.arange(number.size - 1, -1, -1)
+    is_first = np.zeros(number.size, dtype=np.bool_)
+    is_first[place[place >= 0]] = True
+    return np.flatnonzero(is_first)
+
+
+def _numbers(rows: pl.DataFrame, by: Sequence[str]) -> tuple[Longs, int] | None:
+    """Per row the number of its group, and what all numbers are below."""
+    limit = max(_SPARSE * rows.height, _FEW)
+    number, size = np.zeros(rows.height, dtype=np.int64), 1
+    for name in by:
+        found = _numbers_of(rows[name], limit)
+        if found is None:
+            return None
+        own, width = found
+        number, size = number * width + own, size * width
+        if size > limit:
+            number, size = _encoded(pa.array(number))
+    return number, size
+
+
+def _numbers_of(column: pl.Series, limit: int) -> tuple[Longs, int] | None:
+    """Per row the number of its value: what it is more than the least one, or by a dictionary."""
+    column = column.to_physical()
+    if column.dtype in _SIGNED and not column.null_count():
+        values = column.cast(pl.Int64).to_numpy()
+        least, width = int(values.min()), int(values.max()) - int(values.min()) + 1
+        if width <= limit and (width <= _FEW_VALUES or not _repeats(values)):
+            return values - least, width
+        return _encoded(pa.array(values))
+    if column.dtype in (*_SIGNED, *_OTHERS):
+        return _encoded(column.to_arrow(compat_level=pl.CompatLevel.oldest()))
+    # Numbers with fractions have two zeros, others have parts.
+    return None
+
+
+def _repeats(values: Longs) -> bool:
+    """Whether the column seems to have few values, as far from each other as they may be."""
+    some = values[:: max(1, values.size // _SAMPLE)].tolist()
+    return len(set(some)) <= min(len(some) // 2, _FEW_VALUES)
+
+
+def _encoded(values: pa.Array) -> tuple[Longs, int]:
+    encoded = values.dictionary_encode(null_encoding="encode")
+    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)

@@ -1,0 +1,89 @@
+"""Adding up by numbers, beside the library that groups by anything."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidemark.kernels.aggregates.accumulators import Merge
+from tidemark.kernels.aggregates.numbered import merged
+
+# Small numbers meet often; large ones do not fit into one number together.
+whole = st.one_of(st.integers(0, 3), st.integers(-(2**63), 2**63 - 1))
+KEYS: dict[str, tuple[Any, pl.DataType]] = {
+    "whole": (whole, pl.Int64()),
+    "or null": (st.none() | whole, pl.Int64()),
+    "unsigned": (st.integers(0, 2**64 - 1), pl.UInt64()),
+    "text": (st.sampled_from(["", "a", "b", None]), pl.String()),
+    "flag": (st.sampled_from([True, False, None]), pl.Boolean()),
+    "bytes": (st.sampled_from([b"", b"a", None]), pl.Binary()),
+    "day": (st.sampled_from([date(1969, 12, 31), date(2024, 2, 29), None]), pl.Date()),
+}
+HOWS = {"total": Merge.TOTAL, "or_null": Merge.TOTAL, "least": Merge.LEAST, "last": Merge.GREATEST}
+SCHEMA = {"total": pl.Int64(), "or_null": pl.Int64(), "least": pl.Int16(), "last": pl.Boolean()}
+small = st.integers(-(2**15), 2**15 - 1)
+values = st.tuples(whole, st.none() | whole, small, st.booleans())
+
+
+def grouped(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    return rows.group_by(by, maintain_order=True).agg(
+        pl.col("place").first(), pl.col("total", "or_null").sum(), pl.col("least").min(),
+        pl.col("last").max(),
+    )  # fmt: skip
+
+
+@settings(deadline=None)
+@given(st.data(), st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=3, unique=True))
+def test_groups_come_to_the_same(data: st.DataObject, by: list[str]) -> None:
+    types = [KEYS[name] for name in by]
+    pool = data.draw(st.lists(st.tuples(*(kind for kind, _ in types)), min_size=1, max_size=6))
+    found = data.draw(st.lists(st.tuples(st.sampled_from(pool), values), min_size=1, max_size=40))
+    schema = dict(zip(by, (dtype for _, dtype in types), strict=True)) | SCHEMA
+    rows = pl.DataFrame([(*key, *value) for key, value in found], schema, orient="row")
+    rows = rows.with_row_index("place")
+    result = merged(rows, by, ["place"], HOWS)
+    assert result is not None
+    assert result.equals(grouped(rows, by))
+
+
+def test_values_far_apart_are_few_or_many() -> None:
+    count = 70_000
+    rows = pl.DataFrame({"few": [n // 100 % 7 * 10**9 for n in range(count)]})
+    rows = rows.with_row_index("place").with_columns(
+        many=pl.col("place").cast(pl.Int64) * 7919 % 60_000, one=pl.lit(1, pl.Int64)
+    )
+    for by in (["few"], ["many"], ["many", "few"], ["few", "many", "place"]):
+        result = merged(rows, by, ["place"] if "place" not in by else [], {"one": Merge.TOTAL})
+        assert result is not None
+        assert result.equals(
+            rows.group_by(by, maintain_order=True).agg(
+                *[pl.col("place").first()] * ("place" not in by), pl.col("one").sum()
+            )
+        )
+
+
+def test_fractions_are_added_in_the_order_of_their_rows() -> None:
+    rows = pl.DataFrame({"key": [1, 2, 1, 1], "x": [1e16, 0.5, 1.0, -1e16]})
+    result = merged(rows, ["key"], [], {"x": Merge.TOTAL})
+    assert result is not None
+    assert result["x"].to_list() == [0.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "how"),
+    [
+        (0.5, 1, Merge.TOTAL),
+        ([1], 1, Merge.TOTAL),
+        (1, 0.5, Merge.LEAST),
+        (1, None, Merge.GREATEST),
+        (1, 1, Merge.FIRST),
+    ],
+)
+def test_what_numbers_cannot_tell_is_left_to_others(key: Any, value: Any, how: Merge) -> None:
+    rows = pl.DataFrame({"key": [key], "value": [value]})
+    assert merged(rows, ["key"], [], {"value": how}) is None
