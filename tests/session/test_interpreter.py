@@ -29,6 +29,23 @@ def test_workers_import_pyspark_from_where_it_is_installed(monkeypatch):
     assert os.environ["PYSPARK_PYTHON"] == sys.executable
 
 
+def test_workers_keep_their_memory_unless_told_otherwise(monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.delenv("_RJEM_MALLOC_CONF", raising=False)
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")
+
+    with quick_to_start():
+        worker = os.environ["PYSPARK_PYTHON"]
+    code = "import os; print(os.environ['GLIBC_TUNABLES']); print(os.environ['_RJEM_MALLOC_CONF'])"
+    said = subprocess.run([worker, "-c", code], capture_output=True, text=True, check=True)
+
+    of_user, of_polars = said.stdout.splitlines()
+    assert of_user == "glibc.malloc.arena_max=2"
+    assert "dirty_decay_ms:30000" in of_polars
+    assert "_RJEM_MALLOC_CONF" not in os.environ
+
+
 @pytest.mark.parametrize(("name", "value"), [("PYSPARK_PYTHON", "/other"), ("SPARK_HOME", "/own")])
 def test_what_the_user_has_chosen_stays(monkeypatch, name, value):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)

@@ -1,4 +1,4 @@
-"""The Python that Spark's workers run: this one, and quick to start."""
+"""The Python that Spark's workers run: this one, quick to start, and slow to give memory back."""
 
 from __future__ import annotations
 
@@ -16,10 +16,20 @@ from pathlib import Path
 # Spark puts a copy of PySpark in a zip before the installed one. It has no bytecode, so each new
 # Python would compile it, for most of a second: when Spark starts workers, and when a query with
 # state starts.
+#
+# Whole columns come and go many times a second. Memory that is given back to the system each time
+# is cleared by it, page by page, when it is wanted again: a sixth of what the workers do. So both
+# allocators (Polars' own, and that of the C library on Linux) keep it, the former for half a minute.
 _SCRIPT = """\
 #!/bin/sh
-PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}" exec {python} "$@"
+PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
+: "${{_RJEM_MALLOC_CONF=thp:always,dirty_decay_ms:30000,muzzy_decay_ms:30000}}"
+: "${{GLIBC_TUNABLES=glibc.malloc.hugetlb=1:{kept}}}"
+export PYTHONPATH _RJEM_MALLOC_CONF GLIBC_TUNABLES
+exec {python} "$@"
 """
+_KEPT_BYTES = 1 << 30
+_KEPT = f"glibc.malloc.mmap_threshold={_KEPT_BYTES}:glibc.malloc.trim_threshold={_KEPT_BYTES}"
 
 
 def use_this_python() -> None:
@@ -49,7 +59,9 @@ def _script() -> str:
     folder = Path(tempfile.mkdtemp(prefix="tidemark-python-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     script = folder / "python"
-    script.write_text(_SCRIPT.format(python=shlex.quote(sys.executable)), encoding="utf-8")
+    script.write_text(
+        _SCRIPT.format(python=shlex.quote(sys.executable), kept=_KEPT), encoding="utf-8"
+    )
     script.chmod(0o700)
     # Some systems let nothing run that lies in temporary folders.
     return str(script) if os.access(script, os.X_OK) else sys.executable
