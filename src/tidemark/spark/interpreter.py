@@ -19,7 +19,7 @@ from pathlib import Path
 #
 # Whole columns come and go many times a second. Memory that is given back to the system each time
 # is cleared by it, page by page, when it is wanted again: a sixth of what the workers do. So both
-# allocators (Polars' own, and that of the C library on Linux) keep it, the former for half a minute.
+# allocators keep it: Polars' own for half a minute, that of the C library on Linux for good.
 _SCRIPT = """\
 #!/bin/sh
 PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
