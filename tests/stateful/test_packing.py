@@ -155,6 +155,16 @@ def test_unpacked_rows_have_the_types_that_spark_expects() -> None:
     assert pa.Table.from_batches(Unpack(schema)(iter([packed]))).equals(rows)
 
 
+def test_many_rows_travel_compressed_and_few_as_they_are() -> None:
+    many = pl.DataFrame({"n": range(100_000), "text": ["same"] * 100_000})
+    few = many.head(10)
+
+    assert len(encode(many, compressed=True)) < len(encode(many)) / 2
+    assert encode(few, compressed=True) == encode(few)
+    for compressed in (True, False):
+        assert decode(encode(many, compressed=compressed)).equals(many)
+
+
 class Recorder:
     """A kernel that only looks at what it is given."""
 

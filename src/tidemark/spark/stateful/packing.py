@@ -59,9 +59,16 @@ class Combine:
         return not self.if_fewer or combined.height <= rows.height // 2
 
 
-def encode(frame: pl.DataFrame) -> bytes:
+# Less is not worth the start of a compressor for each column.
+_WORTH_COMPRESSING = 1 << 16
+
+
+def encode(frame: pl.DataFrame, *, compressed: bool = False) -> bytes:
+    """`compressed` is for what will be moved or kept: by itself Spark copies all bytes from place
+    to place several times, and compresses and packs them twice where it keeps them."""
+    large = compressed and frame.estimated_size() > _WORTH_COMPRESSING
     buffer = io.BytesIO()
-    frame.write_ipc_stream(buffer)
+    frame.write_ipc_stream(buffer, compression="zstd" if large else "uncompressed")
     return buffer.getvalue()
 
 
@@ -165,7 +172,8 @@ class Pack:
         bounds = np.searchsorted(bucket[order], np.arange(len(self.labels) + 1))
         grouped = rows[order]
         there = [b for b in range(len(self.labels)) if bounds[b] < bounds[b + 1]]
-        payloads = [encode(grouped[int(bounds[b]) : int(bounds[b + 1])]) for b in there]
+        parts = [grouped[int(bounds[b]) : int(bounds[b + 1])] for b in there]
+        payloads = [encode(part, compressed=True) for part in parts]
         return _record_batch(
             [self.labels[b] for b in there], self.input, partition, position, payloads
         )

@@ -56,7 +56,7 @@ class StateStore:
         self.round_trips += 1
 
     def _write(self, id_: str, rows: pl.DataFrame) -> None:
-        content = encode(rows)
+        content = encode(rows, compressed=True)
         starts = range(0, len(content), _PIECE)
         for piece, start in enumerate(starts):
             self._segments.updateValue((id_, piece), (content[start : start + _PIECE],))
