@@ -6,6 +6,7 @@ import pytest
 
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.interval_join import IntervalJoin
+from tidemark.kernels.interval_join_stream import StreamIntervalJoin
 
 from .drive import LEFT, RIGHT, Arrived
 from .histories import JoinDriver, left, right
@@ -135,6 +136,20 @@ def test_one_side_may_be_wanted_without_the_other(how, wanted):
     assert narrow.output(rows, AFTER_ALL).to_dict(as_series=False) == {
         wanted: whole[wanted].to_list()
     }
+
+
+@pytest.mark.parametrize(("join", "kept"), [(IntervalJoin, 15), (StreamIntervalJoin, 14)])
+def test_rows_that_a_step_forgets_are_never_written_down(join, kept):
+    driver = JoinDriver(join(*KEYS, -5, 5), hash_values=1000)
+    rows = [Arrived(side, Row("a", n, n), 0) for n in range(100) for side in (LEFT, RIGHT)]
+
+    driver.pairs(rows, 90)
+
+    # Of each side those that are not 5 behind the watermark; in the stream's form less than 5.
+    assert driver.state.height == 2 * kept
+    driver.restart()
+    found = driver.pairs([Arrived(RIGHT, Row("a", 92, 200), 90)], 90)
+    assert sorted(found) == [(payload, 200) for payload in range(87, 98)]
 
 
 def test_what_is_kept_does_not_grow_with_time():

@@ -115,6 +115,13 @@ class CleanUp:
         )
         return state.with_tables(**{self.side: cache})
 
+    def tidied(self, state: State, before: State, clock: int) -> State:
+        """The state at the end of a step, without rows that came and were forgotten in it."""
+        cache = state.keyed(self.side).tidied(
+            before.keyed(self.side), lambda rows: rows.filter(self.alive(state, rows, clock))
+        )
+        return state.with_tables(**{self.side: cache})
+
     def _with_timers(self, state: State, rows: pl.DataFrame, clock: int) -> State:
         """Set the timers of keys that had none, as far as they must be written down."""
         rows, starts = _runs_of_keys(rows, self.keys)

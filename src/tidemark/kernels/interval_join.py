@@ -62,8 +62,12 @@ class IntervalJoin:
         sides = self._sides()
         left, right = (self._wanted(plain(frame)).clear() for frame in arrivals.frames)
         output = Output(left, right, self.how)
+        before, clock = state, clock_of(state.watermark)
         for watermark, frames in slices(state, arrivals):
-            state = self._moment(state, sides, clock_of(watermark), frames, output)
+            clock = clock_of(watermark)
+            state = self._moment(state, sides, clock, frames, output)
+        for side in sides:
+            state = side.clean_up.tidied(state, before, clock)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
         made = output.frame()
         waiting = sum(side.partners.waiting(state) for side in sides)

@@ -45,10 +45,12 @@ class StreamIntervalJoin:
         arrivals = arrange(state, [rows.drop(KIND, strict=False) for rows in inputs], watermark)
         left, right = (plain(rows).clear() for rows in arrivals.frames)
         output, late = Output(left, right, "inner"), [_late(f, 0).clear() for f in arrivals.frames]
+        before = state
         for now, frames in slices(state, arrivals):
             in_time = [rows.filter(pl.col(TIME) >= now) for rows in frames]
             late = [pl.concat([f, _late(r, now)]) for f, r in zip(late, frames, strict=True)]
             state = self._together(state, now, in_time, output)
+        state = self._tidied(state, before, arrivals.watermark)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
         made = output.frame()
         lost = (late[0].height, late[1].height)
@@ -86,6 +88,16 @@ class StreamIntervalJoin:
             )
             state = state.with_tables(**{name: table})
         return state
+
+    def _tidied(self, state: State, before: State, now: int) -> State:
+        """The state at the end of a step, without rows that came and were forgotten in it."""
+        tables = {
+            name: state.keyed(name).tidied(
+                before.keyed(name), lambda rows: rows.filter(pl.col(UNTIL) > now)
+            )
+            for name in ("left", "right")
+        }
+        return state.with_tables(**tables)
 
     def _found(
         self,

@@ -108,6 +108,21 @@ class KeyedTable(Table):
         kept = tuple(segment for segment in self.segments if segment.latest >= time)
         return replace(self, segments=kept)
 
+    def tidied(
+        self, before: KeyedTable, keep: Callable[[pl.DataFrame], pl.DataFrame]
+    ) -> KeyedTable:
+        """The table with only what is to be kept of the segments that are new since `before`:
+        those are still to be written down."""
+        known = {segment.id for segment in before.segments}
+        segments: list[Segment] = []
+        for segment in self.segments:
+            kept = None if segment.id in known else keep(segment.rows())
+            if kept is None or kept.height == segment.height:
+                segments.append(segment)
+            else:
+                segments += _as_segments(kept, HASH)
+        return replace(self, segments=tuple(segments))
+
     def hashes_among(self, hashes: Longs) -> pl.Series:
         """Those of the hashes (ascending, distinct) under which there are any rows."""
         there = [

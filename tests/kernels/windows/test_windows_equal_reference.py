@@ -125,10 +125,27 @@ SMALL = Compaction(fanout=2, smallest=2)
 
 @pytest.mark.parametrize("name", ASSIGNERS)
 @given(script=scripts)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_each_window_is_told_once_with_the_rows_that_came_in_time(name, script):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
+    check(kernel, Reference(ASSIGNERS[name], functions), script)
+
+
+ADDED = [
+    (name, combined)
+    for name, assigner in ASSIGNERS.items()
+    for combined in (False, True)
+    if not (combined and isinstance(assigner, Session))
+]
+
+
+@pytest.mark.parametrize(("name", "combined"), ADDED)
+@given(script=scripts)
+@settings(max_examples=25, deadline=None)
+def test_what_is_only_added_up_is_the_same(name, combined, script):
+    chosen, functions = calls("count", "sum", "filtered")
+    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=combined, compaction=SMALL)
     check(kernel, Reference(ASSIGNERS[name], functions), script)
 
 
