@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tidemark.spark.interpreter import quick_to_start
+from tidemark.spark.interpreter import bytes_kept, quick_to_start
 
 
 def test_workers_import_pyspark_from_where_it_is_installed(monkeypatch):
@@ -44,6 +44,16 @@ def test_workers_keep_their_memory_unless_told_otherwise(monkeypatch):
     assert of_user == "glibc.malloc.arena_max=2"
     assert "dirty_decay_ms:30000" in of_polars
     assert "_RJEM_MALLOC_CONF" not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("memory", "cores", "kept"), [(0, 1, 64), (16, 16, 64), (24, 2, 768), (512, 4, 1024)]
+)
+def test_a_worker_keeps_no_more_than_there_is_room_for(monkeypatch, memory, cores, kept):
+    monkeypatch.setattr("tidemark.spark.machine.memory", lambda: memory << 30)
+    monkeypatch.setattr("tidemark.spark.machine.cores", lambda: cores)
+
+    assert bytes_kept() == kept << 20
 
 
 @pytest.mark.parametrize(("name", "value"), [("PYSPARK_PYTHON", "/other"), ("SPARK_HOME", "/own")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.spark import settings
 from tidemark.spark.settings import own_settings
 
 
@@ -20,7 +19,7 @@ def test_executors_elsewhere_are_not_told_that_the_driver_is_on_their_own_machin
 
 @pytest.mark.parametrize(("machine", "driver"), [(2, "1024m"), (8, "2048m"), (256, "4096m")])
 def test_a_local_driver_gets_a_quarter_of_the_memory_within_limits(monkeypatch, machine, driver):
-    monkeypatch.setattr(settings, "_memory_of_machine", lambda: machine << 30)
+    monkeypatch.setattr("tidemark.spark.machine.memory", lambda: machine << 30)
     assert own_settings("local")["spark.driver.memory"] == driver
 
 

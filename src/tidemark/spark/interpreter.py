@@ -13,23 +13,26 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from tidemark.spark import machine
+
 # Spark puts a copy of PySpark in a zip before the installed one. It has no bytecode, so each new
 # Python would compile it, for most of a second: when Spark starts workers, and when a query with
 # state starts.
 #
 # Whole columns come and go many times a second. Memory that is given back to the system each time
 # is cleared by it, page by page, when it is wanted again: a sixth of what the workers do. So both
-# allocators keep it: Polars' own for half a minute, that of the C library on Linux for good.
+# allocators keep it: Polars' own for half a minute, that of the C library on Linux for good, so no
+# more than there is room for with several workers on each core.
 _SCRIPT = """\
 #!/bin/sh
 PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
+kept=glibc.malloc.mmap_threshold={kept}:glibc.malloc.trim_threshold={kept}
 : "${{_RJEM_MALLOC_CONF=thp:always,dirty_decay_ms:30000,muzzy_decay_ms:30000}}"
-: "${{GLIBC_TUNABLES=glibc.malloc.hugetlb=1:{kept}}}"
+: "${{GLIBC_TUNABLES=glibc.malloc.hugetlb=1:$kept}}"
 export PYTHONPATH _RJEM_MALLOC_CONF GLIBC_TUNABLES
 exec {python} "$@"
 """
-_KEPT_BYTES = 1 << 30
-_KEPT = f"glibc.malloc.mmap_threshold={_KEPT_BYTES}:glibc.malloc.trim_threshold={_KEPT_BYTES}"
+_LEAST_KEPT, _MOST_KEPT = 64 << 20, 1 << 30
 
 
 def use_this_python() -> None:
@@ -59,9 +62,14 @@ def _script() -> str:
     folder = Path(tempfile.mkdtemp(prefix="tidemark-python-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     script = folder / "python"
-    script.write_text(
-        _SCRIPT.format(python=shlex.quote(sys.executable), kept=_KEPT), encoding="utf-8"
-    )
+    text = _SCRIPT.format(python=shlex.quote(sys.executable), kept=bytes_kept())
+    script.write_text(text, encoding="utf-8")
     script.chmod(0o700)
     # Some systems let nothing run that lies in temporary folders.
     return str(script) if os.access(script, os.X_OK) else sys.executable
+
+
+def bytes_kept() -> int:
+    """How much free memory a worker keeps: of a core's share a part that leaves room for others."""
+    of_a_core = machine.memory() // machine.cores()
+    return min(max(of_a_core // 16, _LEAST_KEPT), _MOST_KEPT)

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from tidemark.errors import SetupError
+from tidemark.spark import machine
 from tidemark.spark.interpreter import quick_to_start, use_this_python
 from tidemark.spark.logs import quiet_spark_config, silence_query_context
 
@@ -64,13 +65,12 @@ def own_settings(master: str) -> dict[str, str]:
 
     On a cluster the executors must find the driver, which is left to Spark and the user.
     """
-    cores = os.cpu_count() or 2
     return {
         **RUNTIME,
         **quiet_spark_config(),
         "spark.app.name": "tidemark",
         "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.shuffle.partitions": str(machine.cores()),
         **(_on_this_machine() if master.startswith("local") else {}),
         "spark.sql.warehouse.dir": os.path.join(_temporary(), "tidemark-warehouse"),
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
@@ -78,16 +78,8 @@ def own_settings(master: str) -> dict[str, str]:
 
 
 def _on_this_machine() -> dict[str, str]:
-    memory = min(max(_memory_of_machine() // 4, _LEAST_MEMORY), _MOST_MEMORY)
+    memory = min(max(machine.memory() // 4, _LEAST_MEMORY), _MOST_MEMORY)
     return {**ON_THIS_MACHINE, "spark.driver.memory": f"{memory >> 20}m"}
-
-
-def _memory_of_machine() -> int:
-    """Bytes; none where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 0
 
 
 def _temporary() -> str:

@@ -75,11 +75,10 @@ def _merged(column: pl.Series, how: Merge, number: Longs, size: int) -> _Values:
 
 def _first_places(number: Longs, size: int) -> Longs:
     """Where each number is first, ascending."""
-    place = np.full(size, -1)
-    # Of several values for one place the last one stays.
-    place[number[::-1]] = np.arange(number.size - 1, -1, -1)
+    place = np.full(size, number.size)
+    np.minimum.at(place, number, np.arange(number.size))
     is_first = np.zeros(number.size, dtype=np.bool_)
-    is_first[place[place >= 0]] = True
+    is_first[place[place < number.size]] = True
     return np.flatnonzero(is_first)
 
 
