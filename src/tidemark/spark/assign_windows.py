@@ -26,17 +26,11 @@ def assign_windows(builder: Builder, node: AssignWindows) -> Frame:
     time = spark_text.name(below.columns[node.time])
     shown = session_clock(time, node.input.edge.columns[node.time].type)
     moment = f"CAST(floor({micros_of_clock(shown)} / 1000) AS BIGINT)"
+    windows = _windows(node.assigner, "_tm_moment")
+    if node.last_only:
+        windows = f"slice(array_sort({windows}), -1, 1)"
     timed = below.data.selectExpr(*below.kept, f"{moment} AS _tm_moment")
-    if isinstance(node.assigner, Sliding) and node.assigner.size == node.assigner.slide:
-        # Arrays, and functions over them, take longer than all else that happens to a row.
-        window = _struct(_last_start(node.assigner, "_tm_moment"), node.assigner.size)
-        timed = timed.where("_tm_moment IS NOT NULL")
-    else:
-        windows = _windows(node.assigner, "_tm_moment")
-        if node.last_only:
-            windows = f"slice(array_sort({windows}), -1, 1)"
-        window = f"explode({windows})"
-    opened = timed.selectExpr(*below.kept, f"{window} AS _tm_window")
+    opened = timed.selectExpr(*below.kept, f"explode({windows}) AS _tm_window")
     bounds = bounds_of("_tm_window.start", "_tm_window.end", node.edge.columns[-1].type)
     texts = [
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
@@ -53,12 +47,14 @@ def assign_windows(builder: Builder, node: AssignWindows) -> Frame:
 def _windows(assigner: Assigner, moment: str) -> str:
     """An array of the windows that a moment is in, as milliseconds on the clock."""
     match assigner:
-        case Sliding(size, slide):
-            last = _last_start(assigner, moment)
+        case Sliding(size, slide, offset):
+            last = f"({moment} - pmod({moment} - {offset}L, {slide}L))"
             count = -(-size // slide)
             starts = f"transform(sequence(0L, {count - 1}L), n -> {last} - n * {slide}L)"
-            within = f"filter({starts}, s -> s + {size}L > {moment})"
-            return f"transform({within}, s -> {_struct('s', size)})"
+            return (
+                f"transform(filter({starts}, s -> s + {size}L > {moment}), "
+                f"s -> named_struct('start', s, 'end', s + {size}L))"
+            )
         case Cumulating(size, step, offset):
             start = f"({moment} - pmod({moment} - {offset}L, {size}L))"
             first = f"CAST(floor(({moment} - {start}) / {step}) AS BIGINT)"
@@ -68,15 +64,6 @@ def _windows(assigner: Assigner, moment: str) -> str:
                 f"'end', {start} + n * {step}L))"
             )
     raise AssertionError(f"a row alone does not say which windows it is in: {assigner}")
-
-
-def _last_start(windows: Sliding, moment: str) -> str:
-    """Where the last window that has begun by a moment starts."""
-    return f"({moment} - pmod({moment} - {windows.offset}L, {windows.slide}L))"
-
-
-def _struct(start: str, size: int) -> str:
-    return f"named_struct('start', {start}, 'end', {start} + {size}L)"
 
 
 def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
