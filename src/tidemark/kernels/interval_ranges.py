@@ -12,28 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
 from tidemark.kernels.columns import HASH, TIME
-from tidemark.kernels.tables import KeyedTable, Longs, longs, stable_order_by
+from tidemark.kernels.tables import KeyedTable, Longs, longs, ranks, stable_order_by, up_to_each
 
 Flags = npt.NDArray[np.bool_]
 
 
 def by_key_and_time(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows sorted by hash, then time."""
-    ordered = rows[_order(longs(rows, HASH), longs(rows, TIME))]
+    ordered = rows[stable_order_by(ranks(longs(rows, HASH))[0], longs(rows, TIME))]
     return ordered.with_columns(pl.col(HASH).set_sorted())
-
-
-def _order(hashes: Longs, times: Longs) -> Longs:
-    if not hashes.size:
-        return hashes
-    # Arrow numbers equal hashes in one pass; then only the different ones have to be sorted.
-    encoded = pa.array(hashes).dictionary_encode()
-    place = np.empty(len(encoded.dictionary), dtype=np.int64)
-    place[np.argsort(encoded.dictionary.to_numpy())] = np.arange(place.size)
-    return stable_order_by(place[encoded.indices.to_numpy()], times)
 
 
 def run_numbers(ordered: Longs) -> Longs:
@@ -79,9 +68,8 @@ class Ranges:
         runs = _Runs.of(rows, self.hashes)
         low, high = runs.positions(self.first, self.last + 1)
         counts = np.maximum(high - low, 0)
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         mine = np.repeat(np.arange(counts.size), counts)
-        return Pairs(rows, mine, np.repeat(low, counts) + within)
+        return Pairs(rows, mine, np.repeat(low, counts) + up_to_each(counts))
 
     def within(self, table: KeyedTable) -> Iterator[Pairs]:
         """What is found in each segment of a table."""

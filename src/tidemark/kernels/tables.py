@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
 from tidemark.kernels.columns import AFTER_ALL, HASH
 from tidemark.kernels.segments import Compaction, Segment
@@ -31,6 +32,24 @@ def distinct(values: Longs) -> Longs:
     """The different values, ascending. (`numpy.unique` hashes them first, several times slower.)"""
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
+
+
+def ranks(values: Longs) -> tuple[Longs, int]:
+    """Per value how many different ones are smaller, and how many different ones there are."""
+    # Arrow numbers equal values in one pass; then only the different ones have to be sorted.
+    encoded = pa.array(values).dictionary_encode()
+    rank = np.empty(len(encoded.dictionary), dtype=np.int64)
+    rank[np.argsort(encoded.dictionary.to_numpy())] = np.arange(rank.size)
+    return rank[encoded.indices.to_numpy()], rank.size
+
+
+def up_to_each(counts: Longs) -> Longs:
+    """The numbers from zero up to each count, one after the other.
+
+    >>> up_to_each(np.array([2, 0, 3]))
+    array([0, 1, 0, 1, 2])
+    """
+    return np.asarray(np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts))
 
 
 def stable_order(values: Longs) -> Longs:
@@ -138,9 +157,7 @@ def _positions_of(sorted_hashes: Longs, wanted: Longs) -> Longs:
     counts = np.searchsorted(sorted_hashes, wanted, side="right") - first
     hit = counts > 0
     first, counts = first[hit], counts[hit]
-    # Position within each run of equal hashes, counted from zero.
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.asarray(np.repeat(first, counts) + within, dtype=np.int64)
+    return np.asarray(np.repeat(first, counts) + up_to_each(counts), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
 from tidemark.kernels.aggregates.scope import Scope
 from tidemark.kernels.columns import ACCUMULATE, KIND
+from tidemark.kernels.tables import up_to_each
 from tidemark.kernels.windows.spec import Call
 
 _GROUP = "_tm_list"
@@ -123,8 +124,8 @@ class Aggregates:
         first = rows.select(start.alias(_PLACE))[_PLACE].to_numpy()
         counts = np.arange(rows.height) - first + 1
         group = np.repeat(np.arange(rows.height), counts)
-        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        spread = rows.select(a.name for a in lists)[place + np.repeat(first, counts)]
+        place = np.repeat(first, counts) + up_to_each(counts)
+        spread = rows.select(a.name for a in lists)[place]
         spread = spread.with_columns(pl.Series(_GROUP, group))
         made = spread.group_by(_GROUP, maintain_order=True).agg(a.merged for a in lists)
         return result.with_columns(self._settled(made, lists).drop(_GROUP))

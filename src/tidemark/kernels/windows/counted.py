@@ -94,8 +94,7 @@ class CountWindows:
 
     def _windows(self, parts: pl.DataFrame) -> pl.DataFrame:
         """The windows whose last row is among the new ones, with all that is in them."""
-        ends = pl.int_ranges(self._panes.first, pl.col(LAST) + 1, self.slide, dtype=pl.Int64)
-        spread = parts.with_columns(ends.alias(WINDOW_END)).explode(WINDOW_END, empty_as_null=False)
+        spread = self._panes.in_windows(parts)
         end = pl.col(WINDOW_END)
         closing = spread.filter((end > pl.col(_COUNT)) & (end <= pl.col(_NOW)) & (end >= self.size))
         return self.aggregates.merged(closing, [_KEY, WINDOW_END], (*self.keys, _COUNT))

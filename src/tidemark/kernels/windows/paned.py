@@ -12,7 +12,7 @@ from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.columns import AFTER_ALL, HASH, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, TimeQueue, longs
+from tidemark.kernels.tables import Longs, TimeQueue, longs, up_to_each
 from tidemark.kernels.windows.incoming import Incoming, Outcome, results
 from tidemark.kernels.windows.key_numbers import key_numbers
 from tidemark.kernels.windows.panes import LAST, PANE, Panes
@@ -140,8 +140,7 @@ class PanedWindows:
         ends = parts.select(since.alias(_OPEN), ((until - since) // self.panes.every).alias(LAST))
         first, counts = longs(ends, _OPEN), np.maximum(longs(ends, LAST) + 1, 0)
         place = np.repeat(np.arange(parts.height), counts)
-        within = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return place, first[place] + within * self.panes.every
+        return place, first[place] + up_to_each(counts) * self.panes.every
 
     def _next(self, queue: TimeQueue, incoming: Incoming) -> int | None:
         earliest = queue.next

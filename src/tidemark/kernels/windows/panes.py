@@ -13,7 +13,7 @@ from typing import Final
 import polars as pl
 
 from tidemark.kernels.columns import STAMP, TIME
-from tidemark.kernels.windows.spec import WINDOW_END, Cumulating, Given, Sliding
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Cumulating, Given, Sliding
 
 PANE: Final = "_tm_pane"  # Int64; where the pane starts
 LAST: Final = "_tm_last"  # Int64; where the last window of the pane ends
@@ -46,6 +46,17 @@ class Panes:
         """The rows with their panes, without those that lie between windows."""
         placed = rows.with_columns(self.start.alias(PANE)).with_columns(self.last.alias(LAST))
         return placed.filter(self.first <= pl.col(LAST)) if self.gaps else placed
+
+    def in_windows(self, placed: pl.DataFrame) -> pl.DataFrame:
+        """Rows with PANE and LAST, each once in every window of its pane, whose bounds it has."""
+        end = pl.col(LAST)
+        if self.overlap:
+            ends = pl.int_ranges(self.first, end + 1, self.every, dtype=pl.Int64)
+            placed = placed.with_columns(ends.alias(WINDOW_END))
+            placed = placed.explode(WINDOW_END, empty_as_null=False)
+        else:
+            placed = placed.with_columns(end.alias(WINDOW_END))
+        return placed.with_columns(self.window_start.alias(WINDOW_START))
 
     def closed(self, lateness: int = 0) -> pl.Expr:
         """Whether all windows of a row were over, for `lateness` too, when it came."""

@@ -96,13 +96,9 @@ class UpdatingWindows:
 
     def _in_windows(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows as accumulators, once in each of their windows that is not closed."""
-        ends = pl.int_ranges(self.panes.first, pl.col(LAST) + 1, self.panes.every, dtype=pl.Int64)
         open_ = pl.col(WINDOW_END) - 1 + self.lateness > pl.col(STAMP)
         lifted = self.aggregates.lifted(rows, [HASH, *self.keys, PANE, LAST, SEQUENCE, STAMP])
-        spread = lifted.with_columns(ends.alias(WINDOW_END)).explode(
-            WINDOW_END, empty_as_null=False
-        )
-        return spread.with_columns(self.panes.window_start.alias(WINDOW_START)).filter(open_)
+        return self.panes.in_windows(lifted).filter(open_)
 
     def _events(
         self,
