@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from tidemark.kernels.co_group import CoGroup, GivenWindows
+from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
 from tidemark.kernels.co_group_sessions import SharedSessions
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
@@ -48,7 +48,7 @@ def groups_of(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
 
 def kernel(gap: int | None, compaction: Compaction | None = None) -> CoGroup:
     if gap is None:
-        given = GivenWindows(Given("l_start", "l_end"), Given("r_start", "r_end"))
+        given = WindowsOfRows(Placing(Given("l_start", "l_end")), Placing(Given("r_start", "r_end")))
         return CoGroup(given, groups_of, compaction or Compaction())
     sessions = SharedSessions(("l_key",), ("r_key",), gap)
     return CoGroup(sessions, groups_of, compaction or Compaction())
@@ -58,7 +58,7 @@ class CoGroupDriver(JoinDriver):
     """A kernel fed step by step, whose output are groups."""
 
     def __init__(self, kernel: CoGroup) -> None:
-        super().__init__(kernel, windowed=isinstance(kernel.windows, GivenWindows))
+        super().__init__(kernel, windowed=isinstance(kernel.windows, WindowsOfRows))
 
     def groups(self, rows: Sequence[Arrived], watermark: int) -> list[Group]:
         told = self.output(rows, watermark)

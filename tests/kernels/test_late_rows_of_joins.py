@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 
+from tidemark.kernels.co_group import Placing
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.interval_join_stream import StreamIntervalJoin
 from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRows, Punctual
@@ -21,7 +22,7 @@ WINDOWS = Given("l_start", "l_end"), Given("r_start", "r_end")
 # A join, what drops its late rows on each side, and whether rows say which window they are in.
 JOINS: dict[str, tuple[Kernel, tuple[Punctual, Punctual], bool]] = {
     "window join": (
-        window_join(("l_key",), ("r_key",), *WINDOWS),
+        window_join(("l_key",), ("r_key",), *map(Placing, WINDOWS)),
         (Punctual(WINDOWS[LEFT]), Punctual(WINDOWS[RIGHT])),
         True,
     ),

@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidemark.kernels.co_group import CoGroup
+from tidemark.kernels.co_group import CoGroup, Placing
 from tidemark.kernels.columns import AFTER_ALL, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.window_join import window_join
@@ -40,8 +40,8 @@ def joining(
     return window_join(
         ("l_key",),
         ("r_key",),
-        Given("l_start", "l_end"),
-        Given("r_start", "r_end"),
+        Placing(Given("l_start", "l_end")),
+        Placing(Given("r_start", "r_end")),
         how=how,  # type: ignore[arg-type]
         condition=condition,
         nulls_equal=(nulls_equal,),
@@ -85,13 +85,13 @@ def test_a_pair_that_fails_the_condition_leaves_both_rows_without_a_partner() ->
     assert driver.pairs(rows, AFTER_ALL) == [(3, 5), (7, None), (None, 1)]
 
 
-def test_what_waits_holds_no_more_than_the_rows_and_their_windows() -> None:
+def test_what_waits_holds_no_more_than_the_rows_their_hashes_and_windows() -> None:
     driver = driver_of(joining("inner"))
     driver.pairs([left("a", 1, 1)], 0)
     [segment] = driver.state.segments()
 
     assert TIME not in segment.rows().columns
-    assert segment.rows().width == 4
+    assert segment.rows().width == 5
 
 
 # --- the reference -----------------------------------------------------------------------------

@@ -14,12 +14,13 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Table, earliest
-from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Given
+from tidemark.kernels.windows.panes import LAST, PANE, panes_of
+from tidemark.kernels.windows.spec import WINDOW_END, Cumulating, Given, Sliding
 
 Frames = tuple[pl.DataFrame, pl.DataFrame]
 
 # What comes of the rows of closed windows: those of the left side and those of the right, with
-# the user's columns, WINDOW_START and WINDOW_END; rows of one window are in order of arrival.
+# the user's columns, HASH, WINDOW_START and WINDOW_END; rows of one window are in order of arrival.
 Meet = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
 
 SIDES: Final = ("left", "right")
@@ -105,30 +106,65 @@ class CoGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenWindows:
-    """Rows say themselves which window they are in. They wait in a queue for each side."""
+class Placing:
+    """How each row of a side comes into its windows: by its TIME, or as it says itself.
 
-    left: Given
-    right: Given
+    `shown` are columns made of WINDOW_START and WINDOW_END when a window closes: what the query
+    sees of it where rows do not bring that along.
+    """
+
+    assigner: Sliding | Cumulating | Given
+    shown: tuple[pl.Expr, ...] = field(default=(), compare=False)
+
+    def placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        panes = panes_of(self.assigner)
+        return panes.in_windows(panes.of_rows(rows)).drop(PANE, LAST)
+
+    @property
+    def passing(self) -> list[str]:
+        """The columns of a row that nobody asks for when its window closes."""
+        assigner = self.assigner
+        given = [assigner.start, assigner.end] if isinstance(assigner, Given) else []
+        return [*given, TIME, ARRIVAL, SEQUENCE, STAMP]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowsOfRows:
+    """A row is in its windows whatever other rows there are. Rows wait in a queue for each side,
+    once for every window."""
+
+    left: Placing
+    right: Placing
 
     def step(self, state: State, arriving: Arriving, compaction: Compaction) -> Closing:
         rows, late, tables = [], [], {}
-        for side, given, came in zip(SIDES, (self.left, self.right), arriving.frames, strict=True):
-            in_time = pl.col(STAMP) < pl.col(given.end) - 1
-            late.append(came.filter(~in_time))
-            fresh = _in_windows(came.filter(in_time), given)
-            over = pl.col(WINDOW_END) <= arriving.closed
-            due, queue = state.queue(side).take(arriving.closed, WINDOW_END, fresh.clear())
-            rows.append(pl.concat([due, fresh.filter(over)]))
-            tables[side] = queue.push(fresh.filter(~over), WINDOW_END, compaction)
+        for side, placing, came in zip(
+            SIDES, (self.left, self.right), arriving.frames, strict=True
+        ):
+            placed = placing.placed(came)
+            in_time, too_late = _parted(placed, pl.col(STAMP) < pl.col(WINDOW_END) - 1)
+            late.append(too_late.select(came.columns))
+            over, waits = _parted(
+                in_time.drop(placing.passing), pl.col(WINDOW_END) <= arriving.closed
+            )
+            due, queue = state.queue(side).take(arriving.closed, WINDOW_END, waits.clear())
+            rows.append(pl.concat([due, over], rechunk=True).with_columns(placing.shown))
+            tables[side] = queue.push(waits, WINDOW_END, compaction)
         end = earliest(*(queue.next for queue in tables.values()))
         return Closing(
             tables, (rows[0], rows[1]), (late[0], late[1]), None if end is None else end - 1
         )
 
 
-def _in_windows(rows: pl.DataFrame, given: Given) -> pl.DataFrame:
-    """The rows with the user's columns and their windows: nothing else is waited for."""
-    return rows.drop(HASH, TIME, ARRIVAL, SEQUENCE, STAMP).rename(
-        {given.start: WINDOW_START, given.end: WINDOW_END}
-    )
+def _parted(rows: pl.DataFrame, condition: pl.Expr) -> Frames:
+    """The rows for which a condition holds, and the others. Mostly it holds for all or for none,
+    and then nothing is copied."""
+    holds = rows.select(condition.alias(_HOLDS))[_HOLDS]
+    if holds.all():
+        return rows, rows.clear()
+    if not holds.any():
+        return rows.clear(), rows
+    return rows.filter(holds), rows.filter(~holds)
+
+
+_HOLDS: Final = "_tm_holds"

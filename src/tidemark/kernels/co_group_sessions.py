@@ -172,7 +172,7 @@ def _of_parts(
     parts = stored.select(_PART, WINDOW_START, WINDOW_END)
     kept = table.probe(distinct(longs(stored, HASH)), like)
     rows = kept.join(parts, on=_PART, how="inner", maintain_order="left")
-    return pl.concat([rows, closed.select(rows.columns)]).drop(HASH, TIME, _PART)
+    return pl.concat([rows, closed.select(rows.columns)]).drop(TIME, _PART)
 
 
 def _without_closed(table: KeyedTable, closing: TimeQueue, over: pl.DataFrame) -> KeyedTable:

@@ -12,7 +12,7 @@ import polars as pl
 from tidemark.kernels.arrivals import Arrivals, arrange
 from tidemark.kernels.columns import AFTER_ALL, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.interval_clean_up import END, CleanUp, clock_of
-from tidemark.kernels.interval_outcomes import How, Output, beside, plain
+from tidemark.kernels.interval_outcomes import How, Output, beside, plain, taken, wanted
 from tidemark.kernels.interval_ranges import Pairs, equal_keys
 from tidemark.kernels.interval_sides import Arrived, Look, Side
 from tidemark.kernels.protocol import Metrics, Step
@@ -60,7 +60,7 @@ class IntervalJoin:
     ) -> Step:
         arrivals = self._arranged(state, inputs, watermark, processing_time)
         sides = self._sides()
-        left, right = (self._wanted(plain(frame)).clear() for frame in arrivals.frames)
+        left, right = (wanted(plain(frame), self.wanted).clear() for frame in arrivals.frames)
         output = Output(left, right, self.how)
         before, clock = state, clock_of(state.watermark)
         for watermark, frames in slices(state, arrivals):
@@ -162,19 +162,15 @@ class IntervalJoin:
             return pairs, None
         rows = [plain(mine.rows), plain(pairs.rows)]
         if self.condition is None:
-            rows = [self._wanted(of_side) for of_side in rows]
+            rows = [wanted(of_side, self.wanted) for of_side in rows]
         places = (pairs.mine, pairs.theirs)
-        # Of a side without any wanted column there is nothing to gather.
-        joined = [of[at] if of.columns else of for of, at in zip(rows, places, strict=True)]
+        joined = [taken(of, at) for of, at in zip(rows, places, strict=True)]
         together = beside(*(joined if mine.side.name == "left" else joined[::-1]))
         if self.condition is not None:
             tested = together.with_columns(self.condition.fill_null(False).alias(_HOLDS))
             holds = tested[_HOLDS].to_numpy()
-            pairs, together = pairs.where(holds), self._wanted(together.filter(holds))
+            pairs, together = pairs.where(holds), wanted(together.filter(holds), self.wanted)
         return pairs, together if comes_out else None
-
-    def _wanted(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows.select(n for n in rows.columns if n in self.wanted) if self.wanted else rows
 
 
 def slices(state: State, arrivals: Arrivals) -> Iterator[tuple[int, tuple[pl.DataFrame, ...]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -30,6 +31,16 @@ def plain(rows: pl.DataFrame) -> pl.DataFrame:
 def beside(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
     """Rows next to each other. One side may have no columns, and then does not say how many."""
     return pl.DataFrame([*left.get_columns(), *right.get_columns()])
+
+
+def taken(rows: pl.DataFrame, positions: Longs) -> pl.DataFrame:
+    """The rows at some positions. Of rows without any column there is nothing to gather."""
+    return rows[positions] if rows.columns else rows
+
+
+def wanted(rows: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
+    """The columns of these names that there are; all where none are named."""
+    return rows.select(n for n in rows.columns if n in names) if names else rows
 
 
 @dataclass(slots=True)
@@ -66,7 +77,8 @@ class Output:
         if self.places:
             settled = len(self.parts) - len(self.places)
             rows, places = pl.concat(self.parts[settled:]), np.concatenate(self.places)
-            self.parts[settled:] = [rows[stable_order(places)]]
+            ordered = (places[1:] >= places[:-1]).all()
+            self.parts[settled:] = [rows if ordered else rows[stable_order(places)]]
             self.places.clear()
 
 

@@ -12,7 +12,7 @@ from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.interval_clean_up import FLOOR, CleanUp
 from tidemark.kernels.interval_outcomes import MATCHED, Output, Partners
 from tidemark.kernels.interval_ranges import Flags, Pairs, Ranges, by_key_and_time
-from tidemark.kernels.keys import Keys
+from tidemark.kernels.keys import Keys, has_null
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
 
@@ -137,7 +137,7 @@ class Look:
         if not records.is_empty():
             records, row = _first_looks(mine, looks, records, theirs.side.keys)
             first[row] = np.maximum(times[row], longs(records, FLOOR)) - back
-        finds = looks & ~_has_null(rows, never_null)
+        finds = looks & ~has_null(rows, never_null)
         return cls(mine, theirs, Ranges(hashes, first, np.where(finds, last, first - 1)), records)
 
     def pairs(self, state: State) -> Iterator[Pairs]:
@@ -175,11 +175,3 @@ def _first_looks(
     place = np.empty(len(numbered), dtype=np.int64)
     place[numbered.number(records, keys)] = np.arange(records.height)
     return records[place[looked_at]], looking[first]
-
-
-def _has_null(rows: pl.DataFrame, names: Sequence[str]) -> Flags:
-    nulls = np.zeros(rows.height, dtype=bool)
-    for name in names:
-        if rows[name].null_count():
-            nulls |= rows[name].is_null().to_numpy()
-    return nulls

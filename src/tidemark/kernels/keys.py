@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -96,3 +97,12 @@ class Keys:
 def _arrow(rows: pl.DataFrame) -> pa.Array:
     """The hashes. Arrow numbers and finds them in one pass, without sorting or joining."""
     return pa.array(longs(rows, HASH))
+
+
+def has_null(rows: pl.DataFrame, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Per row whether any of these columns is null."""
+    nulls = np.zeros(rows.height, dtype=bool)
+    for name in names:
+        if rows[name].null_count():
+            nulls |= rows[name].is_null().to_numpy()
+    return nulls

@@ -8,31 +8,34 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.co_group import CoGroup, Frames, GivenWindows
-from tidemark.kernels.interval_outcomes import How, Output
+from tidemark.kernels.co_group import SIDES, CoGroup, Frames, Placing, WindowsOfRows
+from tidemark.kernels.columns import HASH
+from tidemark.kernels.interval_outcomes import How, Output, beside, taken, wanted
+from tidemark.kernels.interval_ranges import Flags
+from tidemark.kernels.keys import Keys, has_null
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.tables import Longs, longs
-from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Given
+from tidemark.kernels.tables import Longs, longs, ranks, stable_order, up_to_each
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
 _WINDOW: Final = [WINDOW_START, WINDOW_END]
-_MINE, _THEIRS = "_tm_mine", "_tm_theirs"
-_HOLDS = "_tm_holds"
+_OURS: Final = [HASH, *_WINDOW]
+_HOLDS: Final = "_tm_holds"
 
 
 def window_join(
     left_keys: tuple[str, ...],
     right_keys: tuple[str, ...],
-    left_window: Given,
-    right_window: Given,
+    left: Placing,
+    right: Placing,
     how: How = "inner",
     condition: pl.Expr | None = None,
     nulls_equal: tuple[bool, ...] | None = None,
+    wanted: tuple[str, ...] = (),
     compaction: Compaction | None = None,
 ) -> CoGroup:
-    """The kernel that joins rows which say themselves which window they are in."""
-    matches = Matches(left_keys, right_keys, how, condition, nulls_equal)
-    windows = GivenWindows(left_window, right_window)
-    return CoGroup(windows, matches, compaction or Compaction())
+    """The kernel that joins rows of which each is in some windows by itself."""
+    matches = Matches(left_keys, right_keys, how, condition, nulls_equal, wanted)
+    return CoGroup(WindowsOfRows(left, right), matches, compaction or Compaction())
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,9 @@ class Matches:
 
     Rows without a partner come out where `how` keeps them: beside nulls, or alone in an anti
     join. `condition` is tested on the joined columns, null counting as false. `nulls_equal` says
-    for each key whether null is equal to null; by default it is to nothing. Output comes window
-    by window, the earliest end first.
+    for each key whether null is equal to null; by default it is to nothing. Of the joined columns
+    only those `wanted` come out, if they are named. Output comes window by window, the earliest
+    end first.
     """
 
     left_keys: tuple[str, ...]
@@ -50,62 +54,82 @@ class Matches:
     how: How = "inner"
     condition: pl.Expr | None = field(default=None, compare=False)
     nulls_equal: tuple[bool, ...] | None = None
+    wanted: tuple[str, ...] = ()
 
     def __call__(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
-        plain = left.drop(_WINDOW), right.drop(_WINDOW)
-        output = Output(plain[0].clear(), plain[1].clear(), self.how)
         mine, theirs = self._pairs(left, right)
-        mine, theirs, joined = self._tested(plain, mine, theirs)
         ends = longs(left, WINDOW_END), longs(right, WINDOW_END)
-        if joined is not None:
-            output.add(joined, ends[0][mine])
+        rows = left.drop(_OURS), right.drop(_OURS)
+        if self.condition is not None:
+            holds = self._holds(self.condition, rows, mine, theirs)
+            mine, theirs = mine[holds], theirs[holds]
+        plain = wanted(rows[0], self.wanted), wanted(rows[1], self.wanted)
+        output = Output(plain[0].clear(), plain[1].clear(), self.how)
         if self.how == "semi":
             matched = np.flatnonzero(_is_among(left.height, mine))
             output.add(plain[0][matched], ends[0][matched])
+        elif self.how != "anti":
+            output.add(beside(taken(plain[0], mine), taken(plain[1], theirs)), ends[0][mine])
         for side, found, pads in (
             (0, mine, self.how in ("left", "full", "anti")),
             (1, theirs, self.how in ("right", "full")),
         ):
             if pads:
-                alone = np.flatnonzero(~_is_among(plain[side].height, found))
-                output.alone(("left", "right")[side], plain[side][alone], ends[side][alone])
+                alone = np.flatnonzero(~_is_among(rows[side].height, found))
+                output.alone(SIDES[side], rows[side][alone], ends[side][alone])
         output.settle()
         return output.frame()
 
     def _pairs(self, left: pl.DataFrame, right: pl.DataFrame) -> tuple[Longs, Longs]:
-        """The positions of rows with equal keys and windows."""
-        equal = self.nulls_equal or (False,) * len(self.left_keys)
-        sides = []
-        for rows, keys, place in (
-            (left, self.left_keys, _MINE),
-            (right, self.right_keys, _THEIRS),
-        ):
-            never_null = [key for key, both in zip(keys, equal, strict=True) if not both]
-            placed = rows.select(*keys, *_WINDOW).with_row_index(place)
-            sides.append(placed.drop_nulls(never_null) if never_null else placed)
-        found = sides[0].join(
-            sides[1],
-            left_on=[*self.left_keys, *_WINDOW],
-            right_on=[*self.right_keys, *_WINDOW],
-            how="inner",
-            nulls_equal=True,
-            maintain_order="left_right",
+        """The positions of rows with equal keys and windows, the earliest window first."""
+        named = right.select(
+            HASH,
+            *(
+                pl.col(theirs).alias(mine)
+                for mine, theirs in zip(self.left_keys, self.right_keys, strict=True)
+            ),
         )
-        return longs(found, _MINE), longs(found, _THEIRS)
+        keys, numbers = Keys.numbering(self.left_keys, left, named)
+        windows = _window_numbers(left, right)
+        # One number for window and key is sorted and found again much faster than columns are.
+        cells = [window * len(keys) + key for window, key in zip(windows, numbers, strict=True)]
+        equal = self.nulls_equal or (False,) * len(self.left_keys)
+        never_null = [key for key, both in zip(self.left_keys, equal, strict=True) if not both]
+        mine, theirs = (
+            _ordered(cell, has_null(rows, never_null))
+            for cell, rows in zip(cells, (left, named), strict=True)
+        )
+        looked, kept = cells[0][mine], cells[1][theirs]
+        first = np.searchsorted(kept, looked, side="left")
+        counts = np.searchsorted(kept, looked, side="right") - first
+        return np.repeat(mine, counts), theirs[np.repeat(first, counts) + up_to_each(counts)]
 
-    def _tested(
-        self, rows: Frames, mine: Longs, theirs: Longs
-    ) -> tuple[Longs, Longs, pl.DataFrame | None]:
-        """The pairs that meet the condition; and their rows, if wanted."""
-        wanted = self.how not in ("semi", "anti")
-        if not wanted and self.condition is None:
-            return mine, theirs, None
-        joined = rows[0][mine].hstack(rows[1][theirs])
-        if self.condition is not None:
-            tested = joined.with_columns(self.condition.fill_null(False).alias(_HOLDS))
-            holds = tested[_HOLDS].to_numpy()
-            mine, theirs, joined = mine[holds], theirs[holds], joined.filter(tested[_HOLDS])
-        return mine, theirs, joined if wanted else None
+    def _holds(self, condition: pl.Expr, rows: Frames, mine: Longs, theirs: Longs) -> Flags:
+        """Which pairs meet the condition."""
+        asked = tuple(condition.meta.root_names())
+        sides = zip(rows, (mine, theirs), strict=True)
+        both = beside(*(taken(wanted(of, asked), at) for of, at in sides))
+        return both.select(condition.fill_null(False).alias(_HOLDS))[_HOLDS].to_numpy()
+
+
+def _window_numbers(left: pl.DataFrame, right: pl.DataFrame) -> list[Longs]:
+    """Per row of each side a number for its window, larger for those that end later."""
+    windows = pl.concat([left.select(_WINDOW), right.select(_WINDOW)])
+    ends, starts = longs(windows, WINDOW_END), longs(windows, WINDOW_START)
+    numbers, _ = ranks(ends)
+    if ends.size and np.ptp(ends - starts):
+        # Of several lengths: those that end together need not start together.
+        places, count = ranks(starts)
+        numbers, _ = ranks(numbers * count + places)
+    return np.split(numbers, [left.height])
+
+
+def _ordered(cells: Longs, without: Flags) -> Longs:
+    """The positions of rows in the order of their numbers, leaving some out."""
+    if not without.any():
+        return stable_order(cells)
+    there = np.flatnonzero(~without)
+    return there[stable_order(cells[there])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +144,7 @@ class PairsInWindows:
         return self.matches(kept, right).rename(told)
 
 
-def _is_among(count: int, positions: Longs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _is_among(count: int, positions: Longs) -> Flags:
     """Of so many rows, whether each is among the positions."""
     found = np.zeros(count, dtype=np.bool_)
     found[positions] = True

@@ -29,7 +29,7 @@ _GROUP: Final = "_tm_group"
 def co_group(builder: Builder, node: CoGroup) -> Frame:
     """What the function makes of each group; without one the pairs, as rows of both sides."""
     from tidemark.kernels.co_group import CoGroup as Kernel
-    from tidemark.kernels.co_group import GivenWindows
+    from tidemark.kernels.co_group import WindowsOfRows
     from tidemark.kernels.co_group_sessions import SharedSessions
     from tidemark.kernels.window_join import Matches, PairsInWindows
 
@@ -42,11 +42,11 @@ def co_group(builder: Builder, node: CoGroup) -> Frame:
         builder, node.right, names[width:], node.right_keys, node.right_window, "r", node.right_time
     )
     windows: Any
-    if left.window is None or right.window is None:
+    if left.placing is None or right.placing is None:
         assert node.gap_ms is not None
         windows = SharedSessions(left.keys, right.keys, node.gap_ms)
     else:
-        windows = GivenWindows(left.window, right.window)
+        windows = WindowsOfRows(left.placing, right.placing)
     meet: Meet = PairsInWindows(Matches(left.keys, right.keys))
     if node.function is not None:
         meet = _each_group(node, names, left, right)
@@ -71,13 +71,13 @@ def _pairs(
     from pyspark.sql.types import LongType, StructField, StructType
 
     bounds = [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
-    fields = [*left.frame.data.schema.fields, *right.frame.data.schema.fields, *bounds]
+    fields = [*left.fields, *right.fields, *bounds]
     data = builder.run_kernel("co-group", kernel, [left.input, right.input], StructType(fields))
     names = names_of(node.edge)
     rows = []
     for side, own in ((left, node.left.edge), (right, node.right.edge)):
-        parts = zip(side.frame.columns, names_of(own), strict=True)
-        texts = [f"{spark_text.name(old)} AS {spark_text.name(new)}" for old, new in parts]
+        parts = zip(side.fields, names_of(own), strict=True)
+        texts = [f"{spark_text.name(old.name)} AS {spark_text.name(new)}" for old, new in parts]
         rows.append(f"struct({', '.join(texts)})")
     values = [*rows, clock_of(WINDOW_START), clock_of(WINDOW_END)]
     texts = [f"{value} AS {spark_text.name(n)}" for value, n in zip(values, names, strict=True)]

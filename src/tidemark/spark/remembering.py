@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from tidemark.spark.watermarks import input_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructField, StructType
 
     from tidemark.spark.builder import Builder
 
@@ -104,12 +105,15 @@ def row_schema(
     frames: list[DataFrame], kinds: bool, only: tuple[str, ...] | None = None
 ) -> StructType:
     """The columns of all the frames, or only some, and a row kind at the end if there are kinds."""
+    fields = [field for frame in frames for field in frame.schema.fields if field.name != KIND]
+    return schema_of(fields, only or tuple(field.name for field in fields), kinds=kinds)
+
+
+def schema_of(
+    fields: Sequence[StructField], only: tuple[str, ...], *, kinds: bool = False
+) -> StructType:
+    """Those of the fields with these names, any of which may be null."""
     from pyspark.sql.types import StringType, StructField, StructType
 
-    fields = [
-        StructField(field.name, field.dataType, True)
-        for frame in frames
-        for field in frame.schema.fields
-        if field.name != KIND and (only is None or field.name in only)
-    ]
-    return StructType([*fields, *([StructField(KIND, StringType(), False)] if kinds else [])])
+    found = [StructField(f.name, f.dataType, True) for f in fields if f.name in only]
+    return StructType([*found, *[StructField(KIND, StringType(), False)] * kinds])

@@ -1,4 +1,4 @@
-"""Window joins as DataFrames: rows with the milliseconds of their windows, for a kernel."""
+"""Window joins as DataFrames: rows with their times or the bounds of their windows."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.functions.moments import micros_of_clock
-from tidemark.kernels.windows.spec import Given
-from tidemark.plan.nodes import Node, WindowJoin, delay_ms
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Cumulating, Given, Sliding
+from tidemark.plan.nodes import Node, WindowColumn, WindowJoin, delay_ms
+from tidemark.plan.windows.functions import Unassigned, unassigned
 from tidemark.spark.frame import WATERMARK, Frame, like
 from tidemark.spark.interval_joins import output_of, polars
-from tidemark.spark.remembering import named, row_schema
+from tidemark.spark.remembering import named, schema_of
+from tidemark.spark.types import to_spark
 from tidemark.spark.watermarks import input_in_windows, input_of
 
 if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
+
+    from tidemark.kernels.co_group import Placing
     from tidemark.kernels.protocol import Kernel
     from tidemark.spark.builder import Builder
     from tidemark.spark.stateful.operator import StatefulInput
@@ -33,18 +40,19 @@ def window_join(builder: Builder, node: WindowJoin) -> Frame:
     right = WindowSide.of(
         builder, node.right, names[width:], node.right_keys, node.right_window, "r"
     )
-    assert left.window is not None and right.window is not None
+    assert left.placing is not None and right.placing is not None
+    output = output_of(node, names, width)
     kernel = kernel_of(
         left.keys,
         right.keys,
-        left.window,
-        right.window,
+        left.placing,
+        right.placing,
         node.how,
         condition=None if node.condition is None else polars(node.condition, names),
         nulls_equal=node.nulls_equal or None,
+        wanted=output,
     )
-    output = output_of(node, names, width)
-    schema = row_schema([left.frame.data, right.frame.data], kinds=False, only=output)
+    schema = schema_of([*left.fields, *right.fields], output)
     runs = by_watermark(kernel, node.time_type, builder.zone, (node.left, node.right))
     data = builder.run_kernel("window-join", runs, [left.input, right.input], schema)
     return Frame(data, output, Changelog.APPEND)
@@ -73,11 +81,11 @@ def by_watermark(kernel: Kernel, time: t.DataType, zone: str, inputs: tuple[Node
 
 @dataclass(frozen=True, slots=True)
 class WindowSide:
-    """One input of the join, whose rows tell their windows in two columns more."""
+    """One input of the join, and how its rows come into windows; None where both sides say it."""
 
-    frame: Frame  # the columns that the query knows of
+    fields: tuple[StructField, ...]  # the columns that the query knows of
     keys: tuple[str, ...]
-    window: Given | None  # None where rows do not say it
+    placing: Placing | None
     input: StatefulInput
 
     @classmethod
@@ -91,25 +99,113 @@ class WindowSide:
         side: str,
         time: int | None = None,
     ) -> WindowSide:
+        before = None if window is None else _before_windows(node, keys, builder.zone)
+        if window is not None and before is not None:
+            return cls._placed_by_kernel(builder, node, before, names, keys, window[0], side)
+        return cls._as_given(builder, node, names, keys, window, side, time)
+
+    @classmethod
+    def _placed_by_kernel(
+        cls,
+        builder: Builder,
+        node: Node,
+        before: Unassigned,
+        names: tuple[str, ...],
+        keys: tuple[int, ...],
+        start: int,
+        side: str,
+    ) -> WindowSide:
+        """Rows without windows: one that is in several is moved once, and no bounds with it."""
+        from pyspark.sql.types import StructField
+
+        from tidemark.kernels.co_group import Placing
+        from tidemark.spark.stateful.operator import StatefulInput
+
+        source = input_of(builder, before.node)
+        rows = named(source.frame, names)
+        columns = list(zip(names, node.edge.columns, strict=True))
+        windows = {name: column.window for name, column in columns if column.window is not None}
+        # Where the window's columns stood is the time now; one of them is enough.
+        data = rows.data.drop(*(name for name in windows if name != names[start]))
+        known = data.schema
+        fields = (
+            StructField(name, to_spark(column.type)) if name in windows else known[name]
+            for name, column in columns
+        )
+        shown = tuple(_shown(window).alias(name) for name, window in windows.items())
+        assigner = before.found.assigner
+        assert isinstance(assigner, Sliding | Cumulating)
+        of, data = _keyed(data, [names[key] for key in keys], side)
+        input_ = StatefulInput(
+            data, of, names[start], source.watermark, chained=source.chained, shows_time=False
+        )
+        return cls(tuple(fields), of, Placing(assigner, shown), input_)
+
+    @classmethod
+    def _as_given(
+        cls,
+        builder: Builder,
+        node: Node,
+        names: tuple[str, ...],
+        keys: tuple[int, ...],
+        window: tuple[int, int] | None,
+        side: str,
+        time: int | None,
+    ) -> WindowSide:
+        """Rows that tell their windows in two columns more, or nothing of them but their time."""
+        from tidemark.kernels.co_group import Placing
         from tidemark.spark.stateful.operator import StatefulInput
 
         source = (input_of if window is None else input_in_windows)(builder, node)
-        frame = named(source.frame, names)
-        start, end = f"_tm_start_{side}", f"_tm_end_{side}"
-        bounds = zip(window or (), (start, end), strict=window is not None)
-        texts = [f"{_milliseconds(frame.columns[column])} AS {to}" for column, to in bounds]
-        # Rows without a key are all of one.
-        everyone = f"_tm_all_{side}"
-        texts += [] if keys else [f"TRUE AS {everyone}"]
-        columns = tuple(frame.columns[index] for index in keys)
+        frame = like(source.frame, names, Changelog.APPEND)
+        given = Given(f"_tm_start_{side}", f"_tm_end_{side}")
+        bounds = zip(window or (), (given.start, given.end), strict=window is not None)
+        texts = [f"{_milliseconds(names[column])} AS {to}" for column, to in bounds]
         follows = source.watermark is not None and source.watermark.column is not None
-        kept = [*map(spark_text.name, frame.columns), *[WATERMARK] * follows]
-        rows = StatefulInput(
-            like(source.frame, names, Changelog.APPEND).data.selectExpr(*kept, *texts),
-            columns or (everyone,),
-            None if time is None else frame.columns[time],
+        kept = [*map(spark_text.name, names), *[WATERMARK] * follows]
+        of, data = _keyed(frame.data.selectExpr(*kept, *texts), [names[key] for key in keys], side)
+        input_ = StatefulInput(
+            data,
+            of,
+            None if time is None else names[time],
             source.watermark,
             chained=source.chained,
         )
-        given = None if window is None else Given(start, end)
-        return cls(frame, columns, given, rows)
+        fields = tuple(data.schema[name] for name in names)
+        return cls(fields, of, None if window is None else Placing(given), input_)
+
+
+def _keyed(data: DataFrame, keys: list[str], side: str) -> tuple[tuple[str, ...], DataFrame]:
+    """The key columns of the rows; those without a key are all of one."""
+    if keys:
+        return tuple(keys), data
+    everyone = f"_tm_all_{side}"
+    return (everyone,), data.selectExpr("*", f"TRUE AS {everyone}")
+
+
+def _before_windows(node: Node, keys: tuple[int, ...], zone: str) -> Unassigned | None:
+    """The rows before they were put into windows, where a kernel can do that itself."""
+    before = unassigned(node)
+    if before is None or before.found.by_clock or before.found.last_only:
+        return None
+    if not isinstance(before.found.assigner, Sliding | Cumulating):
+        return None
+    # Of windows over windows it is not known here which ones a column speaks of.
+    if any(column.window is not None for column in before.found.input.edge.columns):
+        return None
+    windows = {place for place, column in enumerate(node.edge.columns) if column.window is not None}
+    instants = (isinstance(node.edge.columns[place].type, t.TimestampLtz) for place in windows)
+    if windows.intersection(keys) or (any(instants) and zone.upper() not in _UTC):
+        return None
+    return before
+
+
+def _shown(window: WindowColumn) -> pl.Expr:
+    """What the query sees of a window, from its milliseconds."""
+    import polars as pl
+
+    bound = pl.col(WINDOW_START if window.says == "start" else WINDOW_END)
+    if window.says != "time":
+        return (bound * 1000).cast(pl.Datetime("us"))
+    zone = "UTC" if isinstance(window.time, t.TimestampLtz) else None
+    return ((bound - 1) * 1000).cast(pl.Datetime("us", zone))
