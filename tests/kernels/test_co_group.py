@@ -48,7 +48,9 @@ def groups_of(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
 
 def kernel(gap: int | None, compaction: Compaction | None = None) -> CoGroup:
     if gap is None:
-        given = WindowsOfRows(Placing(Given("l_start", "l_end")), Placing(Given("r_start", "r_end")))
+        given = WindowsOfRows(
+            Placing(Given("l_start", "l_end")), Placing(Given("r_start", "r_end"))
+        )
         return CoGroup(given, groups_of, compaction or Compaction())
     sessions = SharedSessions(("l_key",), ("r_key",), gap)
     return CoGroup(sessions, groups_of, compaction or Compaction())

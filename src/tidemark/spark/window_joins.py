@@ -11,7 +11,6 @@ from tidemark.functions import spark_text
 from tidemark.functions.moments import micros_of_clock
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Cumulating, Given, Sliding
 from tidemark.plan.nodes import Node, WindowColumn, WindowJoin, delay_ms
-from tidemark.plan.windows.functions import Unassigned, unassigned
 from tidemark.spark.frame import WATERMARK, Frame, like
 from tidemark.spark.interval_joins import output_of, polars
 from tidemark.spark.remembering import named, schema_of
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from tidemark.kernels.co_group import Placing
     from tidemark.kernels.protocol import Kernel
+    from tidemark.plan.windows.unassigned import Unassigned
     from tidemark.spark.builder import Builder
     from tidemark.spark.stateful.operator import StatefulInput
 
@@ -185,6 +185,8 @@ def _keyed(data: DataFrame, keys: list[str], side: str) -> tuple[tuple[str, ...]
 
 def _before_windows(node: Node, keys: tuple[int, ...], zone: str) -> Unassigned | None:
     """The rows before they were put into windows, where a kernel can do that itself."""
+    from tidemark.plan.windows.unassigned import unassigned
+
     before = unassigned(node)
     if before is None or before.found.by_clock or before.found.last_only:
         return None

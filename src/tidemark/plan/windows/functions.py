@@ -1,12 +1,9 @@
 """Window table functions: `TABLE(TUMBLE|HOP|CUMULATE|SESSION(TABLE t, DESCRIPTOR(ts), ...))`.
 
-They give each row of the table once per window. Grouping by the window makes them one operator
-with the aggregation, as far as the function can be found below it.
+They give each row of the table once per window.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -15,10 +12,9 @@ from tidemark.errors import PlanError, did_you_mean
 from tidemark.kernels.windows.spec import Assigner, Cumulating, Session, Sliding
 from tidemark.plan import relations
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Ref, references
+from tidemark.plan.expressions import Ref
 from tidemark.plan.features import WINDOW_TABLE_FUNCTIONS
-from tidemark.plan.nodes import AssignWindows, Edge, Filter, Node, Project
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import AssignWindows, Edge
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
 from tidemark.plan.windows.columns import window_columns
@@ -165,71 +161,3 @@ def _assigner(name: str, arguments: dict[str, exp.Expression], binder: Binder) -
             notes={"size": f"{size} ms", step_name.lower(): f"{step} ms"},
         )
     return Sliding(size, step, offset) if name == "HOP" else Cumulating(size, step, offset)
-
-
-# --- below a grouping --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Unassigned:
-    """The rows before they were assigned to windows, in the columns they have after it: where a
-    row's window stood is now its time. `partition` are the columns that sessions are of."""
-
-    node: Node
-    found: AssignWindows
-    partition: tuple[int, ...]
-
-
-def unassigned(node: Node) -> Unassigned | None:
-    """The rows below a window function, through projections and filters.
-
-    None where there is no such function, or where something between asks for the window.
-    """
-    match node:
-        case AssignWindows():
-            return _without_windows(node)
-        case Filter():
-            below = unassigned(node.input)
-            if below is None or references(node.condition) & _window_places(node.input.edge):
-                return None
-            kept = Filter(below.node, node.condition, below.node.edge)
-            return replace(below, node=kept)
-        case Project():
-            return _below_project(node)
-    return None
-
-
-def _without_windows(node: AssignWindows) -> Unassigned:
-    scope = Scope.of(node.input.edge)
-    width = len(node.input.edge.columns)
-    expressions = [*(scope.ref(i) for i in range(width)), *[scope.ref(node.time)] * 3]
-    names = node.input.edge.names
-    rows = project(node.input, expressions, [*names, *[names[node.time]] * 3])
-    return Unassigned(rows, node, node.keys)
-
-
-def _below_project(node: Project) -> Unassigned | None:
-    below = unassigned(node.input)
-    if below is None:
-        return None
-    windows = _window_places(node.input.edge)
-    if any(references(e) & windows for e in node.expressions if not isinstance(e, Ref)):
-        return None
-    scope = Scope.of(below.node.edge)
-    names, expressions = [], []
-    places: dict[int, int] = {}
-    for place, expression in enumerate(node.expressions):
-        name = node.edge.names[place]
-        if isinstance(expression, Ref):
-            places.setdefault(expression.index, place)
-            if expression.index in windows:
-                expression = scope.ref(expression.index)
-                name = expression.name
-        expressions.append(expression)
-        names.append(name)
-    partition = tuple(places.get(column, -1) for column in below.partition)
-    return Unassigned(project(below.node, expressions, names), below.found, partition)
-
-
-def _window_places(edge: Edge) -> frozenset[int]:
-    return frozenset(i for i, column in enumerate(edge.columns) if column.window is not None)
