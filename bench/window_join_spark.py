@@ -15,7 +15,7 @@ from bench.progress import Progress, by_work, follow, seconds, totals
 from bench.window_join_workload import JOIN, closing_ms
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
-# Of five million rows of each side half come in each.
+# Of five million rows of each side half come in each, and the last row with the second half.
 BATCHES = 2
 OPERATOR = "window-join-1"
 
@@ -62,7 +62,7 @@ def _inserted(session: tidemark.Session, workload: Workload) -> list[Progress]:
 def records(spark: Any, workload: Workload, key: str) -> Any:
     """A stream of one side's rows, and one of nobody's that comes after the end of all windows."""
     source = spark.readStream.format("rate-micro-batch")
-    source = source.option("rowsPerBatch", max(1, workload.rows // BATCHES))
+    source = source.option("rowsPerBatch", workload.rows // BATCHES + 1)
     numbers = source.load().where(f"value <= {workload.rows}").withColumnRenamed("value", "n")
     last = f"n = {workload.rows}"
     moment = f"IF({last}, {closing_ms(workload)}, {workload.milliseconds('n')})"

@@ -16,7 +16,7 @@ from bench.progress import Progress, by_part, details, follow, seconds, totals
 from bench.windows_workload import DELAY_MS, SINK, Workload, parsed, window_table
 from tidemark.spark.stateful.metrics import Totals, observations, reports_of
 
-# Of ten million rows half come in each.
+# Of ten million rows half come in each, and the last row with the second half.
 BATCHES = 2
 OPERATOR = "window-aggregate-1"
 DELAY = f"{DELAY_MS // 1000} seconds"
@@ -125,7 +125,7 @@ def records(spark: Any, workload: Workload) -> Any:
     past all the others."""
     count = workload.rows
     source = spark.readStream.format("rate-micro-batch")
-    source = source.option("rowsPerBatch", max(1, count // BATCHES))
+    source = source.option("rowsPerBatch", count // BATCHES + 1)
     numbers = source.load().where(f"value <= {count}").withColumnRenamed("value", "n")
     return numbers.selectExpr(
         f"IF(n < {count}, {workload.account('n')}, -1) AS account",

@@ -155,7 +155,7 @@ def _assign_windows(node: AssignWindows) -> Description:
     if node.keys:
         details.append(f"partition=[{', '.join(names[key] for key in node.keys)}]")
     if not node.keeps_rows:
-        return Description("WindowFunction", tuple(details), "explode")
+        return Description("WindowFunction", tuple(details), "rows once for each window")
     until = "the clock" if node.by_clock else "the watermark"
     keeps = f"rows until {until} has reached the end of their session"
     runs_as = "stateful operator, one kernel per key bucket"
