@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 from hypothesis import given, settings
@@ -12,7 +12,13 @@ from tidemark.kernels.co_group import CoGroup, Placing
 from tidemark.kernels.columns import AFTER_ALL, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.window_join import window_join
-from tidemark.kernels.windows.spec import Given
+from tidemark.kernels.windows.spec import (
+    WINDOW_END,
+    WINDOW_START,
+    Cumulating,
+    Given,
+    Sliding,
+)
 
 from .histories import (
     COMPACTIONS,
@@ -22,13 +28,26 @@ from .histories import (
     Event,
     JoinDriver,
     Pair,
+    Window,
     histories,
     holds,
     left,
     right,
     window_of,
 )
+from .reference import Row
 from .window_join_reference import WindowJoinReference
+from .windows.reference import windows_of
+
+GIVEN = Given("l_start", "l_end"), Given("r_start", "r_end")
+# Windows that follow from a row's time: next to each other, over each other, apart.
+ASSIGNERS = [
+    Sliding(10, 10),
+    Sliding(10, 10, offset=3),
+    Sliding(12, 5),
+    Sliding(4, 9, offset=-2),
+    Cumulating(12, 4, offset=1),
+]
 
 
 def joining(
@@ -36,12 +55,13 @@ def joining(
     condition: pl.Expr | None = None,
     nulls_equal: bool = False,
     compaction: Compaction | None = None,
+    windows: tuple[Given | Sliding | Cumulating, Given | Sliding | Cumulating] = GIVEN,
 ) -> CoGroup:
     return window_join(
         ("l_key",),
         ("r_key",),
-        Placing(Given("l_start", "l_end")),
-        Placing(Given("r_start", "r_end")),
+        Placing(windows[0]),
+        Placing(windows[1]),
         how=how,  # type: ignore[arg-type]
         condition=condition,
         nulls_equal=(nulls_equal,),
@@ -49,8 +69,8 @@ def joining(
     )
 
 
-def driver_of(kernel: CoGroup) -> JoinDriver:
-    return JoinDriver(kernel, windowed=True)
+def driver_of(kernel: CoGroup, windowed: bool = True) -> JoinDriver:
+    return JoinDriver(kernel, windowed=windowed)
 
 
 # --- a story -----------------------------------------------------------------------------------
@@ -94,16 +114,38 @@ def test_what_waits_holds_no_more_than_the_rows_their_hashes_and_windows() -> No
     assert segment.rows().width == 5
 
 
+def test_a_row_meets_others_in_each_of_its_windows_and_tells_which_one_it_is() -> None:
+    #  windows of 10 every 5:  left a7 in [0, 10) and [5, 15)   right a3 in [-5, 5) and [0, 10)
+    start, end = pl.col(WINDOW_START).alias("from"), pl.col(WINDOW_END).alias("until")
+    left_side, right_side = Placing(Sliding(10, 5), (start, end)), Placing(Sliding(10, 5))
+    wanted = ("l_payload", "from", "until", "r_payload")
+    kernel = window_join(("l_key",), ("r_key",), left_side, right_side, "left", wanted=wanted)
+    driver = driver_of(kernel, windowed=False)
+
+    assert driver.output([left("a", 7, 1), right("a", 3, 2)], 4).rows() == []
+    assert driver.output([], 9).rows() == [(1, 0, 10, 2)]
+    # Its window [0, 10) is over, but not [5, 15).
+    assert driver.output([right("a", 9, 3, 9)], 14).rows() == [(1, 5, 15, 3)]
+    assert driver.metrics is not None
+    assert driver.metrics.late == (0, 1)
+    assert driver.state.height == 0
+
+
 # --- the reference -----------------------------------------------------------------------------
 
 
-def expected(reference: WindowJoinReference, events: Sequence[Event]) -> list[Pair]:
+def expected(
+    reference: WindowJoinReference,
+    events: Sequence[Event],
+    windows: Callable[[Row], list[Window]],
+) -> list[Pair]:
     out: list[Pair] = []
     for event in events:
         if isinstance(event, int):
             out += reference.advance(event)
-        else:
-            reference.arrive(event.side, event.row, window_of(event.row))
+            continue
+        for window in windows(event.row):
+            reference.arrive(event.side, event.row, window)
     return out
 
 
@@ -111,15 +153,17 @@ def expected(reference: WindowJoinReference, events: Sequence[Event]) -> list[Pa
     st.sampled_from(HOWS),
     st.booleans(),
     st.booleans(),
+    st.sampled_from([None, *ASSIGNERS]),
     histories(near=25, far=12),
     CUTS,
     COMPACTIONS,
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_rows_join_as_if_each_came_alone_however_they_are_cut(
     how: str,
     conditional: bool,
     nulls_equal: bool,
+    assigner: Sliding | Cumulating | None,
     history: list[Event],
     cuts: list[str],
     compaction: Compaction,
@@ -128,9 +172,16 @@ def test_rows_join_as_if_each_came_alone_however_they_are_cut(
     if conditional:
         reference.condition = holds
     condition = CONDITION if conditional else None
-    driver = driver_of(joining(how, condition, nulls_equal, compaction))
+    windows = GIVEN if assigner is None else (assigner, assigner)
+    kernel = joining(how, condition, nulls_equal, compaction, windows)
+    driver = driver_of(kernel, windowed=assigner is None)
 
-    driver.check(history, cuts, driver.pairs, lambda events: expected(reference, events))
+    def windows_of_row(row: Row) -> list[Window]:
+        return [window_of(row)] if assigner is None else windows_of(assigner, row.time)
+
+    driver.check(
+        history, cuts, driver.pairs, lambda events: expected(reference, events, windows_of_row)
+    )
 
     assert driver.late == reference.late
     assert driver.state.height == 0

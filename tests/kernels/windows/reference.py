@@ -81,6 +81,17 @@ def remaining(rows: list[Row]) -> list[int]:
 Function = Callable[[list[Row]], Any]
 
 
+def windows_of(assigner: Sliding | Cumulating, time: int) -> list[Window]:
+    """The windows that a moment is in, the last one first."""
+    match assigner:
+        case Sliding(size, slide, offset):
+            first = (time - offset) // slide * slide + offset
+            return [(start, start + size) for start in range(first, time - size, -slide)]
+        case Cumulating(size, step, offset):
+            start = (time - offset) // size * size + offset
+            return [(start, end) for end in range(start + size, time, -step)]
+
+
 @dataclass
 class Cell:
     rows: list[Row] = field(default_factory=list)
@@ -159,14 +170,8 @@ class Reference:
                 return [row.window]
             case Session(gap):
                 return self.session(row, gap)
-            case Sliding(size, slide, offset):
-                first = (row.time - offset) // slide * slide + offset
-                starts = range(first, row.time - size, -slide)
-                return [(start, start + size) for start in starts]
-            case Cumulating(size, step, offset):
-                start = (row.time - offset) // size * size + offset
-                ends = range(start + size, row.time, -step)
-                return [(start, end) for end in ends]
+            case Sliding() | Cumulating():
+                return windows_of(self.assigner, row.time)
         raise AssertionError
 
     def session(self, row: Row, gap: int) -> list[Window]:
