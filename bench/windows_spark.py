@@ -1,20 +1,25 @@
 """Windows as micro-batches on Spark: by Tidemark, and by Spark's own windows in append mode.
 
-Both read the same stream. The seconds begin with the first micro-batch: Spark is running by then,
+All read the same stream, and so does what only hands its rows to Python: nothing that computes
+there can be faster. The seconds begin with the first micro-batch: Spark is running by then,
 its Python workers are not. Tidemark's windows are added up in a run of their own, Spark's in the
 timed ones: it counts them as they come out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tidemark
 from bench.engine import agreed, answer_runs, twice
 from bench.progress import Progress, by_part, details, follow, seconds, totals
 from bench.windows_workload import DELAY_MS, SINK, Workload, parsed, window_table
 from tidemark.spark.stateful.metrics import Totals, observations, reports_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Of ten million rows half come in each, and the last row with the second half.
 BATCHES = 2
@@ -31,6 +36,8 @@ def main() -> None:
     with tidemark.connect() as session:
         if way == "tidemark":
             by_tidemark(session, workload)
+        elif way == "to-python":
+            to_python(session.spark, workload)
         else:
             by_spark(session.spark, workload, _STORES[way])
 
@@ -90,6 +97,30 @@ def native_windows(rows: Any, window: str) -> Any:
     groups = rows.withWatermark("ts", DELAY).groupBy("account", f.expr(window).alias("w"))
     aggregates = groups.agg(f.count(f.lit(1)).alias("n"), f.sum("amount").alias("total"))
     return aggregates.select("account", "w.start", "w.end", "n", "total")
+
+
+def to_python(spark: Any, workload: Workload) -> None:
+    from pyspark.sql import functions as f
+
+    counted = records(spark, workload).mapInArrow(_rows, "n BIGINT")
+    observed = counted.observe(_SUMS, f.sum("n").alias("rows"))
+    found: list[int] = []
+
+    def job() -> tuple[float, None]:
+        query = observed.writeStream.format("noop").start()
+        progress = follow(query, lambda batch: batch["batchId"] == BATCHES - 1)
+        query.stop()
+        found.append(sum(observations(batch)[_SUMS]["rows"] for batch in progress))
+        return seconds(progress), None
+
+    answer_runs(twice(job), agreed(found))
+
+
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """How many rows there are."""
+    import pyarrow as pa
+
+    yield pa.RecordBatch.from_pydict({"n": [sum(batch.num_rows for batch in batches)]})
 
 
 def _observed(windows: Any, workload: Workload) -> list[Progress]:
