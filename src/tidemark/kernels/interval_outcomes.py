@@ -14,7 +14,7 @@ from tidemark.kernels.interval_clean_up import CleanUp
 from tidemark.kernels.interval_ranges import Flags
 from tidemark.kernels.joined import of_the_user
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, distinct, longs, stable_order
+from tidemark.kernels.tables import Longs, ascends, distinct, longs, stable_order
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
@@ -77,8 +77,7 @@ class Output:
         if self.places:
             settled = len(self.parts) - len(self.places)
             rows, places = pl.concat(self.parts[settled:]), np.concatenate(self.places)
-            ordered = (places[1:] >= places[:-1]).all()
-            self.parts[settled:] = [rows if ordered else rows[stable_order(places)]]
+            self.parts[settled:] = [rows if ascends(places) else rows[stable_order(places)]]
             self.places.clear()
 
 

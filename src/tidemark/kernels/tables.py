@@ -52,11 +52,16 @@ def up_to_each(counts: Longs) -> Longs:
     return np.asarray(np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts))
 
 
+def ascends(values: Longs) -> bool:
+    """Whether no value is smaller than the one before it."""
+    return bool((values[1:] >= values[:-1]).all())
+
+
 def stable_order(values: Longs) -> Longs:
     """Where the values stand in ascending order, equal ones as they came."""
     if not values.size:
         return np.zeros(0, dtype=np.int64)
-    if (values[1:] >= values[:-1]).all():
+    if ascends(values):
         return np.arange(values.size)
     low, bits = int(values.min()), values.size.bit_length()
     if (int(values.max()) - low) >> (62 - bits):

@@ -17,7 +17,7 @@ from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
 from tidemark.kernels.aggregates.scope import Scope
 from tidemark.kernels.columns import ACCUMULATE, KIND
-from tidemark.kernels.tables import up_to_each
+from tidemark.kernels.tables import Longs, up_to_each
 from tidemark.kernels.windows.spec import Call
 
 _GROUP = "_tm_list"
@@ -108,6 +108,11 @@ class Aggregates:
         merging = [accumulator.merged for accumulator in self.accumulators]
         groups = rows.group_by(by, maintain_order=True).agg(*also, *ends, *merging)
         return self._settled(groups, self.accumulators)
+
+    def merged_runs(self, rows: pl.DataFrame, first: Longs, end: Longs) -> pl.DataFrame | None:
+        """The accumulators of runs of rows, which may overlap; None where they are not numbers."""
+        hows = {a.name: a.how for a in self.accumulators}
+        return numbered.merged_runs(rows, first, end, hows)
 
     def running(self, rows: pl.DataFrame, by: str) -> pl.DataFrame:
         """Each row with what its group has come to with it; rows of a group are in order."""

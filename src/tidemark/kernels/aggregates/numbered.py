@@ -48,6 +48,28 @@ def merged(
     return rows.select(*by, *first)[places].with_columns(columns)
 
 
+def merged_runs(
+    rows: pl.DataFrame, first: Longs, end: Longs, hows: Mapping[str, Merge]
+) -> pl.DataFrame | None:
+    """The columns of `hows` merged over runs of rows, each from a place to before another; runs
+    may overlap, and none is empty. None where this needs more than numbers."""
+    if not all(_is_plain(rows[name], how) for name, how in hows.items()):
+        return None
+    bounds = np.column_stack((first, end)).ravel()
+    columns = (
+        pl.Series(name, _merged_runs(rows[name], how, bounds)).cast(rows.schema[name])
+        for name, how in hows.items()
+    )
+    return pl.DataFrame(columns)
+
+
+def _merged_runs(column: pl.Series, how: Merge, bounds: Longs) -> _Values:
+    values = _as_numbers(column, how)
+    # A run may end where there is no row any more.
+    closed = np.append(values, values[:1])
+    return _MERGING[how].reduceat(closed, bounds)[::2] if bounds.size else values[:0]
+
+
 def _is_plain(column: pl.Series, how: Merge) -> bool:
     if how is Merge.TOTAL:
         return column.dtype in (pl.Int64, pl.Float64)
@@ -57,20 +79,19 @@ def _is_plain(column: pl.Series, how: Merge) -> bool:
 
 def _merged(column: pl.Series, how: Merge, number: Longs, size: int) -> _Values:
     """Per number what its rows come to."""
-    if how is Merge.TOTAL:
-        values = column.fill_null(0).to_numpy()
-        result = np.zeros(size, dtype=values.dtype)
-        np.add.at(result, number, values)
-        return result
-    values = column.cast(pl.Int64).to_numpy()
+    values = _as_numbers(column, how)
     bounds = np.iinfo(np.int64)
-    if how is Merge.LEAST:
-        result = np.full(size, bounds.max)
-        np.minimum.at(result, number, values)
-    else:
-        result = np.full(size, bounds.min)
-        np.maximum.at(result, number, values)
+    nothing = {Merge.TOTAL: 0, Merge.LEAST: bounds.max, Merge.GREATEST: bounds.min}
+    result = np.full(size, nothing[how], dtype=values.dtype)
+    _MERGING[how].at(result, number, values)
     return result
+
+
+_MERGING: Final = {Merge.TOTAL: np.add, Merge.LEAST: np.minimum, Merge.GREATEST: np.maximum}
+
+
+def _as_numbers(column: pl.Series, how: Merge) -> _Values:
+    return (column.fill_null(0) if how is Merge.TOTAL else column.cast(pl.Int64)).to_numpy()
 
 
 def _first_places(number: Longs, size: int) -> Longs:

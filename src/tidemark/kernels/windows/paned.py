@@ -15,11 +15,13 @@ from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, TimeQueue, longs, up_to_each
 from tidemark.kernels.windows.incoming import Incoming, Outcome, results
 from tidemark.kernels.windows.key_numbers import key_numbers
+from tidemark.kernels.windows.pane_runs import windows_of_runs
 from tidemark.kernels.windows.panes import LAST, PANE, Panes
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
 _WINDOW: Final = "_tm_window"
 _PLACE: Final = "_tm_place"
+_SINCE: Final = "_tm_since"
 _OPEN: Final = "_tm_open"  # Int64; the first of its windows that a row can still be in
 
 
@@ -73,21 +75,22 @@ class PanedWindows:
         """The rows of a step as partial panes.
 
         A row that comes after some windows of its pane have closed in this very step must not
-        get into them: it makes a part of its own, which says where it begins to count.
+        get into them: it makes a part of its own, which says where it begins to count. Where no
+        row does, no part says so.
         """
         by, also = [*self.keys, PANE], [HASH, LAST]
         if self.panes.overlap:
             closed_now = (pl.col(STAMP) > before) & (self.panes.first - 1 <= pl.col(STAMP))
-            split = rows.select(closed_now.any()).item()
-            rows = rows.with_columns(self._first_open() if split else self.panes.first.alias(_OPEN))
-            (by if split else also).append(_OPEN)
+            if rows.select(closed_now.any()).item():
+                rows = rows.with_columns(self._first_open())
+                by.append(_OPEN)
         if not self.panes.derived:
             by.append(LAST)
             also.remove(LAST)
-        # Those that were combined elsewhere come from several places.
-        combined = rows.select(*by, *also, *self.aggregates.names) if self.combined else None
-        lifted = self.aggregates.lifted(rows, [*by, *also]) if combined is None else combined
-        return self.aggregates.merged(lifted, by, also)
+        if self.combined:
+            # There may be several of a pane, from several places, but few.
+            return rows.select(*by, *also, *self.aggregates.names)
+        return self.aggregates.merged(self.aggregates.lifted(rows, [*by, *also]), by, also)
 
     def _exchange(
         self, queue: TimeQueue, fresh: pl.DataFrame, incoming: Incoming
@@ -103,10 +106,12 @@ class PanedWindows:
                 rest.upto(min(ended, AFTER_ALL - self.panes.span) + self.panes.span, LAST, like)
             )
         known = pl.concat(found)
-        if self.panes.overlap:
+        if _OPEN in fresh.columns:
             known = known.with_columns(self.panes.first.alias(_OPEN))
         firing = pl.concat([known, fresh.select(known.columns)]).filter(self.panes.first <= ended)
         waits = fresh.filter(pl.col(LAST) > ended).select(stored)
+        if self.combined:
+            waits = self._settled(waits)
         return firing, rest.push(waits, LAST, self.compaction, self._settled)
 
     def _settled(self, parts: pl.DataFrame) -> pl.DataFrame:
@@ -118,6 +123,19 @@ class PanedWindows:
         if not self.panes.overlap:
             windows = parts.rename({LAST: WINDOW_END, PANE: WINDOW_START})
             return self.aggregates.merged(windows, [*self.keys, WINDOW_START, WINDOW_END])
+        found = self._as_runs(parts, incoming)
+        return self._spread(parts, incoming) if found is None else found
+
+    def _as_runs(self, parts: pl.DataFrame, incoming: Incoming) -> pl.DataFrame | None:
+        """The windows as runs of panes; None where some of a pane is only in some of its windows,
+        or there is more to it than numbers."""
+        if _OPEN in parts.columns or self.aggregates.depends_on_order:
+            return None
+        before, ended = incoming.before, incoming.ended
+        return windows_of_runs(parts, self.keys, self.panes, self.aggregates, before, ended)
+
+    def _spread(self, parts: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
+        """The windows of panes that are repeated for each window they are in."""
         if self.aggregates.depends_on_order:
             parts = parts.sort(PANE, maintain_order=True)
         place, end = self._closing_ends(parts, incoming)
@@ -135,10 +153,12 @@ class PanedWindows:
 
     def _closing_ends(self, parts: pl.DataFrame, incoming: Incoming) -> tuple[Longs, Longs]:
         """The ends of the closing windows each part is in, and the part's place beside each."""
-        since = pl.max_horizontal(_OPEN, self.panes.end_after(incoming.before))
+        since = self.panes.end_after(incoming.before)
+        if _OPEN in parts.columns:
+            since = pl.max_horizontal(_OPEN, since)
         until = pl.min_horizontal(LAST, pl.lit(incoming.ended, pl.Int64))
-        ends = parts.select(since.alias(_OPEN), ((until - since) // self.panes.every).alias(LAST))
-        first, counts = longs(ends, _OPEN), np.maximum(longs(ends, LAST) + 1, 0)
+        ends = parts.select(since.alias(_SINCE), ((until - since) // self.panes.every).alias(LAST))
+        first, counts = longs(ends, _SINCE), np.maximum(longs(ends, LAST) + 1, 0)
         place = np.repeat(np.arange(parts.height), counts)
         return place, first[place] + up_to_each(counts) * self.panes.every
 
