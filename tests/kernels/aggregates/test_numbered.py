@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidemark.kernels.aggregates.accumulators import Merge
-from tidemark.kernels.aggregates.numbered import merged
+from tidemark.kernels.aggregates.numbered import merged, merged_runs
 
 # Small numbers meet often; large ones do not fit into one number together.
 whole = st.one_of(st.integers(0, 3), st.integers(-(2**63), 2**63 - 1))
@@ -49,6 +50,24 @@ def test_groups_come_to_the_same(data: st.DataObject, by: list[str]) -> None:
     result = merged(rows, by, ["place"], HOWS)
     assert result is not None
     assert result.equals(grouped(rows, by))
+
+
+@settings(deadline=None)
+@given(st.data(), st.lists(values, min_size=1, max_size=20))
+def test_runs_come_to_what_their_rows_do(data: st.DataObject, found: list[Any]) -> None:
+    rows = pl.DataFrame(found, SCHEMA, orient="row").with_row_index("place")
+    places = st.integers(0, rows.height - 1)
+    drawn = data.draw(st.lists(st.tuples(places, places), max_size=8))
+    runs = [(min(pair), max(pair) + 1) for pair in drawn]
+    first, end = (np.array([run[n] for run in runs], dtype=np.int64) for n in (0, 1))
+
+    result = merged_runs(rows, first, end, HOWS)
+
+    assert result is not None
+    assert result.schema == pl.Schema(SCHEMA)
+    alone = [rows[a:b].select(pl.lit(0).alias("all"), pl.all()) for a, b in runs]
+    expected = [grouped(run, ["all"]).select(*SCHEMA) for run in alone]
+    assert result.equals(pl.concat([rows.select(*SCHEMA).clear(), *expected]))
 
 
 def test_values_far_apart_are_few_or_many() -> None:
