@@ -106,7 +106,8 @@ def row_schema(
 ) -> StructType:
     """The columns of all the frames, or only some, and a row kind at the end if there are kinds."""
     fields = [field for frame in frames for field in frame.schema.fields if field.name != KIND]
-    return schema_of(fields, only or tuple(field.name for field in fields), kinds=kinds)
+    names = tuple(field.name for field in fields) if only is None else only
+    return schema_of(fields, names, kinds=kinds)
 
 
 def schema_of(
