@@ -99,21 +99,15 @@ class WindowSide:
         side: str,
         time: int | None = None,
     ) -> WindowSide:
+        rows = _Rows(node, names, tuple(names[key] for key in keys), side)
         before = None if window is None else _before_windows(node, keys, builder.zone)
         if window is not None and before is not None:
-            return cls._placed_by_kernel(builder, node, before, names, keys, window[0], side)
-        return cls._as_given(builder, node, names, keys, window, side, time)
+            return cls._placed_by_kernel(builder, rows, before, names[window[0]])
+        return cls._as_given(builder, rows, window, None if time is None else names[time])
 
     @classmethod
     def _placed_by_kernel(
-        cls,
-        builder: Builder,
-        node: Node,
-        before: Unassigned,
-        names: tuple[str, ...],
-        keys: tuple[int, ...],
-        start: int,
-        side: str,
+        cls, builder: Builder, asked: _Rows, before: Unassigned, start: str
     ) -> WindowSide:
         """Rows without windows: one that is in several is moved once, and no bounds with it."""
         from pyspark.sql.types import StructField
@@ -122,11 +116,11 @@ class WindowSide:
         from tidemark.spark.stateful.operator import StatefulInput
 
         source = input_of(builder, before.node)
-        rows = named(source.frame, names)
-        columns = list(zip(names, node.edge.columns, strict=True))
+        rows = named(source.frame, asked.names)
+        columns = list(zip(asked.names, asked.node.edge.columns, strict=True))
         windows = {name: column.window for name, column in columns if column.window is not None}
         # Where the window's columns stood is the time now; one of them is enough.
-        data = rows.data.drop(*(name for name in windows if name != names[start]))
+        data = rows.data.drop(*(name for name in windows if name != start))
         known = data.schema
         fields = (
             StructField(name, to_spark(column.type)) if name in windows else known[name]
@@ -135,52 +129,49 @@ class WindowSide:
         shown = tuple(_shown(window).alias(name) for name, window in windows.items())
         assigner = before.found.assigner
         assert isinstance(assigner, Sliding | Cumulating)
-        of, data = _keyed(data, [names[key] for key in keys], side)
+        keys, data = asked.keyed(data)
         input_ = StatefulInput(
-            data, of, names[start], source.watermark, chained=source.chained, shows_time=False
+            data, keys, start, source.watermark, chained=source.chained, shows_time=False
         )
-        return cls(tuple(fields), of, Placing(assigner, shown), input_)
+        return cls(tuple(fields), keys, Placing(assigner, shown), input_)
 
     @classmethod
     def _as_given(
-        cls,
-        builder: Builder,
-        node: Node,
-        names: tuple[str, ...],
-        keys: tuple[int, ...],
-        window: tuple[int, int] | None,
-        side: str,
-        time: int | None,
+        cls, builder: Builder, asked: _Rows, window: tuple[int, int] | None, time: str | None
     ) -> WindowSide:
         """Rows that tell their windows in two columns more, or nothing of them but their time."""
         from tidemark.kernels.co_group import Placing
         from tidemark.spark.stateful.operator import StatefulInput
 
-        source = (input_of if window is None else input_in_windows)(builder, node)
+        names = asked.names
+        source = (input_of if window is None else input_in_windows)(builder, asked.node)
         frame = like(source.frame, names, Changelog.APPEND)
-        given = Given(f"_tm_start_{side}", f"_tm_end_{side}")
+        given = Given(f"_tm_start_{asked.side}", f"_tm_end_{asked.side}")
         bounds = zip(window or (), (given.start, given.end), strict=window is not None)
         texts = [f"{_milliseconds(names[column])} AS {to}" for column, to in bounds]
         follows = source.watermark is not None and source.watermark.column is not None
         kept = [*map(spark_text.name, names), *[WATERMARK] * follows]
-        of, data = _keyed(frame.data.selectExpr(*kept, *texts), [names[key] for key in keys], side)
-        input_ = StatefulInput(
-            data,
-            of,
-            None if time is None else names[time],
-            source.watermark,
-            chained=source.chained,
-        )
+        keys, data = asked.keyed(frame.data.selectExpr(*kept, *texts))
+        input_ = StatefulInput(data, keys, time, source.watermark, chained=source.chained)
         fields = tuple(data.schema[name] for name in names)
-        return cls(fields, of, None if window is None else Placing(given), input_)
+        return cls(fields, keys, None if window is None else Placing(given), input_)
 
 
-def _keyed(data: DataFrame, keys: list[str], side: str) -> tuple[tuple[str, ...], DataFrame]:
-    """The key columns of the rows; those without a key are all of one."""
-    if keys:
-        return tuple(keys), data
-    everyone = f"_tm_all_{side}"
-    return (everyone,), data.selectExpr("*", f"TRUE AS {everyone}")
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What a side asks for: the rows of a node, what they call their columns, and their keys."""
+
+    node: Node
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    side: str
+
+    def keyed(self, data: DataFrame) -> tuple[tuple[str, ...], DataFrame]:
+        """The key columns of the rows; those without a key are all of one."""
+        if self.keys:
+            return self.keys, data
+        everyone = f"_tm_all_{self.side}"
+        return (everyone,), data.selectExpr("*", f"TRUE AS {everyone}")
 
 
 def _before_windows(node: Node, keys: tuple[int, ...], zone: str) -> Unassigned | None:
