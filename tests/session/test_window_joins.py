@@ -231,6 +231,26 @@ def test_a_stream_gives_what_the_batch_gives(session, tmp_path: Path):
     assert [found.equal for found in verify(session, query)] == [True]
 
 
+def test_instants_meet_in_the_window_that_the_clock_of_the_session_shows(spark):
+    #  the clock shows 02:30 at 00:30 and at 01:30, because 02:00 comes twice; 03:30 at 02:30
+    session = tidemark.connect(spark, options={"table.local-time-zone": "Europe/Berlin"})
+    for name, rows in {"l": [(1, "00:30"), (2, "02:30")], "r": [(11, "01:30")]}.items():
+        timed = [(id_, dt.datetime.fromisoformat(f"2024-10-27T{at}:00+00:00")) for id_, at in rows]
+        data = session.spark.createDataFrame(timed, "id INT, ts TIMESTAMP")
+        session.register(name, data, watermark="ts")
+    hour = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
+    pairs = session.sql(
+        f"""SELECT a.id, b.id AS other, a.window_start, b.window_end
+        FROM {hour.format("l")} AS a LEFT JOIN {hour.format("r")} AS b
+        ON a.window_start = b.window_start AND a.window_end = b.window_end"""
+    )
+
+    two, three = (dt.datetime(2024, 10, 27, hour) for hour in (2, 3))
+    rows = [tuple(row) for row in pairs.to_dataframe().collect()]
+    assert sorted(rows) == [(1, 11, two, three), (2, None, three, None)]
+    session.stop()
+
+
 # --- what is refused ---------------------------------------------------------------------------
 
 
