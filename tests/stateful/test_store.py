@@ -189,3 +189,31 @@ def test_totals_add_rows_and_keep_the_newest_state_of_each_bucket() -> None:
     metrics = totals.read()
     assert (metrics.rows_in, metrics.late, metrics.rows_out) == ((35, 3), (0, 3), 6)
     assert (metrics.waiting, metrics.segments, metrics.watermark) == (10, 2, 5)
+
+
+def test_two_attempts_at_a_step_store_the_same_and_either_may_go_on_from_the_other() -> None:
+    def attempt() -> Spark:
+        spark = Spark()
+        store = StateStore(spark, spark, SegmentCache())
+        before, _ = store.open()
+        store.save(before, table(table(before, 1, 2), 3), {"timer": 7})
+        return spark
+
+    assert attempt().values == attempt().values
+
+
+def test_equal_segments_are_stored_once_and_stay_until_the_last_is_gone() -> None:
+    spark = Spark()
+    store = StateStore(spark, spark, SegmentCache())
+    before, _ = store.open()
+    store.save(before, table(table(State(), 1), 1), {})
+    assert len(spark.values) == 2  # the manifest too
+
+    before, _ = store.open()
+    one = State().with_tables(t=type(before.keyed("t"))(before.keyed("t").segments[:1]))
+    store.save(before, one, {})
+    found, _ = StateStore(spark, spark, SegmentCache()).open()
+    assert next(found.segments()).rows().equals(rows(1))
+    before, _ = store.open()
+    store.save(before, State(), {})
+    assert set(spark.values) == {"manifest"}

@@ -16,10 +16,9 @@ Load = Callable[[str], pl.DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Rows that never change, under an id that is never used again.
+    """Rows that never change, under an id of which nobody else's rows are.
 
-    The id is new at every attempt to write a segment, so whoever holds the rows of an id
-    holds the right ones. `low` and `high` bound the column the table is asked by, `latest` the
+    `low` and `high` bound the column the table is asked by, `latest` the
     event time, if the rows have one.
     """
 
@@ -65,6 +64,10 @@ class Segment:
     @classmethod
     def found(cls, description: Mapping[str, Any], load: Load) -> Segment:
         return cls(**description, load=load)
+
+    def called(self, ids: Mapping[str, str]) -> Segment:
+        """The segment under its other id, if it has one there."""
+        return replace(self, id=ids.get(self.id, self.id))
 
     def without_first(self, count: int, low: int) -> Segment:
         return replace(self, taken=count, low=low)

@@ -39,6 +39,16 @@ class State:
         for table in self.tables.values():
             yield from table.segments
 
+    def with_ids(self, ids: Mapping[str, str]) -> State:
+        """The same state with other ids for some of its segments."""
+        return replace(
+            self,
+            tables={
+                name: replace(table, segments=tuple(s.called(ids) for s in table.segments))
+                for name, table in self.tables.items()
+            },
+        )
+
     @property
     def height(self) -> int:
         return sum(table.height for table in self.tables.values())

@@ -1,7 +1,7 @@
 """Segments near the worker: in its memory, and in files that all workers of a host share.
 
-Spark's state store is the truth and slow to read. A segment's id is never used twice, so what
-is found under an id of the manifest is right, whichever worker left it there.
+Spark's state store is the truth and slow to read. A stored segment's id is made of its rows, so
+what is found under an id of the manifest is right, whichever worker left it there.
 """
 
 from __future__ import annotations

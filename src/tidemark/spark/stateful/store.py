@@ -1,10 +1,15 @@
 """State of a bucket in Spark's state store: a small manifest, and segments by their id.
 
 Spark's store is the truth; a cache nearer to the worker spares it most reads.
+
+Spark may compute a micro-batch again, after a failure or because its rows are read twice, and
+then goes on from a mixture of what the attempts have stored: it takes for granted that they store
+the same. So a stored segment's id is made of its content.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -46,17 +51,20 @@ class StateStore:
     def save(self, before: State, after: State, notes: dict[str, Any]) -> None:
         """Write what is new, remove what is gone."""
         old = {segment.id for segment in before.segments()}
-        new = {segment.id: segment for segment in after.segments()}
-        for id_ in old - new.keys():
+        fresh = {s.id: s.rows() for s in after.segments() if s.id not in old}
+        contents = {id_: encode(rows, compressed=True) for id_, rows in fresh.items()}
+        ids = {id_: _id_of(content) for id_, content in contents.items()}
+        after = after.with_ids(ids)
+        for id_ in old - {segment.id for segment in after.segments()}:
             self._remove(id_)
-        for id_ in new.keys() - old:
-            self._write(id_, new[id_].rows())
+        for id_, content in contents.items():
+            if ids[id_] not in self._pieces:
+                self._write(ids[id_], fresh[id_], content)
         manifest = {"state": after.manifest(), "notes": notes, "pieces": self._pieces}
         self._manifest.update((json.dumps(manifest),))
         self.round_trips += 1
 
-    def _write(self, id_: str, rows: pl.DataFrame) -> None:
-        content = encode(rows, compressed=True)
+    def _write(self, id_: str, rows: pl.DataFrame, content: bytes) -> None:
         starts = range(0, len(content), _PIECE)
         for piece, start in enumerate(starts):
             self._segments.updateValue((id_, piece), (content[start : start + _PIECE],))
@@ -78,3 +86,7 @@ class StateStore:
         for piece in range(self._pieces.pop(id_)):
             self._segments.removeKey((id_, piece))
             self.round_trips += 1
+
+
+def _id_of(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
