@@ -26,6 +26,7 @@ class Streams:
     spark: SparkSession
     folder: Path
     names: tuple[str, ...]
+    readings: int = 1  # how often each micro-batch is read
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     totals: dict[str, Totals] = field(default_factory=dict)
     _files: int = 0
@@ -49,8 +50,9 @@ class Streams:
     def start(self, build: Callable[[Streams], DataFrame]) -> None:
         """Start the query, or start it again where it was stopped."""
 
-        def collect(batch: DataFrame, _: int) -> None:
-            self.rows += [tuple(row) for row in batch.collect()]
+        def collect(batch: DataFrame, number: int) -> None:
+            for _ in range(self.readings):
+                self.rows += [tuple(row) for row in batch.collect()]
 
         writer = build(self).writeStream.option("checkpointLocation", str(self.folder / "state"))
         self._query = writer.foreachBatch(collect).start()

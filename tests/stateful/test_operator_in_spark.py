@@ -12,11 +12,18 @@ from pyspark.sql.types import StructType
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.temporal_join import TemporalJoin
 from tidemark.spark.stateful.operator import StatefulInput, StatefulOptions, run_stateful
+from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
 from .streams import Streams
 
 
-def join(left: DataFrame, right: DataFrame, name: str = "join", chained: bool = False) -> DataFrame:
+def join(
+    left: DataFrame,
+    right: DataFrame,
+    name: str = "join",
+    chained: bool = False,
+    payloads: Payloads = IN_ROWS,
+) -> DataFrame:
     """A left temporal join of two sources of `Streams`; the left one may be another join."""
     keys = [left.columns[0], right.columns[0]]
     return run_stateful(
@@ -27,12 +34,12 @@ def join(left: DataFrame, right: DataFrame, name: str = "join", chained: bool = 
             StatefulInput(right, (keys[1],), right.columns[1]),
         ],
         StructType(left.schema.fields + right.schema.fields),
-        StatefulOptions(name=name, buckets=4),
+        StatefulOptions(name=name, buckets=4, payloads=payloads),
     )
 
 
-def orders_with_rates(streams: Streams) -> DataFrame:
-    joined = join(streams.read("o"), streams.read("r"))
+def orders_with_rates(streams: Streams, payloads: Payloads = IN_ROWS) -> DataFrame:
+    joined = join(streams.read("o"), streams.read("r"), payloads=payloads)
     return joined.select("o_key", "o_payload", "r_payload")
 
 
@@ -64,6 +71,25 @@ def test_an_order_comes_out_with_its_rate_when_the_watermark_says_so_and_after_a
     assert metrics.waiting == 0
     # What EUR and USD are worth from now on, and nothing else.
     assert metrics.state_rows >= 2
+
+
+def test_rows_left_in_files_come_out_the_same_however_often_a_batch_is_read(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    streams = Streams(spark, tmp_path, ("o", "r"), readings=2)
+    folder = tmp_path / "payloads"
+    streams.start(lambda s: orders_with_rates(s, Payloads(str(folder), more_than=0)))
+
+    streams.add(r="EUR 1 110, USD 1 100", o="EUR 4 1")
+    assert streams.add(r="EUR 5 120", o="USD 6 2") == [("EUR", 1, 110)] * 2
+    streams.stop()
+    streams.start(lambda s: orders_with_rates(s, Payloads(str(folder), more_than=0)))
+    assert streams.end() == [("USD", 2, 100)] * 2
+    streams.stop()
+
+    [query] = folder.iterdir()
+    # Of earlier micro-batches nothing is left.
+    assert len(list(query.iterdir())) == 1
 
 
 def test_rows_of_one_join_are_in_time_for_the_next_one(streams: Streams) -> None:

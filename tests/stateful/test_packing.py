@@ -12,7 +12,8 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
-from tidemark.spark.stateful.packing import PAYLOAD, Combine, Pack, Unpack, decode, encode
+from tidemark.spark.stateful.packing import PAYLOAD, Combine, Pack, Unpack
+from tidemark.spark.stateful.payloads import decode, encode
 
 SCHEMA = pa.schema([("k", pa.string()), ("ts", pa.timestamp("us", "UTC"))])
 
@@ -153,16 +154,6 @@ def test_unpacked_rows_have_the_types_that_spark_expects() -> None:
     packed = pa.record_batch({PAYLOAD: [encode(frame), None]})
 
     assert pa.Table.from_batches(Unpack(schema)(iter([packed]))).equals(rows)
-
-
-def test_many_rows_travel_compressed_and_few_as_they_are() -> None:
-    many = pl.DataFrame({"n": range(100_000), "text": ["same"] * 100_000})
-    few = many.head(10)
-
-    assert len(encode(many, compressed=True)) < len(encode(many)) / 2
-    assert encode(few, compressed=True) == encode(few)
-    for compressed in (True, False):
-        assert decode(encode(many, compressed=compressed)).equals(many)
 
 
 class Recorder:

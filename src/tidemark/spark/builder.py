@@ -66,6 +66,8 @@ class StateSettings:
     folder: str | None = None
     # Whether rows are aggregated before they are moved, too: auto, one_phase or two_phase.
     aggregate_phases: str = "auto"
+    # Where workers leave rows for each other; None if not all of them see the same folders.
+    payloads: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +127,15 @@ class Builder:
     ) -> DataFrame:
         """A kernel as the next stateful operator of the plan; called every `tick_ms` at least."""
         from tidemark.spark.stateful.operator import StatefulOptions, run_stateful
+        from tidemark.spark.stateful.payloads import Payloads
 
         assert self.state is not None
         name = f"{what}-{len(self.operators) + 1}"
         self.operators[name] = observation = None if self.streaming else _observation()
         wanted = [ms for ms in (tick_ms, min(TICK_MS, self.state.ttl_ms)) if ms]
         tick = min(wanted, default=None)
-        options = StatefulOptions(name, self.state.buckets, tick, observation)
+        payloads = Payloads(self.state.payloads)
+        options = StatefulOptions(name, self.state.buckets, tick, observation, payloads)
         return run_stateful(self.spark, kernel, inputs, schema, options)
 
 

@@ -38,6 +38,12 @@ class Run(Protocol):
 Deliver = Callable[["DataFrame", int | None], int | None]
 # Says what an exception of Spark's means.
 Diagnose = Callable[[BaseException], TidemarkError]
+# Called when a run has ended, perhaps more than once.
+AtEnd = Callable[[], None]
+
+
+def nothing() -> None:
+    pass
 
 
 class BatchRun:
@@ -50,9 +56,11 @@ class BatchRun:
         deliver: Deliver,
         diagnose: Diagnose,
         observations: Mapping[str, Observation],
+        at_end: AtEnd,
     ) -> None:
         self._spark = spark
         self._observations = observations
+        self._at_end = at_end
         self._operators: tuple[OperatorProgress, ...] = ()
         self._diagnose = diagnose
         self._tag = f"tidemark-{uuid.uuid4().hex}"
@@ -76,6 +84,7 @@ class BatchRun:
                 self.failure = self._diagnose(failure)
         finally:
             self._ended = time.monotonic()
+            self._at_end()
 
     @property
     def state(self) -> State:
@@ -113,6 +122,7 @@ class StreamRun:
     reports: Reports
     # Where a consumer gets its batches later than the query ends.
     fetcher: Fetcher | None = None
+    at_end: AtEnd = nothing
     _started: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _stopped: bool = False
@@ -145,6 +155,7 @@ class StreamRun:
                 return False
         except StreamingQueryException as problem:
             self._failure = self.diagnose(problem)
+        self.at_end()
         return self.fetcher is None or self.fetcher.ended.wait(timeout)
 
     def stop(self) -> None:
@@ -152,6 +163,7 @@ class StreamRun:
             self._stopped = True
             self.query.stop()
         self._ended = self._ended or time.monotonic()
+        self.at_end()
 
     def progress(self) -> Progress:
         self.reports.take(self.query.recentProgress)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +15,8 @@ from tidemark.plan.nodes import Node, Scan, is_stateful
 from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
 from tidemark.spark.frame import Frame
-from tidemark.spark.jobs import BatchRun, Diagnose, Run, StreamRun
+from tidemark.spark.job_folders import JobFolders
+from tidemark.spark.jobs import AtEnd, BatchRun, Diagnose, Run, StreamRun, nothing
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote
@@ -57,17 +57,24 @@ class Launcher:
 
     def frame(self, root: Node, streaming: bool) -> Frame:
         """The DataFrame of a plan, not started."""
-        return self.built(root, streaming, _temporary_folder).frame
+        # How often a table is read, and when for the last time, only its reader knows.
+        return self.built(root, streaming, JobFolders(self.spark), by_files=streaming).frame
 
-    def built(self, root: Node, streaming: bool, folder: Callable[[], Path]) -> Built:
-        """`folder` is the job's own; it is asked for when something must be put there."""
+    def built(
+        self, root: Node, streaming: bool, folders: JobFolders, *, by_files: bool = True
+    ) -> Built:
+        """With `by_files` workers leave rows for each other in a folder of the job, if they can."""
         self.spark.conf.set("spark.sql.session.timeZone", self.zone)
         state = None
         if is_stateful(root):
-            ends = str(folder()) if streaming else None
-            buckets = self.buckets or self._default_buckets()
-            state = StateSettings(buckets, self.ttl_ms, ends, self.aggregate_phases)
-        constants = _Constants(self.spark, folder)
+            state = StateSettings(
+                self.buckets or self._default_buckets(),
+                self.ttl_ms,
+                str(folders.own) if streaming else None,
+                self.aggregate_phases,
+                folders.payloads if by_files else None,
+            )
+        constants = _Constants(self.spark, folders)
         builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state)
         frame = builder.build(root)
         told = {name: o for name, o in builder.operators.items() if o is not None}
@@ -102,7 +109,8 @@ class Launcher:
         return not root.edge.bounded or self.checkpoint is not None or self.always_stream
 
     def _start_batch(self, root: Node, consume: Consume) -> Run:
-        built = self.built(root, False, _temporary_folder)
+        folders = JobFolders(self.spark)
+        built = self.built(root, False, folders)
         frame = built.frame
         return BatchRun(
             self.spark,
@@ -110,33 +118,31 @@ class Launcher:
             lambda data, _: consume(Frame(data, frame.columns, frame.changelog), None),
             self.diagnose,
             built.observations,
+            folders.remove,
         )
 
     def _start_stream(
         self, root: Node, plan: Plan, name: str, consume: Consume, on_client: bool
     ) -> Run:
+        kept = None
         if self.checkpoint is not None:
-            folder = self.checkpoint / _folder_name(name)
-            _same_query(folder, root, plan)
-        else:
-            folder = _temporary_folder()
-        built = self.built(root, True, lambda: folder)
-        stream = _Stream(self, name, built.frame, folder, root.edge.bounded, consume, on_client)
+            kept = self.checkpoint / _folder_name(name)
+            _same_query(kept, root, plan)
+        folders = JobFolders(self.spark, kept)
+        built = self.built(root, True, folders)
+        bounded = root.edge.bounded
+        stream = _Stream(self, name, built.frame, folders.own, bounded, consume, on_client)
 
         def tell_ends() -> None:
             for end in built.ends:
                 say_ended(self.spark, end)
 
-        if root.edge.bounded and built.ends:
-            return TwoPhaseRun(stream.start, tell_ends)
-        run = stream.start()
+        if bounded and built.ends:
+            return TwoPhaseRun(stream.start, tell_ends, folders.remove)
+        run = stream.start(folders.remove)
         if built.ends:
             after_first_batch(run, tell_ends)
         return run
-
-
-def _temporary_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="tidemark-"))
 
 
 class _Constants:
@@ -145,13 +151,13 @@ class _Constants:
     The files are the job's: a job that resumes finds the ones it has read already.
     """
 
-    def __init__(self, spark: SparkSession, folder: Callable[[], Path]) -> None:
+    def __init__(self, spark: SparkSession, folders: JobFolders) -> None:
         self._spark = spark
-        self._folder = folder
+        self._folders = folders
         self._count = 0
 
     def once(self, data: DataFrame) -> DataFrame:
-        place = str(self._folder() / f"constants-{self._count}")
+        place = str(self._folders.own / f"constants-{self._count}")
         self._count += 1
         data.write.mode("ignore").parquet(place)
         return self._spark.readStream.schema(data.schema).parquet(place)
@@ -176,18 +182,18 @@ class _Stream:
     reports: Reports = field(default_factory=Reports)
     query: StreamingQuery | None = None
 
-    def start(self) -> StreamRun:
+    def start(self, at_end: AtEnd = nothing) -> StreamRun:
         spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
         if is_remote(spark) and not self.on_client:
             query = self._writer(_counted(self.frame.data)).foreachBatch(self._on_server()).start()
-            return StreamRun(query, lambda: reports.rows_out, diagnose, reports)
+            return StreamRun(query, lambda: reports.rows_out, diagnose, reports, at_end=at_end)
         writer = self._writer(self.frame.data)
         if is_remote(spark):
             fetcher = Fetcher(spark, self._deliver)
             query = fetcher.start(writer)
-            return StreamRun(query, lambda: self.rows_out, diagnose, reports, fetcher)
+            return StreamRun(query, lambda: self.rows_out, diagnose, reports, fetcher, at_end)
         self.query = writer.foreachBatch(self._deliver).start()
-        return StreamRun(self.query, lambda: self.rows_out, diagnose, reports)
+        return StreamRun(self.query, lambda: self.rows_out, diagnose, reports, at_end=at_end)
 
     def _deliver(self, data: DataFrame, batch: int) -> None:
         rows = self.consume(Frame(data, self.frame.columns, self.frame.changelog), batch)

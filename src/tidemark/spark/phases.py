@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tidemark.errors import TidemarkError
-from tidemark.spark.jobs import State, StreamRun
+from tidemark.spark.jobs import AtEnd, State, StreamRun
 from tidemark.spark.progress import Progress
 
 
@@ -18,10 +18,13 @@ class TwoPhaseRun:
     Both phases are one query with one checkpoint, started twice.
     """
 
-    def __init__(self, start: Callable[[], StreamRun], tell_ends: Callable[[], None]) -> None:
+    def __init__(
+        self, start: Callable[[], StreamRun], tell_ends: Callable[[], None], at_end: AtEnd
+    ) -> None:
         self._runs = [start()]
         self._failure: TidemarkError | None = None
         self._stopping = False
+        self._at_end = at_end
         self._started = time.monotonic()
         self._ended: float | None = None
         self._thread = threading.Thread(target=self._work, args=(start, tell_ends), daemon=True)
@@ -39,6 +42,7 @@ class TwoPhaseRun:
             self._failure = first.diagnose(problem)
         finally:
             self._ended = time.monotonic()
+            self._at_end()
 
     @property
     def state(self) -> State:

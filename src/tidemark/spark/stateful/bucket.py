@@ -21,7 +21,8 @@ from tidemark.kernels.columns import (
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.end_of_input import END_MS
-from tidemark.spark.stateful.packing import Combine, decode
+from tidemark.spark.stateful.packing import Combine
+from tidemark.spark.stateful.payloads import IN_ROWS, Payloads, unwrapped
 
 # A packed row: the input it belongs to, where it comes from, and its rows; or, without these,
 # how far the watermark has come there.
@@ -58,11 +59,12 @@ class InputShape:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A kernel with its inputs, and which columns of its output are wanted."""
+    """A kernel with its inputs, which columns of its output are wanted, and how they leave."""
 
     kernel: Kernel
     shapes: tuple[InputShape, ...]
     output: tuple[str, ...]
+    payloads: Payloads = IN_ROWS
 
     def step(
         self,
@@ -132,7 +134,7 @@ class Bucket:
 def _in_order_of_source(shape: InputShape, packed: list[Packed]) -> Iterator[pl.DataFrame]:
     for *_, payload in sorted(packed, key=lambda row: row[1:3]):
         assert payload is not None
-        rows = decode(payload)
+        rows = unwrapped(payload)
         combine = None if shape.is_combined(rows) else shape.combine
         yield combine.made_of(rows) if combine else rows
 

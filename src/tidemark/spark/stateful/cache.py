@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
-import pyarrow as pa
+
+from tidemark.spark.stateful.payloads import mapped
 
 
 @dataclass(slots=True)
@@ -29,12 +30,10 @@ class SegmentFiles:
     def get(self, id_: str) -> pl.DataFrame | None:
         path = self._path(id_)
         try:
-            with pa.memory_map(os.fspath(path)) as file:
-                frame = pl.from_arrow(pa.ipc.open_file(file).read_all())
+            frame = mapped(path)
             os.utime(path)
         except FileNotFoundError:
             return None
-        assert isinstance(frame, pl.DataFrame)
         return frame
 
     def put(self, id_: str, frame: pl.DataFrame) -> None:

@@ -56,7 +56,9 @@ class Hosted:
         self._store.save(before, step.state, {"timer": timer, "watermarks": told})
         watch.lap("state")
         spare_modules()
-        yield from packed_output(int(key[0]), step, self._store.round_trips, watch)
+        yield from packed_output(
+            int(key[0]), step, self._store.round_trips, watch, self._bucket.payloads
+        )
 
     def _move_timer(self, now: int | None, wanted: int | None) -> int | None:
         """Spark's watermark starts at 0, and at the end it is that of the end marker."""

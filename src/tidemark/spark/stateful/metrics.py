@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.protocol import Step
-from tidemark.spark.stateful.packing import PAYLOAD, encode
+from tidemark.spark.stateful.packing import PAYLOAD
+from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,14 +46,18 @@ class Stopwatch:
 
 
 def packed_output(
-    bucket: int, step: Step, round_trips: int = 0, watch: Stopwatch | None = None
+    bucket: int,
+    step: Step,
+    round_trips: int = 0,
+    watch: Stopwatch | None = None,
+    way: Payloads = IN_ROWS,
 ) -> Iterator[pd.DataFrame]:
     """A step's output rows, packed, and its report beside the first of them."""
     import pandas as pd
 
     watch = watch or Stopwatch()
     slices = list(step.output.iter_slices(_ROWS_PER_PAYLOAD)) if step.output.height else []
-    payloads: list[bytes | None] = [encode(part) for part in slices] or [None]
+    payloads: list[bytes | None] = [way.wrapped(part) for part in slices] or [None]
     watch.lap("encode")
     report = {
         "bucket": bucket,

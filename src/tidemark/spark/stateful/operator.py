@@ -29,6 +29,7 @@ from tidemark.spark.stateful.packing import (
     Pack,
     Unpack,
 )
+from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 from tidemark.spark.types import from_spark, to_arrow
 
 if TYPE_CHECKING:
@@ -80,12 +81,13 @@ class StatefulOptions:
     """How an operator runs. `buckets` may not change while a checkpoint lives; a multiple of
     Spark's shuffle partitions gives each the same share. With `ticker_ms` every bucket is
     called at least that often, for kernels that ask for processing time. `observation` is told
-    what a batch did."""
+    what a batch did; `payloads` says how rows come to the kernel and leave it."""
 
     name: str = "operator"
     buckets: int = 8
     ticker_ms: int | None = None
     observation: Observation | None = None
+    payloads: Payloads = IN_ROWS
 
 
 def run_stateful(
@@ -99,8 +101,9 @@ def run_stateful(
     _check_keys(inputs)
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
-    bucket = Bucket(kernel, tuple(_shape(i) for i in inputs), tuple(output_schema.names))
-    packed = _union([_packed(n, i, bucket.shapes[n].schema, numbers) for n, i in enumerate(inputs)])
+    shapes, columns = tuple(_shape(i) for i in inputs), tuple(output_schema.names)
+    bucket = Bucket(kernel, shapes, columns, options.payloads)
+    packed = _union([_packed(n, i, bucket, numbers) for n, i in enumerate(inputs)])
     if streaming and options.ticker_ms is not None:
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
@@ -110,14 +113,22 @@ def run_stateful(
 
 
 def _packed(
-    number: int, input_: StatefulInput, schema: pa.Schema, numbers: tuple[int, ...]
+    number: int, input_: StatefulInput, bucket: Bucket, numbers: tuple[int, ...]
 ) -> DataFrame:
     from pyspark.sql import functions as f
 
     hashed = input_.frame.withColumn(HASH, f.xxhash64(*input_.keys))
     watermark = input_.watermark
-    behind, follows = (watermark.behind_ms, watermark.column) if watermark else (None, None)
-    pack = Pack(number, numbers, schema, input_.time_column, behind, input_.combine, follows)
+    pack = Pack(
+        number,
+        numbers,
+        bucket.shapes[number].schema,
+        input_.time_column,
+        behind_ms=watermark.behind_ms if watermark else None,
+        combine=input_.combine,
+        watermark_column=watermark.column if watermark else None,
+        payloads=bucket.payloads,
+    )
     packed = hashed.mapInArrow(pack, PACKED_DDL)
     if watermark is None or watermark.declared:
         return packed
@@ -169,7 +180,7 @@ def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
 
         columns = zip(rows[INPUT], rows[PARTITION], rows[POSITION], rows[PAYLOAD], strict=True)
         step = bucket.step(State(), columns, BEFORE_ALL, AFTER_ALL, 0)
-        return pd.concat(packed_output(int(key[0]), step))
+        return pd.concat(packed_output(int(key[0]), step, way=bucket.payloads))
 
     return packed.groupBy(BUCKET).applyInPandas(all_rows, OUTPUT_DDL)
 

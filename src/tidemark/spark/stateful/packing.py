@@ -6,7 +6,6 @@ rows of one bucket as an Arrow stream, so both pay once per bucket.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ import pyarrow as pa
 from tidemark.errors import DataError
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
 from tidemark.spark.stateful.modules import spare_modules
+from tidemark.spark.stateful.payloads import IN_ROWS, Payloads, unwrapped
 
 BUCKET = "bucket"
 INPUT = "input"
@@ -59,23 +59,6 @@ class Combine:
         return not self.if_fewer or combined.height <= rows.height // 2
 
 
-# Less is not worth the start of a compressor for each column.
-_WORTH_COMPRESSING = 1 << 16
-
-
-def encode(frame: pl.DataFrame, *, compressed: bool = False) -> bytes:
-    """`compressed` is for what will be moved or kept: by itself Spark copies all bytes from place
-    to place several times, and compresses and packs them twice where it keeps them."""
-    large = compressed and frame.estimated_size() > _WORTH_COMPRESSING
-    buffer = io.BytesIO()
-    frame.write_ipc_stream(buffer, compression="zstd" if large else "uncompressed")
-    return buffer.getvalue()
-
-
-def decode(payload: bytes) -> pl.DataFrame:
-    return pl.read_ipc_stream(io.BytesIO(payload))
-
-
 @dataclass(frozen=True, slots=True)
 class Pack:
     """Packs the rows of a partition, for `DataFrame.mapInArrow`.
@@ -96,6 +79,7 @@ class Pack:
     behind_ms: int | None = None
     combine: Combine | None = None
     watermark_column: str | None = None
+    payloads: Payloads = IN_ROWS
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -103,6 +87,7 @@ class Pack:
         context = TaskContext.get()
         partition = context.partitionId() if context else 0
         position, watermark = 0, BEFORE_ALL
+        self.payloads.forget_earlier_batches()
         # State outlives a session's time zone, which Spark puts into the types of timestamps.
         schema = self.schema.append(pa.field(HASH, pa.int64()))
         combine = self.combine
@@ -173,7 +158,7 @@ class Pack:
         grouped = rows[order]
         there = [b for b in range(len(self.labels)) if bounds[b] < bounds[b + 1]]
         parts = [grouped[int(bounds[b]) : int(bounds[b + 1])] for b in there]
-        payloads = [encode(part, compressed=True) for part in parts]
+        payloads = [self.payloads.wrapped(part, compressed=True) for part in parts]
         return _record_batch(
             [self.labels[b] for b in there], self.input, partition, position, payloads
         )
@@ -215,7 +200,7 @@ class Unpack:
         for batch in batches:
             for payload in batch.column(PAYLOAD):
                 if payload.is_valid:
-                    yield from in_schema(decode(payload.as_py()), self.schema)
+                    yield from in_schema(unwrapped(payload.as_py(), last=True), self.schema)
         spare_modules()
 
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.cache import SegmentCache
-from tidemark.spark.stateful.packing import decode, encode
+from tidemark.spark.stateful.payloads import decode, encode
 
 # A larger segment is stored in several pieces, so that no single value gets huge.
 _PIECE = 16 << 20

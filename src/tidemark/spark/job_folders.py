@@ -1,0 +1,57 @@
+"""The folders of one job: its own, and the one in which its workers leave rows for each other."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import uuid
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.spark.remote import is_remote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class JobFolders:
+    """Folders of a job, made when they are asked for first.
+
+    Its own is `kept` if that is given: a checkpoint. All others are temporary. Where all of
+    Spark is on this machine they lie among its own, which it throws away at its end, and all of
+    its workers see them.
+    """
+
+    def __init__(self, spark: SparkSession, kept: Path | None = None) -> None:
+        self._kept = kept
+        self._shared = not is_remote(spark) and _on_one_machine(spark)
+
+    @cached_property
+    def own(self) -> Path:
+        return self._kept or self._temporary
+
+    @property
+    def payloads(self) -> str | None:
+        """None where there is no folder that all workers see."""
+        return str(self._temporary / "payloads") if self._shared else None
+
+    def remove(self) -> None:
+        """Once the job has ended: what is temporary."""
+        if "_temporary" in self.__dict__:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+    @cached_property
+    def _temporary(self) -> Path:
+        if not self._shared:
+            return Path(tempfile.mkdtemp(prefix="tidemark-"))
+        from pyspark import SparkFiles
+
+        folder = Path(SparkFiles.getRootDirectory()) / f"tidemark-{uuid.uuid4().hex}"
+        folder.mkdir(mode=0o700)
+        return folder
+
+
+def _on_one_machine(spark: SparkSession) -> bool:
+    master = spark.conf.get("spark.master") or ""
+    return master == "local" or master.startswith("local[")
