@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tidemark.spark.interpreter import bytes_kept, quick_to_start
+from tidemark.spark.interpreter import bytes_kept, quick_to_start, worker_settings
 
 
 def test_workers_import_pyspark_from_where_it_is_installed(monkeypatch):
@@ -46,6 +46,22 @@ def test_workers_keep_their_memory_unless_told_otherwise(monkeypatch):
     assert "_RJEM_MALLOC_CONF" not in os.environ
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers load what they need")
+def test_workers_are_forked_from_a_process_without_threads(monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "JE_ARROW_MALLOC_CONF"):
+        monkeypatch.delenv(name, raising=False)
+
+    daemon = worker_settings()["spark.python.daemon.module"]
+    with quick_to_start():
+        worker = os.environ["PYSPARK_PYTHON"]
+    code = f"import os, {daemon} as d; d.load(); print(len(os.listdir('/proc/self/task')))"
+    said = subprocess.run([worker, "-c", code], capture_output=True, text=True, check=True)
+
+    assert said.stdout == "1\n"
+
+
 @pytest.mark.parametrize(
     ("memory", "cores", "kept"), [(0, 1, 64), (16, 16, 64), (24, 2, 768), (512, 4, 1024)]
 )
@@ -64,3 +80,4 @@ def test_what_the_user_has_chosen_stays(monkeypatch, name, value):
 
     with quick_to_start():
         assert os.environ["PYSPARK_PYTHON"] == chosen
+    assert worker_settings() == {}

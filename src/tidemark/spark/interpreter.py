@@ -23,6 +23,8 @@ from tidemark.spark import machine
 # is cleared by it, page by page, when it is wanted again: a sixth of what the workers do. So both
 # allocators keep it: Polars' own for half a minute, that of the C library on Linux for good, so no
 # more than there is room for with several workers on each core.
+#
+# Workers are forked from a process that has loaded libraries, which must have no threads then.
 _SCRIPT = """\
 #!/bin/sh
 PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
@@ -30,6 +32,7 @@ kept=glibc.malloc.mmap_threshold={kept}:glibc.malloc.trim_threshold={kept}
 : "${{_RJEM_MALLOC_CONF=thp:always,dirty_decay_ms:30000,muzzy_decay_ms:30000}}"
 : "${{GLIBC_TUNABLES=glibc.malloc.hugetlb=1:$kept}}"
 export PYTHONPATH _RJEM_MALLOC_CONF GLIBC_TUNABLES
+export JE_ARROW_MALLOC_CONF=background_thread:false OPENBLAS_NUM_THREADS=1
 exec {python} "$@"
 """
 _LEAST_KEPT, _MOST_KEPT = 64 << 20, 1 << 30
@@ -46,8 +49,7 @@ def use_this_python() -> None:
 def quick_to_start() -> Iterator[None]:
     """A Spark that starts meanwhile on this machine runs workers that import PySpark from where
     it is installed. What the user has chosen stays."""
-    own = os.environ.get("PYSPARK_PYTHON") == sys.executable and "SPARK_HOME" not in os.environ
-    if not own or os.name != "posix":
+    if not _chosen_by_us():
         yield
         return
     os.environ["PYSPARK_PYTHON"] = _script()
@@ -55,6 +57,20 @@ def quick_to_start() -> Iterator[None]:
         yield
     finally:
         os.environ["PYSPARK_PYTHON"] = sys.executable
+
+
+def worker_settings() -> dict[str, str]:
+    """What Spark must be told so that its workers on this machine are forked with libraries
+    loaded; only Linux is sure to fork these well."""
+    if not _chosen_by_us() or sys.platform != "linux":
+        return {}
+    return {"spark.python.daemon.module": "tidemark.spark.worker_daemon"}
+
+
+def _chosen_by_us() -> bool:
+    """Whether the user has chosen no other Python and no other Spark."""
+    ours = os.environ.get("PYSPARK_PYTHON") == sys.executable and "SPARK_HOME" not in os.environ
+    return ours and os.name == "posix"
 
 
 @cache

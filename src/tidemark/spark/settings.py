@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.errors import SetupError
 from tidemark.spark import machine
-from tidemark.spark.interpreter import quick_to_start, use_this_python
+from tidemark.spark.interpreter import quick_to_start, use_this_python, worker_settings
 from tidemark.spark.logs import quiet_spark_config, silence_query_context
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def own_settings(master: str) -> dict[str, str]:
 
 def _on_this_machine() -> dict[str, str]:
     memory = min(max(machine.memory() // 4, _LEAST_MEMORY), _MOST_MEMORY)
-    return {**ON_THIS_MACHINE, "spark.driver.memory": f"{memory >> 20}m"}
+    return {**ON_THIS_MACHINE, **worker_settings(), "spark.driver.memory": f"{memory >> 20}m"}
 
 
 def _temporary() -> str:
