@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.plan.expressions import Expression
+from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import (
     AssignWatermark,
     AssignWindows,
@@ -124,8 +124,10 @@ class Builder:
         inputs: list[StatefulInput],
         schema: StructType,
         tick_ms: int | None = None,
+        called: Sequence[str] | None = None,
     ) -> DataFrame:
-        """A kernel as the next stateful operator of the plan; called every `tick_ms` at least."""
+        """A kernel as the next stateful operator of the plan; it steps every `tick_ms` at least.
+        The columns of its output are `called` otherwise than it calls them."""
         from tidemark.spark.stateful.operator import StatefulOptions, run_stateful
         from tidemark.spark.stateful.payloads import Payloads
 
@@ -136,7 +138,7 @@ class Builder:
         tick = min(wanted, default=None)
         payloads = Payloads(self.state.payloads)
         options = StatefulOptions(name, self.state.buckets, tick, observation, payloads)
-        return run_stateful(self.spark, kernel, inputs, schema, options)
+        return run_stateful(self.spark, kernel, inputs, schema, options, called)
 
 
 # How often operators that keep state for a time look at the clock.
@@ -179,6 +181,9 @@ def _scan(builder: Builder, node: Scan) -> Frame:
 
 
 def _project(builder: Builder, node: Project) -> Frame:
+    join = _giving_only(node)
+    if join is not None:
+        return builder.build(join)
     below = builder.build(node.input)
     names = names_of(node.edge)
     texts = [
@@ -187,6 +192,20 @@ def _project(builder: Builder, node: Project) -> Frame:
     ]
     data = below.data.selectExpr(*texts, *below.extra)
     return Frame(data, names, below.changelog, below.followed, below.stamped)
+
+
+def _giving_only(node: Project) -> Node | None:
+    """The join below a projection that computes nothing, as one that gives just these columns:
+    Spark would copy each row once more for it."""
+    join = node.input
+    places = [e.index for e in node.expressions if isinstance(e, Ref)]
+    only_picks = len({*places}) == len(node.expressions) > 0
+    if not only_picks or not isinstance(
+        join, TemporalJoin | IntervalJoin | RegularJoin | WindowJoin
+    ):
+        return None
+    given = join.output or range(len(join.edge.columns))
+    return replace(join, output=tuple(given[place] for place in places), edge=node.edge)
 
 
 def _filter(builder: Builder, node: Filter) -> Frame:

@@ -10,7 +10,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref, references
 from tidemark.plan.nodes import IntervalJoin, RegularJoin, WindowJoin, delay_ms
-from tidemark.spark.frame import Frame
+from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.remembering import named, row_schema
 from tidemark.spark.types import to_arrow
 from tidemark.spark.watermarks import input_of
@@ -61,9 +61,9 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
     behind = max(delay_ms(node.left), delay_ms(node.right))
     runs = held_back(kernel, behind)
     tick = _TICK_MS if node.by_clock and node.how != "inner" else None
-    return Frame(
-        builder.run_kernel("interval-join", runs, inputs, schema, tick), output, Changelog.APPEND
-    )
+    called = names_of(node.edge)
+    data = builder.run_kernel("interval-join", runs, inputs, schema, tick, called)
+    return Frame(data, called, Changelog.APPEND)
 
 
 def _kernel(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Node, RegularJoin
-from tidemark.spark.frame import Frame
+from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.interval_joins import output_of, polars
 from tidemark.spark.remembering import named, row_schema
 from tidemark.spark.watermarks import input_of
@@ -40,8 +40,10 @@ def regular_join(builder: Builder, node: RegularJoin) -> Frame:
     )
     kinds = node.edge.changelog is not Changelog.APPEND
     schema = row_schema([left.frame.data, right.frame.data], kinds=kinds, only=output)
-    data = builder.run_kernel("regular-join", kernel, [left.input, right.input], schema)
-    return Frame(data, output, node.edge.changelog)
+    called = names_of(node.edge)
+    inputs = [left.input, right.input]
+    data = builder.run_kernel("regular-join", kernel, inputs, schema, called=called)
+    return Frame(data, called, node.edge.changelog)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import KeepLast, TemporalJoin, delay_ms
-from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
+from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like, names_of
 from tidemark.spark.watermarks import input_of
 
 if TYPE_CHECKING:
@@ -87,8 +87,9 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
     schema = row_schema([left.data, right.data], kinds=has_kinds, only=output)
     kernel = held_back(kernel, max(delay_ms(node.left), delay_ms(node.right)))
     tick = None if node.load_idle_ms is None else min(_LOADING_TICK_MS, node.load_idle_ms)
-    data = builder.run_kernel("temporal-join", kernel, inputs, schema, tick)
-    return Frame(data, output, left.changelog)
+    called = names_of(node.edge)
+    data = builder.run_kernel("temporal-join", kernel, inputs, schema, tick, called)
+    return Frame(data, called, left.changelog)
 
 
 # How often a join that waits for its right side looks at the clock.
@@ -113,8 +114,9 @@ def row_schema(
 def schema_of(
     fields: Sequence[StructField], only: tuple[str, ...], *, kinds: bool = False
 ) -> StructType:
-    """Those of the fields with these names, any of which may be null."""
+    """The fields of these names, any of which may be null."""
     from pyspark.sql.types import StringType, StructField, StructType
 
-    found = [StructField(f.name, f.dataType, True) for f in fields if f.name in only]
+    types = {field.name: field.dataType for field in fields}
+    found = [StructField(name, types[name], True) for name in only]
     return StructType([*found, *[StructField(KIND, StringType(), False)] * kinds])

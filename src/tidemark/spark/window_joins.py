@@ -11,7 +11,7 @@ from tidemark.functions import spark_text
 from tidemark.functions.moments import micros_of_clock
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Cumulating, Given, Sliding
 from tidemark.plan.nodes import Node, WindowColumn, WindowJoin, delay_ms
-from tidemark.spark.frame import WATERMARK, Frame, like
+from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 from tidemark.spark.interval_joins import output_of, polars
 from tidemark.spark.remembering import named, schema_of
 from tidemark.spark.types import to_spark
@@ -54,8 +54,9 @@ def window_join(builder: Builder, node: WindowJoin) -> Frame:
     )
     schema = schema_of([*left.fields, *right.fields], output)
     runs = by_watermark(kernel, node.time_type, builder.zone, (node.left, node.right))
-    data = builder.run_kernel("window-join", runs, [left.input, right.input], schema)
-    return Frame(data, output, Changelog.APPEND)
+    called = names_of(node.edge)
+    data = builder.run_kernel("window-join", runs, [left.input, right.input], schema, called=called)
+    return Frame(data, called, Changelog.APPEND)
 
 
 def _milliseconds(column: str) -> str:

@@ -96,8 +96,10 @@ def run_stateful(
     inputs: Sequence[StatefulInput],
     output_schema: StructType,
     options: StatefulOptions,
+    called: Sequence[str] | None = None,
 ) -> DataFrame:
-    """The operator's output as a DataFrame; a stream exactly if an input is one."""
+    """The operator's output as a DataFrame; a stream exactly if an input is one. Its columns are
+    those of the kernel with these types, or `called` otherwise, but for the kind of a row."""
     _check_keys(inputs)
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
@@ -107,9 +109,10 @@ def run_stateful(
     if streaming and options.ticker_ms is not None:
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
-    rows = Unpack(_arrow_schema(output_schema))
     observation = None if streaming else options.observation
-    return observed(output, options.name, observation).mapInArrow(rows, _nullable(output_schema))
+    rows = _nullable(output_schema, called or output_schema.names)
+    unpack = Unpack(_arrow_schema(rows))
+    return observed(output, options.name, observation).mapInArrow(unpack, rows)
 
 
 def _packed(
@@ -192,11 +195,13 @@ def _shape(input_: StatefulInput) -> InputShape:
     return InputShape.of(schema, input_.chained, input_.combine)
 
 
-def _nullable(schema: StructType) -> StructType:
-    """Padded rows hold nulls in columns that never do at the input."""
+def _nullable(schema: StructType, names: Sequence[str]) -> StructType:
+    """The columns under these names. Padded rows hold nulls where the input never does."""
     from pyspark.sql.types import StructField, StructType
 
-    return StructType([StructField(f.name, f.dataType) for f in schema.fields])
+    unnamed = schema.names[len(names) :]
+    columns = zip([*names, *unnamed], schema.fields, strict=True)
+    return StructType([StructField(name, f.dataType) for name, f in columns])
 
 
 def _arrow_schema(schema: StructType) -> pa.Schema:

@@ -205,8 +205,12 @@ class Unpack:
 
 
 def in_schema(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
-    """The frame's rows with exactly the types Spark expects; milliseconds as timestamps there."""
-    columns = [_as_timestamp(frame[f.name]) if _is_time(f) else frame[f.name] for f in schema]
+    """The frame's rows with exactly the names and types that Spark expects, column by column;
+    milliseconds as timestamps there."""
+    columns = [
+        (_as_timestamp(column) if _is_time(field) else column).alias(field.name)
+        for column, field in zip(frame.get_columns(), schema, strict=True)
+    ]
     table = pl.DataFrame(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
     batches: list[pa.RecordBatch] = table.cast(schema).to_batches()
     return batches
