@@ -10,7 +10,7 @@ from typing import Any
 
 import tidemark
 from bench.engine import answer_runs, twice
-from bench.interval_join_workload import BOUND_MS, JOIN, SINK, Workload, parsed
+from bench.interval_join_workload import BOUND_MS, JOIN, Workload, parsed, sink
 from bench.progress import Progress, follow, seconds
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
@@ -32,7 +32,7 @@ def by_tidemark(session: tidemark.Session, workload: Workload) -> None:
     left, right = streams(session.spark, workload)
     session.register("l", left, watermark="ts")
     session.register("r", right, watermark="ts")
-    session.sql(SINK)
+    session.sql(sink(digits=6))
     runs = twice(lambda: _insert(session, workload))
     answer_runs(runs, runs[0].details["rows_out"])
 

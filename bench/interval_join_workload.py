@@ -60,8 +60,12 @@ FROM l JOIN r ON l.account = r.account
 AND r.ts BETWEEN l.ts - INTERVAL '{BOUND_MS // 1000}' SECOND
 AND l.ts + INTERVAL '{BOUND_MS // 1000}' SECOND"""
 
-SINK = """\
-CREATE TABLE sink (left_row BIGINT, account BIGINT, ts TIMESTAMP_LTZ(3), right_row BIGINT)
+
+def sink(digits: int) -> str:
+    """Where rows go; times have as many digits of a second there as where they come from, so that
+    no engine has to convert any."""
+    return f"""\
+CREATE TABLE sink (left_row BIGINT, account BIGINT, ts TIMESTAMP_LTZ({digits}), right_row BIGINT)
 WITH ('connector' = 'blackhole')"""
 
 

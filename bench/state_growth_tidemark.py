@@ -16,7 +16,7 @@ import polars as pl
 import tidemark
 from bench.parquet_batches import Grown, followed, measure, stream_of, write_batch
 from bench.temporal_join_tidemark import OPERATOR, register
-from bench.temporal_join_workload import JOIN, SINK, START_MS
+from bench.temporal_join_workload import JOIN, START_MS, sink
 
 # A tenth of the rows are versions.
 _ORDERS_PER_VERSION = 9
@@ -82,7 +82,7 @@ def _write(folder: Path, number: int, orders: pl.DataFrame, versions: pl.DataFra
 
 
 def measured(session: tidemark.Session, folder: Path, growth: Growth) -> Grown:
-    session.sql(SINK)
+    session.sql(sink(digits=6))
     tables = [stream_of(session.spark, folder / name) for name in ("orders", "versions")]
     register(session, *tables)
     return followed(session, f"INSERT INTO sink {JOIN}", OPERATOR, growth.batches)

@@ -12,7 +12,7 @@ from typing import Any
 import tidemark
 from bench.engine import agreed, answer_runs, twice
 from bench.progress import Progress, details, follow, seconds, totals
-from bench.temporal_join_workload import JOIN, SINK, Workload, parsed
+from bench.temporal_join_workload import JOIN, Workload, parsed, sink
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
 # Of ten million orders half come in each.
@@ -23,7 +23,7 @@ OPERATOR = "temporal-join-1"
 def main() -> None:
     way, workload = parsed()
     with tidemark.connect() as session:
-        session.sql(SINK)
+        session.sql(sink(digits=6))
         {"stream": stream, "batch": batch}[way](session, workload)
 
 

@@ -64,8 +64,12 @@ SELECT o.n, o.account, o.order_time, v.version
 FROM orders AS o
 JOIN versions FOR SYSTEM_TIME AS OF o.order_time AS v ON o.account = v.account"""
 
-SINK = """\
-CREATE TABLE sink (n BIGINT, account BIGINT, order_time TIMESTAMP_LTZ(3), version BIGINT)
+
+def sink(digits: int) -> str:
+    """Where rows go; times have as many digits of a second there as where they come from, so that
+    no engine has to convert any."""
+    return f"""\
+CREATE TABLE sink (n BIGINT, account BIGINT, order_time TIMESTAMP_LTZ({digits}), version BIGINT)
 WITH ('connector' = 'blackhole')"""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import tidemark
 from bench.engine import agreed, answer_runs, twice
-from bench.interval_join_workload import SINK, Workload, parsed
+from bench.interval_join_workload import Workload, parsed, sink
 from bench.progress import Progress, by_work, follow, seconds, totals
 from bench.window_join_workload import JOIN, closing_ms
 from tidemark.spark.stateful.metrics import Totals, reports_of
@@ -25,7 +25,7 @@ def main() -> None:
     with tidemark.connect() as session:
         for name, key in (("l", workload.left_key), ("r", workload.right_key)):
             session.register(name, records(session.spark, workload, key("n")), watermark="ts")
-        session.sql(SINK)
+        session.sql(sink(digits=6))
         rows: list[int] = []
 
         def job() -> tuple[float, dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.engine import answer_runs, twice
 from bench.flink.temporal_join import environment
-from bench.interval_join_workload import JOIN, SINK, Workload, parsed
+from bench.interval_join_workload import JOIN, Workload, parsed, sink
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def inserted(tables: Any, join: str = JOIN) -> float:
 
 
 def create_tables(tables: Any, workload: Workload) -> None:
-    tables.execute_sql(SINK)
+    tables.execute_sql(sink(digits=3))
     for name, key in (("l", workload.left_key), ("r", workload.right_key)):
         # Numbers as fast as they are taken; neighbours come from different tasks.
         tables.execute_sql(

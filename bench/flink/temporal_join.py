@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import Any
 
 from bench.engine import answer_runs, twice
-from bench.temporal_join_workload import JOIN, SINK, Workload, parsed
+from bench.temporal_join_workload import JOIN, Workload, parsed, sink
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def environment() -> Any:
 def create_tables(tables: Any, workload: Workload) -> None:
     from pyflink.table import Schema
 
-    tables.execute_sql(SINK)
+    tables.execute_sql(sink(digits=3))
     tables.execute_sql(
         f"""CREATE TABLE orders (
           n BIGINT NOT NULL,
