@@ -19,8 +19,12 @@ def load() -> None:
     gc.freeze()
 
 
-if __name__ == "__main__":
+def main() -> None:
     from pyspark.daemon import manager
 
     load()
     manager()
+
+
+if __name__ == "__main__":
+    main()
