@@ -12,6 +12,7 @@ from tidemark.rows import json_row
 from tidemark.session import sinks
 from tidemark.session.changelogs import changes_of
 from tidemark.spark.frame import Frame
+from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.stateful.end_of_input import say_ended
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
     *_, planned = session.workspace.plan_script(text, f"{case.name}.sql")
     assert planned.plan is not None
     [root] = planned.plan.roots
-    built = session.launcher().built(root, True, lambda: folder / "job")
+    built = session.launcher().built(root, True, JobFolders(spark, folder / "job"))
     arrived: list[pa.Table] = []
     consume = sinks.collector(root.edge, "UTC", arrived.append)
     shape = (built.frame.columns, built.frame.changelog)

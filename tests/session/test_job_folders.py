@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -60,6 +61,10 @@ def test_many_rows_are_handed_over_in_files_that_go_with_the_job(
 
     assert sorted(row["m"] for row in rows) == list(range(40_000))
     assert removed
+    # The rows are there before the job has tidied up.
+    deadline = time.monotonic() + 20
+    while folders_of_jobs() != before and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert folders_of_jobs() == before
 
 

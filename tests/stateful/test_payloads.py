@@ -22,6 +22,9 @@ Task = Callable[[str | None, int | None], None]
 
 @pytest.fixture
 def task(monkeypatch: pytest.MonkeyPatch) -> Task:
+    # Whatever context is made becomes that of the process.
+    monkeypatch.setattr(TaskContext, "_taskContext", None)
+
     def begin(query: str | None, batch: int | None) -> None:
         context = TaskContext()
         context._localProperties = (
@@ -29,7 +32,6 @@ def task(monkeypatch: pytest.MonkeyPatch) -> Task:
             if query is None
             else {"sql.streaming.queryId": query, "streaming.sql.batchId": str(batch)}
         )
-        monkeypatch.setattr(TaskContext, "_taskContext", context)
 
     return begin
 
