@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -57,14 +56,13 @@ def test_many_rows_are_handed_over_in_files_that_go_with_the_job(
                 CREATE TABLE {table} (n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
                 'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{tmp_path}/numbers')
             """)
-        rows = session.sql(QUERY).rows()
+        result = session.sql(QUERY)
+        rows = result.rows()
+        # The rows are there before the job has tidied up.
+        assert result.job is not None and result.job.wait(60)
 
     assert sorted(row["m"] for row in rows) == list(range(40_000))
     assert removed
-    # The rows are there before the job has tidied up.
-    deadline = time.monotonic() + 20
-    while folders_of_jobs() != before and time.monotonic() < deadline:
-        time.sleep(0.05)
     assert folders_of_jobs() == before
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tidemark.errors import JobError
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -35,9 +36,9 @@ class Spark:
         self.calls += 1
         self.values["manifest"] = value
 
-    def getValue(self, key: Any) -> tuple[Any, ...]:  # noqa: N802
+    def getValue(self, key: Any) -> tuple[Any, ...] | None:  # noqa: N802
         self.calls += 1
-        return self.values[key]
+        return self.values.get(key)
 
     def updateValue(self, key: Any, value: tuple[Any, ...]) -> None:  # noqa: N802
         self.calls += 1
@@ -189,6 +190,19 @@ def test_totals_add_rows_and_keep_the_newest_state_of_each_bucket() -> None:
     metrics = totals.read()
     assert (metrics.rows_in, metrics.late, metrics.rows_out) == ((35, 3), (0, 3), 6)
     assert (metrics.waiting, metrics.segments, metrics.watermark) == (10, 2, 5)
+
+
+def test_a_segment_that_the_checkpoint_lacks_is_told() -> None:
+    spark = Spark()
+    writer = StateStore(spark, spark, SegmentCache())
+    writer.open()
+    writer.save(State(), table(State(), 1), {})
+    spark.values = {"manifest": spark.values["manifest"]}
+
+    found, _ = StateStore(spark, spark, SegmentCache()).open()
+
+    with pytest.raises(JobError, match="lacks a part of the state"):
+        next(found.segments()).rows()
 
 
 def test_two_attempts_at_a_step_store_the_same_and_either_may_go_on_from_the_other() -> None:

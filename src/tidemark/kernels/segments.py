@@ -16,10 +16,10 @@ Load = Callable[[str], pl.DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Rows that never change, under an id of which nobody else's rows are.
+    """Rows that never change, under an id that no other rows have.
 
-    `low` and `high` bound the column the table is asked by, `latest` the
-    event time, if the rows have one.
+    `low` and `high` bound the column the table is asked by, `latest` the event time, if the rows
+    have one.
     """
 
     id: str

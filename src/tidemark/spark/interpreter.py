@@ -31,8 +31,9 @@ PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
 kept=glibc.malloc.mmap_threshold={kept}:glibc.malloc.trim_threshold={kept}
 : "${{_RJEM_MALLOC_CONF=thp:always,dirty_decay_ms:30000,muzzy_decay_ms:30000}}"
 : "${{GLIBC_TUNABLES=glibc.malloc.hugetlb=1:$kept}}"
-export PYTHONPATH _RJEM_MALLOC_CONF GLIBC_TUNABLES
-export JE_ARROW_MALLOC_CONF=background_thread:false OPENBLAS_NUM_THREADS=1
+: "${{JE_ARROW_MALLOC_CONF=background_thread:false}}"
+: "${{OPENBLAS_NUM_THREADS=1}}"
+export PYTHONPATH _RJEM_MALLOC_CONF GLIBC_TUNABLES JE_ARROW_MALLOC_CONF OPENBLAS_NUM_THREADS
 exec {python} "$@"
 """
 _LEAST_KEPT, _MOST_KEPT = 64 << 20, 1 << 30

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from tidemark.errors import JobError
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.payloads import decode, encode
@@ -77,6 +78,11 @@ class StateStore:
         if rows is None:
             pieces = [self._segments.getValue((id_, n)) for n in range(self._pieces[id_])]
             self.round_trips += len(pieces)
+            if None in pieces:
+                raise JobError(
+                    f"the checkpoint lacks a part of the state (segment {id_}); go on from an "
+                    "earlier copy of it, or from the beginning with another checkpoint folder"
+                )
             rows = decode(b"".join(bytes(piece[0]) for piece in pieces))
             self._cache.put(id_, rows)
         return rows
