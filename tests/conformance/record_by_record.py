@@ -11,7 +11,6 @@ from conformance.script import data_file, write_script
 from tidemark.rows import json_row
 from tidemark.session import sinks
 from tidemark.session.changelogs import changes_of
-from tidemark.spark.frame import Frame
 from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.stateful.end_of_input import say_ended
 
@@ -34,13 +33,12 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
     [root] = planned.plan.roots
     built = session.launcher().built(root, True, JobFolders(spark, folder / "job"))
     arrived: list[pa.Table] = []
-    consume = sinks.collector(root.edge, "UTC", arrived.append)
-    shape = (built.frame.columns, built.frame.changelog)
+    handover = sinks.collector(root.edge, "UTC", arrived.append)(built.frame)
 
     def collect(data: DataFrame, batch_id: int) -> None:
-        consume(Frame(data, *shape), batch_id)
+        handover.deliver(data, batch_id)
 
-    writer = built.frame.data.writeStream.option("checkpointLocation", str(folder / "state"))
+    writer = handover.data.writeStream.option("checkpointLocation", str(folder / "state"))
     query = writer.foreachBatch(collect).start()
     try:
         _deliver(case, folder, query)

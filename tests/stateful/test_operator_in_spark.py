@@ -35,7 +35,7 @@ def join(
         ],
         StructType(left.schema.fields + right.schema.fields),
         StatefulOptions(name=name, buckets=4, payloads=payloads),
-    )
+    ).rows
 
 
 def orders_with_rates(streams: Streams, payloads: Payloads = IN_ROWS) -> DataFrame:

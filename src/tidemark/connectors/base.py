@@ -6,7 +6,7 @@ A connector module imports pyspark inside the functions that use it, so that `ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,8 @@ from tidemark.types import DataType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.spark.stateful.packed_rows import Take
 
 OptionType = Literal[
     "string", "int", "long", "double", "boolean", "duration", "memory", "enum", "list"
@@ -51,23 +53,43 @@ class ReadRequest:
     zone: str
 
 
-@dataclass(frozen=True, slots=True)
-class WriteRequest:
-    """A batch of changes for a sink: called once in batch, once a micro-batch in a stream
-    (then `batch_id` counts them and a batch may come again after a restart)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where all changes of a job go, and what they look like."""
 
-    frame: DataFrame  # columns named `columns`, and `_tm_kind` where changelog is not APPEND
     table: Table
     options: Mapping[str, Any]
     columns: tuple[str, ...]
     types: tuple[DataType, ...]
     changelog: Changelog
-    batch_id: int | None
     overwrite: bool  # INSERT OVERWRITE
     zone: str
     # The job's name for itself, the same after a restart from its checkpoint: by it a batch that
     # comes again is known. Without it a batch is taken to come once.
     job: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteRequest(Target):
+    """A batch of changes for a sink: called once in batch, once a micro-batch in a stream
+    (then `batch_id` counts them and a batch may come again after a restart)."""
+
+    frame: DataFrame  # columns named `columns`, and `_tm_kind` where changelog is not APPEND
+    batch_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """Takes changes as Arrow batches from the workers that make them, where nothing is left to
+    be computed of them; their columns are those that the frame of a `WriteRequest` has.
+
+    `take` is called with all batches of a task, maybe again for a task that is retried.
+    `finish` is called once a batch, as `write` is, with a function that has all tasks done and
+    tells their notes: of each task those of one attempt only.
+    """
+
+    take: Take
+    finish: Callable[[Callable[[], Sequence[str]], int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +100,8 @@ class Connector:
     traits: Callable[[Table, Mapping[str, Any]], TableTraits]
     read: Callable[[ReadRequest], DataFrame] | None = None
     write: Callable[[WriteRequest], None] | None = None
+    # A faster way for some targets, or None.
+    taker: Callable[[Target], Taker | None] | None = None
     # Whether it writes where the client is (a terminal), not where the data is.
     on_client: bool = False
     # The formats whose options (`json.*`) are taken too.

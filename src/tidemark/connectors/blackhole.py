@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Table, TableTraits
-from tidemark.connectors.base import Connector, WriteRequest
+from tidemark.connectors.base import Connector, Taker, Target, WriteRequest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
@@ -17,10 +20,23 @@ def write(request: WriteRequest) -> None:
     request.frame.write.format("noop").mode("overwrite").save()
 
 
+def taker(target: Target) -> Taker:
+    return Taker(_counted, _done)
+
+
+def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, None]]:
+    yield sum(batch.num_rows for batch in batches), None
+
+
+def _done(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
+    notes()
+
+
 BLACKHOLE = Connector(
     name="blackhole",
     options=(),
     summary="takes all rows and keeps none",
     traits=traits,
     write=write,
+    taker=taker,
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors import files_sink, records
-from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
+from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, Taker, Target, WriteRequest
 from tidemark.connectors.formats import FORMATS, NOT_YET
 from tidemark.connectors.formats.base import (
     FILE,
@@ -328,6 +328,11 @@ def write(request: WriteRequest) -> None:
     files_sink.write(request, format_, fields)
 
 
+def taker(target: Target) -> Taker | None:
+    fields = _all_fields(target.table, target.columns, target.types)
+    return files_sink.taker(target, _format(target.table, target.options), fields)
+
+
 FILESYSTEM = Connector(
     name="filesystem",
     options=OPTIONS,
@@ -335,6 +340,7 @@ FILESYSTEM = Connector(
     traits=traits,
     read=read,
     write=write,
+    taker=taker,
     formats=tuple(FORMATS),
     check=check,
 )

@@ -20,6 +20,9 @@ def named(table: pa.Table, edge: Edge, kinds: Sequence[str], zone: str) -> pa.Ta
 
     columns = list(table.columns)
     for index, type_ in enumerate(edge.types):
+        if isinstance(type_, t.Time):
+            # Spark says nanoseconds, and knows microseconds.
+            columns[index] = columns[index].cast(pa.time64("us"))
         wanted = _named_type(columns[index].type, type_, zone)
         if wanted != columns[index].type:
             chunks = [chunk.view(wanted) for chunk in columns[index].chunks]

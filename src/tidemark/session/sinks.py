@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
-from tidemark.connectors.base import WriteRequest
+from tidemark.connectors.base import Taker, Target, WriteRequest
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
 from tidemark.spark.frame import KIND, Frame
-from tidemark.spark.launch import Consume
+from tidemark.spark.jobs import Deliver
+from tidemark.spark.launch import Consume, Handover
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from tidemark.spark.stateful.packed_rows import PackedRows
 
 
 def writer(sink: Sink, zone: str, job: str | None) -> Consume:
@@ -26,27 +31,56 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
     assert connector.write is not None  # the planner has asked
     write = connector.write
 
-    def consume(frame: Frame, batch_id: int | None) -> int:
-        from pyspark.sql import Observation
-        from pyspark.sql.functions import count, lit
-
-        seen = Observation()
-        request = WriteRequest(
-            frame=frame.data.observe(seen, count(lit(1)).alias("rows")),
+    def consume(frame: Frame) -> Handover:
+        target = Target(
             table=sink.table,
             options=options,
             columns=frame.columns,
             types=sink.edge.types,
             changelog=frame.changelog,
-            batch_id=batch_id,
             overwrite=sink.overwrite,
             zone=zone,
             job=job,
         )
-        write(request)
-        return int(seen.get["rows"])
+        if frame.packed is not None and connector.taker is not None:
+            taker = connector.taker(target)
+            if taker is not None:
+                return _in_workers(frame.packed, taker)
+        return Handover(frame.data, _by_frame(target, write))
 
     return consume
+
+
+def _by_frame(target: Target, write: Callable[[WriteRequest], None]) -> Deliver:
+    def deliver(data: DataFrame, batch_id: int | None) -> int:
+        from pyspark.sql import Observation
+        from pyspark.sql.functions import count, lit
+
+        seen = Observation()
+        counted = data.observe(seen, count(lit(1)).alias("rows"))
+        said = {field.name: getattr(target, field.name) for field in fields(Target)}
+        write(WriteRequest(**said, frame=counted, batch_id=batch_id))
+        return int(seen.get["rows"])
+
+    return deliver
+
+
+def _in_workers(packed: PackedRows, taker: Taker) -> Handover:
+    """The workers give the rows to the sink; what is handed over is what it says of them."""
+
+    def deliver(data: DataFrame, batch_id: int | None) -> int:
+        rows = 0
+
+        def notes() -> list[str]:
+            nonlocal rows
+            taken = data.toArrow().to_pydict()
+            rows = sum(taken["rows"])
+            return [note for note in taken["note"] if note is not None]
+
+        taker.finish(notes, batch_id)
+        return rows
+
+    return Handover(packed.taken(taker.take), deliver, rows="coalesce(sum(rows), 0)")
 
 
 def on_client(sink: Sink) -> bool:
@@ -57,13 +91,24 @@ def on_client(sink: Sink) -> bool:
 def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume:
     """Gives batches to a reader as Arrow tables whose columns have the user's names."""
 
-    def consume(frame: Frame, batch_id: int | None) -> int:
-        data = frame.data.selectExpr(*_for_arrow(frame, edge))
-        table = data.toArrow()
+    def consume(frame: Frame) -> Handover:
         kinds = _kinds(frame)
-        if table.num_rows or batch_id is None:
-            put(named(table, edge, kinds, zone))
-        return int(table.num_rows)
+
+        def given(table: pa.Table, batch_id: int | None) -> int:
+            if table.num_rows or batch_id is None:
+                put(named(table, edge, kinds, zone))
+            return int(table.num_rows)
+
+        if frame.packed is not None and frame.packed.in_files:
+            unpack = frame.packed.unpack
+            return Handover(
+                frame.packed.payloads,
+                lambda packed, batch_id: given(unpack.table(packed.toArrow()), batch_id),
+            )
+        texts = _for_arrow(frame, edge)
+        return Handover(
+            frame.data, lambda data, batch_id: given(data.selectExpr(*texts).toArrow(), batch_id)
+        )
 
     return consume
 

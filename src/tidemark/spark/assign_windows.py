@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
@@ -41,7 +40,7 @@ def assign_windows(builder: Builder, node: AssignWindows) -> Frame:
         for text, name in zip(bounds, names[width:], strict=True)
     ]
     data = opened.selectExpr(*texts, *below.extra)
-    return replace(below, data=data, columns=names)
+    return below.over(data, columns=names)
 
 
 def _windows(assigner: Assigner, moment: str) -> str:

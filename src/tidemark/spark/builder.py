@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from tidemark.kernels.clean_up import Retention
     from tidemark.kernels.protocol import Kernel
     from tidemark.spark.stateful.operator import StatefulInput
+    from tidemark.spark.stateful.packed_rows import PackedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +125,8 @@ class Builder:
         inputs: list[StatefulInput],
         schema: StructType,
         tick_ms: int | None = None,
-        called: Sequence[str] | None = None,
-    ) -> DataFrame:
-        """A kernel as the next stateful operator of the plan; it steps every `tick_ms` at least.
-        The columns of its output are `called` otherwise than it calls them."""
+    ) -> PackedRows:
+        """A kernel as the next stateful operator of the plan; it steps every `tick_ms` at least."""
         from tidemark.spark.stateful.operator import StatefulOptions, run_stateful
         from tidemark.spark.stateful.payloads import Payloads
 
@@ -138,7 +137,7 @@ class Builder:
         tick = min(wanted, default=None)
         payloads = Payloads(self.state.payloads)
         options = StatefulOptions(name, self.state.buckets, tick, observation, payloads)
-        return run_stateful(self.spark, kernel, inputs, schema, options, called)
+        return run_stateful(self.spark, kernel, inputs, schema, options)
 
 
 # How often operators that keep state for a time look at the clock.
@@ -215,7 +214,7 @@ def _filter(builder: Builder, node: Filter) -> Frame:
         # Rows that are filtered out move the watermark too. A condition that did not ask for its
         # column would be moved below it by Spark; no row is later than the end.
         condition = f"({condition}) OR {WATERMARK} > {END}"
-    return replace(below, data=below.data.where(condition))
+    return below.over(below.data.where(condition))
 
 
 def _union(builder: Builder, node: UnionAll) -> Frame:
@@ -298,7 +297,7 @@ def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
     row = ", ".join(spark_text.name(name) for name in below.columns)
     complain = f"raise_error(concat({message}, to_json(struct({row}))))"
     checked = below.data.where(f"CASE WHEN {time} IS NULL THEN {complain} ELSE TRUE END")
-    frame = replace(below, data=checked)
+    frame = below.over(checked)
     if builder.state is None or not (builder.streaming or node.stamps):
         return frame
     return watermarks.watermarked(builder, node, frame)

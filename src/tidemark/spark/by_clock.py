@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.kernels.windows.spec import Assigner, Cumulating, Session, Sliding
@@ -37,4 +36,4 @@ def told_end(builder: Builder, node: Node, frame: Frame) -> Frame:
 
     data = frame.data.selectExpr(*frame.kept, f"timestamp_millis(0) AS {WATERMARK}")
     data = with_watermark(data, WATERMARK, builder.end_folder())
-    return replace(frame, data=data.drop(WATERMARK))
+    return frame.over(data.drop(WATERMARK))

@@ -59,8 +59,8 @@ def co_group(builder: Builder, node: CoGroup) -> Frame:
 
         columns = zip(names_of(node.edge), node.edge.types, strict=True)
         schema = StructType([StructField(name, to_spark(type_)) for name, type_ in columns])
-        data = builder.run_kernel("co-group", runs, inputs, schema)
-        return Frame(data, names_of(node.edge), Changelog.APPEND)
+        packed = builder.run_kernel("co-group", runs, inputs, schema)
+        return Frame.of(packed, names_of(node.edge), Changelog.APPEND)
     return _pairs(builder, node, runs, left, right)
 
 
@@ -72,7 +72,8 @@ def _pairs(
 
     bounds = [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
     fields = [*left.fields, *right.fields, *bounds]
-    data = builder.run_kernel("co-group", kernel, [left.input, right.input], StructType(fields))
+    inputs = [left.input, right.input]
+    data = builder.run_kernel("co-group", kernel, inputs, StructType(fields)).rows
     names = names_of(node.edge)
     rows = []
     for side, own in ((left, node.left.edge), (right, node.right.edge)):

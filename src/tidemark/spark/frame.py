@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
@@ -11,6 +11,8 @@ from tidemark.plan.nodes import Edge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from tidemark.spark.stateful.packed_rows import PackedRows
 
 KIND = "_tm_kind"
 WATERMARK = "_tm_watermark"
@@ -29,6 +31,18 @@ class Frame:
     followed: bool = False
     # Whether rows bring along the watermark that was before them.
     stamped: bool = False
+    # The same rows as the operator packed them that gives them.
+    packed: PackedRows | None = None
+
+    @classmethod
+    def of(cls, packed: PackedRows, columns: tuple[str, ...], changelog: Changelog) -> Frame:
+        """The rows that an operator gives, under these names."""
+        named = packed.called(columns)
+        return cls(named.rows, columns, changelog, packed=named)
+
+    def over(self, data: DataFrame, **changes: Any) -> Frame:
+        """What stands for the edge now that something was done with the rows."""
+        return replace(self, data=data, packed=None, **changes)
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -50,6 +64,8 @@ def names_of(edge: Edge) -> tuple[str, ...]:
 
 def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:
     """The frame under other names, and with row kinds if the others have them."""
+    if frame.packed is not None and frame.changelog is changelog:
+        return Frame.of(frame.packed, names, changelog)
     texts = [
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
         for old, new in zip(frame.columns, names, strict=True)

@@ -61,9 +61,8 @@ def interval_join(builder: Builder, node: IntervalJoin) -> Frame:
     behind = max(delay_ms(node.left), delay_ms(node.right))
     runs = held_back(kernel, behind)
     tick = _TICK_MS if node.by_clock and node.how != "inner" else None
-    called = names_of(node.edge)
-    data = builder.run_kernel("interval-join", runs, inputs, schema, tick, called)
-    return Frame(data, called, Changelog.APPEND)
+    packed = builder.run_kernel("interval-join", runs, inputs, schema, tick)
+    return Frame.of(packed, names_of(node.edge), Changelog.APPEND)
 
 
 def _kernel(

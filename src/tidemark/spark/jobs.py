@@ -34,8 +34,8 @@ class Run(Protocol):
 
 
 # Takes a batch of rows out of the run: its frame, its number (None in batch mode), and returns
-# how many rows it had if it knows.
-Deliver = Callable[["DataFrame", int | None], int | None]
+# how many rows it had.
+Deliver = Callable[["DataFrame", int | None], int]
 # Says what an exception of Spark's means.
 Diagnose = Callable[[BaseException], TidemarkError]
 # Called when a run has ended, perhaps more than once.
@@ -77,7 +77,7 @@ class BatchRun:
     def _work(self, frame: DataFrame, deliver: Deliver) -> None:
         try:
             self._spark.addTag(self._tag)
-            self._rows = deliver(frame, None) or 0
+            self._rows = deliver(frame, None)
             self._operators = operators_of(self._observations)
         except Exception as failure:
             if not self._stopped:

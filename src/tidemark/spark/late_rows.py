@@ -43,7 +43,7 @@ def late_rows(builder: Builder, node: LateRows) -> Frame:
     tells = Kernel(_drops(node, input_, beside, time, builder.zone))
     kernel = held_back(tells, node.held_back_ms) if node.beside else input_.told_watermarks(tells)
     kept = [input_.names[place] for place in node.kept]
-    data = builder.run_kernel("late-rows", kernel, [rows, *beside], _schema(input_, kept))
+    data = builder.run_kernel("late-rows", kernel, [rows, *beside], _schema(input_, kept)).rows
     values = [
         *kept,
         spark_text.string(node.operator),

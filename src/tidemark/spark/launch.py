@@ -16,7 +16,7 @@ from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
 from tidemark.spark.frame import Frame
 from tidemark.spark.job_folders import JobFolders
-from tidemark.spark.jobs import AtEnd, BatchRun, Diagnose, Run, StreamRun, nothing
+from tidemark.spark.jobs import AtEnd, BatchRun, Deliver, Diagnose, Run, StreamRun, nothing
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote
@@ -26,8 +26,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
-# Takes the rows of one batch; returns how many there were.
-Consume = Callable[[Frame, int | None], int]
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """What of a plan's frame is handed over, batch by batch, and to whom."""
+
+    data: DataFrame
+    deliver: Deliver
+    # Counts the plan's rows in `data`, in Spark SQL.
+    rows: str = "count(1)"
+
+
+# Says how the rows of a frame want to be handed over.
+Consume = Callable[[Frame], Handover]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +97,10 @@ class Launcher:
     def start(
         self, root: Node, plan: Plan, name: str, consume: Consume, *, on_client: bool = True
     ) -> Run:
-        """Run one root and give every batch of its rows to `consume`.
+        """Run one root and hand every batch of its rows over as `consume` says.
 
         Over Spark Connect a stream's batches are consumed on the server, inside the query's own
-        commit, unless `consume` belongs to the client.
+        commit, unless they belong to the client.
         """
         try:
             if self.streams(root, plan):
@@ -111,11 +122,11 @@ class Launcher:
     def _start_batch(self, root: Node, consume: Consume) -> Run:
         folders = JobFolders(self.spark)
         built = self.built(root, False, folders)
-        frame = built.frame
+        handover = consume(built.frame)
         return BatchRun(
             self.spark,
-            frame.data,
-            lambda data, _: consume(Frame(data, frame.columns, frame.changelog), None),
+            handover.data,
+            handover.deliver,
             self.diagnose,
             built.observations,
             folders.remove,
@@ -131,7 +142,7 @@ class Launcher:
         folders = JobFolders(self.spark, kept)
         built = self.built(root, True, folders)
         bounded = root.edge.bounded
-        stream = _Stream(self, name, built.frame, folders.own, bounded, consume, on_client)
+        stream = _Stream(self, name, consume(built.frame), folders.own, bounded, on_client)
 
         def tell_ends() -> None:
             for end in built.ends:
@@ -173,10 +184,9 @@ class _Stream:
 
     launcher: Launcher
     name: str
-    frame: Frame
+    handover: Handover
     folder: Path
     bounded: bool
-    consume: Consume
     on_client: bool
     rows_out: int = 0
     reports: Reports = field(default_factory=Reports)
@@ -185,9 +195,9 @@ class _Stream:
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
         if is_remote(spark) and not self.on_client:
-            query = self._writer(_counted(self.frame.data)).foreachBatch(self._on_server()).start()
+            query = self._writer(self._counted()).foreachBatch(self._on_server()).start()
             return StreamRun(query, lambda: reports.rows_out, diagnose, reports, at_end=at_end)
-        writer = self._writer(self.frame.data)
+        writer = self._writer(self.handover.data)
         if is_remote(spark):
             fetcher = Fetcher(spark, self._deliver)
             query = fetcher.start(writer)
@@ -196,17 +206,22 @@ class _Stream:
         return StreamRun(self.query, lambda: self.rows_out, diagnose, reports, at_end=at_end)
 
     def _deliver(self, data: DataFrame, batch: int) -> None:
-        rows = self.consume(Frame(data, self.frame.columns, self.frame.changelog), batch)
-        self.rows_out += rows
+        self.rows_out += self.handover.deliver(data, batch)
         if self.query is not None and batch % _READ_REPORTS_EVERY == 0:
             self.reports.take(self.query.recentProgress)
 
+    def _counted(self) -> DataFrame:
+        """The rows, their number being observed: a server's count of them is not the client's."""
+        from pyspark.sql.functions import expr
+
+        return self.handover.data.observe(ROWS_OUT, expr(self.handover.rows).alias("rows"))
+
     def _on_server(self) -> Callable[[DataFrame, int], None]:
         """A function that can be sent there: it knows nothing of this side."""
-        consume, columns, changelog = self.consume, self.frame.columns, self.frame.changelog
+        deliver = self.handover.deliver
 
         def on_batch(data: DataFrame, batch: int) -> None:
-            consume(Frame(data, columns, changelog), batch)
+            deliver(data, batch)
 
         return on_batch
 
@@ -217,13 +232,6 @@ class _Stream:
         if self.bounded:
             return writer.trigger(availableNow=True)
         return writer.trigger(processingTime=f"{self.launcher.interval_ms} milliseconds")
-
-
-def _counted(data: DataFrame) -> DataFrame:
-    """The rows, their number being observed: a server's count of them is not the client's."""
-    from pyspark.sql.functions import count, lit
-
-    return data.observe(ROWS_OUT, count(lit(1)).alias("rows"))
 
 
 def _folder_name(name: str) -> str:

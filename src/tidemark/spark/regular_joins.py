@@ -40,10 +40,8 @@ def regular_join(builder: Builder, node: RegularJoin) -> Frame:
     )
     kinds = node.edge.changelog is not Changelog.APPEND
     schema = row_schema([left.frame.data, right.frame.data], kinds=kinds, only=output)
-    called = names_of(node.edge)
-    inputs = [left.input, right.input]
-    data = builder.run_kernel("regular-join", kernel, inputs, schema, called=called)
-    return Frame(data, called, node.edge.changelog)
+    packed = builder.run_kernel("regular-join", kernel, [left.input, right.input], schema)
+    return Frame.of(packed, names_of(node.edge), node.edge.changelog)
 
 
 @dataclass(frozen=True, slots=True)

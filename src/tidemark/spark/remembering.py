@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
@@ -32,8 +31,8 @@ def keep_last(builder: Builder, node: KeepLast) -> Frame:
     )
     schema = row_schema([below.data], kinds=True)
     kernel = held_back(Kernel(keys), delay_ms(node.input))
-    data = builder.run_kernel("keep-last", kernel, [rows], schema)
-    return Frame(data, below.columns, Changelog.RETRACT)
+    packed = builder.run_kernel("keep-last", kernel, [rows], schema)
+    return Frame.of(packed, below.columns, Changelog.RETRACT)
 
 
 def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
@@ -87,9 +86,8 @@ def temporal_join(builder: Builder, node: TemporalJoin) -> Frame:
     schema = row_schema([left.data, right.data], kinds=has_kinds, only=output)
     kernel = held_back(kernel, max(delay_ms(node.left), delay_ms(node.right)))
     tick = None if node.load_idle_ms is None else min(_LOADING_TICK_MS, node.load_idle_ms)
-    called = names_of(node.edge)
-    data = builder.run_kernel("temporal-join", kernel, inputs, schema, tick, called)
-    return Frame(data, called, left.changelog)
+    packed = builder.run_kernel("temporal-join", kernel, inputs, schema, tick)
+    return Frame.of(packed, names_of(node.edge), left.changelog)
 
 
 # How often a join that waits for its right side looks at the clock.
@@ -99,7 +97,7 @@ _LOADING_TICK_MS = 1000
 def named(frame: Frame, names: tuple[str, ...]) -> Frame:
     """The rows under other names, and without the watermark, which the operator is told."""
     data = frame.data.drop(WATERMARK, SEEN)
-    return like(replace(frame, data=data, followed=False, stamped=False), names, frame.changelog)
+    return like(frame.over(data, followed=False, stamped=False), names, frame.changelog)
 
 
 def row_schema(

@@ -29,7 +29,7 @@ def rows_of_sessions(builder: Builder, node: AssignWindows) -> Frame:
     rows = input_.stateful(None if node.by_clock else node.time)
     wrapped = input_.wrapped(kernel, time, builder.zone)
     tick = tick_of(node.assigner) if node.by_clock else None
-    data = builder.run_kernel("session-window", wrapped, [rows], _schema(input_), tick)
+    data = builder.run_kernel("session-window", wrapped, [rows], _schema(input_), tick).rows
     names, kinds = names_of(node.edge), [KIND] * input_.retracts
     values = [*input_.names, *shown_bounds(WINDOW_START, WINDOW_END, time)]
     texts = [

@@ -108,9 +108,9 @@ def watermarked(builder: Builder, node: AssignWatermark, frame: Frame) -> Frame:
     if node.stamps:
         data = stamped(data)
     if not builder.streaming:
-        return replace(frame, data=data.drop(WATERMARK), stamped=node.stamps)
+        return frame.over(data.drop(WATERMARK), stamped=node.stamps)
     data = with_watermark(data, WATERMARK, folder)
-    return replace(frame, data=data, followed=True, stamped=node.stamps)
+    return frame.over(data, followed=True, stamped=node.stamps)
 
 
 def _instant(text: str, expression: Expression, zone: str) -> str:

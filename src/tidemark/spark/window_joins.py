@@ -54,9 +54,8 @@ def window_join(builder: Builder, node: WindowJoin) -> Frame:
     )
     schema = schema_of([*left.fields, *right.fields], output)
     runs = by_watermark(kernel, node.time_type, builder.zone, (node.left, node.right))
-    called = names_of(node.edge)
-    data = builder.run_kernel("window-join", runs, [left.input, right.input], schema, called=called)
-    return Frame(data, called, Changelog.APPEND)
+    packed = builder.run_kernel("window-join", runs, [left.input, right.input], schema)
+    return Frame.of(packed, names_of(node.edge), Changelog.APPEND)
 
 
 def _milliseconds(column: str) -> str:

@@ -134,7 +134,7 @@ def window_aggregate(builder: Builder, node: WindowAggregate) -> Frame:
         kernel = wrapped = replace(kernel, combined=True)
         rows = replace(rows, combine=Combine(kernel.combine, if_fewer=phases == "auto"))
     inputs = [rows]
-    data = builder.run_kernel("window-aggregate", wrapped, inputs, schema, _tick(node))
+    data = builder.run_kernel("window-aggregate", wrapped, inputs, schema, _tick(node)).rows
     keys = input_.keys if node.keys else ()
     results = [_result_name(place) for place in range(len(node.calls))]
     nothing = "CAST(NULL AS TIMESTAMP_NTZ)"
@@ -259,7 +259,7 @@ def group_aggregate(builder: Builder, node: GroupAggregate) -> Frame:
     )
     wrapped = input_.wrapped(kernel, t.Timestamp(3), builder.zone)
     schema = _results_schema(node.calls, input_, kinds=kernel.changelog_output)
-    data = builder.run_kernel("group-aggregate", wrapped, [input_.stateful(None)], schema)
+    data = builder.run_kernel("group-aggregate", wrapped, [input_.stateful(None)], schema).rows
     keys = input_.keys if node.keys else ()
     values = [*keys, *(_result_name(place) for place in range(len(node.calls)))]
     names = names_of(node.edge)
@@ -284,7 +284,7 @@ def window_rank(builder: Builder, node: WindowRank) -> Frame:
     )
     wrapped = input_.wrapped(kernel, node.time_type, builder.zone)
     schema = _rank_schema(input_)
-    data = builder.run_kernel("window-rank", wrapped, [input_.stateful(None)], schema)
+    data = builder.run_kernel("window-rank", wrapped, [input_.stateful(None)], schema).rows
     names = names_of(node.edge)
     texts = [
         f"{old} AS {spark_text.name(new)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,6 +12,7 @@ from tidemark.functions import spark_text
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -71,6 +72,12 @@ class Encode:
     keep: tuple[str, ...]
 
 
+class WriteFile(Protocol):
+    """Writes a file of Arrow batches, the first one and the rest; returns how many rows it has."""
+
+    def __call__(self, path: str, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     name: str
@@ -79,6 +86,8 @@ class Format:
     check: Callable[[Table, tuple[Field, ...], Mapping[str, Any]], None]
     read: Callable[[Decode], DataFrame]
     write: Callable[[Encode], DataFrame] | None = None  # None: it can only be read
+    # Writes files like Spark's, of rows with these fields, where the rows are; None if it cannot.
+    by_arrow: Callable[[tuple[Field, ...], Mapping[str, Any]], WriteFile | None] | None = None
     spark_source: str = "text"  # the file source that writes what `write` returns
     changelog: Changelog = Changelog.APPEND
     # What records say of themselves: the keys of metadata columns.

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
-from tidemark.connectors.formats.base import ABOUT_FILES, Decode, Encode, Field, Format, raw_name
+from tidemark.connectors.formats.base import (
+    ABOUT_FILES,
+    Decode,
+    Encode,
+    Field,
+    Format,
+    WriteFile,
+    raw_name,
+)
 from tidemark.errors import PlanError
 from tidemark.functions.spark_text import spark_type
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 _CODECS = {
@@ -68,5 +79,77 @@ def write(encode: Encode) -> DataFrame:
     return encode.frame.select(*columns, *encode.keep)
 
 
-PARQUET = Format("parquet", _options("parquet"), check, reader("parquet"), write, "parquet")
-ORC = Format("orc", _options("orc"), check, reader("orc"), write, "orc")
+# What Arrow and Spark write in the same way. Instants are not among them: Spark writes them as
+# older systems expect them, Arrow all times of a file in one way or the other. Nor is LZ4, of
+# which there are two kinds.
+_ALIKE = (
+    t.Boolean,
+    t.TinyInt,
+    t.SmallInt,
+    t.Int,
+    t.BigInt,
+    t.Float,
+    t.Double,
+    t.Decimal,
+    t.Char,
+    t.VarChar,
+    t.Binary,
+    t.VarBinary,
+    t.Date,
+    t.Timestamp,
+)
+# Few enough for the memory of a worker that writes them.
+_ROWS_PER_GROUP = 1_000_000
+
+
+def parquet_by_arrow(fields: tuple[Field, ...], options: Mapping[str, Any]) -> WriteFile | None:
+    compression = options["parquet.compression"].lower()
+    if compression == "lz4" or not all(isinstance(field.type, _ALIKE) for field in fields):
+        return None
+    return _ParquetFile(tuple(field.name for field in fields), compression)
+
+
+@dataclass(frozen=True, slots=True)
+class _ParquetFile:
+    names: tuple[str, ...]
+    compression: str
+
+    def __call__(self, path: str, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> int:
+        from pyarrow import parquet
+
+        schema = first.rename_columns(self.names).schema
+        codec = "none" if self.compression == "uncompressed" else self.compression
+        rows = 0
+        with parquet.ParquetWriter(
+            path, schema, compression=codec, store_decimal_as_integer=True
+        ) as file:
+            for table in _groups(chain([first], rest)):
+                file.write_table(table.rename_columns(self.names), _ROWS_PER_GROUP)
+                rows += table.num_rows
+        return rows
+
+
+def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The rows in tables of one group each, roughly."""
+    import pyarrow as pa
+
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(batch.num_rows for batch in waiting) >= _ROWS_PER_GROUP:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+PARQUET = Format(
+    "parquet",
+    _options("parquet"),
+    check,
+    reader("parquet"),
+    write,
+    by_arrow=parquet_by_arrow,
+    spark_source="parquet",
+)
+ORC = Format("orc", _options("orc"), check, reader("orc"), write, spark_source="orc")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.state import State
@@ -17,6 +17,7 @@ from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.end_of_input import with_watermark
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed, packed_output
+from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
     BUCKET,
     INPUT,
@@ -27,10 +28,8 @@ from tidemark.spark.stateful.packing import (
     TICK,
     Combine,
     Pack,
-    Unpack,
 )
 from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
-from tidemark.spark.types import from_spark, to_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -96,10 +95,9 @@ def run_stateful(
     inputs: Sequence[StatefulInput],
     output_schema: StructType,
     options: StatefulOptions,
-    called: Sequence[str] | None = None,
-) -> DataFrame:
-    """The operator's output as a DataFrame; a stream exactly if an input is one. Its columns are
-    those of the kernel with these types, or `called` otherwise, but for the kind of a row."""
+) -> PackedRows:
+    """The operator's output, whose columns are those of the kernel with these types; a stream
+    exactly if an input is one."""
     _check_keys(inputs)
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
@@ -110,9 +108,9 @@ def run_stateful(
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
     observation = None if streaming else options.observation
-    rows = _nullable(output_schema, called or output_schema.names)
-    unpack = Unpack(_arrow_schema(rows))
-    return observed(output, options.name, observation).mapInArrow(unpack, rows)
+    told = observed(output, options.name, observation)
+    in_files = options.payloads.folder is not None
+    return PackedRows(told, output_schema, in_files).called(columns)
 
 
 def _packed(
@@ -191,28 +189,8 @@ def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
 def _shape(input_: StatefulInput) -> InputShape:
     watermark = input_.watermark.column if input_.watermark else None
     hidden = {watermark, None if input_.shows_time else input_.time_column}
-    schema = pa.schema(f for f in _arrow_schema(input_.frame.schema) if f.name not in hidden)
+    schema = pa.schema(f for f in arrow_schema(input_.frame.schema) if f.name not in hidden)
     return InputShape.of(schema, input_.chained, input_.combine)
-
-
-def _nullable(schema: StructType, names: Sequence[str]) -> StructType:
-    """The columns under these names. Padded rows hold nulls where the input never does."""
-    from pyspark.sql.types import StructField, StructType
-
-    unnamed = schema.names[len(names) :]
-    columns = zip([*names, *unnamed], schema.fields, strict=True)
-    return StructType([StructField(name, f.dataType) for name, f in columns])
-
-
-def _arrow_schema(schema: StructType) -> pa.Schema:
-    for field in schema.fields:
-        if "YearMonthIntervalType" in str(field.dataType):
-            raise NotSupported(
-                f"an INTERVAL YEAR TO MONTH in a stateful operator: {field.name}",
-                notes={"reason": "the libraries that keep its state do not know the type"},
-                hint="cast the column to a number of months, or leave it out",
-            )
-    return pa.schema([(f.name, to_arrow(from_spark(f.dataType))) for f in schema.fields])
 
 
 def _check_keys(inputs: Sequence[StatefulInput]) -> None:

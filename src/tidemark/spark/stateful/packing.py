@@ -6,7 +6,7 @@ rows of one bucket as an Arrow stream, so both pay once per bucket.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -192,16 +192,23 @@ def milliseconds(times: pl.Series) -> pl.Series:
 
 @dataclass(frozen=True, slots=True)
 class Unpack:
-    """Gives back the rows of packed output, for `DataFrame.mapInArrow`."""
+    """Gives back the rows of packed output, for `DataFrame.mapInArrow` or without it."""
 
     schema: pa.Schema
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for payload in batch.column(PAYLOAD):
-                if payload.is_valid:
-                    yield from in_schema(unwrapped(payload.as_py(), last=True), self.schema)
+            yield from self.opened(batch.column(PAYLOAD))
         spare_modules()
+
+    def opened(self, payloads: Iterable[pa.BinaryScalar]) -> Iterator[pa.RecordBatch]:
+        for payload in payloads:
+            if payload.is_valid:
+                yield from in_schema(unwrapped(payload.as_py(), last=True), self.schema)
+
+    def table(self, packed: pa.Table) -> pa.Table:
+        """The rows of packed output that has been collected."""
+        return pa.Table.from_batches(self.opened(packed.column(PAYLOAD)), self.schema)
 
 
 def in_schema(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:

@@ -1,0 +1,86 @@
+"""The rows that an operator gives, as it packed them.
+
+Spark takes rows apart and copies each several times before someone outside has them. Whoever can
+use whole columns opens the packed rows instead, in the workers or where they are collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tidemark.errors import NotSupported
+from tidemark.spark.stateful.packing import PAYLOAD, Unpack
+from tidemark.spark.types import from_spark, to_arrow
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+# What was taken of a task's rows in one place, and what there is to say of it.
+TAKEN_DDL = "rows BIGINT, note STRING"
+_TAKEN = pa.schema([("rows", pa.int64()), ("note", pa.string())])
+# Takes the rows of a task. Gives how many there were in one place, and what to tell whoever
+# finishes the work when all tasks are done.
+Take = Callable[[Iterator[pa.RecordBatch]], Iterator[tuple[int, str | None]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRows:
+    """A frame of packed output, and what the rows in it look like."""
+
+    data: DataFrame
+    schema: StructType
+    # Whether large ones lie in files that the driver sees too. Otherwise one value may be as large
+    # as all the rows in it, which is more than Spark likes to send to a client.
+    in_files: bool
+
+    @property
+    def rows(self) -> DataFrame:
+        return self.data.mapInArrow(self.unpack, self.schema)
+
+    @property
+    def payloads(self) -> DataFrame:
+        """Of the packed output what `unpack` gives the rows for."""
+        return self.data.select(PAYLOAD)
+
+    @property
+    def unpack(self) -> Unpack:
+        return Unpack(arrow_schema(self.schema))
+
+    def called(self, names: Sequence[str]) -> PackedRows:
+        """The first columns under these names. Any may be null: padded rows hold nulls where
+        the input never does."""
+        from pyspark.sql.types import StructField, StructType
+
+        columns = zip([*names, *self.schema.names[len(names) :]], self.schema.fields, strict=True)
+        schema = StructType([StructField(name, field.dataType) for name, field in columns])
+        return replace(self, schema=schema)
+
+    def taken(self, take: Take) -> DataFrame:
+        """What `take` says of the rows, which the workers give it."""
+        return self.data.mapInArrow(_Taking(self.unpack, take), TAKEN_DDL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Taking:
+    unpack: Unpack
+    take: Take
+
+    def __call__(self, packed: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows, note in self.take(self.unpack(packed)):
+            yield pa.RecordBatch.from_pylist([{"rows": rows, "note": note}], schema=_TAKEN)
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    for field in schema.fields:
+        if "YearMonthIntervalType" in str(field.dataType):
+            raise NotSupported(
+                f"an INTERVAL YEAR TO MONTH in a stateful operator: {field.name}",
+                notes={"reason": "the libraries that keep its state do not know the type"},
+                hint="cast the column to a number of months, or leave it out",
+            )
+    return pa.schema([(f.name, to_arrow(from_spark(f.dataType))) for f in schema.fields])

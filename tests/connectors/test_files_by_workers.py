@@ -1,0 +1,163 @@
+"""What workers leave in a sink's staging folder, and what of it comes into place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from tests.connectors.tables import files
+from tidemark import connectors
+from tidemark.catalog.tables import Changelog, Table
+from tidemark.connectors.base import Taker, Target
+from tidemark.errors import OptionError, PlanError
+
+
+def target(table: Table, job: str | None = None, **changes: object) -> Target:
+    said = {
+        "table": table,
+        "options": connectors.options_of(table),
+        "columns": ("n_1",),
+        "types": tuple(column.type for column in table.columns),
+        "changelog": Changelog.APPEND,
+        "overwrite": False,
+        "zone": "UTC",
+        "job": job,
+    }
+    return Target(**(said | changes))  # type: ignore[arg-type]
+
+
+def taker(table: Table, job: str | None = None, **changes: object) -> Taker:
+    made = connectors.lookup(table).taker
+    assert made is not None
+    found = made(target(table, job, **changes))
+    assert found is not None
+    return found
+
+
+def batches(*rows: list[int]) -> Iterator[pa.RecordBatch]:
+    for values in rows:
+        yield pa.record_batch({"n_1": pa.array(values, pa.int64())})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def table(folder: Path) -> Table:
+    return files("`n 1` BIGINT", folder, "parquet")
+
+
+def rows(folder: Path) -> list[int]:
+    """Those that a reader finds, in the order of the files' names."""
+    found = [parquet.read_table(file) for file in sorted(folder.glob("[!.]*"))]
+    assert all(table.column_names == ["n 1"] for table in found)
+    return [n for table in found for n in table["n 1"].to_pylist()]
+
+
+def test_each_task_with_rows_writes_a_file_that_is_seen_when_all_are_done(
+    table: Table, folder: Path
+) -> None:
+    sink = taker(table)
+
+    def notes() -> list[str]:
+        said = [*sink.take(batches([1, 2], [], [3])), *sink.take(batches([], []))]
+        said += sink.take(batches([4]))
+        assert [count for count, _ in said] == [3, 1]
+        assert rows(folder) == []
+        return [note for _, note in said if note]
+
+    sink.finish(notes, None)
+
+    assert rows(folder) == [1, 2, 3, 4]
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_task_that_is_tried_again_counts_once(table: Table, folder: Path) -> None:
+    sink = taker(table)
+
+    def notes() -> list[str]:
+        list(sink.take(batches([1])))
+        return [note for _, note in sink.take(batches([1])) if note]
+
+    sink.finish(notes, None)
+
+    assert rows(folder) == [1]
+
+
+def test_a_task_that_fails_leaves_nothing(table: Table, folder: Path) -> None:
+    sink = taker(table)
+
+    def broken() -> Iterator[pa.RecordBatch]:
+        yield from batches([1])
+        raise RuntimeError("no more")
+
+    def notes() -> list[str]:
+        return [note for _, note in sink.take(broken()) if note]
+
+    with pytest.raises(RuntimeError):
+        sink.finish(notes, None)
+
+    assert list(folder.iterdir()) == []
+
+
+def test_a_micro_batch_that_comes_again_replaces_its_first_attempt(
+    table: Table, folder: Path
+) -> None:
+    def deliver(batch: int, *numbers: int) -> None:
+        sink = taker(table, "job")
+        sink.finish(lambda: [n for _, n in sink.take(batches([*numbers])) if n], batch)
+
+    deliver(0, 1)
+    deliver(1, 2, 3)
+    deliver(1, 2, 3)
+    deliver(2, 4)
+
+    assert rows(folder) == [1, 2, 3, 4]
+
+
+def test_files_of_an_interrupted_attempt_go(table: Table, folder: Path) -> None:
+    killed = taker(table, "job")
+    list(killed.take(batches([7])))
+    [staging] = folder.glob(".staging-*")
+
+    again = taker(table, "job")
+    again.finish(lambda: [n for _, n in again.take(batches([8])) if n], 0)
+
+    assert rows(folder) == [8]
+    assert not staging.exists()
+
+
+def test_overwriting_replaces_what_was_there(table: Table, folder: Path) -> None:
+    for number in (1, 2):
+        sink = taker(table, overwrite=True)
+        sink.finish(lambda s=sink, n=number: [m for _, m in s.take(batches([n])) if m], None)  # type: ignore[misc]
+
+    assert rows(folder) == [2]
+
+
+def test_many_rows_come_in_groups(table: Table, folder: Path) -> None:
+    sink = taker(table)
+    parts = [list(range(i * 100_000, (i + 1) * 100_000)) for i in range(12)]
+
+    sink.finish(lambda: [n for _, n in sink.take(batches(*parts)) if n], None)
+
+    [file] = folder.iterdir()
+    groups = parquet.read_metadata(file)
+    sizes = [groups.row_group(i).num_rows for i in range(groups.num_row_groups)]
+    assert sizes == [1_000_000, 200_000]
+
+
+def test_what_files_cannot_take_is_refused_before_rows_come(table: Table, tmp_path: Path) -> None:
+    made = connectors.lookup(table).taker
+    assert made is not None
+    with pytest.raises(PlanError, match="takes inserts only"):
+        made(target(table, changelog=Changelog.RETRACT))
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match="is a file"):
+        made(target(files("n BIGINT", tmp_path / "file", "parquet")))
