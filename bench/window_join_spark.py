@@ -1,4 +1,5 @@
-"""The window join as micro-batches on Spark, by Tidemark.
+"""The window join as micro-batches on Spark, by Tidemark: into a sink that takes columns, or as a
+DataFrame whose rows Spark throws away.
 
 The seconds begin with the first micro-batch: Spark is running by then, its Python workers are not.
 A last row on each side closes the windows of all others.
@@ -21,7 +22,8 @@ OPERATOR = "window-join-1"
 
 
 def main() -> None:
-    _, workload = parsed()
+    way, workload = parsed()
+    start = {"sink": _insert, "dataframe": _stream}[way]
     with tidemark.connect() as session:
         for name, key in (("l", workload.left_key), ("r", workload.right_key)):
             session.register(name, records(session.spark, workload, key("n")), watermark="ts")
@@ -29,7 +31,7 @@ def main() -> None:
         rows: list[int] = []
 
         def job() -> tuple[float, dict[str, Any]]:
-            progress = _inserted(session, workload)
+            progress = _joined(start(session), workload)
             metrics = totals(progress, OPERATOR).read()
             rows.append(metrics.rows_out)
             details = {
@@ -43,7 +45,17 @@ def main() -> None:
         answer_runs(twice(job), agreed(rows))
 
 
-def _inserted(session: tidemark.Session, workload: Workload) -> list[Progress]:
+def _insert(session: tidemark.Session) -> Any:
+    session.sql(f"INSERT INTO sink {JOIN}")
+    [stream] = session.spark.streams.active
+    return stream
+
+
+def _stream(session: tidemark.Session) -> Any:
+    return session.sql(JOIN).to_dataframe().writeStream.format("noop").start()
+
+
+def _joined(stream: Any, workload: Workload) -> list[Progress]:
     """The micro-batches up to the one that closed the last windows."""
     seen = Totals()
 
@@ -51,11 +63,8 @@ def _inserted(session: tidemark.Session, workload: Workload) -> list[Progress]:
         seen.add(reports_of(batch).get(OPERATOR, []))
         return (seen.read().watermark or 0) >= closing_ms(workload)
 
-    job = session.sql(f"INSERT INTO sink {JOIN}").job
-    assert job is not None
-    [stream] = session.spark.streams.active
     progress = follow(stream, done)
-    job.stop()
+    stream.stop()
     return progress
 
 
