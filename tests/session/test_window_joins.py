@@ -231,6 +231,32 @@ def test_a_stream_gives_what_the_batch_gives(session, tmp_path: Path):
     assert [found.equal for found in verify(session, query)] == [True]
 
 
+def test_a_time_that_is_asked_for_is_moved_once(
+    session, sides, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, rows in zip("lr", sides, strict=True):
+        session.register(name, rows, watermark="ts")
+    tumble = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+    joined = session.sql(
+        f"""SELECT l.id, l.ts, l.window_end, l.window_time, r.id AS other
+        FROM {tumble.format("l")} AS l JOIN (
+            SELECT id, who, ts AS came, window_start, window_end, window_time
+            FROM {tumble.format("r")} WHERE id > 11
+        ) AS r ON l.who = r.who AND l.window_start = r.window_start
+        AND l.window_end = r.window_end AND r.came > l.ts"""
+    ).to_dataframe()
+
+    joined.explain()
+
+    moved = [line for line in capsys.readouterr().out.splitlines() if "MapInArrow Pack(" in line]
+    assert len(moved) == 2
+    assert all(line.partition("Pack(")[2].partition(")")[0].count("#") == 4 for line in moved)
+    end, last = START + dt.timedelta(seconds=10), START + dt.timedelta(seconds=9.999)
+    assert [tuple(row) for row in joined.collect()] == [
+        (1, START + dt.timedelta(seconds=1), end, last, 12)
+    ]
+
+
 def test_instants_meet_in_the_window_that_the_clock_of_the_session_shows(spark):
     #  the clock shows 02:30 at 00:30 and at 01:30, because 02:00 comes twice; 03:30 at 02:30
     session = tidemark.connect(spark, options={"table.local-time-zone": "Europe/Berlin"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.functions.moments import micros_of_clock
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Cumulating, Given, Sliding
-from tidemark.plan.nodes import Node, WindowColumn, WindowJoin, delay_ms
+from tidemark.plan.expressions import Ref
+from tidemark.plan.nodes import Filter, Node, Project, WindowColumn, WindowJoin, delay_ms
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 from tidemark.spark.interval_joins import output_of, polars
 from tidemark.spark.remembering import named, schema_of
@@ -119,8 +121,10 @@ class WindowSide:
         rows = named(source.frame, asked.names)
         columns = list(zip(asked.names, asked.node.edge.columns, strict=True))
         windows = {name: column.window for name, column in columns if column.window is not None}
-        # Where the window's columns stood is the time now; one of them is enough.
-        data = rows.data.drop(*(name for name in windows if name != start))
+        # Where the window's columns stood is the time now, which another column may be, too.
+        twin = _twin(before.node, asked.names, asked.names.index(start), windows)
+        time = twin or start
+        data = rows.data.drop(*(name for name in windows if name != time))
         known = data.schema
         fields = (
             StructField(name, to_spark(column.type)) if name in windows else known[name]
@@ -131,7 +135,7 @@ class WindowSide:
         assert isinstance(assigner, Sliding | Cumulating)
         keys, data = asked.keyed(data)
         input_ = StatefulInput(
-            data, keys, start, source.watermark, chained=source.chained, shows_time=False
+            data, keys, time, source.watermark, chained=source.chained, shows_time=time == twin
         )
         return cls(tuple(fields), keys, Placing(assigner, shown), input_)
 
@@ -191,6 +195,29 @@ def _before_windows(node: Node, keys: tuple[int, ...], zone: str) -> Unassigned 
     if windows.intersection(keys) or (any(instants) and zone.upper() not in _UTC):
         return None
     return before
+
+
+def _twin(node: Node, names: tuple[str, ...], place: int, but: Collection[str]) -> str | None:
+    """Another column of these names, none of `but`, with the same values as the one at `place`."""
+    origin = _origin(node, place)
+    same = (
+        name
+        for other, name in enumerate(names)
+        if name not in but and _origin(node, other) == origin
+    )
+    return next(same, None)
+
+
+def _origin(node: Node, place: int) -> tuple[int, int]:
+    """Which column of which node it is that the one at `place` only hands on."""
+    while isinstance(node, Filter | Project):
+        if isinstance(node, Project):
+            expression = node.expressions[place]
+            if not isinstance(expression, Ref):
+                break
+            place = expression.index
+        node = node.input
+    return id(node), place
 
 
 def _shown(window: WindowColumn) -> pl.Expr:
