@@ -12,7 +12,6 @@ from rich.console import Console
 from bench import (
     backfill,
     interval_join,
-    interval_join_workload,
     latency,
     startup,
     state_growth,
@@ -67,13 +66,13 @@ BENCHES = (
     Bench(
         "interval-join",
         "rate of the interval join, beside real Flink and Spark",
-        interval_join_workload.add_sizes,
+        interval_join.add_arguments,
         interval_join.run,
     ),
     Bench(
         "window-join",
         "rate of the window join, beside real Flink",
-        interval_join_workload.add_sizes,
+        window_join.add_arguments,
         window_join.run,
     ),
     Bench(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.table import Table
 
-from bench.engine import Outcome, Run
+from bench.engine import Outcome, Run, agreed
 from bench.processes import whole
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,14 +42,32 @@ class Workload(Protocol):
 Outcomes = Mapping[Contestant, Outcome]
 
 
+def add_rounds(parser: argparse.ArgumentParser) -> None:
+    """For machines that are faster at some minutes than at others."""
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="how often each engine has its turn; medians count"
+    )
+
+
 def contest(
-    contestants: Iterable[Contestant], workload: Workload, console: Console
+    contestants: Sequence[Contestant], workload: Workload, console: Console, rounds: int = 1
 ) -> dict[Contestant, Outcome]:
-    outcomes = {}
-    for contestant in contestants:
-        with console.status(f"running {contestant.what}"):
-            outcomes[contestant] = measured(contestant, workload)
-    return outcomes
+    """What each contestant has done, all having their turn in each round."""
+    outcomes: dict[Contestant, list[Outcome]] = {contestant: [] for contestant in contestants}
+    for _ in range(rounds):
+        for contestant in contestants:
+            with console.status(f"running {contestant.what}"):
+                outcomes[contestant].append(measured(contestant, workload))
+    return {contestant: typical(done) for contestant, done in outcomes.items()}
+
+
+def typical(outcomes: Sequence[Outcome]) -> Outcome:
+    """The cold and the warm run of median length; of two in the middle the quicker one."""
+    rows, checksum = agreed([(outcome.rows, outcome.checksum) for outcome in outcomes])
+    runs = zip(*(outcome.runs for outcome in outcomes), strict=True)
+    middle = (len(outcomes) - 1) // 2
+    medians = (sorted(same, key=lambda run: run.seconds)[middle] for same in runs)
+    return Outcome(tuple(medians), rows, checksum)
 
 
 def measured(contestant: Contestant, workload: Workload) -> Outcome:

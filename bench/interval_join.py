@@ -16,8 +16,17 @@ from typing import Any
 
 from rich.console import Console
 
-from bench.contest import Contestant, Outcomes, Ratio, agree, contest, contest_table, lines
-from bench.interval_join_workload import Workload
+from bench.contest import (
+    Contestant,
+    Outcomes,
+    Ratio,
+    add_rounds,
+    agree,
+    contest,
+    contest_table,
+    lines,
+)
+from bench.interval_join_workload import Workload, add_sizes
 from bench.results import keep, picture
 
 FLINK = Contestant("Flink SQL, heap state", "bench.flink.interval_join", "stream")
@@ -32,13 +41,18 @@ LIMITS = {FLINK: 3.0, SPARK: 1.0}
 SHARES = {FLINK: 1, SPARK: 10}
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_sizes(parser)
+    add_rounds(parser)
+
+
 def run(arguments: argparse.Namespace, console: Console) -> int:
     good, measured = True, []
     drawn: dict[str, float] = {}
     for matches, (rival, limit) in product(DENSITIES, LIMITS.items()):
         share = SHARES[rival]
         workload = Workload(arguments.rows // share, arguments.keys // share, matches)
-        outcomes = contest((rival, TIDEMARK), workload, console)
+        outcomes = contest((rival, TIDEMARK), workload, console, arguments.rounds)
         title = f"Interval join: {workload.rows:,} rows a side, {matches:g} matches a row"
         console.print(contest_table(title, outcomes, rival, workload.records))
         ratio = Ratio.of(outcomes[TIDEMARK], outcomes[rival])

@@ -13,8 +13,8 @@ from dataclasses import asdict
 
 from rich.console import Console
 
-from bench.contest import Contestant, Ratio, agree, contest, contest_table, lines
-from bench.interval_join_workload import Workload
+from bench.contest import Contestant, Ratio, add_rounds, agree, contest, contest_table, lines
+from bench.interval_join_workload import Workload, add_sizes
 from bench.results import keep
 
 FLINK = Contestant("Flink SQL, heap state", "bench.flink.window_join", "stream")
@@ -27,11 +27,16 @@ DENSITIES = (10.0, 0.1)
 LIMIT = 3.0
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_sizes(parser)
+    add_rounds(parser)
+
+
 def run(arguments: argparse.Namespace, console: Console) -> int:
     good, measured = True, []
     for matches in DENSITIES:
         workload = Workload(arguments.rows, arguments.keys, matches)
-        outcomes = contest((FLINK, TIDEMARK, DATAFRAME), workload, console)
+        outcomes = contest((FLINK, TIDEMARK, DATAFRAME), workload, console, arguments.rounds)
         title = f"Window join: {workload.rows:,} rows a side, {matches:g} matches a row near it"
         console.print(contest_table(title, outcomes, FLINK, workload.records))
         ratio = Ratio.of(outcomes[TIDEMARK], outcomes[FLINK])
@@ -48,6 +53,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             {
                 "workload": asdict(workload),
                 "ratio": asdict(ratio),
+                "rounds": arguments.rounds,
                 "engines": lines(outcomes, FLINK, workload.records),
             }
         )

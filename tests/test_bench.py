@@ -26,7 +26,7 @@ from bench import (
 )
 from bench.__main__ import BENCHES, Bench
 from bench.chart import chart
-from bench.contest import Contestant, Ratio, agree, bars, contest_table, lines
+from bench.contest import Contestant, Ratio, agree, bars, contest_table, lines, typical
 from bench.engine import Outcome, Run, agreed
 from bench.parquet_batches import Grown
 from bench.progress import by_part, by_work, seconds
@@ -58,6 +58,16 @@ def test_rows_of_the_interval_join_are_as_dense_as_is_asked_for():
 
 def outcome(cold=1.0, warm=1.0, rows=10, checksum=None):
     return Outcome((Run(cold), Run(warm)), rows, checksum)
+
+
+def test_medians_of_rounds_count():
+    rounds = [outcome(3.0, 1.5), outcome(9.0, 1.0), outcome(4.0, 8.0)]
+
+    assert typical(rounds) == outcome(4.0, 1.5)
+    assert typical(rounds[:2]) == outcome(3.0, 1.0)
+    assert typical(rounds[:1]) == rounds[0]
+    with pytest.raises(SystemExit, match="do not agree"):
+        typical([outcome(rows=1), outcome(rows=2)])
 
 
 def test_engines_agree_where_rows_and_known_sums_are_equal():
