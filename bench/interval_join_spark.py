@@ -1,21 +1,23 @@
 """The interval join as micro-batches on Spark: by Tidemark, and by Spark's own stream-stream join.
 
-Both read the same streams. The seconds begin with the first micro-batch: Spark is running by then,
-its Python workers are not.
+Both read the same streams, half of the rows of each side in each of two micro-batches. The seconds
+begin with the first: Spark is running by then, its Python workers are not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import tidemark
 from bench.engine import answer_runs, twice
 from bench.interval_join_workload import BOUND_MS, JOIN, Workload, parsed, sink
-from bench.progress import Progress, follow, seconds
+from bench.numbers_stream import numbers
+from bench.progress import Progress, follow, seconds, stop_at_rest
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
-# Of five million rows of each side half come in each.
-BATCHES = 2
 OPERATOR = "interval-join-1"
 COUNT = "joined"
 # Spark's own choice of a store; Tidemark's sessions prefer RocksDB.
@@ -24,12 +26,12 @@ _HEAP = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProv
 
 def main() -> None:
     way, workload = parsed()
-    with tidemark.connect() as session:
-        {"tidemark": by_tidemark, "native": by_spark}[way](session, workload)
+    run = {"tidemark": by_tidemark, "native": by_spark}[way]
+    with TemporaryDirectory() as folder, tidemark.connect() as session:
+        run(session, *streams(session.spark, Path(folder), workload), workload)
 
 
-def by_tidemark(session: tidemark.Session, workload: Workload) -> None:
-    left, right = streams(session.spark, workload)
+def by_tidemark(session: tidemark.Session, left: Any, right: Any, workload: Workload) -> None:
     session.register("l", left, watermark="ts")
     session.register("r", right, watermark="ts")
     session.sql(sink(digits=6))
@@ -47,7 +49,7 @@ def _insert(session: tidemark.Session, workload: Workload) -> tuple[float, Progr
         return sum(totals.read().rows_in) == workload.records
 
     progress = follow(query, done)
-    query.stop()
+    stop_at_rest(query)
     metrics = totals.read()
     details = {
         "rows_out": metrics.rows_out,
@@ -60,13 +62,11 @@ def _insert(session: tidemark.Session, workload: Workload) -> tuple[float, Progr
     return seconds(progress), details
 
 
-def by_spark(session: tidemark.Session, workload: Workload) -> None:
+def by_spark(session: tidemark.Session, left: Any, right: Any, workload: Workload) -> None:
     from pyspark.sql import functions as f
 
     session.spark.conf.set("spark.sql.streaming.stateStore.providerClass", _HEAP)
-    left, right = (
-        rows.withWatermark("ts", "0 seconds") for rows in streams(session.spark, workload)
-    )
+    left, right = (rows.withWatermark("ts", "0 seconds") for rows in (left, right))
     bound = f"INTERVAL '{BOUND_MS // 1000}' SECOND"
     near = f"l.account = r.account AND r.ts BETWEEN l.ts - {bound} AND l.ts + {bound}"
     pairs = left.alias("l").join(right.alias("r"), f.expr(near))
@@ -85,20 +85,22 @@ def _noop(counted: Any, workload: Workload) -> tuple[float, Progress]:
         return seen["rows_in"] >= workload.records
 
     progress = follow(query, done)
-    query.stop()
+    stop_at_rest(query)
     return seconds(progress), seen
 
 
-def streams(spark: Any, workload: Workload) -> tuple[Any, Any]:
+def streams(spark: Any, folder: Path, workload: Workload) -> tuple[Any, Any]:
     """The two streams, as many rows of each in a micro-batch as belong to one stretch of time."""
-    sides = []
-    for key in (workload.left_key, workload.right_key):
-        source = spark.readStream.format("rate-micro-batch")
-        source = source.option("rowsPerBatch", max(1, workload.rows // BATCHES))
-        numbers = source.load().where(f"value < {workload.rows}").withColumnRenamed("value", "n")
-        instant = f"timestamp_millis({workload.milliseconds('n')}) AS ts"
-        sides.append(numbers.selectExpr("n", f"{key('n')} AS account", instant))
-    return sides[0], sides[1]
+    left, right = (
+        _records(numbers(spark, folder / name, (workload.rows // 2, workload.rows)), workload, key)
+        for name, key in (("l", workload.left_key), ("r", workload.right_key))
+    )
+    return left, right
+
+
+def _records(rows: Any, workload: Workload, key: Callable[[str], str]) -> Any:
+    instant = f"timestamp_millis({workload.milliseconds('n')}) AS ts"
+    return rows.selectExpr("n", f"{key('n')} AS account", instant)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,14 @@ def follow(query: Any, last: Callable[[Progress], bool]) -> list[Progress]:
     raise SystemExit(f"the stream ended early: {query.exception()}")
 
 
+def stop_at_rest(query: Any) -> None:
+    """Once the stream has nothing left to do: the Python workers of a micro-batch that is
+    interrupted end with it."""
+    while query.isActive and query.status["message"] != "Waiting for data to arrive":
+        time.sleep(0.05)
+    query.stop()
+
+
 def seconds(progress: list[Progress]) -> float:
     """From the start of the first micro-batch to the end of the last."""
     first, last = (datetime.fromisoformat(progress[n]["timestamp"]) for n in (0, -1))

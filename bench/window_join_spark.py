@@ -2,31 +2,34 @@
 DataFrame whose rows Spark throws away.
 
 The seconds begin with the first micro-batch: Spark is running by then, its Python workers are not.
-A last row on each side closes the windows of all others.
+Half of the rows of each side come in each of two, with the second half a last row that closes the
+windows of all others.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import tidemark
 from bench.engine import agreed, answer_runs, twice
 from bench.interval_join_workload import Workload, parsed, sink
-from bench.progress import Progress, by_work, follow, seconds, totals
+from bench.numbers_stream import numbers
+from bench.progress import Progress, by_work, follow, seconds, stop_at_rest, totals
 from bench.window_join_workload import JOIN, closing_ms
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
-# Of five million rows of each side half come in each, and the last row with the second half.
-BATCHES = 2
 OPERATOR = "window-join-1"
 
 
 def main() -> None:
     way, workload = parsed()
     start = {"sink": _insert, "dataframe": _stream}[way]
-    with tidemark.connect() as session:
+    with TemporaryDirectory() as folder, tidemark.connect() as session:
         for name, key in (("l", workload.left_key), ("r", workload.right_key)):
-            session.register(name, records(session.spark, workload, key("n")), watermark="ts")
+            stream = records(session.spark, Path(folder) / name, workload, key("n"))
+            session.register(name, stream, watermark="ts")
         session.sql(sink(digits=6))
         rows: list[int] = []
 
@@ -64,19 +67,17 @@ def _joined(stream: Any, workload: Workload) -> list[Progress]:
         return (seen.read().watermark or 0) >= closing_ms(workload)
 
     progress = follow(stream, done)
-    stream.stop()
+    stop_at_rest(stream)
     return progress
 
 
-def records(spark: Any, workload: Workload, key: str) -> Any:
+def records(spark: Any, folder: Path, workload: Workload, key: str) -> Any:
     """A stream of one side's rows, and one of nobody's that comes after the end of all windows."""
-    source = spark.readStream.format("rate-micro-batch")
-    source = source.option("rowsPerBatch", workload.rows // BATCHES + 1)
-    numbers = source.load().where(f"value <= {workload.rows}").withColumnRenamed("value", "n")
+    rows = numbers(spark, folder, (workload.rows // 2, workload.rows + 1))
     last = f"n = {workload.rows}"
     moment = f"IF({last}, {closing_ms(workload)}, {workload.milliseconds('n')})"
     account = f"IF({last}, -1, {key}) AS account"
-    return numbers.selectExpr("n", account, f"timestamp_millis({moment}) AS ts")
+    return rows.selectExpr("n", account, f"timestamp_millis({moment}) AS ts")
 
 
 if __name__ == "__main__":
