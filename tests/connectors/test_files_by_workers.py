@@ -153,6 +153,38 @@ def test_many_rows_come_in_groups(table: Table, folder: Path) -> None:
     assert sizes == [1_000_000, 200_000]
 
 
+@pytest.mark.parametrize(
+    ("column", "format_", "options"),
+    [
+        ("n TIMESTAMP_LTZ(3)", "parquet", {}),
+        ("n TIME(0)", "parquet", {}),
+        ("n ARRAY<INT>", "parquet", {}),
+        ("n MAP<STRING, INT>", "parquet", {}),
+        ("n ROW<x INT>", "parquet", {}),
+        ("n INT", "parquet", {"parquet__compression": "LZ4"}),
+        ("n INT", "parquet", {"sink__parallelism": "1"}),
+        ("n INT", "orc", {}),
+        ("n INT", "json", {}),
+        ("n INT", "csv", {}),
+    ],
+)
+def test_what_arrow_would_write_otherwise_is_left_to_spark(
+    folder: Path, column: str, format_: str, options: dict[str, str]
+) -> None:
+    made = connectors.lookup(files(column, folder, format_)).taker
+
+    assert made is not None
+    assert made(target(files(column, folder, format_, **options))) is None
+
+
+def test_partitions_are_left_to_spark(folder: Path) -> None:
+    table = files("n INT, m INT", folder, "parquet", "PARTITIONED BY (m)")
+    made = connectors.lookup(table).taker
+
+    assert made is not None
+    assert made(target(table, columns=("n", "m"))) is None
+
+
 def test_what_files_cannot_take_is_refused_before_rows_come(table: Table, tmp_path: Path) -> None:
     made = connectors.lookup(table).taker
     assert made is not None
