@@ -185,6 +185,17 @@ def test_partitions_are_left_to_spark(folder: Path) -> None:
     assert made(target(table, columns=("n", "m"))) is None
 
 
+def test_wide_rows_come_in_smaller_groups(folder: Path) -> None:
+    sink = taker(files("n STRING", folder, "parquet"))
+    wide = [pa.record_batch({"n_1": ["x" * 1_000_000] * 50}) for _ in range(4)]
+
+    sink.finish(lambda: [n for _, n in sink.take(iter(wide)) if n], None)
+
+    [file] = folder.iterdir()
+    groups = parquet.read_metadata(file)
+    assert [groups.row_group(i).num_rows for i in range(groups.num_row_groups)] == [150, 50]
+
+
 def test_what_files_cannot_take_is_refused_before_rows_come(table: Table, tmp_path: Path) -> None:
     made = connectors.lookup(table).taker
     assert made is not None

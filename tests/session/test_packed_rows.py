@@ -178,4 +178,5 @@ def test_a_stream_starts_again_where_its_files_end(spark: SparkSession, tmp_path
         return pa.concat_tables([parquet.read_table(file) for file in files])
 
     assert run(1, 2).sort_by("d").to_pydict() == {"d": [1, 2], "e": [1, 2]}
-    assert run(3).sort_by("d")["d"].to_pylist()[:2] == [1, 2]
+    # Its inputs have ended, so what comes then is late; nothing is written twice.
+    assert run(3).sort_by("d").to_pydict() == {"d": [1, 2], "e": [1, 2]}

@@ -98,8 +98,6 @@ _ALIKE = (
     t.Date,
     t.Timestamp,
 )
-# Few enough for the memory of a worker that writes them.
-_ROWS_PER_GROUP = 1_000_000
 
 
 def parquet_by_arrow(fields: tuple[Field, ...], options: Mapping[str, Any]) -> WriteFile | None:
@@ -117,30 +115,19 @@ class _ParquetFile:
     def __call__(self, path: str, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> int:
         from pyarrow import parquet
 
+        from tidemark.spark.stateful.packing import gathered
+
         schema = first.rename_columns(self.names).schema
         codec = "none" if self.compression == "uncompressed" else self.compression
         rows = 0
         with parquet.ParquetWriter(
             path, schema, compression=codec, store_decimal_as_integer=True
         ) as file:
-            for table in _groups(chain([first], rest)):
-                file.write_table(table.rename_columns(self.names), _ROWS_PER_GROUP)
+            # Each piece is a row group.
+            for table in gathered(chain([first], rest)):
+                file.write_table(table.rename_columns(self.names), table.num_rows)
                 rows += table.num_rows
         return rows
-
-
-def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The rows in tables of one group each, roughly."""
-    import pyarrow as pa
-
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(batch.num_rows for batch in waiting) >= _ROWS_PER_GROUP:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
-    if waiting:
-        yield pa.Table.from_batches(waiting)
 
 
 PARQUET = Format(

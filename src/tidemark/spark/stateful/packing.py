@@ -106,16 +106,9 @@ class Pack:
 
     def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         """The rows in pieces: as they come, or as many as are worth combining."""
-        waiting: list[pa.RecordBatch] = []
-        rows = size = 0
-        for batch in batches:
-            waiting.append(batch)
-            rows, size = rows + batch.num_rows, size + batch.nbytes
-            if self.combine is None or rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
-                yield pa.Table.from_batches(waiting)
-                waiting, rows, size = [], 0, 0
-        if waiting:
-            yield pa.Table.from_batches(waiting)
+        if self.combine is not None:
+            return gathered(batches)
+        return (pa.Table.from_batches([batch]) for batch in batches)
 
     def _followed(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
         """The times that the watermark follows."""
@@ -162,6 +155,20 @@ class Pack:
         return _record_batch(
             [self.labels[b] for b in there], self.input, partition, position, payloads
         )
+
+
+def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The rows in large pieces, of which one fits well into the memory of a worker."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 def _record_batch(
