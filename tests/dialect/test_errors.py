@@ -1,6 +1,6 @@
-"""Mistakes are found where they are, and said in plain words.
+"""Mistakes are reported where they are, in plain words.
 
-The guilty SQL stands between « and »; the caret has to lie exactly there.
+The faulty SQL is between « and »; the caret has to point exactly there.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from tidemark.errors import NotSupported, ParseError, SqlError
 
 MISTAKES = [
     # not closed, wrong quotes
-    ("SELECT «'abc»", "not closed", "single quote"),
-    ("SELECT «`abc»", "not closed", "back quote"),
-    ('SELECT «"abc»', "not closed", "single quotes"),
-    ("SELECT 1 «/* abc»", "comment is not closed", "*/"),
-    ('SELECT «"abc"» FROM t', 'found the text "abc"', "'abc'"),
+    ("SELECT «'abc»", "unclosed string", "single quote"),
+    ("SELECT «`abc»", "unclosed name", "back quote"),
+    ('SELECT «"abc»', "unclosed string", "single quotes"),
+    ("SELECT 1 «/* abc»", "unclosed comment", "*/"),
+    ('SELECT «"abc"» FROM t', 'found the string "abc"', "'abc'"),
     ("SELECT INTERVAL «‘»1’ HOUR", "'‘'", "write ' instead"),
     ("SELECT a «#» b", "'#'", "--"),
     ("SELECT 'a' «'b'»", "same line", "||"),
@@ -24,10 +24,10 @@ MISTAKES = [
     # commas, parentheses, ends
     ("SELECT a, «FROM» t", "expected a column", "comma"),
     ("SELECT f(a «b»)", "expected `,` or `)`", "comma missing"),
-    ("SELECT f(a«»", "found the end of the text", None),
+    ("SELECT f(a«»", "found the end of the input", None),
     ("CREATE TABLE t (a INT «b» INT)", "expected `,` or `)`", "comma missing"),
     ("CREATE TABLE t (a INT) WITH ('a' = 'b' «'c'» = 'd')", "same line", "comma"),
-    ("SELECT 1 «SELECT» 2", "expected `;`", "separated by `;`"),
+    ("SELECT 1 «SELECT» 2", "expected `;`", "separate statements"),
     ("«FOO» BAR", "expected a statement", "SELECT"),
     # names
     ("SELECT a AS «order» FROM t", "keyword `order`", "`order`"),
@@ -40,11 +40,11 @@ MISTAKES = [
     ("SELECT a IN («)»", "at least one value", None),
     # clauses
     ("SELECT * FROM a JOIN b«»", "expected `ON` or `USING`", "CROSS JOIN"),
-    ("SELECT * FROM a CROSS JOIN b «ON» x", "CROSS JOIN has no ON", None),
+    ("SELECT * FROM a CROSS JOIN b «ON» x", "ON is not allowed in a CROSS JOIN", None),
     ("SELECT a FROM t LIMIT 1«,» 2", "one number", "OFFSET"),
-    ("SELECT CASE WHEN a THEN b«»", "expected `END`", "ends with END"),
-    ("SELECT INTERVAL '1' «MILLISECOND»", "unit of the interval", None),
-    ("SELECT MAP[1, 2, 3]", "keys and values", None),
+    ("SELECT CASE WHEN a THEN b«»", "expected `END`", "end with END"),
+    ("SELECT INTERVAL '1' «MILLISECOND»", "an interval unit", None),
+    ("SELECT MAP[1, 2, 3]", "a value for each key", None),
     ("SELECT «U&'\\00'»", "four hexadecimal", None),
     ("SELECT «x'abc'»", "even number", None),
     (
@@ -52,9 +52,9 @@ MISTAKES = [
         "overlap",
         None,
     ),
-    ("EXECUTE STATEMENT SET BEGIN «SELECT» 1; END", "expected `INSERT` or `END`", "INSERTs only"),
+    ("EXECUTE STATEMENT SET BEGIN «SELECT» 1; END", "expected `INSERT` or `END`", "only INSERT"),
     # tables
-    ("CREATE TABLE t (a INT, «a STRING»)", "two columns `a`", None),
+    ("CREATE TABLE t (a INT, «a STRING»)", "column `a` is declared twice", None),
     ("CREATE TABLE t (a INT, «PRIMARY KEY (a)»)", "NOT ENFORCED", "NOT ENFORCED"),
     ("CREATE TABLE t (a INT) WITH ('k' = 'a', «'k' = 'b'»)", "given twice", None),
     ("CREATE TABLE t (a INT) WITH ('k' = «1»)", "value in single quotes", None),
@@ -85,7 +85,7 @@ UNSUPPORTED = [
     ("SELECT * FROM a «LEFT SEMI» JOIN b ON x", "SEMI JOIN"),
     ("SELECT a «RLIKE» 'x'", "RLIKE"),
     ("SELECT a «ILIKE» 'x'", "ILIKE"),
-    ("SELECT «ARRAY»(SELECT 1)", "ARRAY over a query"),
+    ("SELECT «ARRAY»(SELECT 1)", "ARRAY(query)"),
     ("SELECT CAST(a AS «RAW»('x', 'y'))", "RAW"),
     ("CREATE TABLE t (a «REAL»)", "REAL"),
     ("CREATE TABLE t (a «TIMESTAMP WITH TIME ZONE»)", "WITH TIME ZONE"),
@@ -138,7 +138,7 @@ def test_the_place_counts_lines_and_shows_the_text():
     with pytest.raises(ParseError) as caught:
         parse_script("SELECT 1;\n\nSELECT a\nFROM t WHERE\n  a ! b", "q.sql")
     assert str(caught.value).splitlines()[:3] == [
-        "q.sql:5:5  the character '!' has no meaning here",
+        "q.sql:5:5  unexpected character '!'",
         "  5 |   a ! b",
         "          ^",
     ]

@@ -16,7 +16,7 @@ class AlterParser(DdlParser):
             self.refuse(f"ALTER {self.key}", hint="drop it and create it again")
         kind = self.object_kind()
         if_exists = self.take("IF", "EXISTS")
-        name = self.qualified_name(f"the name of the {kind.lower()}")
+        name = self.qualified_name(f"a {kind.lower()} name")
         actions = self._view_actions() if kind == "VIEW" else self._actions(kind)
         return s.Alter(kind, name, tuple(actions), if_exists, self.span_from(start))
 
@@ -24,7 +24,7 @@ class AlterParser(DdlParser):
         if self.take("AS"):
             return [s.SetQuery(self.query())]
         self.expect("RENAME", "TO")
-        return [s.RenameTo(self.qualified_name("the new name"))]
+        return [s.RenameTo(self.qualified_name("a new name"))]
 
     def _actions(self, kind: str) -> list[s.AlterAction]:
         if self.at("COMMENT"):
@@ -32,7 +32,7 @@ class AlterParser(DdlParser):
         verb = self.expect_any("RENAME", "SET", "RESET", "ADD", "MODIFY", "DROP")
         if kind != "TABLE" and verb not in ("SET", "RESET"):
             self.here -= 1
-            self.fail(f"a {kind} can only SET and RESET options")
+            self.fail(f"ALTER {kind} supports SET and RESET only")
         if verb == "SET":
             return [s.SetOptions(self.options())]
         if verb == "RESET":
@@ -47,10 +47,10 @@ class AlterParser(DdlParser):
 
     def _rename(self) -> s.AlterAction:
         if self.take("TO"):
-            return s.RenameTo(self.qualified_name("the new name"))
-        old = self.name("the name of a column")
+            return s.RenameTo(self.qualified_name("a new name"))
+        old = self.name("a column name")
         self.expect("TO")
-        return s.RenameColumn(old, self.name("the new name"))
+        return s.RenameColumn(old, self.name("a new name"))
 
     def _drop(self) -> list[s.AlterAction]:
         if self.take("WATERMARK"):
@@ -58,20 +58,20 @@ class AlterParser(DdlParser):
         if self.take("PRIMARY", "KEY"):
             return [s.SetPrimaryKey(None)]
         if self.take("CONSTRAINT"):
-            self.name("the name of the constraint")
+            self.name("a constraint name")
             return [s.SetPrimaryKey(None)]
         if self.at("PARTITION", "DISTRIBUTION"):
             self.refuse(f"DROP {self.key}")
         if self.at("("):
             return [s.DropColumns(self._plain_columns())]
-        return [s.DropColumns((self.name("the name of a column"),))]
+        return [s.DropColumns((self.name("a column name"),))]
 
     def _add_or_modify(self, verb: str) -> list[s.AlterAction]:
         if self.at("PARTITION", "DISTRIBUTION"):
             self.refuse(f"{verb} {self.key}")
         add = verb == "ADD"
         if self.at("COLUMN"):
-            self.fail(f"{verb} takes no word COLUMN", hint=f"write {verb} name type")
+            self.fail(f"{verb} is not followed by COLUMN", hint=f"write {verb} name type")
         if not self.at("("):
             return [self._element(add)]
         self.here += 1
@@ -87,6 +87,6 @@ class AlterParser(DdlParser):
         first = self.take("FIRST")
         after = None
         if not first and self.take("AFTER"):
-            after = self.name("the name of a column")
+            after = self.name("a column name")
         action = s.AddColumn if add else s.ModifyColumn
         return action(column, first, after)

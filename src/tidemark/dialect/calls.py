@@ -51,7 +51,7 @@ class CallParser(JsonParser):
         return exp.WithinGroup(this=self.located(call, start), expression=order)
 
     def _arguments(self) -> tuple[list[exp.Expression], exp.Expression | None]:
-        """The arguments up to the closing parenthesis, and an ORDER BY behind them."""
+        """The arguments up to the closing parenthesis, and an ORDER BY after them."""
         start = self.here
         if self.at(")"):
             return [], None
@@ -63,7 +63,7 @@ class CallParser(JsonParser):
         return arguments, order
 
     def argument(self, value: Callable[[], exp.Expression]) -> exp.Expression:
-        """One argument, perhaps with its name; `value` reads what stands behind the name."""
+        """One argument, perhaps with its name; `value` reads what follows the name."""
         start = self.here
         if self.take("*"):
             return self.located(exp.Star(), start)
@@ -78,15 +78,15 @@ class CallParser(JsonParser):
         """An expression or a DESCRIPTOR."""
         start = self.here
         if self.at("DEFAULT") and self.peek() in (")", ","):
-            self.refuse("the argument DEFAULT", hint="leave the argument out")
+            self.refuse("the DEFAULT argument", hint="leave the argument out")
         if self.sees("DESCRIPTOR", "("):
             self.here += 2
             columns = self.enclosed(self._identifier)
             return self.located(nodes.Descriptor(expressions=columns), start)
         if self.at(*QUERY_STARTS):
             self.fail(
-                "a table or query is an argument of table functions only",
-                hint="a scalar sub-query stands in parentheses of its own",
+                "only table functions take a table or query as an argument",
+                hint="put a scalar subquery in parentheses of its own",
             )
         return self.expression()
 
@@ -99,7 +99,7 @@ class CallParser(JsonParser):
     def _unit(self) -> exp.Expression:
         start = self.here
         if not self.at(*_UNIT_WORDS):
-            self.fail_expecting("a unit of time such as DAY or SECOND")
+            self.fail_expecting("a time unit such as DAY or SECOND")
         return self.located(nodes.Symbol(this=self.next().text.upper()), start)
 
     def _anonymous(self, name: str, *arguments: exp.Expression | None) -> exp.Expression:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidemark.dialect import statements as s
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
-from tidemark.dialect.literals import text_of
+from tidemark.dialect.literals import string_of
 from tidemark.dialect.queries import QueryParser
 from tidemark.types import DataType
 
@@ -23,7 +23,10 @@ class ColumnParser(QueryParser):
         while self.take("."):
             parts.append(self.any_word("a name"))
         if len(parts) > 3:
-            self.fail("a name has at most catalog, database and object", at=self.span_from(start))
+            self.fail(
+                "a name has at most three parts: catalog, database and object",
+                at=self.span_from(start),
+            )
         return s.Name(tuple(parts), self.span_from(start))
 
     def options(self) -> tuple[s.Option, ...]:
@@ -33,7 +36,7 @@ class ColumnParser(QueryParser):
         while not self.take(")"):
             option = self._option()
             if option.key in {other.key for other in found}:
-                self.fail(f"the option '{option.key}' is given twice", at=option.span)
+                self.fail(f"option '{option.key}' is given twice", at=option.span)
             found.append(option)
             if not self.take(",") and not self.at(")"):
                 self.expect_close(")")
@@ -43,15 +46,15 @@ class ColumnParser(QueryParser):
         start = self.here
         key = self.option_key()
         self.expect("=")
-        value = text_of(self, "the value in single quotes")
+        value = string_of(self, "a value in single quotes")
         return s.Option(key, value, self.span_from(start))
 
     def option_key(self) -> str:
         """`'key'`, `key`, `dotted.key`, `dashed-key` or a name in back quotes."""
         if self.at(STRING):
-            return text_of(self)
+            return string_of(self)
         if self.key != NAME and not self.at_word():
-            self.fail_expecting("the key of an option")
+            self.fail_expecting("an option key")
         text = self.next().text
         while self.at(".", "-") or (self.at(NUMBER) and self.token.text.startswith(".")):
             text += self.next().text
@@ -60,33 +63,33 @@ class ColumnParser(QueryParser):
         return text
 
     def _comment(self) -> str | None:
-        return text_of(self) if self.take("COMMENT") else None
+        return string_of(self) if self.take("COMMENT") else None
 
     def _plain_columns(self) -> tuple[str, ...]:
         """`(a, b)`"""
         self.expect("(")
-        return tuple(self.enclosed(lambda: self.name("the name of a column")))
+        return tuple(self.enclosed(lambda: self.name("a column name")))
 
     # --- columns -------------------------------------------------------------------------------
 
     def column(self) -> s.Column:
         column, is_key = self._column_and_key()
         if is_key:
-            self.fail("PRIMARY KEY stands on its own here", at=column.span)
+            self.fail("PRIMARY KEY must be a separate clause here", at=column.span)
         return column
 
     def _column_and_key(self) -> tuple[s.Column, bool]:
         start = self.here
-        name = self.name("the name of a column")
+        name = self.name("a column name")
         if self.take("AS"):
             return self._computed_column(name, start), False
         if self.at(",", ")"):
-            self.fail(f"the column `{name}` has no type", at=self.span_from(start))
+            self.fail(f"column `{name}` has no type", at=self.span_from(start))
         type_ = self.data_type()
         if self.take("AS"):
             return self._system_metadata(name, type_, start), False
         if self.take("METADATA"):
-            key = text_of(self) if self.take("FROM") else None
+            key = string_of(self) if self.take("FROM") else None
             virtual, comment = self.take("VIRTUAL"), self._comment()
             span = self.span_from(start)
             return s.MetadataColumn(name, type_, key, virtual, comment, span), False
@@ -98,11 +101,11 @@ class ColumnParser(QueryParser):
         return s.PhysicalColumn(name, type_, comment, self.span_from(start)), is_key
 
     def _column_key(self) -> bool:
-        """`PRIMARY KEY NOT ENFORCED` behind a column."""
+        """`PRIMARY KEY NOT ENFORCED` after a column."""
         if self.at("UNIQUE", "CHECK", "REFERENCES", "DEFAULT"):
-            self.refuse(f"{self.key} of a column")
+            self.refuse(f"{self.key} on a column")
         if self.take("CONSTRAINT"):
-            self.name("the name of the constraint")
+            self.name("a constraint name")
             if not self.sees("PRIMARY", "KEY"):
                 self.fail_expecting("`PRIMARY KEY`")
         if not self.sees("PRIMARY", "KEY"):
@@ -115,9 +118,9 @@ class ColumnParser(QueryParser):
     def _computed_column(self, name: str, start: int) -> s.Column:
         if self.at("SYSTEM_METADATA"):
             self.fail(
-                "a metadata column has a type",
+                "a metadata column must have a type",
                 at=self.span_from(start),
-                hint=f"write for example {name} TIMESTAMP(3) METADATA FROM '...' VIRTUAL",
+                hint=f"for example: {name} TIMESTAMP(3) METADATA FROM '...' VIRTUAL",
             )
         expression = self.expression()
         comment = self._comment()
@@ -127,12 +130,12 @@ class ColumnParser(QueryParser):
         """`AS SYSTEM_METADATA("key")`, the older spelling; read-only like a VIRTUAL column."""
         if not self.take("SYSTEM_METADATA"):
             self.fail(
-                "a column has a type or an expression, not both",
+                "a column has either a type or an expression, not both",
                 at=self.span_from(start),
                 hint=f"write {name} AS CAST(expression AS {type_})",
             )
         self.expect("(")
-        key = self.next().text[1:-1] if self.at(DOUBLE) else text_of(self)
+        key = self.next().text[1:-1] if self.at(DOUBLE) else string_of(self)
         self.expect(")")
         comment = self._comment()
         return s.MetadataColumn(name, type_, key, True, comment, self.span_from(start))
@@ -140,16 +143,16 @@ class ColumnParser(QueryParser):
     def _watermark(self) -> s.Watermark:
         start = self.here
         self.expect("WATERMARK", "FOR")
-        path = [self.name("the name of the time column")]
+        path = [self.name("the name of a time column")]
         while self.take("."):
             path.append(self.any_word("a name"))
         self.expect("AS")
         return s.Watermark(tuple(path), self.expression(), self.span_from(start))
 
     def _primary_key(self, start: int) -> s.PrimaryKey:
-        constraint = self.name("the constraint's name") if self.take("CONSTRAINT") else None
+        constraint = self.name("a constraint name") if self.take("CONSTRAINT") else None
         if self.at("UNIQUE", "FOREIGN", "CHECK"):
-            self.refuse(f"the constraint {self.key}")
+            self.refuse(f"a {self.key} constraint")
         self.expect("PRIMARY", "KEY")
         columns = self._plain_columns()
         self._not_enforced(start)
@@ -159,13 +162,13 @@ class ColumnParser(QueryParser):
         if not self.take("NOT", "ENFORCED"):
             self.take("ENFORCED")
             self.fail(
-                "a primary key is NOT ENFORCED",
+                "a primary key must be NOT ENFORCED",
                 at=self.span_from(start),
-                hint="write PRIMARY KEY (...) NOT ENFORCED: nothing checks that it is unique",
+                hint="write PRIMARY KEY (...) NOT ENFORCED; uniqueness is not checked",
             )
 
     def _like_table(self) -> s.Like:
-        name = self.qualified_name("the name of a table")
+        name = self.qualified_name("a table name")
         choices: list[tuple[str, str]] = []
         if self.take("("):
             while not self.take(")"):

@@ -1,4 +1,4 @@
-"""Walking over tokens: looking, taking, marking where nodes stand, and saying what is wrong."""
+"""Walking over tokens: look ahead, consume, record where nodes come from, and raise errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEYS = {
     TokenType.NUMBER: NUMBER,
     TokenType.HEREDOC_STRING: DOUBLE,
 }
-_DESCRIBED = {STRING: "a text", NAME: "a name", NUMBER: "a number", END: "the end of the text"}
+_DESCRIBED = {STRING: "a string", NAME: "a name", NUMBER: "a number", END: "the end of the input"}
 
 Node = TypeVar("Node", bound=exp.Expression)
 Item = TypeVar("Item")
@@ -67,14 +67,14 @@ class Cursor:
         return tuple(self.keys[self.here : self.here + len(sequence)]) == sequence
 
     def take(self, *sequence: str) -> bool:
-        """Go past the sequence if it stands here."""
+        """Consume the sequence if it comes next."""
         if not self.sees(*sequence):
             return False
         self.here += len(sequence)
         return True
 
     def take_any(self, *options: str) -> str | None:
-        """Go past one of the options, if one stands here, and say which."""
+        """Consume one of the options if it comes next, and return it."""
         key = self.key
         if key not in options:
             return None
@@ -97,8 +97,8 @@ class Cursor:
             self.fail_expecting(one_of(options))
         return found
 
-    def behind_closing(self, opening: int) -> str:
-        """What stands behind the parenthesis that closes the one at token `opening`."""
+    def key_after_closing(self, opening: int) -> str:
+        """The key after the parenthesis that closes the one at token `opening`."""
         if self._closing is None:
             self._closing = _match_parentheses(self.keys)
         closing = self._closing.get(opening)
@@ -127,7 +127,7 @@ class Cursor:
         hint = "is a comma missing before it?" if starts_item else None
         self.fail_expecting(f"`,` or `{close}`", hint=hint)
 
-    # --- names and texts -----------------------------------------------------------------------
+    # --- names and strings ---------------------------------------------------------------------
 
     def at_name(self) -> bool:
         return self.key == NAME or (self.at_word() and self.key not in RESERVED)
@@ -146,7 +146,7 @@ class Cursor:
         return self.next().text
 
     def any_word(self, what: str) -> str:
-        """A name where keywords are no danger, such as behind a dot."""
+        """A name where keywords are allowed too, such as after a dot."""
         if self.key != NAME and not self.at_word():
             self.fail_expecting(what)
         return self.next().text
@@ -164,7 +164,7 @@ class Cursor:
     def span_here(self) -> Span:
         if self.here < len(self.tokens):
             return Span(self.token.start, self.token.end + 1)
-        # A caret behind the end: something is missing there.
+        # A caret after the end: something is missing there.
         end = self.tokens[-1].end + 1 if self.tokens else 0
         return Span(end, end + 1)
 
@@ -195,7 +195,7 @@ class Cursor:
         if key == NUMBER:
             return f"the number {self.token.text}"
         if key in (STRING, DOUBLE):
-            return f"the text {self.token.text}"
+            return f"the string {self.token.text}"
         if key in _DESCRIBED:
             return _DESCRIBED[key]
         if self.at_word():
@@ -205,7 +205,7 @@ class Cursor:
 
     def _hint(self, what: str) -> str | None:
         if self.key == DOUBLE:
-            return "texts are written in single quotes, names in back quotes"
+            return "strings go in single quotes, names in back quotes"
         if "name" in what and self.at_word() and self.key in RESERVED:
             return f"to use it as a name, write it in back quotes: `{self.token.text}`"
         return None
@@ -216,8 +216,8 @@ class Cursor:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self.fail(
-                f"this is nested more than {MAX_DEPTH} levels deep",
-                hint="split the query into views or WITH parts",
+                f"nesting is more than {MAX_DEPTH} levels deep",
+                hint="split the query into views or common table expressions (WITH)",
             )
         try:
             yield

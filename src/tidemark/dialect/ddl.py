@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tidemark.dialect import statements as s
 from tidemark.dialect.columns import ColumnParser
-from tidemark.dialect.literals import text_of
+from tidemark.dialect.literals import string_of
 
 # Objects that Flink can create and Tidemark cannot, with what to do instead.
 _UNSUPPORTED_OBJECTS = {
@@ -21,7 +21,7 @@ _UNSUPPORTED_OBJECTS = {
 
 @dataclass
 class _TableBody:
-    """What stands between the parentheses of CREATE TABLE or ALTER TABLE ADD."""
+    """The part between the parentheses of CREATE TABLE or ALTER TABLE ADD."""
 
     columns: list[s.Column] = field(default_factory=list)
     watermark: s.Watermark | None = None
@@ -58,7 +58,7 @@ class DdlParser(ColumnParser):
 
     def _create_table(self, prefix: _Prefix) -> s.Statement:
         if_not_exists = self._if_not_exists()
-        name = self.qualified_name("the name of the table")
+        name = self.qualified_name("a table name")
         body = self._table_body() if self.at("(") else _TableBody()
         comment = self._comment()
         if self.at("DISTRIBUTED"):
@@ -99,21 +99,21 @@ class DdlParser(ColumnParser):
         start = self.here
         if self.sees("WATERMARK", "FOR"):
             if body.watermark is not None:
-                self.fail("a table has one watermark")
+                self.fail("a table can have only one watermark")
             body.watermark = self._watermark()
         elif self.at("CONSTRAINT") or self.sees("PRIMARY", "KEY"):
             self._one_primary_key(body, self._primary_key(start))
         elif self.sees("UNIQUE", "("):
-            self.refuse("the constraint UNIQUE", hint="use PRIMARY KEY (...) NOT ENFORCED")
+            self.refuse("a UNIQUE constraint", hint="use PRIMARY KEY (...) NOT ENFORCED")
         elif self.at("LIKE") and self.peek() != ".":
-            self.refuse("LIKE inside the parentheses", hint="write it behind them")
+            self.refuse("LIKE inside the parentheses", hint="write it after them")
         else:
             self._add_column(body, start)
 
     def _add_column(self, body: _TableBody, start: int) -> None:
         column, is_key = self._column_and_key()
         if column.name in {other.name for other in body.columns}:
-            self.fail(f"there are two columns `{column.name}`", at=column.span)
+            self.fail(f"column `{column.name}` is declared twice", at=column.span)
         body.columns.append(column)
         if is_key:
             key = s.PrimaryKey((column.name,), span=self.span_from(start))
@@ -121,14 +121,14 @@ class DdlParser(ColumnParser):
 
     def _one_primary_key(self, body: _TableBody, key: s.PrimaryKey) -> None:
         if body.primary_key is not None:
-            self.fail("a table has one primary key", at=key.span)
+            self.fail("a table can have only one primary key", at=key.span)
         body.primary_key = key
 
     # --- other objects -------------------------------------------------------------------------
 
     def _create_view(self, prefix: _Prefix) -> s.Statement:
         if_not_exists = self._if_not_exists()
-        name = self.qualified_name("the name of the view")
+        name = self.qualified_name("a view name")
         columns = self._plain_columns() if self.at("(") else ()
         comment = self._comment()
         self.expect("AS")
@@ -146,9 +146,9 @@ class DdlParser(ColumnParser):
 
     def _create_function(self, prefix: _Prefix) -> s.Statement:
         if_not_exists = self._if_not_exists()
-        name = self.qualified_name("the name of the function")
+        name = self.qualified_name("a function name")
         self.expect("AS")
-        identifier = text_of(self, "the function's place in single quotes")
+        identifier = string_of(self, "'module.function' in single quotes")
         language = "JAVA"
         if self.take("LANGUAGE"):
             language = self.expect_any("JAVA", "SCALA", "PYTHON")
@@ -169,7 +169,7 @@ class DdlParser(ColumnParser):
     def _create_database(self, prefix: _Prefix) -> s.Statement:
         self._never_temporary(prefix, "DATABASE")
         if_not_exists = self._if_not_exists()
-        name = self.qualified_name("the name of the database")
+        name = self.qualified_name("a database name")
         comment = self._comment()
         options = self.options() if self.take("WITH") else ()
         return s.CreateDatabase(name, comment, options, if_not_exists, self.span_from(prefix.start))
@@ -177,14 +177,17 @@ class DdlParser(ColumnParser):
     def _create_catalog(self, prefix: _Prefix) -> s.Statement:
         self._never_temporary(prefix, "CATALOG")
         if_not_exists = self._if_not_exists()
-        name = self.qualified_name("the name of the catalog")
+        name = self.qualified_name("a catalog name")
         comment = self._comment()
         options = self.options() if self.take("WITH") else ()
         return s.CreateCatalog(name, comment, options, if_not_exists, self.span_from(prefix.start))
 
     def _never_temporary(self, prefix: _Prefix, kind: str) -> None:
         if prefix.temporary or prefix.replace:
-            self.fail(f"a {kind} cannot be TEMPORARY or replaced", at=self.span_from(prefix.start))
+            self.fail(
+                f"CREATE {kind} does not allow TEMPORARY or OR REPLACE",
+                at=self.span_from(prefix.start),
+            )
 
     _CREATES: dict[str, Callable[[DdlParser, _Prefix], s.Statement]] = {  # noqa: RUF012
         "TABLE": _create_table,
@@ -205,7 +208,7 @@ class DdlParser(ColumnParser):
             self.refuse(f"DROP {self.key}")
         kind = self.object_kind()
         if_exists = self.take("IF", "EXISTS")
-        name = self.qualified_name(f"the name of the {kind.lower()}")
+        name = self.qualified_name(f"a {kind.lower()} name")
         cascade = kind == "DATABASE" and self.take_any("CASCADE", "RESTRICT") == "CASCADE"
         return s.Drop(kind, name, if_exists, temporary, cascade, self.span_from(start))
 
@@ -219,7 +222,7 @@ class DdlParser(ColumnParser):
 
 @dataclass(frozen=True)
 class _Prefix:
-    """What stood between CREATE and the kind of object."""
+    """The words between CREATE and the kind of object."""
 
     start: int
     replace: bool

@@ -1,4 +1,4 @@
-"""What stands between operators: names, literals, constructors, CASE, casts, sub-queries."""
+"""Operands: names, literals, constructors, CASE, casts, subqueries."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tidemark.dialect.keywords import (
     RESERVED,
     needs_quotes,
 )
-from tidemark.dialect.literals import binary_of, text_of
+from tidemark.dialect.literals import binary_of, string_of
 from tidemark.dialect.operators import NOT, QUERY_STARTS, SIGN, OperatorParser, constant
 from tidemark.dialect.types import UNITS
 
 
 class ExpressionParser(OperatorParser):
-    """Adds what operators stand between."""
+    """Adds operands to operators."""
 
     @abstractmethod
     def call(self, start: int, names: list[str]) -> exp.Expression:
@@ -48,7 +48,7 @@ class ExpressionParser(OperatorParser):
     def _fields(self, operand: exp.Expression, start: int) -> exp.Expression:
         """Fields and elements of an operand: `.name` and `[index]`."""
         if self.at(".") and isinstance(operand, exp.Literal) and operand.is_number:
-            self.fail("a number has no fields")
+            self.fail("a number does not have fields")
         count = 0
         while (mark := self.take_any("[", ".")) is not None:
             if mark == "[":
@@ -64,10 +64,10 @@ class ExpressionParser(OperatorParser):
     def _field(self) -> exp.Expression:
         if self.at("*"):
             self.refuse(
-                "`*` of an expression", hint="name the fields, or give the row a name first"
+                "`*` after an expression", hint="list the fields, or give the row an alias first"
             )
         start = self.here
-        return self.located(identifier(self.any_word("the name of a field")), start)
+        return self.located(identifier(self.any_word("a field name")), start)
 
     def _primary(self, start: int) -> exp.Expression:
         key = self.key
@@ -121,7 +121,7 @@ class ExpressionParser(OperatorParser):
     def _text(self) -> exp.Expression:
         if self.token.text[0] in "xX":
             return exp.HexString(this=binary_of(self))
-        return exp.Literal.string(text_of(self))
+        return exp.Literal.string(string_of(self))
 
     def _number(self) -> exp.Expression:
         return exp.Literal(this=self.next().text, is_string=False)
@@ -129,8 +129,8 @@ class ExpressionParser(OperatorParser):
     def _double_quoted(self) -> NoReturn:
         content = self.token.text[1:-1]
         self.fail(
-            f"expected an expression, found the text {self.token.text}",
-            hint=f"write '{content}' for a text, `{content}` for a name",
+            f"expected an expression, found the string {self.token.text}",
+            hint=f"write '{content}' for a string, `{content}` for a name",
         )
 
     def _constant_word(self) -> exp.Expression:
@@ -145,21 +145,21 @@ class ExpressionParser(OperatorParser):
         if self.peek(length) != STRING:
             return None
         self.here += length
-        return nodes.TypedLiteral(this=text_of(self), kind=kind)
+        return nodes.TypedLiteral(this=string_of(self), kind=kind)
 
     def _interval(self) -> exp.Expression | None:
         """`INTERVAL '1' DAY`; `INTERVAL x DAY` is `(x * INTERVAL '1' DAY)`."""
         self.here += 1
         sign = self.take_any("-", "+") if self.peek() == STRING else None
         if self.at(STRING):
-            value = text_of(self)
+            value = string_of(self)
             return self._interval_of(value, negative=sign == "-")
         if self.at(NUMBER) and self.token.text.isdecimal():
             return self._interval_of(self.next().text, negative=False)
         start = self.here
         if not self.at("(", NAME) and not self.at_name():
             self.fail_expecting(
-                "the length of the interval", hint="write for example INTERVAL '5' MINUTE"
+                "the length of an interval", hint="for example: INTERVAL '5' MINUTE"
             )
         factor = self._primary(start)
         at = self.here
@@ -168,9 +168,7 @@ class ExpressionParser(OperatorParser):
 
     def _interval_of(self, value: str, *, negative: bool) -> exp.Expression:
         if not self.at(*UNITS):
-            self.fail_expecting(
-                "the unit of the interval (SECOND, MINUTE, HOUR, DAY, MONTH, YEAR, ...)"
-            )
+            self.fail_expecting("an interval unit (SECOND, MINUTE, HOUR, DAY, MONTH, YEAR, ...)")
         first, last, precision, fraction = self.interval_units()
         return nodes.IntervalLiteral(
             this=value,
@@ -181,7 +179,7 @@ class ExpressionParser(OperatorParser):
             negative=negative or None,
         )
 
-    # --- constructors, sub-queries, CASE -------------------------------------------------------
+    # --- constructors, subqueries, CASE -------------------------------------------------------
 
     def _parenthesis(self) -> exp.Expression:
         if self.starts_query(1):
@@ -221,14 +219,14 @@ class ExpressionParser(OperatorParser):
             "MULTISET": nodes.MultisetConstructor,
         }
         if self.peek() == "(" and self.peek(2) in QUERY_STARTS:
-            self.refuse(f"{self.key} over a query", hint="use ARRAY_AGG or COLLECT")
+            self.refuse(f"{self.key}(query)", hint="use ARRAY_AGG or COLLECT")
         if self.peek() != "[":
             return None
         start, kind = self.here, self.next().text.upper()
         self.here += 1
         inside = [] if self.take("]") else self.enclosed(self.expression, "]")
         if kind == "MAP" and len(inside) % 2:
-            self.fail("a MAP takes keys and values in turn", at=self.span_from(start))
+            self.fail("a MAP needs a value for each key", at=self.span_from(start))
         return kinds[kind](expressions=inside)
 
     def _case(self) -> exp.Expression:
@@ -240,7 +238,7 @@ class ExpressionParser(OperatorParser):
         while self.at("WHEN"):
             branches += self._branches(simple=operand is not None)
         default = self.expression() if self.take("ELSE") else None
-        self.expect("END", hint="CASE ends with END")
+        self.expect("END", hint="CASE must end with END")
         return exp.Case(this=operand, ifs=branches, default=default)
 
     def _branches(self, *, simple: bool) -> list[exp.Expression]:
@@ -271,7 +269,9 @@ class ExpressionParser(OperatorParser):
         self.refuse(*_REFUSED_WORDS[self.key])
 
     def _jdbc_escape(self) -> NoReturn:
-        self.refuse("the JDBC escape `{...}`", hint="write the function or literal itself")
+        self.refuse(
+            "JDBC escape syntax `{...}`", hint="write the function or literal without the braces"
+        )
 
     _PRIMARIES: dict[str, Callable[[ExpressionParser], exp.Expression]] = {  # noqa: RUF012
         STRING: _text,
@@ -306,7 +306,7 @@ class ExpressionParser(OperatorParser):
 
 
 _REFUSED_WORDS: dict[str, tuple[str, ...]] = {
-    "UNIQUE": ("the predicate UNIQUE",),
+    "UNIQUE": ("the UNIQUE predicate",),
     "SAFE_CAST": ("SAFE_CAST",),
     "CURSOR": ("CURSOR",),
 }

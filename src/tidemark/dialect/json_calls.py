@@ -52,9 +52,7 @@ class JsonParser(OverParser):
         self.expect("ON")
         case = "on_" + self.expect_any("EMPTY", "ERROR").lower()
         if call.args.get(case) is not None:
-            self.fail(
-                f"there are two clauses {case.replace('_', ' ').upper()}", at=self.span_from(start)
-            )
+            self.fail(f"{case.replace('_', ' ').upper()} is given twice", at=self.span_from(start))
         call.set(case, behavior)
 
     def _json_object(self, name: str) -> exp.Expression:

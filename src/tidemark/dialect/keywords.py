@@ -1,4 +1,4 @@
-"""The words of Flink 2.3 that are no names without back quotes, found by asking it."""
+"""The words that Flink 2.3 accepts as names only in back quotes, found by asking it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ CALLED_WITHOUT_PARENTHESES = frozenset(
     """.split()  # noqa: SIM905
 )
 
-# Words that are no function's name even when a parenthesis follows: `FROM (`, `CAST (`.
+# Words that are never a function's name, even when a parenthesis follows: `FROM (`, `CAST (`.
 NEVER_CALLED = frozenset(
     """
     ALL AND ANY AS BETWEEN BY CASE CAST CREATE CROSS CURSOR DESCRIPTOR DISTINCT DROP ELSE END EXCEPT
@@ -77,7 +77,7 @@ def is_plain(name: str) -> bool:
 
 
 def needs_quotes(name: str) -> bool:
-    """Does a name have to stand in back quotes?"""
+    """Whether a name must be written in back quotes."""
     return name.upper() in RESERVED or not is_plain(name)
 
 

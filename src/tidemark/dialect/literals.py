@@ -1,4 +1,4 @@
-"""What is inside quotes: prefixes, escapes, and how a text is quoted again."""
+"""String literals: prefixes, escapes, and how a string is quoted again."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from tidemark.errors import Span
 _ESCAPED = "(?:([0-9A-Fa-f]{4})|\\+([0-9A-Fa-f]{6})|(ESC))"
 
 
-def quoted_text(text: str) -> str:
-    """A text in single quotes."""
+def quoted_string(text: str) -> str:
+    """The string in single quotes, as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def text_of(cursor: Cursor, what: str = "a text in single quotes") -> str:
-    """The content of the string literal that stands here, with those that continue it."""
+def string_of(cursor: Cursor, what: str = "a string in single quotes") -> str:
+    """The content of the string literal here, and of those that continue it on later lines."""
     if not cursor.at(STRING):
         cursor.fail_expecting(what)
-    parts = [_one_text(cursor)]
+    parts = [_one_string(cursor)]
     while cursor.at(STRING) and cursor.token.text.startswith("'"):
         before, token = cursor.tokens[cursor.here - 1], cursor.token
         if "\n" not in cursor.source.text[before.end : token.start]:
             cursor.fail(
-                "a text follows a text on the same line",
-                hint="a comma or || may be missing; a quote inside a text is written twice: ''",
+                "two string literals follow each other on the same line",
+                hint="a comma or || may be missing; to put a quote inside a string, double it: ''",
             )
-        parts.append(_one_text(cursor))
+        parts.append(_one_string(cursor))
     return "".join(parts)
 
 
-def _one_text(cursor: Cursor) -> str:
+def _one_string(cursor: Cursor) -> str:
     start = cursor.here
     prefix, _, quoted = cursor.next().text.partition("'")
     content = quoted[:-1].replace("''", "'")
     if prefix.upper() == "U&":
         return _decode(cursor, start, content)
     if prefix.upper() == "X":
-        cursor.fail("expected a text, found a binary literal", at=cursor.span_from(start))
+        cursor.fail("expected a string, found a binary literal", at=cursor.span_from(start))
     return content
 
 
@@ -47,9 +47,9 @@ def _decode(cursor: Cursor, start: int, content: str) -> str:
     escape = "\\"
     if cursor.take("UESCAPE"):
         at = cursor.span_here()
-        escape = _one_text(cursor) if cursor.at(STRING) else ""
+        escape = _one_string(cursor) if cursor.at(STRING) else ""
         if len(escape) != 1 or escape in "+'\"" or escape.isspace() or escape in "0123456789abcdef":
-            cursor.fail("UESCAPE takes one character that is no digit", at=at)
+            cursor.fail("UESCAPE takes one character that is not a digit", at=at)
     pattern = re.escape(escape) + _ESCAPED.replace("ESC", re.escape(escape))
 
     def character(match: re.Match[str]) -> str:
@@ -69,7 +69,7 @@ def _decode(cursor: Cursor, start: int, content: str) -> str:
 def _character(cursor: Cursor, start: int, digits: str) -> str:
     code = int(digits, 16)
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-        cursor.fail(f"there is no character with the code {digits}", at=cursor.span_from(start))
+        cursor.fail(f"{digits} is not the code of a character", at=cursor.span_from(start))
     return chr(code)
 
 
@@ -79,7 +79,7 @@ def binary_of(cursor: Cursor) -> str:
     digits = cursor.next().text[2:-1]
     if len(digits) % 2 or re.fullmatch("[0-9A-Fa-f]*", digits) is None:
         cursor.fail(
-            "a binary literal holds an even number of hexadecimal digits",
+            "a binary literal must have an even number of hexadecimal digits",
             at=Span(span.start, span.end),
         )
     return digits.upper()

@@ -4,7 +4,7 @@ Trees are made of sqlglot's nodes where those fit and of the classes below where
 All nodes survive `copy()`, compare with `==` (positions do not count) and print through
 `to_sql`. `span_of(node)` gives the source stretch of every node the parser made.
 
-**Names.** `exp.Identifier(this, quoted)`; names are case-sensitive, and `quoted` only says
+**Names.** `exp.Identifier(this, quoted)`; names are case-sensitive, and `quoted` only records
 whether the name needs back quotes when printed, so `` `a` `` equals `a`. A dotted name in an
 expression is `exp.Column(this, table, db, catalog)` for up to four parts (the last part is
 `this`) and `exp.Dot(<that column>, Identifier)` for each further part. Whether `a.b` means column
@@ -61,7 +61,7 @@ BETWEEN`, ... is an `exp.Not` around the predicate. `CASE` is `exp.Case(this=ope
 ifs=[exp.If(this=when, true=then)], default=?)`; `WHEN 1, 2 THEN` of a simple CASE gives one `If`
 for each value. `CAST` and `TRY_CAST` are `exp.Cast` and `exp.TryCast` whose `to` is a `TypeNode`.
 `a[i]` is `exp.Bracket(this, expressions=[i])` with the index as written (Flink counts from one). A
-scalar sub-query is `exp.Subquery(this=query)`. `exp.Paren` is kept.
+scalar subquery is `exp.Subquery(this=query)`. `exp.Paren` is kept.
 `ROW(a, b)` and `(a, b)` are `RowConstructor`; `ARRAY[..]`, `MAP[..]`, `MULTISET[..]` are
 `ArrayConstructor`, `MapConstructor` (keys and values in turn) and `MultisetConstructor`.
 
@@ -76,7 +76,7 @@ for FETCH FIRST) and `offset`. A select has `expressions`, `distinct` (`exp.Dist
 and `()`, `exp.Rollup`, `exp.Cube` and `exp.GroupingSets` (their `expressions` are the same kinds
 of element).
 
-**Relations** (what stands in FROM and JOIN): `exp.Table(this, db, catalog)`,
+**Relations** (in FROM and JOIN): `exp.Table(this, db, catalog)`,
 `exp.Subquery(this=query)` (VALUES included), `TableFunction` (window functions and
 `TABLE(f(x))`), `exp.Lateral(this=TableFunction | Subquery)`,
 `exp.Unnest(expressions=[x], ordinality=True?)`, `MatchRecognize`, `JoinGroup` for joins in
@@ -149,7 +149,7 @@ class Unknown(exp.Expression, exp.Condition):
 
 
 class OuterValue(exp.Expression, exp.Condition):
-    """A value of the query around a sub-query, inside the sub-query's condition: the planner
+    """A value of the query around a subquery, inside the subquery's condition: the planner
     puts what IN compares there."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
@@ -246,7 +246,7 @@ class Descriptor(exp.Expression):
 class TableArgument(exp.Expression):
     """`TABLE t [PARTITION BY a, b] [ORDER BY c]` as an argument.
 
-    `this` is an `exp.Table`, an `exp.Subquery` (a query stands there instead of `TABLE t`) or a
+    `this` is an `exp.Table`, an `exp.Subquery` (a query instead of `TABLE t`) or a
     `TableFunction`; `partition_by` a list of expressions, `order` an `exp.Order`.
     """
 
@@ -288,7 +288,7 @@ class Hint(exp.Expression):
 
 
 class HintOption(exp.Expression):
-    """`'key' = 'value'` of a hint: `this` and `value` are plain texts."""
+    """`'key' = 'value'` of a hint: `this` and `value` are plain strings."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "value": True}
     _hash_raw_args: ClassVar[bool] = True

@@ -40,7 +40,7 @@ _NOT_OPERATORS = {
     "::": ("`::` is not an operator", "write CAST(x AS type)"),
     "!=": ("`!=` is not an operator", "write <>"),
     "^": ("`^` is not an operator", "use POWER(x, y)"),
-    "|": ("`|` is not an operator", "texts are joined with ||"),
+    "|": ("`|` is not an operator", "use || to join strings"),
     "ISNULL": ("ISNULL is not an operator", "write IS NULL"),
     "NOTNULL": ("NOTNULL is not an operator", "write IS NOT NULL"),
 }
@@ -71,22 +71,22 @@ class OperatorParser(TypeParser):
 
     @abstractmethod
     def _operand(self, loosest: int) -> exp.Expression:
-        """What stands between operators, with the prefix operators before it."""
+        """An operand, with the prefix operators before it."""
 
     def expression(self) -> exp.Expression:
         with self.deeper():
             return self._operators(OR)
 
     def starts_query(self, ahead: int = 0) -> bool:
-        """Does a query stand here, possibly in parentheses that only a query goes on behind?"""
+        """Whether a query starts here, or parentheses after which only a query continues."""
         while self.peek(ahead) == "(" and ahead <= MAX_DEPTH:
-            if self.behind_closing(self.here + ahead) not in QUERY_GOES_ON:
+            if self.key_after_closing(self.here + ahead) not in QUERY_GOES_ON:
                 return False
             ahead += 1
         return self.peek(ahead) in QUERY_STARTS
 
     def _operators(self, loosest: int) -> exp.Expression:
-        """An operand and all operators behind it that bind at least as tightly as `loosest`."""
+        """An operand and all operators after it that bind at least as tightly as `loosest`."""
         start = self.here
         left = self._operand(loosest)
         count = 0
@@ -99,9 +99,9 @@ class OperatorParser(TypeParser):
     def _check_length(self, count: int, start: int) -> None:
         if count > MAX_OPERATORS:
             self.fail(
-                f"there are more than {MAX_OPERATORS} operators in a row",
+                f"more than {MAX_OPERATORS} operators in a row",
                 at=self.span_from(start),
-                hint="use IN (...) for alternatives, or parentheses for parts",
+                hint="use IN (...) for alternatives, or group parts in parentheses",
             )
 
     def _extend(self, left: exp.Expression, loosest: int) -> exp.Expression | None:
@@ -134,7 +134,7 @@ class OperatorParser(TypeParser):
         start = self.here
         kind = exp.All if self.next().text.upper() == "ALL" else exp.Any
         if self.peek() not in QUERY_STARTS:
-            self.refuse("ANY, SOME or ALL over a list", start=start, hint="use IN (...)")
+            self.refuse("ANY, SOME or ALL over a list of values", start=start, hint="use IN (...)")
         return self.located(kind(this=self.subquery()), start)
 
     def _is(self, left: exp.Expression, loosest: int) -> exp.Expression | None:
@@ -160,7 +160,7 @@ class OperatorParser(TypeParser):
             return exp.Anonymous(this=f"IS JSON {kind}", expressions=[left])
         if self.at("A", "EMPTY"):
             self.here += 2 if self.key == "A" else 1
-            self.refuse("a test for sets (IS A SET, IS EMPTY)", start=start)
+            self.refuse("a set predicate (IS A SET, IS EMPTY)", start=start)
         key = self.expect_any("NULL", "TRUE", "FALSE", "UNKNOWN")
         return exp.Is(this=left, expression=self.located(constant(key), at))
 
@@ -228,7 +228,7 @@ class OperatorParser(TypeParser):
             message, hint = _NOT_OPERATORS[key]
             self.fail(message, hint=hint)
         if key in _UNSUPPORTED_OPERATORS:
-            self.refuse(f"the operator {key}", hint=_UNSUPPORTED_OPERATORS[key])
+            self.refuse(f"operator {key}", hint=_UNSUPPORTED_OPERATORS[key])
 
 
 def constant(word: str) -> exp.Expression:

@@ -12,10 +12,10 @@ class OverParser(ExpressionParser):
 
     def _identifier(self) -> exp.Expression:
         start = self.here
-        return self.located(identifier(self.name("the name of a column")), start)
+        return self.located(identifier(self.name("a column name")), start)
 
     def _followed(self, call: exp.Expression, start: int) -> exp.Expression:
-        """IGNORE NULLS, WITHIN GROUP, FILTER and OVER behind a call."""
+        """IGNORE NULLS, WITHIN GROUP, FILTER and OVER after a call."""
         for word, node in (("IGNORE", exp.IgnoreNulls), ("RESPECT", exp.RespectNulls)):
             if self.take(word, "NULLS"):
                 call = self.located(node(this=call), start)
@@ -56,7 +56,7 @@ class OverParser(ExpressionParser):
         if self.at("ROWS", "RANGE"):
             window.set("spec", self._frame())
         elif self.at("GROUPS"):
-            self.refuse("a frame of GROUPS")
+            self.refuse("a GROUPS frame")
         if not self.take(")"):
             self.fail_expecting("`PARTITION BY`, `ORDER BY`, `ROWS`, `RANGE` or `)`")
         return window
@@ -93,7 +93,7 @@ class OverParser(ExpressionParser):
             kind=kind, start=first, start_side=first_side, end=last, end_side=last_side
         )
         if self.at("EXCLUDE"):
-            self.refuse("EXCLUDE in a frame")
+            self.refuse("EXCLUDE in a window frame")
         return self.located(frame, start)
 
     def _bound(self) -> tuple[str | exp.Expression, str | None]:

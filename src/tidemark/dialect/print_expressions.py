@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from tidemark.dialect import nodes
 from tidemark.dialect.keywords import quoted_if_needed
-from tidemark.dialect.literals import quoted_text
+from tidemark.dialect.literals import quoted_string
 from tidemark.dialect.operators import BINARY, COMPARISON, IS, NOT, OR, RANGE, SIGN
 
 LINE_WIDTH = 88
@@ -21,7 +21,7 @@ _SYMBOLS |= {
     exp.Overlaps: ("OVERLAPS", COMPARISON),
 }
 
-# The predicates whose NOT stands inside them, and how tightly they bind.
+# The predicates that carry NOT inside them, and how tightly they bind.
 _NEGATABLE: dict[type[exp.Expression], int] = {
     exp.In: RANGE,
     exp.Between: RANGE,
@@ -35,7 +35,7 @@ _NEGATABLE: dict[type[exp.Expression], int] = {
 class ExpressionPrinter:
     """Prints trees; `pretty` gives each clause of a query a line of its own.
 
-    Nested lines are indented while printing and never afterwards: a text may hold line breaks.
+    Nested lines are indented while printing and never afterwards: a string may contain line breaks.
     """
 
     def __init__(self, *, pretty: bool) -> None:
@@ -43,7 +43,7 @@ class ExpressionPrinter:
         self.level = 0
 
     def print(self, node: exp.Expression, least: int = OR) -> str:
-        """The text of a node that stands where operators looser than `least` would end it."""
+        """The text of a node in a place where operators looser than `least` need parentheses."""
         if isinstance(node, exp.Not):
             return self._not(node, least)
         if type(node) in _SYMBOLS:
@@ -154,12 +154,12 @@ class ExpressionPrinter:
         return f"{self.print(node.this, SIGN)}[{self.listed(node.expressions)}]"
 
     def _literal(self, node: exp.Expression) -> str:
-        return quoted_text(node.this) if node.is_string else str(node.this)
+        return quoted_string(node.this) if node.is_string else str(node.this)
 
     def _typed_literal(self, node: exp.Expression) -> str:
         kind = node.args["kind"]
         spelled = "TIMESTAMP WITH LOCAL TIME ZONE" if kind == "TIMESTAMP_LTZ" else kind
-        return f"{spelled} {quoted_text(node.this)}"
+        return f"{spelled} {quoted_string(node.this)}"
 
     def _interval(self, node: exp.Expression) -> str:
         return "INTERVAL " + self.duration(node)
@@ -167,7 +167,7 @@ class ExpressionPrinter:
     def duration(self, node: exp.Expression) -> str:
         """`'5' MINUTE`: an interval without the word."""
         sign = "-" if node.args.get("negative") else ""
-        return f"{sign}{quoted_text(node.this)} {_units(node)}"
+        return f"{sign}{quoted_string(node.this)} {_units(node)}"
 
     def _row(self, node: exp.Expression) -> str:
         return f"ROW({self.listed(node.expressions)})"

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from tidemark.dialect import statements as s
 from tidemark.dialect.keywords import quoted_if_needed
-from tidemark.dialect.literals import quoted_text
+from tidemark.dialect.literals import quoted_string
 from tidemark.dialect.print_tree import TreePrinter
 
 
@@ -42,11 +42,11 @@ class StatementPrinter(TreePrinter):
 
     def _options(self, options: tuple[s.Option, ...]) -> str:
         return self._lines(
-            f"{quoted_text(option.key)} = {quoted_text(option.value)}" for option in options
+            f"{quoted_string(option.key)} = {quoted_string(option.value)}" for option in options
         )
 
     def _comment(self, comment: str | None) -> str:
-        return "" if comment is None else f" COMMENT {quoted_text(comment)}"
+        return "" if comment is None else f" COMMENT {quoted_string(comment)}"
 
     def _tail(self, head: str, comment: str | None, options: tuple[s.Option, ...]) -> str:
         text = head + self._comment(comment)
@@ -72,7 +72,7 @@ class StatementPrinter(TreePrinter):
             return f"AS {self._inline(column.expression)}"
         if isinstance(column, s.PhysicalColumn):
             return str(column.type)
-        key = "" if column.key is None else f" FROM {quoted_text(column.key)}"
+        key = "" if column.key is None else f" FROM {quoted_string(column.key)}"
         return f"{column.type} METADATA{key}" + (" VIRTUAL" if column.virtual else "")
 
     def _inline(self, expression: exp.Expression) -> str:
@@ -112,7 +112,7 @@ class StatementPrinter(TreePrinter):
         return f"{text}{self._comment(view.comment)} AS\n{self.print(view.query)}"
 
     def _create_function(self, function: s.CreateFunction) -> str:
-        head = f"{self._create('FUNCTION', function)} AS {quoted_text(function.identifier)}"
+        head = f"{self._create('FUNCTION', function)} AS {quoted_string(function.identifier)}"
         return self._tail(f"{head} LANGUAGE {function.language}", None, function.options)
 
     def _create_database(self, database: s.CreateDatabase) -> str:
@@ -160,7 +160,7 @@ class StatementPrinter(TreePrinter):
         return f"RENAME {quoted_if_needed(action.old)} TO {quoted_if_needed(action.new)}"
 
     def _reset_options(self, action: s.ResetOptions) -> str:
-        return f"RESET ({', '.join(quoted_text(key) for key in action.keys)})"
+        return f"RESET ({', '.join(quoted_string(key) for key in action.keys)})"
 
     _ACTIONS: dict[type[Any], Callable[[StatementPrinter, Any], str]] = {  # noqa: RUF012
         s.RenameTo: lambda self, action: f"RENAME TO {self._name(action.name)}",
@@ -190,11 +190,11 @@ class StatementPrinter(TreePrinter):
     def _insert(self, insert: s.Insert) -> str:
         text = f"INSERT {'OVERWRITE' if insert.overwrite else 'INTO'} {self._name(insert.target)}"
         if insert.options:
-            pairs = [f"{quoted_text(o.key)} = {quoted_text(o.value)}" for o in insert.options]
+            pairs = [f"{quoted_string(o.key)} = {quoted_string(o.value)}" for o in insert.options]
             text += f" /*+ OPTIONS({', '.join(pairs)}) */"
         if insert.partition:
             pairs = [
-                f"{quoted_if_needed(o.key)} = {quoted_text(o.value)}" for o in insert.partition
+                f"{quoted_if_needed(o.key)} = {quoted_string(o.value)}" for o in insert.partition
             ]
             text += f" PARTITION ({', '.join(pairs)})"
         if insert.columns:
@@ -214,17 +214,19 @@ class StatementPrinter(TreePrinter):
     def _set(self, statement: s.Set) -> str:
         if statement.option is None:
             return "SET"
-        return f"SET {quoted_text(statement.option.key)} = {quoted_text(statement.option.value)}"
+        return (
+            f"SET {quoted_string(statement.option.key)} = {quoted_string(statement.option.value)}"
+        )
 
     def _reset(self, statement: s.Reset) -> str:
-        return "RESET" if statement.key is None else f"RESET {quoted_text(statement.key)}"
+        return "RESET" if statement.key is None else f"RESET {quoted_string(statement.key)}"
 
     def _show(self, show: s.Show) -> str:
         text = f"SHOW {show.what}"
         if show.name is not None:
             text += f"{' ' if show.what.startswith('CREATE') else ' FROM '}{self._name(show.name)}"
         if show.like is not None:
-            text += f"{' NOT' if show.negated else ''} LIKE {quoted_text(show.like)}"
+            text += f"{' NOT' if show.negated else ''} LIKE {quoted_string(show.like)}"
         return text
 
     def _describe(self, describe: s.Describe) -> str:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from tidemark.dialect import nodes
 from tidemark.dialect.keywords import quoted_if_needed
-from tidemark.dialect.literals import quoted_text
+from tidemark.dialect.literals import quoted_string
 from tidemark.dialect.print_calls import CallPrinter
 
 
@@ -19,7 +19,7 @@ class TreePrinter(CallPrinter):
     # --- queries -------------------------------------------------------------------------------
 
     def _query(self, node: exp.Expression, body: str) -> str:
-        """WITH before and ORDER BY, LIMIT, OFFSET behind a query's own text."""
+        """WITH before a query's own text, and ORDER BY, LIMIT, OFFSET after it."""
         parts = [body]
         if node.args.get("with_") is not None:
             parts.insert(0, self.print(node.args["with_"]))
@@ -154,7 +154,7 @@ class TreePrinter(CallPrinter):
         return f"{quoted_if_needed(node.this)}{inside}"
 
     def _hint_option(self, node: exp.Expression) -> str:
-        return f"{quoted_text(node.this)} = {quoted_text(node.args['value'])}"
+        return f"{quoted_string(node.this)} = {quoted_string(node.args['value'])}"
 
     # --- patterns ------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The way out of the dialect: typed values to text."""
+"""Typed statements and trees back to SQL text."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class QueryParser(RelationParser):
 
     def _cte(self) -> exp.Expression:
         start = self.here
-        alias = exp.TableAlias(this=self._identifier_of("the name of the WITH part"))
+        alias = exp.TableAlias(this=self._identifier_of("the name of a common table expression"))
         if self.take("("):
             alias.set("columns", self.enclosed(self._identifier))
         self.located(alias, start)
@@ -97,7 +97,7 @@ class QueryParser(RelationParser):
     # --- what ends a query ---------------------------------------------------------------------
 
     def _modifies(self, query: exp.Expression) -> bool:
-        """Add ORDER BY, LIMIT and OFFSET; tell whether there were any."""
+        """Add ORDER BY, LIMIT and OFFSET; return whether there were any."""
         before = self.here
         if self.at("ORDER"):
             query.set("order", self.order_by())
@@ -110,7 +110,7 @@ class QueryParser(RelationParser):
             self.take_any("ROW", "ROWS")
             query.set("offset", self.located(offset, start))
         if self.at("LIMIT") and query.args.get("offset") is not None:
-            self.fail("LIMIT stands before OFFSET")
+            self.fail("LIMIT must come before OFFSET")
         if self.at("FETCH"):
             self._fetch(query)
         if self.at(*_UNSUPPORTED_CLAUSES):
@@ -141,7 +141,7 @@ class QueryParser(RelationParser):
 
     def _row_count(self) -> exp.Expression:
         if not self.at(NUMBER) or not self.token.text.isdecimal():
-            self.fail_expecting("a number of rows")
+            self.fail_expecting("a row count")
         start = self.here
         return self.located(exp.Literal(this=self.next().text, is_string=False), start)
 
@@ -181,10 +181,10 @@ class QueryParser(RelationParser):
 
     def _column_alias(self) -> exp.Expression:
         if self.at(STRING):
-            self.fail(f"expected an alias, found {self.found()}", hint="names stand in back quotes")
+            self.fail(f"expected an alias, found {self.found()}", hint="names go in back quotes")
         if self.at("("):
-            self.refuse("several aliases for one column", hint="use LATERAL TABLE in FROM")
-        return self._identifier_of("the alias")
+            self.refuse("more than one alias per column", hint="use LATERAL TABLE in FROM")
+        return self._identifier_of("an alias")
 
     def _from(self, select: exp.Expression) -> None:
         start = self.here
@@ -211,7 +211,7 @@ class QueryParser(RelationParser):
 
     def _named_window(self) -> exp.Expression:
         start = self.here
-        name = self._identifier_of("the name of the window")
+        name = self._identifier_of("a window name")
         self.expect("AS")
         return self.located(self.window_definition(name), start)
 
@@ -272,7 +272,7 @@ class QueryParser(RelationParser):
     # --- EMIT ----------------------------------------------------------------------------------
 
     def emit(self) -> Emit | None:
-        """`EMIT strategy [, strategy]` behind a query, if it is there."""
+        """`EMIT strategy [, strategy]` after a query, if present."""
         start = self.here
         if not self.take("EMIT"):
             return None

@@ -1,4 +1,4 @@
-"""The ways into the dialect: text in, typed values out, every failure a `SqlError` with a place."""
+"""Entry points of the parser: text in, typed values out; every failure is a located `SqlError`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Found = TypeVar("Found")
 
 
 def parse_script(text: str, name: str = "<sql>") -> Script:
-    """All statements of a text. `name` is what error messages call it, such as a file name."""
+    """All statements of a script. `name` is what error messages call it, such as a file name."""
     return _read(text, name, ScriptParser.script)
 
 
@@ -44,17 +44,17 @@ def _read(text: str, name: str, read: Callable[[ScriptParser], Found]) -> Found:
     except RecursionError:
         # The parser counts levels itself; a caller deep in its own stack may still run out.
         raise ParseError(
-            "this is nested too deeply",
+            "nesting is too deep",
             at=Span(0, len(text)),
             source=source,
-            hint="split it into views or WITH parts",
+            hint="split it into views or common table expressions (WITH)",
         ) from None
 
 
 def is_complete(text: str) -> bool:
-    """Does the text hold at least one whole statement, and no half of one behind it?
+    """Whether the text contains at least one complete statement and no incomplete one after it.
 
-    For shells that read line by line: semicolons inside texts, names, comments and open statement
+    For shells that read line by line: semicolons inside strings, names, comments and open statement
     sets end nothing.
     """
     try:

@@ -1,4 +1,4 @@
-"""What stands in FROM: tables, sub-queries, table functions, joins, hints."""
+"""FROM clauses: tables, subqueries, table functions, joins, hints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidemark.dialect import nodes
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.expressions import identifier
 from tidemark.dialect.keywords import NEVER_CALLED
-from tidemark.dialect.literals import text_of
+from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.patterns import PatternParser
 from tidemark.dialect.tokens import HINT_END, HINT_START
@@ -63,14 +63,16 @@ class RelationParser(PatternParser):
         without = "NATURAL" if join.method else "CROSS" if join.kind == "CROSS" else None
         if without is not None:
             if self.at("ON", "USING"):
-                self.fail(f"a {without} JOIN has no {self.key}")
+                self.fail(f"{self.key} is not allowed in a {without} JOIN")
         elif self.take("ON"):
             join.set("on", self.expression())
         elif self.take("USING"):
             self.expect("(")
             join.set("using", self.enclosed(self._identifier))
         elif not isinstance(join.this, exp.Lateral | exp.Unnest):
-            self.fail_expecting("`ON` or `USING`", hint="a join without condition is CROSS JOIN")
+            self.fail_expecting(
+                "`ON` or `USING`", hint="for a join without a condition, write CROSS JOIN"
+            )
 
     # --- one relation --------------------------------------------------------------------------
 
@@ -103,7 +105,7 @@ class RelationParser(PatternParser):
         if self.sees("UNNEST", "("):
             return self._unnest()
         if self.at("VALUES"):
-            self.fail("VALUES in FROM stands in parentheses", hint="write (VALUES ...)")
+            self.fail("VALUES in FROM must be in parentheses", hint="write (VALUES ...)")
         if self._at_call():
             return self._function()
         return self.table()
@@ -126,14 +128,17 @@ class RelationParser(PatternParser):
         while self.take("."):
             parts.append(self._table_part())
         if len(parts) > 3:
-            self.fail("a table has at most catalog, database and name", at=self.span_from(start))
+            self.fail(
+                "a table name has at most three parts: catalog, database and table",
+                at=self.span_from(start),
+            )
         keys = ("this", "db", "catalog")
         named = dict(zip(keys, reversed(parts), strict=False))
         return self.located(exp.Table(**named), start)
 
     def _table_part(self) -> exp.Expression:
         start = self.here
-        return self.located(identifier(self.name("the name of a table")), start)
+        return self.located(identifier(self.name("a table name")), start)
 
     def _alias_and_time(self, relation: exp.Expression) -> None:
         """FOR SYSTEM_TIME AS OF and the alias, in either order."""
@@ -147,7 +152,7 @@ class RelationParser(PatternParser):
         if not self.sees("FOR", "SYSTEM_TIME"):
             return
         if relation.args.get("as_of") is not None:
-            self.fail("there are two clauses FOR SYSTEM_TIME")
+            self.fail("FOR SYSTEM_TIME is given twice")
         self.here += 2
         if not self.take("AS", "OF"):
             self.refuse("FOR SYSTEM_TIME other than AS OF")
@@ -159,7 +164,7 @@ class RelationParser(PatternParser):
             return
         if relation.args.get("alias") is not None:
             self.fail("this already has an alias")
-        alias = exp.TableAlias(this=self._identifier_of("the alias"))
+        alias = exp.TableAlias(this=self._identifier_of("an alias"))
         if self.take("("):
             alias.set("columns", self.enclosed(self._identifier))
         relation.set("alias", self.located(alias, start))
@@ -204,9 +209,9 @@ class RelationParser(PatternParser):
         return self.located(function, start)
 
     def _function_name(self) -> list[str]:
-        parts = [self.any_word("the name of a table function")]
+        parts = [self.any_word("a table function name")]
         while self.take("."):
-            parts.append(self.any_word("the name of a table function"))
+            parts.append(self.any_word("a table function name"))
         return parts
 
     def _table_function_argument(self) -> exp.Expression:
@@ -254,7 +259,11 @@ class RelationParser(PatternParser):
         self.expect("UNNEST", "(")
         arguments = self.listed(self.expression)
         if len(arguments) > 1:
-            self.refuse("UNNEST of several collections", start=start, hint="join several UNNEST")
+            self.refuse(
+                "UNNEST of several collections",
+                start=start,
+                hint="cross join one UNNEST per collection",
+            )
         self.expect_close(")")
         unnest = exp.Unnest(expressions=arguments)
         if self.take("WITH", "ORDINALITY"):
@@ -275,7 +284,7 @@ class RelationParser(PatternParser):
 
     def _hint_item(self) -> exp.Expression:
         start = self.here
-        name = self.any_word("the name of a hint").upper()
+        name = self.any_word("a hint name").upper()
         arguments: list[exp.Expression] = []
         if self.take("(") and not self.take(")"):
             arguments = self.enclosed(self._hint_argument)
@@ -291,12 +300,12 @@ class RelationParser(PatternParser):
 
     def _hint_text(self) -> str:
         if self.at(STRING):
-            return text_of(self)
+            return string_of(self)
         if self.at(NUMBER):
             return self.next().text
         if self.at(DOUBLE):
-            self.fail_expecting("a text")
-        parts = [self.any_word("a name or a text")]
+            self.fail_expecting("a string")
+        parts = [self.any_word("a name or a string")]
         while self.take("."):
             parts.append(self.any_word("a name"))
         return ".".join(parts)

@@ -10,26 +10,26 @@ from tidemark.dialect import statements as s
 from tidemark.dialect.alter import AlterParser
 from tidemark.dialect.cursor import END, NUMBER, Item
 from tidemark.dialect.ddl import DdlParser
-from tidemark.dialect.literals import text_of
+from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.session import SessionParser
 
 # Statements that Flink or other databases know; the value is a hint.
 _UNSUPPORTED: dict[tuple[str, ...], str | None] = {
     ("MERGE", "INTO"): "use INSERT INTO a table with a primary key",
-    ("UPDATE",): "a changed row is a new row with the same primary key",
+    ("UPDATE",): "insert the changed row with the same primary key",
     ("DELETE",): None,
     ("TRUNCATE",): None,
     ("ANALYZE",): None,
     ("CALL",): None,
-    ("ADD", "JAR"): "connectors are named in the session's settings",
+    ("ADD", "JAR"): "add connectors in the session's Spark settings",
     ("REMOVE", "JAR"): None,
     ("LOAD", "MODULE"): None,
     ("UNLOAD", "MODULE"): None,
     ("USE", "MODULES"): None,
     ("COMPILE",): None,
     ("EXECUTE", "PLAN"): None,
-    ("STOP", "JOB"): "stop it from the session",
+    ("STOP", "JOB"): "call job.stop() in Python",
     ("GRANT",): None,
     ("REVOKE",): None,
     ("REPLACE", "TABLE"): "use CREATE OR REPLACE TABLE",
@@ -69,18 +69,18 @@ class ScriptParser(SessionParser):
 
     def _end_of_statement(self) -> None:
         if not self.at(END) and not self.take(";"):
-            self.fail_expecting("`;` or the end of the text", hint=self._stray_hint())
+            self.fail_expecting("`;` or the end of the input", hint=self._stray_hint())
 
     def _stray_hint(self) -> str | None:
         starts = self.key in self._STATEMENTS or self.key in QUERY_STARTS
-        return "statements are separated by `;`" if starts else None
+        return "separate statements with `;`" if starts else None
 
     def whole(self, read: Callable[[], Item]) -> Item:
-        """What `read` finds, which has to be all of the text but a semicolon."""
+        """What `read` returns; it must consume all of the text but a final semicolon."""
         found = read()
         self.take(";")
         if not self.at(END):
-            self.fail_expecting("the end of the text")
+            self.fail_expecting("the end of the input")
         return found
 
     def statement(self) -> s.Statement:
@@ -90,7 +90,7 @@ class ScriptParser(SessionParser):
             return read(self)
         if not self.at("(", *QUERY_STARTS):
             self.fail_expecting(
-                "a statement", hint="a statement begins with SELECT, INSERT, CREATE, SET, ..."
+                "a statement", hint="a statement starts with SELECT, INSERT, CREATE, SET, ..."
             )
         return self.query_statement()
 
@@ -114,7 +114,7 @@ class ScriptParser(SessionParser):
         self.expect("INSERT")
         overwrite = self.expect_any("INTO", "OVERWRITE") == "OVERWRITE"
         self.take("TABLE")
-        target = self.qualified_name("the name of a table")
+        target = self.qualified_name("a table name")
         options = self._target_options()
         partition = self._partition() if self.take("PARTITION") else ()
         columns: tuple[str, ...] = ()
@@ -140,9 +140,9 @@ class ScriptParser(SessionParser):
 
     def _partition_value(self) -> s.Option:
         start = self.here
-        column = self.name("the name of a column")
+        column = self.name("a column name")
         self.expect("=")
-        value = self.next().text if self.at(NUMBER) else text_of(self, "a number or a text")
+        value = self.next().text if self.at(NUMBER) else string_of(self, "a number or a string")
         return s.Option(column, value, self.span_from(start))
 
     def _target_options(self) -> tuple[s.Option, ...]:
@@ -150,10 +150,10 @@ class ScriptParser(SessionParser):
         hints = self.hints()
         for hint in hints:
             if hint.name != "OPTIONS":
-                self.refuse(f"the hint {hint.name} on the target of an INSERT", start=start)
+                self.refuse(f"hint {hint.name} on the target of INSERT", start=start)
         given = [option for hint in hints for option in hint.expressions]
         if any(isinstance(option, exp.Literal) for option in given):
-            self.fail("the hint OPTIONS holds 'key' = 'value' pairs", at=self.span_from(start))
+            self.fail("hint OPTIONS takes 'key' = 'value' pairs", at=self.span_from(start))
         span = self.span_from(start)
         return tuple(s.Option(option.name, option.args["value"], span) for option in given)
 
@@ -170,10 +170,12 @@ class ScriptParser(SessionParser):
         inserts: list[s.Insert] = []
         while not self.at("END"):
             if not self.at("INSERT"):
-                self.fail_expecting("`INSERT` or `END`", hint="a statement set holds INSERTs only")
+                self.fail_expecting(
+                    "`INSERT` or `END`", hint="a statement set contains only INSERT statements"
+                )
             inserts.append(self.insert())
             if not self.take(";") and not self.at("END"):
-                self.fail_expecting("`;` behind the INSERT")
+                self.fail_expecting("`;` after the INSERT")
         if not inserts:
             self.fail("this statement set is empty")
         self.expect("END")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark.dialect import statements as s
 from tidemark.dialect.alter import AlterParser
 from tidemark.dialect.cursor import DOUBLE, END, STRING
-from tidemark.dialect.literals import text_of
+from tidemark.dialect.literals import string_of
 
 _SHOWN = ("TABLES", "VIEWS", "FUNCTIONS", "DATABASES", "CATALOGS", "COLUMNS", "JOBS", "MODULES")
 
@@ -21,7 +21,7 @@ class SessionParser(AlterParser):
         at = self.here
         key = self.option_key()
         self.expect("=")
-        value = text_of(self) if self.at(STRING) else self._bare_value()
+        value = string_of(self) if self.at(STRING) else self._bare_value()
         return s.Set(s.Option(key, value, self.span_from(at)), self.span_from(start))
 
     def _bare_value(self) -> str:
@@ -30,7 +30,7 @@ class SessionParser(AlterParser):
         while not self.at(END, ";", DOUBLE):
             self.here += 1
         if self.here == start or self.at(DOUBLE):
-            self.fail_expecting("the value in single quotes")
+            self.fail_expecting("a value in single quotes")
         span = self.span_from(start)
         return self.source.text[span.start : span.end]
 
@@ -46,17 +46,17 @@ class SessionParser(AlterParser):
         what = self._shown()
         name = None
         if what.startswith("CREATE"):
-            name = self.qualified_name("the name of a table or view")
+            name = self.qualified_name("a table or view name")
         elif self.take_any("FROM", "IN") is not None:
             name = self.qualified_name("a name")
         elif what == "COLUMNS":
-            self.fail_expecting("`FROM` and the name of a table")
+            self.fail_expecting("`FROM` and a table name")
         negated = self.take("NOT")
         like = None
         if self.at("ILIKE"):
             self.refuse("SHOW ... ILIKE", hint="use LIKE")
         if self.take("LIKE"):
-            like = text_of(self)
+            like = string_of(self)
         elif negated:
             self.fail_expecting("`LIKE`")
         return s.Show(what, name, like, negated, self.span_from(start))
@@ -86,12 +86,12 @@ class SessionParser(AlterParser):
             self.refuse(f"DESCRIBE {self.key}")
         self.take("TABLE")
         extended = self.take("EXTENDED")
-        name = self.qualified_name("the name of a table or view")
+        name = self.qualified_name("a table or view name")
         return s.Describe(name, extended, self.span_from(start))
 
     def use(self) -> s.Use:
         start = self.here
         self.here += 1
         if self.take("CATALOG"):
-            return s.Use("CATALOG", self.qualified_name("a catalog's name"), self.span_from(start))
-        return s.Use("DATABASE", self.qualified_name("a database's name"), self.span_from(start))
+            return s.Use("CATALOG", self.qualified_name("a catalog name"), self.span_from(start))
+        return s.Use("DATABASE", self.qualified_name("a database name"), self.span_from(start))

@@ -1,4 +1,4 @@
-"""Where in the source text a node stands."""
+"""Where in the source text a node comes from."""
 
 from __future__ import annotations
 

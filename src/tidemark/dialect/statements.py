@@ -1,4 +1,4 @@
-"""What a script says, statement by statement, as typed values.
+"""The statements of a script as typed values.
 
 Queries and scalar expressions inside are sqlglot trees (see `nodes.py`). Every value that an
 error may have to point at carries the `Span` of its text.
@@ -193,7 +193,7 @@ class ResetOptions:
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """`after` names the column it goes behind; `first` puts it before all others."""
+    """`after` names the column that this one follows; `first` puts it before all others."""
 
     column: Column
     first: bool = False
@@ -279,7 +279,7 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A SELECT, VALUES, UNION or WITH that stands alone."""
+    """A SELECT, VALUES, UNION or WITH that is a statement of its own."""
 
     query: exp.Expression
     emit: Emit | None = None
@@ -292,7 +292,7 @@ class Insert:
     query: exp.Expression
     columns: tuple[str, ...] = ()
     partition: tuple[Option, ...] = ()
-    options: tuple[Option, ...] = ()  # from a hint /*+ OPTIONS(...) */ behind the name
+    options: tuple[Option, ...] = ()  # from a hint /*+ OPTIONS(...) */ after the name
     overwrite: bool = False
     emit: Emit | None = None
     span: Span = field(default=NOWHERE, compare=False)

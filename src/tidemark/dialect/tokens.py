@@ -63,14 +63,14 @@ _TOKEN = re.compile(
 
 _TYPOGRAPHIC = {"‘": "'", "’": "'", "“": "'", "”": "'", "–": "--", "—": "--"}
 _UNCLOSED = {
-    "'": ("this text is not closed", "close it with a single quote: '"),
-    '"': ("this text is not closed", "Flink writes texts in single quotes: '...'"),
-    "`": ("this name is not closed", "close it with a back quote: `"),
+    "'": ("unclosed string", "close it with a single quote: '"),
+    '"': ("unclosed string", "strings go in single quotes: '...'"),
+    "`": ("unclosed name", "close it with a back quote: `"),
 }
 
 
 class Unclosed(ParseError):
-    """A text, name or comment that has no end yet."""
+    """A string, name or comment that is not closed yet."""
 
 
 class FlinkTokenizer(Tokenizer):
@@ -87,7 +87,7 @@ class FlinkTokenizer(Tokenizer):
 
 
 def scan(source: Source) -> list[Token]:
-    """All tokens of a text but white space and comments."""
+    """All tokens of the source, without white space and comments."""
     tokens: list[Token] = []
     text, at = source.text, 0
     while at < len(text):
@@ -122,7 +122,7 @@ def _token(kind: str, text: str, start: int, end: int) -> Token:
 
 
 def _check_number(source: Source, found: re.Match[str]) -> None:
-    """`10L` and `1abc` are no numbers; a name that starts with a digit needs back quotes."""
+    """`10L` and `1abc` are not numbers; a name that starts with a digit needs back quotes."""
     if found.lastgroup != "number":
         return
     rest = re.compile(r"\w+").match(source.text, found.end())
@@ -141,7 +141,7 @@ def _refuse(source: Source, at: int) -> NoReturn:
     line_end = len(text) if (end := text.find("\n", at)) < 0 else end
     if text.startswith("/*", at):
         raise Unclosed(
-            "this comment is not closed",
+            "unclosed comment",
             at=Span(at, line_end),
             source=source,
             hint="close it with */",
@@ -151,7 +151,7 @@ def _refuse(source: Source, at: int) -> NoReturn:
         message, hint = _UNCLOSED[character]
         raise Unclosed(message, at=Span(at, line_end), source=source, hint=hint)
     raise ParseError(
-        f"the character {character!r} has no meaning here",
+        f"unexpected character {character!r}",
         at=Span(at, at + 1),
         source=source,
         hint=_hint_for(character),
@@ -160,7 +160,7 @@ def _refuse(source: Source, at: int) -> NoReturn:
 
 def _hint_for(character: str) -> str | None:
     if character in _TYPOGRAPHIC:
-        return f"{character} comes from a text program; write {_TYPOGRAPHIC[character]} instead"
+        return f"{character} is a typographic character; write {_TYPOGRAPHIC[character]} instead"
     if character == "#":
         return "comments start with --"
     return None

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from tidemark import types as t
 from tidemark.dialect.cursor import NAME, NUMBER, STRING, Cursor
-from tidemark.dialect.literals import text_of
+from tidemark.dialect.literals import string_of
 from tidemark.errors import nearest
 
 _PLAIN: dict[str, t.DataType] = {
@@ -86,7 +86,7 @@ class TypeParser(Cursor):
     def _bare_type(self) -> t.DataType:
         word = self.key
         if word in _UNSUPPORTED:
-            self.refuse(f"the type {word}", hint=_UNSUPPORTED[word])
+            self.refuse(f"type {word}", hint=_UNSUPPORTED[word])
         if word in _PLAIN:
             self.here += 1
             return _PLAIN[word]
@@ -153,9 +153,9 @@ class TypeParser(Cursor):
     def _without_time_zone(self, start: int) -> None:
         if self.take("WITH", "TIME", "ZONE"):
             self.refuse(
-                "a type WITH TIME ZONE",
+                "WITH TIME ZONE",
                 start=start,
-                hint="use TIMESTAMP_LTZ, an instant shown in the session's time zone",
+                hint="use TIMESTAMP_LTZ, an instant displayed in the session time zone",
             )
         self.take("WITHOUT", "TIME", "ZONE")
 
@@ -175,11 +175,11 @@ class TypeParser(Cursor):
         if self.take("("):
             precision = self._whole(1, 10, "the precision of an interval")
             if first == "SECOND" and self.take(","):
-                fraction = self._whole(0, 9, "the precision of fractions of a second")
+                fraction = self._whole(0, 9, "the precision of fractional seconds")
             self.expect(")")
         last = self._last_unit(first)
         if last == "SECOND" and self.take("("):
-            fraction = self._whole(0, 9, "the precision of fractions of a second")
+            fraction = self._whole(0, 9, "the precision of fractional seconds")
             self.expect(")")
         return first, last, precision, fraction
 
@@ -189,7 +189,7 @@ class TypeParser(Cursor):
             if finer and self.take("TO"):
                 spellings = [word for word, unit in UNITS.items() if unit in finer]
                 if self.key not in spellings:
-                    self.fail(f"an interval from {first} ends in {' or '.join(finer)}")
+                    self.fail(f"an interval from {first} must end in {' or '.join(finer)}")
                 return UNITS[self.next().text.upper()]
         return None
 
@@ -222,9 +222,9 @@ class TypeParser(Cursor):
         return t.Row(tuple(self.enclosed(self._type_field, close)))
 
     def _type_field(self) -> t.Field:
-        name = self.name("the name of a field")
+        name = self.name("a field name")
         type_ = self.data_type()
-        comment = text_of(self) if self.at(STRING) else None
+        comment = string_of(self) if self.at(STRING) else None
         return t.Field(name, type_, comment)
 
     def _close_angle(self) -> None:
@@ -251,7 +251,7 @@ class TypeParser(Cursor):
             self.fail_expecting(what)
         text = self.token.text
         if not text.isdecimal() or len(text) > 10 or not least <= int(text) <= most:
-            self.fail(f"{what} lies between {least} and {most}, not {text}")
+            self.fail(f"{what} must be between {least} and {most}, not {text}")
         self.here += 1
         return int(text)
 
