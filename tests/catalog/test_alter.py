@@ -51,11 +51,11 @@ def test_modified_column_has_its_new_type_everywhere():
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        ("ADD a INT", "column `a` exists already"),
+        ("ADD a INT", "column `a` already exists"),
         ("ADD (x INT AFTER nope)", "column `nope` does not exist"),
         ("MODIFY nope INT", "column `nope` does not exist"),
         ("RENAME nope TO x", "column `nope` does not exist"),
-        ("RENAME b TO a", "column `a` exists already"),
+        ("RENAME b TO a", "column `a` already exists"),
         ("RENAME a TO x", "column `a` is used by computed column `comp`"),
         ("RENAME ts TO x", "column `ts` is used by the watermark"),
         ("DROP a", "column `a` is used by computed column `comp`"),
@@ -91,12 +91,12 @@ def test_key_can_be_added_and_dropped():
 @pytest.mark.parametrize(
     ("marked", "message"),
     [
-        ("«ALTER TABLE t ADD WATERMARK FOR ts AS ts»", "the table has a watermark already"),
+        ("«ALTER TABLE t ADD WATERMARK FOR ts AS ts»", "the table already has a watermark"),
         ("«ALTER TABLE t MODIFY PRIMARY KEY (a) NOT ENFORCED»", "the table has no primary key"),
         ("«ALTER TABLE t DROP PRIMARY KEY»", "the table has no primary key"),
         ("ALTER TABLE «t2» ADD x INT", "table `t2` does not exist"),
         ("ALTER VIEW «t» RENAME TO v", "view `t` does not exist"),
-        ("«ALTER TABLE t RENAME TO u»", "`u` exists already"),
+        ("«ALTER TABLE t RENAME TO u»", "`u` already exists"),
         (
             "ALTER TABLE t RENAME TO «other.t»",
             "RENAME cannot move a table or view to another database",

@@ -30,8 +30,8 @@ def test_name_means_the_current_database():
         ("CREATE DATABASE «nope.e»", None),
         ("USE «dd»", "did you mean `d`?"),
         ("DROP DATABASE «dd»", "did you mean `d`?"),
-        ("DROP DATABASE «default_database»", "USE another one first"),
-        ("DROP DATABASE «filled»", "add CASCADE"),
+        ("DROP DATABASE «default_database»", "switch to another database with USE first"),
+        ("DROP DATABASE «filled»", "add CASCADE to drop them too"),
         ("CREATE TABLE «nope.t» (a INT)", None),
         ("SHOW TABLES FROM «nope»", None),
     ],
@@ -59,7 +59,7 @@ def test_if_clauses_forgive():
         "CREATE CATALOG IF NOT EXISTS default_catalog WITH ('type' = 'generic_in_memory')",
         "DROP FUNCTION IF EXISTS nope",
     ):
-        assert at.plan_script(statement)[0].message.endswith(("exists already", "does not exist"))
+        assert at.plan_script(statement)[0].message.endswith(("already exists", "does not exist"))
 
 
 # --- catalogs ----------------------------------------------------------------------------------

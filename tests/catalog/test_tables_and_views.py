@@ -17,7 +17,7 @@ def names(at, what="TABLES") -> list[object]:
 
 def test_name_can_be_taken_once():
     error = refused(T + "CREATE TABLE «t» (b INT)", CatalogError, at=workspace())
-    assert error.message == "table `t` exists already"
+    assert error.message == "table `t` already exists"
     assert "CREATE OR REPLACE" in error.hint
 
 
@@ -137,8 +137,8 @@ def test_temporary_table_outlives_its_database():  # as Flink
     ("marked", "hint"),
     [
         ("DROP TABLE «orderz»", "did you mean `orders`?"),
-        ("DROP VIEW «orders»", "it is a table"),
-        ("DROP TABLE «latest»", "it is a view"),
+        ("DROP VIEW «orders»", "`orders` is a table"),
+        ("DROP TABLE «latest»", "`latest` is a view"),
         ("DROP TEMPORARY TABLE «orders»", "did you mean `orders`?"),
     ],
 )
@@ -211,5 +211,5 @@ def test_missing_table_suggests_the_nearest_and_where_else_there_is_one():
     at = workspace("CREATE TABLE orders (a INT); CREATE DATABASE d; CREATE TABLE d.rates (a INT)")
     assert refused("SELECT * FROM «oders»", CatalogError, at=at).hint == "did you mean `orders`?"
     elsewhere = refused("SELECT * FROM «rates»", CatalogError, at=at).hint
-    assert elsewhere == "there is `default_catalog.d.rates`"
+    assert elsewhere == "did you mean `default_catalog.d.rates`?"
     assert refused("SELECT * FROM «d.rate»", CatalogError, at=at).hint == "did you mean `rates`?"

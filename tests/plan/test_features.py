@@ -106,7 +106,7 @@ def test_python_functions_have_the_types_they_declare():
     [
         ("SELECT twice(«a») FROM t", "takes STRING here, not INT"),
         ("SELECT «twice(b, b)» FROM t", "takes 1 arguments, not 2"),
-        ("SELECT «untyped(b)» FROM t", "the result type of function `untyped` is not known"),
+        ("SELECT «untyped(b)» FROM t", "the result type of function `untyped` is unknown"),
         ("SELECT «gone(b)» FROM t", "No module named"),
         ("SELECT «missing(b)» FROM t", "has no attribute 'missing'"),
         ("SELECT «constant(b)» FROM t", "is not a function"),
@@ -121,4 +121,4 @@ def test_python_function_that_cannot_be_called_says_why(marked, part):
 def test_built_in_names_cannot_be_taken():
     for kind in ("FUNCTION", "TEMPORARY FUNCTION", "TEMPORARY SYSTEM FUNCTION"):
         error = refused(f"CREATE {kind} «`upper`» AS 'a.b' LANGUAGE PYTHON", CatalogError)
-        assert error.message == "`upper` is a built-in function and cannot be hidden"
+        assert error.message == "`upper` is a built-in function and cannot be replaced"

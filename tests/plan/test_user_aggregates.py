@@ -107,7 +107,7 @@ def test_mistakes_are_shown_at_their_place(marked, says, tables):
 
 def test_class_without_all_parts_is_refused_by_name(tables):
     error = refused("SELECT «half(a)» FROM t", CatalogError, at=tables)
-    assert error.message.endswith("`half` has no create_accumulator and no get_value")
+    assert error.message.endswith("`half` is missing create_accumulator and get_value")
 
 
 def test_class_that_needs_arguments_is_to_be_given_as_an_object():
@@ -117,7 +117,7 @@ def test_class_that_needs_arguments_is_to_be_given_as_an_object():
 
     with pytest.raises(CatalogError) as refusal:
         declare("least", Least)
-    assert refusal.value.hint == "give an object instead of the class"
+    assert refusal.value.hint == "pass an object instead of the class"
     assert declare("least", Least(3)).aggregate
 
 

@@ -16,7 +16,7 @@ from tidemark.errors import CatalogError, OptionError, Source, did_you_mean
 
 
 def alter(statement: s.Alter, catalogs: Catalogs, source: Source, check: Check) -> str:
-    """Apply the actions in order, all or none. Returns one line that says what happened."""
+    """Apply the actions in order, all or none. Returns a one-line confirmation."""
     match statement.kind:
         case "DATABASE":
             return _alter_database(statement, catalogs)
@@ -38,7 +38,7 @@ def _missing(found: Relation | None, statement: s.Alter, catalogs: Catalogs) -> 
         return what
     hint = did_you_mean(statement.name.parts[-1], catalogs.relation_names())
     if found is not None:
-        hint = f"it is a {'table' if isinstance(found, Table) else 'view'}"
+        hint = f"`{statement.name}` is a {'table' if isinstance(found, Table) else 'view'}"
     raise CatalogError(what, at=statement.name.span, hint=hint)
 
 
@@ -59,7 +59,7 @@ def _altered(found: Relation, statement: s.Alter, source: Source, catalogs: Cata
 def _replace(old: Relation, new: Relation, statement: s.Alter, catalogs: Catalogs) -> None:
     if new.identifier != old.identifier:
         if catalogs.find(s.Name((*new.identifier.path, new.name))) is not None:
-            raise CatalogError(f"`{new.name}` exists already", at=statement.span)
+            raise CatalogError(f"`{new.name}` already exists", at=statement.span)
         catalogs.remove(old)
     catalogs.put(new)
 
@@ -83,7 +83,7 @@ def _alter_view(
             return replace(view, identifier=_renamed(view.identifier, name))
         case s.SetQuery(query=query):
             return replace(view, query=query, columns=(), source=source, path=catalogs.path)
-    raise CatalogError("a view can be renamed or given another query", at=statement.span)
+    raise CatalogError("ALTER VIEW supports only RENAME TO and AS query", at=statement.span)
 
 
 # --- tables ------------------------------------------------------------------------------------
@@ -108,15 +108,17 @@ def _alter_table(table: Table, action: s.AlterAction, statement: s.Alter) -> Tab
             _check_presence("primary key", table.primary_key is not None, add, statement)
             return replace(table, primary_key=key)
         case s.SetQuery():
-            raise CatalogError("a table has no query", at=statement.span)
+            raise CatalogError("ALTER TABLE does not take a query", at=statement.span)
     return replace(table, columns=_alter_columns(table, action, statement))
 
 
 def _check_presence(what: str, present: bool, add: bool, statement: s.Alter) -> None:
-    """ADD needs the table to be without it, MODIFY and DROP need it there."""
+    """ADD requires it to be absent, MODIFY and DROP require it to be present."""
     if present and add:
         raise CatalogError(
-            f"the table has a {what} already", at=statement.span, hint="MODIFY it, or DROP it first"
+            f"the table already has a {what}",
+            at=statement.span,
+            hint="use MODIFY, or DROP it first",
         )
     if not present and not add:
         raise CatalogError(f"the table has no {what}", at=statement.span)
@@ -169,7 +171,7 @@ def _position(columns: list[s.Column], name: str, statement: s.Alter) -> int:
 
 def _refuse_if_there(columns: list[s.Column], name: str, statement: s.Alter) -> None:
     if any(column.name == name for column in columns):
-        raise CatalogError(f"column `{name}` exists already", at=statement.span)
+        raise CatalogError(f"column `{name}` already exists", at=statement.span)
 
 
 def _refuse_if_used(

@@ -122,7 +122,7 @@ class Catalogs:
         for catalog, held in self.catalogs.items():
             for database, objects in held.databases.items():
                 if name in objects.relations:
-                    return f"there is `{catalog}.{database}.{name}`"
+                    return f"did you mean `{catalog}.{database}.{name}`?"
         return None
 
     def relation_names(self, catalog: str | None = None, database: str | None = None) -> list[str]:
@@ -165,7 +165,7 @@ class Catalogs:
         return next((held[key] for held, key in slots if key in held), None)
 
     def has_function(self, name: Name, like: UserFunction) -> bool:
-        """Whether the place is taken where a function of this name and kind would go."""
+        """Whether a function of this name and kind already exists."""
         held, key = self._slot(name, like.temporary, like.system)
         return key in held
 

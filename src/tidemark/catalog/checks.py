@@ -28,7 +28,7 @@ def _check_primary_key(table: Table) -> None:
         return
     repeated = {name for name in key.columns if key.columns.count(name) > 1}
     if repeated:
-        raise CatalogError(f"the primary key names `{min(repeated)}` twice", at=key.span)
+        raise CatalogError(f"the primary key lists column `{min(repeated)}` twice", at=key.span)
     _require_physical(table, key.columns, "primary key", key.span)
 
 
@@ -44,14 +44,16 @@ def _require_physical(table: Table, names: Iterable[str], what: str, at: Span | 
             raise CatalogError(
                 f"{what} column `{name}` must be a physical column",
                 at=at,
-                notes={name: "is computed or metadata, so no row brings a value of its own"},
+                notes={
+                    "why": f"`{name}` is a computed or metadata column and is not stored in rows"
+                },
             )
 
 
 def _require_column(name: str, known: Iterable[str], what: str, at: Span | None) -> None:
     if name not in known:
         raise CatalogError(
-            f"{what} column `{name}` is not a column of the table",
+            f"{what} column `{name}` does not exist in the table",
             at=at,
             hint=did_you_mean(name, known),
         )

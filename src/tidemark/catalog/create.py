@@ -20,13 +20,13 @@ Check = Callable[[Relation], None]
 def create_table(statement: s.CreateTable, catalogs: Catalogs, source: Source, check: Check) -> str:
     if statement.query is not None:
         raise NotSupported(
-            "CREATE TABLE ... AS SELECT cannot be run yet",
+            "CREATE TABLE ... AS SELECT is not supported yet",
             at=statement.span,
-            notes={"why": "a statement either declares or starts a job here"},
-            hint="CREATE the table with its columns, then INSERT INTO it",
+            notes={"why": "one statement cannot both create a table and start a job"},
+            hint="use CREATE TABLE with the columns, then INSERT INTO",
         )
     if not _may_create(statement, catalogs):
-        return f"table `{statement.name}` exists already"
+        return f"table `{statement.name}` already exists"
     table = Table(
         identifier=catalogs.identify(statement.name),
         columns=statement.columns,
@@ -49,13 +49,13 @@ def create_table(statement: s.CreateTable, catalogs: Catalogs, source: Source, c
 def _base(like: s.Like, catalogs: Catalogs) -> Table:
     base = catalogs.relation(like.table)
     if not isinstance(base, Table):
-        raise CatalogError(f"`{base.name}` is a view; LIKE takes a table", at=like.table.span)
+        raise CatalogError(f"LIKE needs a table, and `{base.name}` is a view", at=like.table.span)
     return base
 
 
 def create_view(statement: s.CreateView, catalogs: Catalogs, source: Source, check: Check) -> str:
     if not _may_create(statement, catalogs):
-        return f"view `{statement.name}` exists already"
+        return f"view `{statement.name}` already exists"
     view = View(
         identifier=catalogs.identify(statement.name),
         query=statement.query,
@@ -71,11 +71,11 @@ def create_view(statement: s.CreateView, catalogs: Catalogs, source: Source, che
 
 
 def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> bool:
-    """Whether to go on; False where IF NOT EXISTS found the name taken."""
+    """Whether to create it; False if the name is taken and IF NOT EXISTS was given."""
     identifier = catalogs.identify(statement.name)
     taken: Relation | None
     if statement.temporary:
-        # As in Flink, a temporary object may even live in a database that is not there.
+        # As in Flink, a temporary object may even live in a database that does not exist.
         taken = catalogs.temporary.get(identifier)
     else:
         database = catalogs.database(identifier.catalog, identifier.database, statement.name.span)
@@ -86,9 +86,9 @@ def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> 
         return False
     kind = "table" if isinstance(taken, Table) else "view"
     raise CatalogError(
-        f"{kind} `{statement.name}` exists already",
+        f"{kind} `{statement.name}` already exists",
         at=statement.name.span,
-        hint="DROP it first, or write CREATE OR REPLACE, or IF NOT EXISTS",
+        hint="DROP it first, or use CREATE OR REPLACE or IF NOT EXISTS",
     )
 
 
@@ -96,7 +96,7 @@ def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> 
 
 
 def is_built_in(name: str) -> bool:
-    """Whether the name means a function of Flink's, so that one of the user's cannot have it."""
+    """Whether this is the name of a built-in function of Flink, which users cannot redefine."""
     return functions.lookup(name) is not None or aggregates.lookup(name) is not None
 
 
@@ -104,15 +104,15 @@ def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
     name = statement.name.parts[-1]
     if statement.language.upper() != "PYTHON":
         raise NotSupported(
-            f"functions in {statement.language.upper()} cannot be run; only LANGUAGE PYTHON",
+            f"LANGUAGE {statement.language.upper()} is not supported",
             at=statement.span,
-            hint="CREATE FUNCTION f AS 'module.function' LANGUAGE PYTHON",
+            hint="use CREATE FUNCTION f AS 'module.function' LANGUAGE PYTHON",
         )
     if is_built_in(name) or name.upper() in functions.NOT_YET:
         raise CatalogError(
-            f"`{name}` is a built-in function and cannot be hidden",
+            f"`{name}` is a built-in function and cannot be replaced",
             at=statement.name.span,
-            hint="choose another name",
+            hint="choose a different name",
         )
     function = UserFunction(
         name=name,
@@ -122,8 +122,8 @@ def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
     )
     if catalogs.has_function(statement.name, function):
         if statement.if_not_exists:
-            return f"function `{statement.name}` exists already"
-        raise CatalogError(f"function `{statement.name}` exists already", at=statement.name.span)
+            return f"function `{statement.name}` already exists"
+        raise CatalogError(f"function `{statement.name}` already exists", at=statement.name.span)
     catalogs.put_function(statement.name, function)
     return f"function `{name}` created"
 
@@ -136,8 +136,8 @@ def create_database(statement: s.CreateDatabase, catalogs: Catalogs) -> str:
     databases = catalogs.catalog(catalog, statement.name.span).databases
     if name in databases:
         if statement.if_not_exists:
-            return f"database `{name}` exists already"
-        raise CatalogError(f"database `{name}` exists already", at=statement.name.span)
+            return f"database `{name}` already exists"
+        raise CatalogError(f"database `{name}` already exists", at=statement.name.span)
     options = {option.key: option.value for option in statement.options}
     databases[name] = Database(statement.comment, options)
     return f"database `{name}` created"
@@ -151,8 +151,8 @@ def create_catalog(statement: s.CreateCatalog, catalogs: Catalogs) -> str:
     name = statement.name.parts[-1]
     if name in catalogs.catalogs:
         if statement.if_not_exists:
-            return f"catalog `{name}` exists already"
-        raise CatalogError(f"catalog `{name}` exists already", at=statement.name.span)
+            return f"catalog `{name}` already exists"
+        raise CatalogError(f"catalog `{name}` already exists", at=statement.name.span)
     options = _catalog_options(statement)
     first = options.get(_DEFAULT_DATABASE, "default")
     catalogs.catalogs[name] = Catalog(statement.comment, options, {first: Database()}, first)
@@ -164,16 +164,14 @@ def _catalog_options(statement: s.CreateCatalog) -> dict[str, str]:
     kind = options.get("type")
     hint = f"use 'type' = '{CATALOG_TYPE}'"
     if kind is None:
-        raise OptionError("a catalog needs a 'type'", at=statement.span, hint=hint)
+        raise OptionError("option 'type' of the catalog is missing", at=statement.span, hint=hint)
     if kind.value != CATALOG_TYPE:
-        raise NotSupported(
-            f"a catalog of type '{kind.value}' cannot be created", at=kind.span, hint=hint
-        )
+        raise NotSupported(f"catalog type '{kind.value}' is not supported", at=kind.span, hint=hint)
     known = ("type", _DEFAULT_DATABASE)
     for option in statement.options:
         if option.key not in known:
             raise OptionError(
-                f"unknown option '{option.key}' of a catalog",
+                f"unknown catalog option '{option.key}'",
                 at=option.span,
                 notes={"options": ", ".join(known)},
                 hint=did_you_mean(option.key, known),

@@ -29,7 +29,7 @@ Definition = (
 
 
 def apply(statement: Definition, catalogs: Catalogs, source: Source, check: Check) -> str:
-    """Change the catalog as the statement says. Returns one line that says what happened.
+    """Apply the statement to the catalog. Returns a one-line confirmation.
 
     `check` is asked before a table or view is kept and raises if it makes no sense; then all is
     as it was.

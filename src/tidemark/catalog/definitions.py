@@ -9,7 +9,7 @@ from tidemark.dialect import parse_script, to_sql
 from tidemark.dialect import statements as s
 from tidemark.errors import Source
 
-# The words that mark an option as secret wherever it stands: those that Flink hides in its logs,
+# The words that mark an option as secret wherever it appears: those that Flink hides in its logs,
 # and two more spellings.
 _SECRET_WORDS = (
     "password",
@@ -59,7 +59,7 @@ def _full_name(identifier: Identifier) -> s.Name:
 
 
 def restated(table: Table) -> Table:
-    """The same table with one text of its own for errors to point into.
+    """The same table with a source of its own for errors to point into.
 
     For tables whose parts were written in several texts: by LIKE, or by a later ALTER.
     """
@@ -82,5 +82,5 @@ def without_secrets(options: tuple[s.Option, ...]) -> tuple[s.Option, ...]:
 
 
 def shown(key: str, value: str) -> str:
-    """The value of an option, unless its name says that it is a secret."""
+    """The value of an option, masked if its name marks it as a secret."""
     return _HIDDEN if any(word in key.lower() for word in _SECRET_WORDS) else value

@@ -9,7 +9,7 @@ from tidemark.errors import CatalogError, did_you_mean
 
 
 def drop(statement: s.Drop, catalogs: Catalogs) -> str:
-    """Remove what the statement names. Returns one line that says what happened."""
+    """Remove what the statement names. Returns a one-line confirmation."""
     match statement.kind:
         case "TABLE" | "VIEW":
             return _drop_relation(statement, catalogs)
@@ -49,7 +49,7 @@ def _drop_relation(statement: s.Drop, catalogs: Catalogs) -> str:
 def _other_kind(found: Relation | None, statement: s.Drop, catalogs: Catalogs) -> str | None:
     if found is None:
         return did_you_mean(statement.name.parts[-1], catalogs.relation_names())
-    return f"it is a {'table' if isinstance(found, Table) else 'view'}"
+    return f"`{statement.name}` is a {'table' if isinstance(found, Table) else 'view'}"
 
 
 def _drop_function(statement: s.Drop, catalogs: Catalogs) -> str:
@@ -70,14 +70,16 @@ def _drop_database(statement: s.Drop, catalogs: Catalogs) -> str:
         return _missing(statement, did_you_mean(name, databases))
     if (catalog, name) == catalogs.path:
         raise CatalogError(
-            f"database `{name}` is in use", at=statement.name.span, hint="USE another one first"
+            f"database `{name}` is in use",
+            at=statement.name.span,
+            hint="switch to another database with USE first",
         )
     if databases[name].relations and not statement.cascade:
         raise CatalogError(
             f"database `{name}` is not empty",
             at=statement.name.span,
-            notes={"holds": ", ".join(sorted(databases[name].relations))},
-            hint="add CASCADE",
+            notes={"contains": ", ".join(sorted(databases[name].relations))},
+            hint="add CASCADE to drop them too",
         )
     catalogs.drop_database(catalog, name)
     return f"database `{name}` dropped"
@@ -89,7 +91,9 @@ def _drop_catalog(statement: s.Drop, catalogs: Catalogs) -> str:
         return _missing(statement, did_you_mean(name, catalogs.catalogs))
     if name == catalogs.current_catalog:
         raise CatalogError(
-            f"catalog `{name}` is in use", at=statement.name.span, hint="USE CATALOG another first"
+            f"catalog `{name}` is in use",
+            at=statement.name.span,
+            hint="switch to another catalog with USE CATALOG first",
         )
     catalogs.drop_catalog(name)
     return f"catalog `{name}` dropped"

@@ -32,11 +32,11 @@ def derive(table: Table, base: Table, like: s.Like) -> Table:
         partitioned_by=_partitions(table, base, choices["PARTITIONS"]),
         options=_options(table, base, choices["OPTIONS"]),
     )
-    # Places in errors can only be shown when they all lie in one text.
+    # Errors can point into only one source.
     return derived if table.source is base.source else restated(derived)
 
 
-# There is at most one key and one partitioning: nothing to overwrite in part.
+# A table has at most one key and one partitioning, so there is nothing to overwrite in part.
 _NEVER_OVERWRITTEN = ("ALL", "CONSTRAINTS", "DISTRIBUTION", "PARTITIONS")
 
 
@@ -55,10 +55,10 @@ def _check_choices(like: s.Like) -> None:
     features = [feature for feature, _ in like.choices]
     for feature, choice in like.choices:
         if features.count(feature) > 1:
-            raise CatalogError(f"LIKE has two choices for {feature}", at=like.table.span)
+            raise CatalogError(f"LIKE lists {feature} twice", at=like.table.span)
         if choice == "OVERWRITING" and feature in _NEVER_OVERWRITTEN:
             raise CatalogError(
-                f"LIKE cannot have OVERWRITING {feature}",
+                f"OVERWRITING {feature} is not allowed in LIKE",
                 at=like.table.span,
                 hint=f"write INCLUDING {feature} or EXCLUDING {feature}",
             )
@@ -80,7 +80,7 @@ def _columns(table: Table, base: Table, choices: dict[str, str]) -> tuple[s.Colu
             taken.append(own.pop(column.name))
         else:
             raise CatalogError(
-                f"column `{column.name}` is in `{base.name}` already",
+                f"`{base.name}` already has a column `{column.name}`",
                 at=mine.span,
                 hint=f"leave it out, or add OVERWRITING {feature}" if feature else "leave it out",
             )
@@ -101,7 +101,7 @@ def _watermark(table: Table, base: Table, choice: str) -> s.Watermark | None:
     if choice == "OVERWRITING":
         return table.watermark
     raise CatalogError(
-        f"`{base.name}` has a watermark already",
+        f"`{base.name}` already has a watermark",
         at=table.watermark.span,
         hint="add OVERWRITING WATERMARKS or EXCLUDING WATERMARKS",
     )
@@ -113,7 +113,7 @@ def _primary_key(table: Table, base: Table, choice: str) -> s.PrimaryKey | None:
     if table.primary_key is None:
         return base.primary_key
     raise CatalogError(
-        f"`{base.name}` has a primary key already",
+        f"`{base.name}` already has a primary key",
         at=table.primary_key.span,
         hint="add EXCLUDING CONSTRAINTS",
     )
@@ -125,7 +125,7 @@ def _partitions(table: Table, base: Table, choice: str) -> tuple[str, ...]:
     if not table.partitioned_by:
         return base.partitioned_by
     raise CatalogError(
-        f"`{base.name}` is partitioned already, by {', '.join(base.partitioned_by)}",
+        f"`{base.name}` is already partitioned by {', '.join(base.partitioned_by)}",
         hint="add EXCLUDING PARTITIONS",
     )
 
@@ -138,7 +138,7 @@ def _options(table: Table, base: Table, choice: str) -> tuple[s.Option, ...]:
         for option in base.options:
             if option.key in own:
                 raise CatalogError(
-                    f"option '{option.key}' is set in `{base.name}` already",
+                    f"`{base.name}` already sets option '{option.key}'",
                     at=next(o.span for o in table.options if o.key == option.key),
                     hint="add OVERWRITING OPTIONS",
                 )

@@ -13,7 +13,7 @@ from tidemark.errors import OptionError, Span, did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class SessionOption:
-    """One key: how its text is checked, and whether it changes anything here."""
+    """One key: how its value is checked, and what it is for."""
 
     key: str
     check: Callable[[str], object]
@@ -33,7 +33,7 @@ def _boolean(value: str) -> bool:
 
 def _positive(value: str) -> int:
     if not value.isdecimal() or int(value) < 1:
-        raise ValueError("expected a whole number above zero")
+        raise ValueError("expected a positive integer")
     return int(value)
 
 
@@ -43,7 +43,10 @@ _OFFSET = re.compile(r"(GMT|UTC|UT)?[+-](0?\d|1[0-8])(:[0-5]\d)?")
 def _zone(value: str) -> str:
     known = available_timezones()
     if value not in known and _OFFSET.fullmatch(value) is None:
-        hint = did_you_mean(value, known) or "write 'Europe/Berlin' or 'GMT+02:00'"
+        hint = (
+            did_you_mean(value, known)
+            or "use a name such as 'Europe/Berlin' or an offset such as 'GMT+02:00'"
+        )
         raise ValueError(f"not a time zone; {hint}")
     return value
 
@@ -57,7 +60,7 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
-def _slack(value: str) -> object:
+def _cleanup_interval(value: str) -> object:
     return value if value.lower() == "half-width" else parse_duration(value)
 
 
@@ -66,7 +69,7 @@ LOCAL_TIME_ZONE = "table.local-time-zone"
 STATE_TTL = "table.exec.state.ttl"
 CHECKPOINT_INTERVAL = "execution.checkpointing.interval"
 JOB_NAME = "pipeline.name"
-INTERVAL_SLACK = "table.exec.interval-join.min-cleanup-interval"
+INTERVAL_CLEANUP = "table.exec.interval-join.min-cleanup-interval"
 INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
@@ -76,73 +79,100 @@ AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
 
 OPTIONS = (
     SessionOption(
-        RUNTIME_MODE, _one_of("streaming", "batch"), "how queries run", default="streaming"
+        RUNTIME_MODE,
+        _one_of("streaming", "batch"),
+        "whether queries run as streaming or batch jobs",
+        default="streaming",
     ),
-    SessionOption(LOCAL_TIME_ZONE, _zone, "the zone that TIMESTAMP_LTZ values are shown in"),
-    SessionOption(JOB_NAME, _text, "a name for the jobs started next"),
+    SessionOption(
+        LOCAL_TIME_ZONE, _zone, "the time zone in which TIMESTAMP_LTZ values are displayed"
+    ),
+    SessionOption(JOB_NAME, _text, "the name of jobs started from now on"),
     SessionOption(
         CHECKPOINT_INTERVAL,
         parse_duration,
-        "the shortest time between two micro-batches of an unbounded job",
+        "the minimum time between two micro-batches of an unbounded job",
     ),
-    SessionOption(STATE_TTL, parse_duration, "how long idle state is kept; 0 keeps it"),
-    SessionOption("table.exec.emit.early-fire.enabled", _boolean, "windows show early results"),
-    SessionOption("table.exec.emit.early-fire.delay", parse_duration, "how often they do"),
-    SessionOption("table.exec.emit.late-fire.enabled", _boolean, "windows show late results"),
-    SessionOption("table.exec.emit.late-fire.delay", parse_duration, "how often they do"),
-    SessionOption("table.exec.emit.allow-lateness", parse_duration, "how late rows may be"),
+    SessionOption(STATE_TTL, parse_duration, "how long idle state is kept; 0 means forever"),
     SessionOption(
-        INTERVAL_SLACK,
-        _slack,
+        "table.exec.emit.early-fire.enabled", _boolean, "whether windows emit early results"
+    ),
+    SessionOption(
+        "table.exec.emit.early-fire.delay", parse_duration, "the interval between early results"
+    ),
+    SessionOption(
+        "table.exec.emit.late-fire.enabled", _boolean, "whether windows emit late results"
+    ),
+    SessionOption(
+        "table.exec.emit.late-fire.delay", parse_duration, "the interval between late results"
+    ),
+    SessionOption(
+        "table.exec.emit.allow-lateness",
+        parse_duration,
+        "how late a row may be before it is dropped",
+    ),
+    SessionOption(
+        INTERVAL_CLEANUP,
+        _cleanup_interval,
         "how long interval joins keep expired rows: a duration, or half-width as before Flink 1.18",
         default="0 ms",
     ),
     SessionOption(
         LOAD_PHASE,
         parse_duration,
-        "joins streams by processing time: left rows wait until the right side was silent for "
-        "so long, or its watermark has come to the start",
+        "for processing-time temporal joins: left rows wait until the right side has been "
+        "silent for this long, or its watermark has reached the start time of the job",
     ),
     SessionOption(
         INTERVAL_LATE_ROWS,
         _one_of("join", "drop"),
-        "whether late rows of inner interval joins join what is kept, as in SQL, or are dropped, "
-        "as in Flink's stream API",
+        "whether late rows of inner interval joins still join the rows kept in state, as in SQL, "
+        "or are dropped, as in Flink's stream API",
         default="join",
     ),
     SessionOption(BUCKETS, _positive, "the number of key buckets of stateful jobs"),
     SessionOption(
         AGGREGATE_PHASES,
         _one_of("auto", "one_phase", "two_phase"),
-        "whether rows of one key and window are combined before they are moved; `auto` does so "
-        "where that at least halves their number",
+        "whether rows of one key and window are pre-aggregated before the shuffle; `auto` does so "
+        "where that at least halves the number of rows",
         default="auto",
     ),
     SessionOption(
         "pipeline.auto-watermark-interval",
         parse_duration,
-        "accepted; watermarks move with every row or micro-batch here",
+        "accepted without effect; watermarks advance with every row or micro-batch",
     ),
     SessionOption(
         NOT_NULL_ENFORCER,
         _one_of("error", "drop"),
-        "whether a null for a NOT NULL column fails the job or drops the row",
+        "whether NULL in a NOT NULL column fails the job or drops the row",
         default="error",
     ),
-    SessionOption("table.dml-sync", _boolean, "INSERT waits until its job has ended"),
+    SessionOption("table.dml-sync", _boolean, "whether INSERT waits until its job has finished"),
     SessionOption(
-        "table.exec.source.idle-timeout", parse_duration, "when a silent source counts as idle"
+        "table.exec.source.idle-timeout",
+        parse_duration,
+        "how long a source must be silent to count as idle",
     ),
-    SessionOption("table.exec.mini-batch.enabled", _boolean, "accepted; batches are always small"),
-    SessionOption("table.exec.mini-batch.allow-latency", parse_duration, "accepted"),
-    SessionOption("table.exec.mini-batch.size", _positive, "accepted"),
-    SessionOption("table.sql-dialect", _one_of("default"), "Flink's own dialect is the only one"),
+    SessionOption(
+        "table.exec.mini-batch.enabled",
+        _boolean,
+        "accepted without effect; input is always processed in micro-batches",
+    ),
+    SessionOption("table.exec.mini-batch.allow-latency", parse_duration, "accepted without effect"),
+    SessionOption("table.exec.mini-batch.size", _positive, "accepted without effect"),
+    SessionOption(
+        "table.sql-dialect",
+        _one_of("default"),
+        "the SQL dialect; only Flink's default dialect is supported",
+    ),
 )
 
 # Settings of Flink's own runtime and of its SQL client: a script that sets them runs
 # unchanged, and they have nothing to change on Spark.
 # fmt: off
-WITHOUT_EFFECT = (
+IGNORED_PREFIXES = (
     "akka.", "blob.", "classloader.", "client.", "cluster.", "env.", "execution.", "fs.",
     "heartbeat.", "high-availability", "historyserver.", "io.", "jmx.", "job.", "jobmanager.",
     "jobstore.", "kubernetes.", "metrics.", "parallelism.", "pekko.", "pipeline.", "process.",
@@ -154,8 +184,8 @@ WITHOUT_EFFECT = (
     "table.exec.uid.", "table.generated-code.", "table.optimizer.", "table.plan.",
     "table.rtas-ctas.", "taskmanager.", "web.", "yarn.", "zookeeper.",
 )
-# The same, key by key, where names beside them mean something.
-KEYS_WITHOUT_EFFECT = frozenset({
+# The same, key by key, where other keys with the same prefix do have an effect.
+IGNORED_KEYS = frozenset({
     "table.column-expansion-strategy", "table.dynamic-table-options.enabled",
     "table.exec.deduplicate.insert-update-after-sensitive-enabled",
     "table.exec.deduplicate.mini-batch.compact-changes-enabled",
@@ -171,8 +201,8 @@ SPARK_PREFIX = "spark."
 _BY_KEY = {option.key: option for option in OPTIONS}
 
 
-def _has_no_effect(key: str) -> bool:
-    return key.startswith(WITHOUT_EFFECT) or key in KEYS_WITHOUT_EFFECT
+def _is_ignored(key: str) -> bool:
+    return key.startswith(IGNORED_PREFIXES) or key in IGNORED_KEYS
 
 
 class SessionOptions:
@@ -186,33 +216,33 @@ class SessionOptions:
         self._initial = dict(self._values)
 
     def set(self, key: str, value: str, at: Span | None = None) -> str | None:
-        """Set an option. Returns a note if the key is known and changes nothing here."""
+        """Set an option. Returns a note if the key is known but has no effect here."""
         option = _BY_KEY.get(key)
         if option is not None:
             try:
                 option.check(value)
             except ValueError as problem:
                 raise OptionError(
-                    f"option '{key}' cannot be '{value}': {problem}",
+                    f"invalid value '{value}' for option '{key}': {problem}",
                     at=at,
                     notes={key: option.summary},
                 ) from None
-        elif not key.startswith(SPARK_PREFIX) and not _has_no_effect(key):
+        elif not key.startswith(SPARK_PREFIX) and not _is_ignored(key):
             raise self._unknown(key, at)
         self._values[key] = value
         ignored = option is None and not key.startswith(SPARK_PREFIX)
         return f"'{key}' configures Flink's runtime and has no effect here" if ignored else None
 
     def _unknown(self, key: str, at: Span | None) -> OptionError:
-        known = {*_BY_KEY, *KEYS_WITHOUT_EFFECT, *self._values}
+        known = {*_BY_KEY, *IGNORED_KEYS, *self._values}
         return OptionError(f"unknown option '{key}'", at=at, hint=did_you_mean(key, known))
 
     def reset(self, key: str | None = None, at: Span | None = None) -> None:
-        """Take back what SET said of a key, or of all."""
+        """Undo SET for one key, or for all."""
         if key is None:
             self._values = dict(self._initial)
             return
-        known = key in _BY_KEY or key.startswith(SPARK_PREFIX) or _has_no_effect(key)
+        known = key in _BY_KEY or key.startswith(SPARK_PREFIX) or _is_ignored(key)
         if not known:
             raise self._unknown(key, at)
         if key in self._initial:

@@ -68,7 +68,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class TableTraits:
-    """What the planner must know of a table that only its connector can tell."""
+    """What the planner needs to know about a table and only its connector can answer."""
 
     bounded: bool = True
     changelog: Changelog = Changelog.APPEND
@@ -113,7 +113,7 @@ class TemporalFunction:
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A Python function of the user's. `implementation` is the callable, or `identifier` names
+    """A user's Python function. `implementation` is the callable, or `identifier` names
     one as `module.function`; it is imported when first needed. A vectorised one takes and
     returns Arrow arrays; an aggregate one returns one value, or is an object that accumulates."""
 

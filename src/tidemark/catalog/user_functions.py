@@ -33,8 +33,8 @@ _BY_ANNOTATION: dict[Any, t.DataType] = {
 _DECLARATION = "__tidemark_function__"
 
 
-# What an object has that takes the rows of a group one after the other, by Flink's names.
-_ACCUMULATING = ("create_accumulator", "accumulate", "get_value")
+# The methods of an object that accumulates the rows of a group, by Flink's names.
+_AGGREGATE_METHODS = ("create_accumulator", "accumulate", "get_value")
 
 
 def udf(
@@ -92,7 +92,7 @@ def declare(
 ) -> UserFunction:
     """A function with its types: those given, else those of `udf` or `udaf`, else the annotations.
 
-    What accumulates is an aggregate function, whatever is said; of a class an object is made.
+    An object that accumulates is always an aggregate function; a class is instantiated.
     """
     marked: UserFunction | None = getattr(implementation, _DECLARATION, None)
     declared = marked or UserFunction(name, temporary=True, system=True)
@@ -124,17 +124,17 @@ def declare(
 
 
 def _accumulates(implementation: Any) -> bool:
-    return any(hasattr(implementation, part) for part in _ACCUMULATING)
+    return any(hasattr(implementation, part) for part in _AGGREGATE_METHODS)
 
 
 def _accumulating(name: str, implementation: Any, at: Span | None) -> Any:
-    """The object that accumulates, with all that it must have."""
-    missing = [part for part in _ACCUMULATING if not hasattr(implementation, part)]
+    """The accumulating object, checked to have all required methods."""
+    missing = [part for part in _AGGREGATE_METHODS if not hasattr(implementation, part)]
     if missing:
         raise CatalogError(
-            f"aggregate function `{name}` has no {' and no '.join(missing)}",
+            f"aggregate function `{name}` is missing {' and '.join(missing)}",
             at=at,
-            hint=f"it needs {', '.join(_ACCUMULATING)}",
+            hint=f"an aggregate function needs the methods {', '.join(_AGGREGATE_METHODS)}",
         )
     if not isinstance(implementation, type):
         return implementation
@@ -142,14 +142,14 @@ def _accumulating(name: str, implementation: Any, at: Span | None) -> Any:
         return implementation()
     except TypeError as problem:
         raise CatalogError(
-            f"aggregate function `{name}` cannot be made: {problem}",
+            f"cannot create an instance of aggregate function `{name}`: {problem}",
             at=at,
-            hint="give an object instead of the class",
+            hint="pass an object instead of the class",
         ) from problem
 
 
-def misfit(function: UserFunction, count: int) -> str | None:
-    """Why the function cannot be called with so many arguments; None if it can."""
+def argument_problem(function: UserFunction, count: int) -> str | None:
+    """Why the function cannot be called with this many arguments; None if it can."""
     accumulate = getattr(function.implementation, "accumulate", None)
     called = accumulate or function.implementation
     assert called is not None
@@ -159,7 +159,7 @@ def misfit(function: UserFunction, count: int) -> str | None:
     except TypeError as problem:
         return str(problem)
     except ValueError:
-        return None  # a function of C, which does not tell what it takes
+        return None  # a C function without a signature
     return None
 
 
@@ -175,9 +175,9 @@ def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
         )
     if function.returns is None:
         raise PlanError(
-            f"the result type of function `{function.name}` is not known",
+            f"the result type of function `{function.name}` is unknown",
             at=at,
-            hint='annotate it (`-> str`), or give returns="STRING" where it is declared',
+            hint='annotate the function (`-> str`), or declare it with returns="STRING"',
         )
     return function
 
@@ -188,7 +188,7 @@ def _load(function: UserFunction, at: Span | None) -> Any:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as problem:
         raise PlanError(
-            f"function `{function.name}` cannot be loaded from '{function.identifier}': {problem}",
+            f"cannot load function `{function.name}` from '{function.identifier}': {problem}",
             at=at,
             hint="the name is 'module.function', importable from where Tidemark runs",
         ) from problem
@@ -202,7 +202,7 @@ def _type(given: TypeLike) -> t.DataType:
 
 
 def _parameters(implementation: Any) -> tuple[t.DataType, ...] | None:
-    """The types by annotations; None unless all arguments have one that stands for a type."""
+    """The types by annotations; None unless every argument's annotation maps to a type."""
     if _accumulates(implementation):
         called, names = implementation.accumulate, _positional(implementation.accumulate)[1:]
     else:

@@ -8,8 +8,8 @@ from typing import Literal
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.options import (
+    INTERVAL_CLEANUP,
     INTERVAL_LATE_ROWS,
-    INTERVAL_SLACK,
     LOAD_PHASE,
     RUNTIME_MODE,
     STATE_TTL,
@@ -70,7 +70,7 @@ class Planner:
             batch=mode == "batch",
             writes=dry_run is None,
             drops_nulls=self.options.drops_nulls,
-            interval_slack=self.options.get(INTERVAL_SLACK),
+            interval_slack=self.options.get(INTERVAL_CLEANUP),
             interval_drops_late=self.options.get(INTERVAL_LATE_ROWS) == "drop",
             state_ttl_ms=self.options.milliseconds(STATE_TTL) or 0,
             load_idle_ms=self.options.milliseconds(LOAD_PHASE) or None,

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from tidemark import functions
 from tidemark.catalog.tables import UserFunction
-from tidemark.catalog.user_functions import misfit, resolved
+from tidemark.catalog.user_functions import argument_problem, resolved
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import Name
 from tidemark.errors import NotSupported, PlanError, did_you_mean
@@ -120,7 +120,7 @@ def as_parameters(
     """The arguments converted to what the function says it takes; as they are if it does not."""
     parameters = function.parameters
     if parameters is None:
-        problem = misfit(function, len(args))
+        problem = argument_problem(function, len(args))
         if problem is not None:
             raise PlanError(
                 f"function `{function.name}` cannot take {len(args)} arguments: {problem}",
