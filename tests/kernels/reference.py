@@ -82,8 +82,6 @@ class EventTimeReference:
     def right(self, row: Row) -> list[Emitted]:
         if row.kind == "-U" and self.update_before == "ignored":
             return []
-        if row.key is None:
-            return []
         state = self.keys.setdefault(row.key, KeyState())
         state.versions[row.time] = row
         self.lower_timer(state, row.time)
@@ -120,12 +118,7 @@ class EventTimeReference:
     def join(self, row: Row, versions: dict[int, Row]) -> Iterator[Emitted]:
         before = [time for time in versions if time <= row.time]
         version = versions[max(before)] if before else None
-        if (
-            row.key is not None
-            and version is not None
-            and version.kind in ("+I", "+U")
-            and self.condition(row, version)
-        ):
+        if version is not None and version.kind in ("+I", "+U") and self.condition(row, version):
             yield row.payload, version.payload, row.kind
         elif self.how == "left":
             yield row.payload, None, row.kind
@@ -143,7 +136,7 @@ class ProcessingTimeReference:
             self.latest.pop(key, None)
 
     def left(self, row: Row) -> list[Emitted]:
-        version = self.latest.get(row.key) if row.key is not None else None
+        version = self.latest.get(row.key)
         if version is not None:
             self.clean_up.access(row.key)
         if version is not None and self.condition(row, version):
@@ -151,8 +144,6 @@ class ProcessingTimeReference:
         return [(row.payload, None, row.kind)] if self.how == "left" else []
 
     def right(self, row: Row) -> list[Emitted]:
-        if row.key is None:
-            return []
         if row.kind in ("+I", "+U"):
             self.latest[row.key] = row
             self.clean_up.access(row.key)

@@ -34,6 +34,13 @@ def test_a_delete_takes_the_rate_away_until_the_next_one() -> None:
     assert join.feed(right="EUR 0 130", left="EUR 0 2 -U") == ["2 130 -U"]
 
 
+def test_null_matches_null_as_a_key_like_any_other() -> None:
+    join = Driver(LEFT_JOIN)
+
+    assert join.feed(left="null 0 1", right="null 0 110, EUR 0 120") == ["1 110 +I"]
+    assert join.feed(left="null 0 2", right="null 0 0 -D") == ["2 - +I"]
+
+
 def test_only_matches_and_new_rates_renew_a_key() -> None:
     # Two hours, as in the rules: 10:00 sets 13:00, up to 11:00 leaves it, 11:30 moves it to 14:30.
     retention = Retention.of(120)

@@ -75,12 +75,18 @@ def test_a_failed_condition_does_not_fall_back_to_an_older_version() -> None:
     assert join.feed(watermark=9) == ["1 110 +I", "2 - +I"]
 
 
-def test_null_keys_match_nothing_and_are_padded() -> None:
+def test_null_matches_null_as_a_key_like_any_other() -> None:
     join = Driver(LEFT_JOIN)
-    join.feed(left="null 5 1", right="null 1 110")
+    join.feed(left="null 5 1, null 8 2, EUR 9 3", right="null 3 110, null 7 0 -D")
 
-    assert join.feed(watermark=9) == ["1 - +I"]
-    assert Driver(INNER).feed(left="null 5 1", right="null 1 110", watermark=0) == []
+    assert join.feed(watermark=9) == ["1 110 +I", "2 - +I", "3 - +I"]
+
+
+def test_an_inner_join_drops_null_keys_that_have_no_version() -> None:
+    join = Driver(INNER)
+    join.feed(left="null 5 1", right="EUR 1 110")
+
+    assert join.feed(watermark=9) == []
 
 
 def test_the_end_of_input_lets_everything_out() -> None:

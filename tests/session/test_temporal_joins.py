@@ -32,10 +32,11 @@ SELECT currency, rate, ts FROM (
 
 
 def write(folder: Path, table: str, name: str, *rows: str) -> None:
-    """Rows as "value currency second"; the value is an order's id or a rate."""
+    """Rows as "value currency second"; the value is an order's id or a rate. A currency may be null."""
     lines = []
     for row in rows:
-        value, currency, second = row.split()
+        value, word, second = row.split()
+        currency = None if word == "null" else word
         key = "id" if table == "orders" else "rate"
         at = f"2024-01-01 00:00:{int(second):02}"
         lines.append(json.dumps({key: int(value), "currency": currency, "ts": at}))
@@ -114,6 +115,17 @@ def test_a_temporal_function_joins_by_event_time_and_by_processing_time(session)
     assert rates_of(session, query.format(time="ts")) == {1: 110, 2: 120, 4: 120, 5: 100}
     # The latest version that is there, whatever the time of the order.
     assert rates_of(session, query.format(time="proctime")) == {1: 130, 2: 130, 4: 130, 5: 100}
+
+
+@pytest.mark.parametrize("mode", ["batch", "streaming"])
+def test_null_matches_null_in_a_nullable_key(session, folder, mode):
+    write(folder, "rates", "b", "70 null 1", "80 null 20")
+    write(folder, "orders", "b", "6 null 5", "7 null 30")
+    session.sql(f"SET 'execution.runtime-mode' = '{mode}'")
+
+    joined = rates_of(session, JOIN.format(how="LEFT", table="versioned_rates", more=""))
+
+    assert joined == {1: 110, 2: 120, 3: None, 4: 120, 5: 100, 6: 70, 7: 80}
 
 
 def test_a_stream_waits_for_the_watermark_and_goes_on_after_a_restart(spark, tmp_path):

@@ -54,7 +54,7 @@ class TemporalJoin:
         arrivals = arrange(state, inputs, watermark)
         left = arrivals.frames[0]
         ignored = ("-U",) if self.update_before == "ignored" else ()
-        right = as_versions(arrivals.frames[1], self.right_keys, ignored)
+        right = as_versions(arrivals.frames[1], ignored)
         clean_up = self.retention and CleanUp(self.retention, self.right_keys, self.compaction)
         if clean_up:
             state = self._purged(state, clean_up, right, processing_time)

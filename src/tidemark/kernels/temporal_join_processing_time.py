@@ -47,7 +47,7 @@ class ProcessingTimeTemporalJoin:
         if clean_up:
             state = self._purged(state, inputs[1], clean_up, processing_time)
         numbered = number(state, inputs)
-        left, right = numbered[0], as_versions(numbered[1], self.right_keys)
+        left, right = numbered[0], as_versions(numbered[1])
         keys = Keys.of(
             self.right_keys,
             left.rename(dict(zip(self.left_keys, self.right_keys, strict=True))),
@@ -103,7 +103,7 @@ class ProcessingTimeTemporalJoin:
 
     def _purged(self, state: State, right: pl.DataFrame, clean_up: CleanUp, now: int) -> State:
         """The state without the versions of keys whose clean-up timer has come."""
-        shape = as_versions(number(state, [right])[0], self.right_keys).clear()
+        shape = as_versions(number(state, [right])[0]).clear()
         gone, state = clean_up.expired(state, shape, now)
         ends = pl.concat([shape, gone], how="diagonal").with_columns(
             pl.lit(state.sequence, pl.Int64).alias(SEQUENCE), pl.lit(True).alias(ENDS)

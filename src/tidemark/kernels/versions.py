@@ -83,14 +83,12 @@ def _last_up_to(ordered: Longs, wanted: Longs) -> Longs:
     return found
 
 
-def as_versions(
-    rows: pl.DataFrame, keys: Sequence[str], ignored: Sequence[str] = ()
-) -> pl.DataFrame:
-    """Rows of a changelog as versions. Null keys never match, so they need not be kept."""
+def as_versions(rows: pl.DataFrame, ignored: Sequence[str] = ()) -> pl.DataFrame:
+    """Rows of a changelog as versions. Those of a null key are kept: as in Flink, NULL matches
+    NULL in a temporal join, and a primary key has none."""
     kind = pl.col(KIND) if KIND in rows.columns else pl.lit("+I")
     return (
         rows.filter(~kind.is_in(ignored))
-        .drop_nulls(keys)
         .with_columns((~kind.is_in(ACCUMULATE)).alias(ENDS))
         .drop(KIND, strict=False)
     )
