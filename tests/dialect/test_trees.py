@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-import sqlglot
 from sqlglot import exp
 
 from tidemark import types as t
 from tidemark.dialect import nodes as n
 from tidemark.dialect import parse_expression, parse_query, to_sql
-from tidemark.dialect.sqlglot_dialect import Flink
 
 
 def args_of(text: str) -> list[str]:
@@ -230,8 +228,3 @@ def test_a_pattern_is_a_tree():
     assert (b_or_c.args["least"], b_or_c.args["most"], b_or_c.args["greedy"]) == (1, None, False)
     assert isinstance(excluded, n.PatternExclude)
     assert (e.args["least"], e.args["most"]) == (2, None)
-
-
-def test_sqlglot_reads_and_prints_the_dialect_too():
-    text = "SELECT a FROM TABLE(f(TABLE t)) WHERE `order` IS NOT NULL"
-    assert sqlglot.parse_one(text, dialect=Flink).sql(dialect=Flink) == text

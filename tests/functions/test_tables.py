@@ -27,7 +27,6 @@ def test_functions_are_found_however_they_are_written():
     assert upper is not None and upper.name == "COALESCE"
     assert functions.lookup("ceiling") is functions.lookup("CEIL")
     assert functions.lookup("nothing_like_it") is None
-    assert functions.nearest_function("COALESE") == "COALESCE"
 
 
 @pytest.mark.parametrize("name", sorted(functions.BUILT_IN))

@@ -68,7 +68,6 @@ class Driver:
     state: State = field(default_factory=State)
     metrics: Metrics | None = None
     next_event_time: int | None = None
-    next_processing_time: int | None = None
 
     def step(
         self, rows: Sequence[Arrived], watermark: int, processing_time: int = 0
@@ -83,7 +82,6 @@ class Driver:
         step = self.kernel.step(self.state, inputs, watermark, processing_time)
         self.state, self.metrics = step.state, step.metrics
         self.next_event_time = step.next_event_time
-        self.next_processing_time = step.next_processing_time
         return step
 
     def feed(

@@ -6,7 +6,7 @@ is (left payload, right payload or None, left kind).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 NONE_YET = -(2**63)
@@ -61,7 +61,6 @@ class KeyState:
 @dataclass
 class EventTimeReference:
     how: str = "inner"
-    condition: Callable[[Row, Row], bool] = lambda left, version: True
     update_before: str = "ignored"
     watermark: int = NONE_YET
     keys: dict[str | None, KeyState] = field(default_factory=dict)
@@ -118,7 +117,7 @@ class EventTimeReference:
     def join(self, row: Row, versions: dict[int, Row]) -> Iterator[Emitted]:
         before = [time for time in versions if time <= row.time]
         version = versions[max(before)] if before else None
-        if version is not None and version.kind in ("+I", "+U") and self.condition(row, version):
+        if version is not None and version.kind in ("+I", "+U"):
             yield row.payload, version.payload, row.kind
         elif self.how == "left":
             yield row.payload, None, row.kind
@@ -127,7 +126,6 @@ class EventTimeReference:
 @dataclass
 class ProcessingTimeReference:
     how: str = "inner"
-    condition: Callable[[Row, Row], bool] = lambda left, version: True
     latest: dict[str | None, Row] = field(default_factory=dict)
     clean_up: CleanUpTimers = field(default_factory=CleanUpTimers)
 
@@ -139,7 +137,7 @@ class ProcessingTimeReference:
         version = self.latest.get(row.key)
         if version is not None:
             self.clean_up.access(row.key)
-        if version is not None and self.condition(row, version):
+        if version is not None:
             return [(row.payload, version.payload, row.kind)]
         return [(row.payload, None, row.kind)] if self.how == "left" else []
 

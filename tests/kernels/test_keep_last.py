@@ -50,13 +50,13 @@ def run(kernel: KeepLast, steps: list[list[Row]]) -> list[tuple[str, str | None,
     return emitted
 
 
-def reference(rows: list[Row], by_arrival: bool = False) -> list[tuple[str, str | None, int]]:
+def reference(rows: list[Row]) -> list[tuple[str, str | None, int]]:
     newest: dict[str | None, tuple[int, int]] = {}
     emitted = []
     for key, time, payload in rows:
         if key not in newest:
             emitted.append(("+I", key, payload))
-        elif by_arrival or time >= newest[key][0]:
+        elif time >= newest[key][0]:
             emitted += [("-U", key, newest[key][1]), ("+U", key, payload)]
         else:
             continue
@@ -86,10 +86,10 @@ rows_of_few_keys = st.lists(
 )
 
 
-@given(rows_of_few_keys, st.lists(st.integers(0, 30), max_size=4), st.booleans())
-def test_however_rows_are_cut_into_steps_the_answer_is_the_references(rows, cuts, by_arrival):
+@given(rows_of_few_keys, st.lists(st.integers(0, 30), max_size=4))
+def test_however_rows_are_cut_into_steps_the_answer_is_the_references(rows, cuts):
     ends = sorted({*cuts, 0, len(rows)})
     steps = [rows[a:b] for a, b in itertools.pairwise(ends)]
-    kernel = KeepLast(("k",), by_arrival, Compaction(fanout=2, smallest=2))
+    kernel = KeepLast(("k",), Compaction(fanout=2, smallest=2))
 
-    assert run(kernel, steps) == reference(rows, by_arrival)
+    assert run(kernel, steps) == reference(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +27,6 @@ BATCHES = st.lists(
 @given(
     BATCHES,
     st.sampled_from(["inner", "left"]),
-    st.booleans(),
     st.sampled_from([None, (2, 3), (4, 6), (0, 5)]),
     st.integers(2, 4),
 )
@@ -36,23 +34,18 @@ BATCHES = st.lists(
 def test_every_left_row_sees_what_arrived_before_it(
     batches: list[tuple[list[tuple[int, str | None, str]], int, bool]],
     how: str,
-    conditional: bool,
     retention: tuple[int, int] | None,
     fanout: int,
 ) -> None:
-    condition = (pl.col("l_payload") + pl.col("r_payload")) % 3 != 0
     kernel = ProcessingTimeTemporalJoin(
         left_keys=("l_key",),
         right_keys=("r_key",),
         how=how,  # type: ignore[arg-type]
-        condition=condition if conditional else None,
         retention=Retention(*retention) if retention else None,
         compaction=Compaction(fanout=fanout, smallest=1),
     )
     reference = ProcessingTimeReference(how=how)
     reference.clean_up.retention = retention
-    if conditional:
-        reference.condition = lambda left, version: (left.payload + version.payload) % 3 != 0
     driver = Driver(kernel)
     clock = payload = 0
     for rows, pause, restart in batches:

@@ -58,7 +58,7 @@ def test_a_delete_takes_the_clean_up_timer_with_it() -> None:
     retention = Retention.of(120)
     join = Driver(ProcessingTimeTemporalJoin(("l_key",), ("r_key",), retention=retention))
     join.feed(right="a 0 1", at=600)
-    assert join.next_processing_time == 780
+    assert join.state.queue("clean_ups").next == 780
 
     join.feed(right="a 0 1 -D, a 0 2", at=700)
     assert join.feed(left="a 0 1", at=800) == ["1 2 +I"]
@@ -77,13 +77,13 @@ def test_orders_wait_until_no_rate_has_come_for_a_while() -> None:
     assert join.feed(left="EUR 0 1, USD 0 2", at=100) == []
     assert join.feed(right="EUR 0 110", at=108) == []
     assert join.metrics is not None and join.metrics.waiting == 2
-    assert (join.next_event_time, join.next_processing_time) == (100, 118)
+    assert join.next_event_time == 100
     assert join.feed(left="EUR 0 3", right="USD 0 100", at=117) == []
     assert join.feed(at=126) == []
 
     assert join.feed(at=127) == ["1 110 +I", "2 100 +I", "3 110 +I"]
     assert join.metrics.waiting == 0
-    assert join.next_event_time is join.next_processing_time is None
+    assert join.next_event_time is None
 
 
 def test_what_comes_when_all_is_silent_already_comes_after_those_who_waited() -> None:

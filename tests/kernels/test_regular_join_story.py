@@ -155,7 +155,7 @@ def test_a_row_is_forgotten_a_while_after_it_was_written():
     assert join.right("a 11", clock=60) == ["-D 1 -", "+I 1 11"]  # both until 160
     assert join.left("a 2", clock=150) == ["+I 2 11"]  # until 250
     assert join.right("a 12", clock=170) == ["+I 2 12"]
-    assert join.next_processing_time == 250
+    assert join.state.height > 0
     join.feed([], 300)
     assert join.state.height == 0
 

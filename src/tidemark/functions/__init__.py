@@ -6,7 +6,6 @@ and Tidemark does not are in `NOT_YET`, with the reason.
 
 from __future__ import annotations
 
-from tidemark.errors import nearest
 from tidemark.functions import (
     arithmetic,
     clock,
@@ -64,8 +63,3 @@ NOT_YET: dict[str, str] = dict(not_yet.NOT_YET)
 def lookup(name: str) -> Function | None:
     """The function of that name, however it is written: `upper`, `Upper`, `UPPER`."""
     return BUILT_IN.get(name.upper())
-
-
-def nearest_function(name: str) -> str | None:
-    """The known function name a person most likely meant, if any is close."""
-    return nearest(name, (known for known in BUILT_IN if known[0].isalpha()))

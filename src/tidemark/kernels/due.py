@@ -57,7 +57,7 @@ class Due:
         floors = _floors(firings, index, past, advances)
         return cls(advances, keys, past, left, waiting.key, waiting.firing, firings, index, floors)
 
-    def joined(self, how: JoinType, condition: pl.Expr | None) -> pl.DataFrame:
+    def joined(self, how: JoinType) -> pl.DataFrame:
         """The output, firing by firing and within each in arrival order."""
         order = stable_order_by(self.left_firing, longs(self.left, SEQUENCE))
         match = self._match()
@@ -68,7 +68,7 @@ class Due:
             order = order[match[order] >= 0]
         left = of_the_user(self.left)[order]
         right = of_the_user(self.past.versions).drop(ENDS)
-        return join_rows(left, right, match[order], how, condition)
+        return join_rows(left, right, match[order], how)
 
     def _match(self) -> Longs:
         """Per left row the position of the version that is valid at its time, as the state

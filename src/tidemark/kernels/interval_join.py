@@ -72,10 +72,10 @@ class IntervalJoin:
         made = output.frame()
         waiting = sum(side.partners.waiting(state) for side in sides)
         metrics = Metrics.of(state, arrivals.rows_in, arrivals.late, made.height, waiting)
-        wake = earliest(*(time for side in sides for time in side.wakes(state)))
         if self.time == "processing":
-            return Step(state, made, metrics, next_processing_time=wake)
-        return Step(state, made, metrics, next_event_time=wake)
+            return Step(state, made, metrics)
+        wake = earliest(*(time for side in sides for time in side.wakes(state)))
+        return Step(state, made, metrics, wake)
 
     def _arranged(
         self, state: State, inputs: Sequence[pl.DataFrame], watermark: int, now: int

@@ -11,7 +11,6 @@ from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.tables import Longs
 
 JoinType = Literal["inner", "left"]
-_HOLDS = "_tm_holds"
 
 
 def of_the_user(frame: pl.DataFrame) -> pl.DataFrame:
@@ -24,31 +23,14 @@ def join_rows(
     right: pl.DataFrame,
     match: Longs,
     how: JoinType,
-    condition: pl.Expr | None,
 ) -> pl.DataFrame:
-    """Each left row beside the right row at its position in `match`; -1 means there is none.
-
-    A pair that fails the condition, or for which it is null, counts as no match.
-    """
-    if condition is not None:
-        match = _where_it_holds(left, right, match, condition)
+    """Each left row beside the right row at its position in `match`; -1 means there is none."""
     if how == "left":
         return left.hstack(_rows_or_nulls(right, match))
     matched = np.flatnonzero(match >= 0)
     if matched.size < match.size:
         left, match = left[matched], match[matched]
     return left.hstack(right[match])
-
-
-def _where_it_holds(
-    left: pl.DataFrame, right: pl.DataFrame, match: Longs, condition: pl.Expr
-) -> Longs:
-    matched = np.flatnonzero(match >= 0)
-    pairs = left[matched].hstack(right[match[matched]])
-    holds = pairs.with_columns(condition.fill_null(False).alias(_HOLDS))[_HOLDS].to_numpy()
-    tested = match.copy()
-    tested[matched[~holds]] = -1
-    return tested
 
 
 def _rows_or_nulls(rows: pl.DataFrame, positions: Longs) -> pl.DataFrame:

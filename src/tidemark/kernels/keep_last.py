@@ -24,11 +24,10 @@ class KeepLast:
 
     Of rows with one time the last to arrive wins. The first row of a key is an insert, each
     later one an update with the row it replaces. No row is too late: there is nothing to wait
-    for. With `by_arrival` every row replaces the one before it, whatever its time.
+    for.
     """
 
     keys: tuple[str, ...]
-    by_arrival: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -62,8 +61,7 @@ class KeepLast:
         known = np.flatnonzero(key >= 0)
         order = known[np.lexsort((sequence[known], key[known]))]
         history = rows[order].with_columns(pl.Series("_tm_key", key[order]))
-        time = pl.col(SEQUENCE if self.by_arrival else TIME)
-        newest = (time >= time.cum_max()).over("_tm_key")
+        newest = (pl.col(TIME) >= pl.col(TIME).cum_max()).over("_tm_key")
         marks = history.with_columns(at=pl.when(newest).then(pl.int_range(pl.len())))
         before = pl.col("at").forward_fill().shift(1).over("_tm_key").fill_null(-1)
         kept = np.flatnonzero(marks["at"].is_not_null().to_numpy())

@@ -80,7 +80,7 @@ class AfterLoading:
         return self.join.step(state.with_tables(held=queue), frames, watermark, processing_time)
 
     def _waiting(self, step: Step, inputs: Sequence[pl.DataFrame], phase: _Phase) -> Step:
-        """The step while loading: it wants to be called again when that ends, by either time."""
+        """The step while loading: it wants to be called again when the watermark ends that."""
         held = step.state.queue("held").height
         rows_in = tuple(frame.height for frame in inputs)
         before = step.metrics
@@ -89,13 +89,7 @@ class AfterLoading:
         )
         if not held:
             return step
-        return replace(
-            step,
-            next_event_time=earliest(step.next_event_time, phase.started),
-            next_processing_time=earliest(
-                step.next_processing_time, phase.silent_since + self.idle_ms
-            ),
-        )
+        return replace(step, next_event_time=earliest(step.next_event_time, phase.started))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Step:
     """The outcome of one step.
 
     `next_event_time` is when the kernel wants to be called again although no row comes: at
-    the first watermark that reaches it. `next_processing_time` is the same for the clock.
+    the first watermark that reaches it. Of the clock it asks nothing: a host shows it often.
     `late` holds, for each input, the rows that were dropped because they came too late, with the
     user's columns, TIME and, as STAMP, the watermark each met.
     """
@@ -62,7 +62,6 @@ class Step:
     output: pl.DataFrame
     metrics: Metrics
     next_event_time: int | None = None
-    next_processing_time: int | None = None
     late: tuple[pl.DataFrame, ...] | None = None
 
 

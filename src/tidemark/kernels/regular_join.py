@@ -26,7 +26,7 @@ from tidemark.kernels.regular_outcomes import LEFT, RIGHT, Changes, Meetings
 from tidemark.kernels.regular_sides import StoredSide
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, earliest, longs
+from tidemark.kernels.tables import Longs, longs
 
 _BOTH: Final = (LEFT, RIGHT)
 
@@ -78,8 +78,7 @@ class RegularJoin:
         state = replace(state, watermark=max(state.watermark, watermark), sequence=end)
         output = changes.frame()
         metrics = Metrics.of(state, tuple(f.height for f in inputs), (0, 0), output.height, 0)
-        wake = earliest(*(side.next_forgotten(state) for side in self._sides()))
-        return Step(state, output, metrics, next_processing_time=wake)
+        return Step(state, output, metrics)
 
     def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
         """An empty frame with the columns of a side that come out."""

@@ -88,10 +88,3 @@ class StoredSide:
             lambda rows, oldest: self._standing(rows, now, dead=not oldest),
         )
         return state.with_tables(**{self.name: table})
-
-    def next_forgotten(self, state: State) -> int | None:
-        """When the clock allows to let go of state."""
-        if self.ttl is None:
-            return None
-        latest = [segment.latest for segment in state.keyed(self.name).segments]
-        return min(latest) + self.ttl if latest else None

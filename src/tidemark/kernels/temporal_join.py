@@ -31,15 +31,13 @@ class TemporalJoin:
     arrival order, with their own row kind. Once a key has fired, of its versions behind the
     watermark only the newest is remembered, which is what rows that come too late can find.
 
-    `condition` is tested on the joined columns, null counting as false; a row that fails it
-    finds nothing, older versions are not tried. `update_before` says what a `-U` row of the
-    right side does: nothing, or end the version of its time as a `-D` does.
+    `update_before` says what a `-U` row of the right side does: nothing, or end the version of
+    its time as a `-D` does.
     """
 
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
     how: JoinType = "inner"
-    condition: pl.Expr | None = field(default=None, compare=False)
     update_before: Literal["ignored", "ends version"] = "ignored"
     retention: Retention | None = None
     compaction: Compaction = field(default_factory=Compaction)
@@ -59,14 +57,14 @@ class TemporalJoin:
         if clean_up:
             state = self._purged(state, clean_up, right, processing_time)
         due, state = self._take_due(state, arrivals, left, right)
-        output = due.joined(self.how, self.condition)
+        output = due.joined(self.how)
         state = self._remember(state, due, right)
         if clean_up:
             state = due.note_accesses(state, clean_up, left, self.left_keys, right, processing_time)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
         waiting = state.queue("waiting").height
         metrics = Metrics.of(state, arrivals.rows_in, arrivals.late, output.height, waiting)
-        return Step(state, output, metrics, _next_firing(state), state.queue("clean_ups").next)
+        return Step(state, output, metrics, _next_firing(state))
 
     def _take_due(
         self, state: State, arrivals: Arrivals, left: pl.DataFrame, right: pl.DataFrame

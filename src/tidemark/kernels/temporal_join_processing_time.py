@@ -25,14 +25,12 @@ class ProcessingTimeTemporalJoin:
     """Give each left row the latest right version that arrived before it.
 
     Left rows are answered at once and never kept. An insert or update of the right side
-    replaces the key's version, a delete removes it. `condition` is tested on the joined
-    columns, null counting as false.
+    replaces the key's version, a delete removes it.
     """
 
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
     how: JoinType = "inner"
-    condition: pl.Expr | None = field(default=None, compare=False)
     retention: Retention | None = None
     compaction: Compaction = field(default_factory=Compaction)
 
@@ -56,13 +54,7 @@ class ProcessingTimeTemporalJoin:
         left_key = keys.number(left, self.left_keys)
         versions = self._known(state, keys, right)
         match = self._match(versions, keys, left, left_key)
-        output = join_rows(
-            of_the_user(left),
-            of_the_user(versions).drop(ENDS),
-            match,
-            self.how,
-            self.condition,
-        )
+        output = join_rows(of_the_user(left), of_the_user(versions).drop(ENDS), match, self.how)
         if clean_up:
             matched = left_key[match >= 0]
             state = self._accessed(state, clean_up, keys, matched, right, processing_time)
@@ -77,7 +69,7 @@ class ProcessingTimeTemporalJoin:
             sequence=end_of(state, numbered),
         )
         metrics = Metrics.of(state, tuple(f.height for f in inputs), (0, 0), output.height, 0)
-        return Step(state, output, metrics, None, state.queue("clean_ups").next)
+        return Step(state, output, metrics)
 
     def _known(self, state: State, keys: Keys, right: pl.DataFrame) -> pl.DataFrame:
         """All versions that a left row of this step may find, by key and arrival."""

@@ -68,15 +68,14 @@ def test_idle_groups_are_forgotten_across_restarts():
     assert groups.feed("a 0 2", at=19) == ["a 2 +I"]
 
 
-def test_state_of_idle_groups_is_let_go_when_the_kernel_asked_to_be_called():
+def test_state_of_idle_groups_is_let_go_when_their_time_has_come():
     groups = Groups()
     groups.feed("a 0 1", at=0)
-    assert groups.driver.last.next_processing_time == 10
+    assert groups.feed(at=9) == []
     assert groups.kept == 1
 
     assert groups.feed(at=10) == []
     assert groups.kept == 0
-    assert groups.driver.last.next_processing_time is None
 
 
 def test_same_result_is_told_again_so_that_it_is_not_forgotten_behind():

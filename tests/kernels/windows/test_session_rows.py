@@ -102,7 +102,7 @@ def test_by_the_clock_a_session_is_over_when_no_row_came_for_the_gap():
     sessions = Driver(SessionRows(("k",), GAP, processing_time=True))
 
     assert sessions.feed("a 900 1", at=100) == []
-    assert sessions.last is not None and sessions.last.next_processing_time == 105
+    assert sessions.last is not None and sessions.last.next_event_time == AFTER_ALL
     assert sessions.feed("a 0 2", at=104) == []
     assert sessions.feed(at=108) == []
     assert sessions.feed("a 0 3", at=109) == ["a 1 100 109", "a 2 100 109"]

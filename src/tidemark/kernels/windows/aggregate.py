@@ -13,7 +13,6 @@ from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import earliest
 from tidemark.kernels.windows.counted import CountWindows
 from tidemark.kernels.windows.incoming import Incoming
 from tidemark.kernels.windows.paned import PanedWindows
@@ -126,13 +125,10 @@ class WindowAggregate:
             outcome.waiting,
         )
         late = None if self.combined else (outcome.late.drop(HASH, SEQUENCE),)
-        next_time, next_clock = outcome.next_event_time, outcome.next_processing_time
-        if self.processing_time:
-            # A window is over when the clock has left its last millisecond behind, or there are
-            # no more rows to come.
-            next_clock = earliest(_after(next_time), next_clock)
-            next_time = None if next_time is None else AFTER_ALL
-        return Step(state, outcome.output, metrics, next_time, next_clock, late)
+        next_time = outcome.next_event_time
+        if self.processing_time and next_time is not None:
+            next_time = AFTER_ALL  # the clock ends windows, or the input
+        return Step(state, outcome.output, metrics, next_time, late)
 
     def _windows(self) -> PanedWindows | SessionWindows | CountWindows | UpdatingWindows:
         match self.assigner:
@@ -172,7 +168,3 @@ class WindowAggregate:
 
     def _count(self, rows: pl.DataFrame) -> int:
         return int(rows[ROWS].sum()) if self.combined else rows.height
-
-
-def _after(time: int | None) -> int | None:
-    return None if time is None else time + 1

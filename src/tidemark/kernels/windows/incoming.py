@@ -69,7 +69,6 @@ class Outcome:
     output: pl.DataFrame
     late: pl.DataFrame
     next_event_time: int | None = None
-    next_processing_time: int | None = None
     waiting: int = field(default=0)
 
 

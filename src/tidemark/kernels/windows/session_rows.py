@@ -56,10 +56,7 @@ class SessionRows:
         step = replace(step, metrics=replace(step.metrics, rows_in=came, late=late), late=dropped)
         if not self.processing_time or step.next_event_time is None:
             return step
-        # A session is over when the clock has left its last millisecond behind, or there are no
-        # more rows to come.
-        until = step.next_event_time + 1
-        return replace(step, next_event_time=AFTER_ALL, next_processing_time=until)
+        return replace(step, next_event_time=AFTER_ALL)  # the clock ends sessions, or the input
 
 
 def _alone(rows: pl.DataFrame, _: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from tidemark.kernels.aggregates import ROWS, Aggregates
 from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import KeyedTable, distinct, earliest, longs
+from tidemark.kernels.tables import KeyedTable, distinct, longs
 from tidemark.kernels.windows.events import (
     CALL,
     CELL,
@@ -80,7 +80,6 @@ class UpdatingWindows:
             changes(told, self.keys, self._outputs, repeated=self.repeats),
             placed.filter(too_late).drop(PANE, LAST),
             next_event_time=None if ends.next is None else ends.next - 1,
-            next_processing_time=earliest(calls.next, self._next_forgotten(windows)),
             waiting=ends.height,
         )
 
@@ -229,9 +228,3 @@ class UpdatingWindows:
     def _newest(self, records: pl.DataFrame, gone: int) -> pl.DataFrame:
         newest = records.unique(self._window, keep="last", maintain_order=True)
         return newest.filter(pl.col(TIME) > gone)
-
-    def _next_forgotten(self, windows: KeyedTable) -> int | None:
-        """When the clock allows to let go of state."""
-        if self.idle_ms is None:
-            return None
-        return min((segment.latest for segment in windows.segments), default=None)

@@ -111,8 +111,7 @@ class ShownClock:
     ) -> Step:
         wall = WallClock(self.kernel, self.zone)
         [offset] = wall.offsets(np.array([processing_time], dtype=np.int64))
-        step = self.kernel.step(state, inputs, watermark, processing_time + int(offset))
-        return replace(step, next_processing_time=wall.instant(step.next_processing_time))
+        return self.kernel.step(state, inputs, watermark, processing_time + int(offset))
 
 
 # Beyond the years that a calendar knows.
