@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "tidemark"
 # From the bottom up; a layer may import itself and those before it. Layers on one line do not
 # know each other.
 ORDER = (
+    ("redaction",),
     ("errors", "durations"),
     ("kernels", "types"),
     ("functions",),
@@ -29,7 +30,7 @@ ORDER = (
     ("__main__",),
 )
 # Deliberate exceptions: kernels are below everything, but know nothing of SQL's types either.
-KNOWS_ONLY = {"kernels": {"errors"}, "durations": set(), "errors": set()}
+KNOWS_ONLY = {"kernels": {"errors"}, "durations": set(), "errors": {"redaction"}}
 
 # Third-party libraries by layer; without an entry, none.
 LIBRARIES = {
@@ -42,7 +43,7 @@ LIBRARIES = {
     "connectors": {"pyspark", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.
     "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot", "rich", "IPython"},
-    "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments"},
+    "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments", "packaging"},
 }
 # Too slow to load before a statement needs them: never while a module is being imported.
 LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from tidemark.redaction import masked
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -91,7 +93,7 @@ class SqlError(TidemarkError):
 
     def _caret(self, row: int, column: int) -> list[str]:
         assert self.at is not None and self.source is not None
-        text = self.source.line(row)
+        text = Source(masked(self.source.text)).line(row)
         margin = f"  {row} | "
         # Keep tabs in the padding, so that the caret stands below the right character.
         padding = "".join(c if c == "\t" else " " for c in text[: column - 1])

@@ -4,6 +4,8 @@ import pytest
 
 from tests.connectors.tables import datagen, declared, files
 from tidemark import connectors
+from tidemark.connectors.base import Connector, OptionSpec
+from tidemark.connectors.options import read_options
 from tidemark.errors import NotSupported, OptionError, PlanError
 
 
@@ -85,16 +87,50 @@ def test_an_option_given_twice_is_refused():
     assert "given twice" in problem(table).message
 
 
-def test_values_of_secrets_are_never_shown():
-    from tidemark.connectors.base import OptionSpec
-    from tidemark.connectors.options import read_options
-
-    table = declared("CREATE TABLE t (id INT) WITH ('connector'='jdbc', 'password'='hunter2')")
+@pytest.mark.parametrize(
+    ("option", "secret"),
+    [("password", None), ("basic-auth", None), ("jaas.config", None), ("greeting", True)],
+)
+def test_values_of_secrets_are_never_shown(option, secret):
+    table = declared(f"CREATE TABLE t (id INT) WITH ('connector'='jdbc', '{option}'='hunter2')")
     with pytest.raises(OptionError) as caught:
-        read_options(table, "jdbc", [OptionSpec("password", "int")])
+        read_options(table, "jdbc", [OptionSpec(option, "int", secret=secret)])
 
-    assert "hunter2" not in caught.value.message
     assert "the value given" in caught.value.message
+    assert "hunter2" not in caught.value.render()
+    assert f"'{option}'='*******'" in caught.value.render()
+
+
+def test_an_option_that_is_declared_to_be_no_secret_is_shown_whatever_its_name():
+    table = declared("CREATE TABLE t (id INT) WITH ('connector'='x', 'token-count'='many')")
+    with pytest.raises(OptionError) as caught:
+        read_options(table, "x", [OptionSpec("token-count", "int", secret=False)])
+
+    assert "'many'" in caught.value.message
+
+
+def test_errors_about_something_else_on_the_line_show_no_secret_either():
+    table = declared(
+        "CREATE TABLE t (id INT) WITH ('connector'='jdbc', 'api-key'='it''s', 'a'='b')"
+    )
+    with pytest.raises(OptionError) as caught:
+        read_options(table, "jdbc", [OptionSpec("api-key")])
+
+    [_, line, caret, *_] = caught.value.render().splitlines()
+    assert line.endswith("'api-key'='*****', 'a'='b')")
+    assert line[caret.index("^") :].startswith("'a'='b'")
+
+
+def test_options_are_listed_with_the_secrets_that_their_connector_declares(monkeypatch):
+    vault = Connector("vault", (OptionSpec("greeting", secret=True), OptionSpec("topic")), "", None)
+    monkeypatch.setitem(connectors.REGISTRY, "vault", vault)
+    table = declared(
+        "CREATE TABLE t (id INT) WITH ('connector'='vault', 'greeting'='a', 'topic'='b')"
+    )
+
+    shown = {option.key: option.value for option in connectors.shown_options(table)}
+
+    assert shown == {"connector": "vault", "greeting": "******", "topic": "b"}
 
 
 def test_old_spellings_mean_the_same():

@@ -143,10 +143,11 @@ def test_show_create_hides_secrets_and_nothing_else():
     at = workspace(
         """CREATE TABLE s (a INT) WITH (
           'connector' = 'kafka', 'properties.sasl.password' = 'p1', 'token' = 'p2', 'Access-Key' = 'p3',
+          'http-headers' = 'p5', 'fs.azure.account.key' = 'p6', 'credentials' = 'p7',
           'properties.sasl.jaas.config' = 'user p4', 'topic' = 'visible', 'key.format' = 'json')"""
     )
     [shown] = column("SHOW CREATE TABLE s", at)
-    assert not any(secret in shown for secret in ("p1", "p2", "p3", "p4"))
+    assert not any(secret in shown for secret in ("p1", "p2", "p3", "p4", "p5", "p6", "p7"))
     assert "'topic' = 'visible'" in shown
     assert "'key.format' = 'json'" in shown
 

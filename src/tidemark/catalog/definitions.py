@@ -9,25 +9,6 @@ from tidemark.dialect import parse_script, to_sql
 from tidemark.dialect import statements as s
 from tidemark.errors import Source
 
-# The words that mark an option as secret wherever it appears: those that Flink hides in its logs,
-# and two more spellings.
-_SECRET_WORDS = (
-    "password",
-    "secret",
-    "token",
-    "apikey",
-    "api-key",
-    "access-key",
-    "access.key",
-    "account.key",
-    "auth-params",
-    "service-key",
-    "basic-auth",
-    "jaas.config",
-    "http-headers",
-)
-_HIDDEN = "******"
-
 
 def create_table(table: Table) -> s.CreateTable:
     """The CREATE TABLE that makes this table."""
@@ -74,13 +55,3 @@ def restated(table: Table) -> Table:
         options=written.options,
         source=source,
     )
-
-
-def without_secrets(options: tuple[s.Option, ...]) -> tuple[s.Option, ...]:
-    """The options with the values of passwords and keys hidden, for showing."""
-    return tuple(s.Option(option.key, shown(option.key, option.value)) for option in options)
-
-
-def shown(key: str, value: str) -> str:
-    """The value of an option, masked if its name marks it as a secret."""
-    return _HIDDEN if any(word in key.lower() for word in _SECRET_WORDS) else value

@@ -12,9 +12,15 @@ from tidemark.connectors.dataframe import DATAFRAME
 from tidemark.connectors.datagen import DATAGEN
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
-from tidemark.connectors.options import CONNECTOR_KEYS, option_error, read_options
+from tidemark.connectors.options import (
+    CONNECTOR_KEYS,
+    option_error,
+    read_options,
+    without_secrets,
+)
 from tidemark.connectors.print import PRINT
-from tidemark.errors import NotSupported, OptionError, did_you_mean
+from tidemark.dialect.statements import Option
+from tidemark.errors import NotSupported, OptionError, SqlError, did_you_mean
 
 __all__ = [
     "REGISTRY",
@@ -24,6 +30,7 @@ __all__ = [
     "WriteRequest",
     "lookup",
     "options_of",
+    "shown_options",
     "traits",
 ]
 
@@ -76,12 +83,25 @@ def _offered() -> list[str]:
 def options_of(table: Table) -> Mapping[str, Any]:
     """The table's options, checked, by canonical name."""
     connector = lookup(table)
-    format_ = _format_name(table) if connector.formats else None
-    of_format = FORMATS[format_].options if format_ in FORMATS else ()
-    options = read_options(table, connector.name, (*connector.options, *of_format))
+    options = read_options(table, connector.name, _specs(connector, table))
     if connector.check is not None:
         connector.check(table, options)
     return options
+
+
+def shown_options(table: Table) -> tuple[Option, ...]:
+    """The options of a table as they may be shown: without secrets."""
+    try:
+        specs = _specs(lookup(table), table)
+    except SqlError:  # a connector that is not there: names decide
+        specs = ()
+    return without_secrets(table.options, specs)
+
+
+def _specs(connector: Connector, table: Table) -> tuple[OptionSpec, ...]:
+    format_ = _format_name(table) if connector.formats else None
+    of_format = FORMATS[format_].options if format_ in FORMATS else ()
+    return (*connector.options, *of_format)
 
 
 def _format_name(table: Table) -> str:

@@ -33,7 +33,7 @@ class OptionSpec:
     required: bool = False
     choices: tuple[str, ...] = ()
     summary: str = ""
-    secret: bool = False
+    secret: bool | None = None  # whether its value is never shown; None: if its name says so
     aliases: tuple[str, ...] = ()  # older spellings
 
 

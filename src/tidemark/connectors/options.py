@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tidemark.catalog.tables import Table
@@ -11,6 +12,7 @@ from tidemark.connectors.base import OptionSpec
 from tidemark.dialect.statements import NOWHERE, Option
 from tidemark.durations import parse_duration, parse_memory
 from tidemark.errors import OptionError, did_you_mean
+from tidemark.redaction import asterisks, named_like_a_secret, shown
 
 CONNECTOR_KEYS = ("connector", "connector.type", "type")
 
@@ -24,7 +26,6 @@ _WITHOUT_MEANING = frozenset(
         "updatemode",
     }
 )
-_SECRET = re.compile(r"password|secret|token|credential|access[.-]?key", re.IGNORECASE)
 _INT = range(-(2**31), 2**31)
 _LONG = range(-(2**63), 2**63)
 
@@ -70,9 +71,16 @@ def option_error(
     )
 
 
-def is_secret(name: str) -> bool:
-    """Whether an option's value must not be shown."""
-    return _SECRET.search(name) is not None
+def without_secrets(options: Sequence[Option], specs: Sequence[OptionSpec]) -> tuple[Option, ...]:
+    """The options with the values of passwords and keys hidden, for showing."""
+    return tuple(Option(o.key, shown(o.key, o.value, _is_secret(o.key, specs))) for o in options)
+
+
+def _is_secret(key: str, specs: Sequence[OptionSpec]) -> bool:
+    """What the option's declaration says; its name decides where that or the option is unknown."""
+    found = _spec_of(key, specs)
+    declared = found[0].secret if found else None
+    return named_like_a_secret(key) if declared is None else declared
 
 
 def _spec_of(key: str, specs: Sequence[OptionSpec]) -> tuple[OptionSpec, str] | None:
@@ -131,15 +139,25 @@ def _value(table: Table, option: Option, spec: OptionSpec) -> Any:
             return _choice(option.value, spec.choices)
         return _PARSERS[spec.type](option.value)
     except ValueError as problem:
-        hidden = spec.secret or is_secret(option.key)
-        shown = "the value given" if hidden else f"'{option.value}'"
+        hidden = _is_secret(option.key, [spec])
+        value = "the value given" if hidden else f"'{option.value}'"
         suggestion = did_you_mean(option.value, spec.choices) if spec.choices else None
         raise option_error(
-            table,
+            _without_value(table, option) if hidden else table,
             option.key,
-            f"option '{option.key}' cannot be {shown}: {problem}",
-            hint=suggestion,
+            f"option '{option.key}' cannot be {value}: {problem}",
+            hint=None if hidden else suggestion,
         ) from None
+
+
+def _without_value(table: Table, option: Option) -> Table:
+    """The table with asterisks for an option's value in the text that errors quote."""
+    if table.source is None or option.span == NOWHERE:
+        return table
+    text, span = table.source.text, option.span
+    hidden = text[span.start : span.end].replace(option.value, asterisks(option.value))
+    source = replace(table.source, text=text[: span.start] + hidden + text[span.end :])
+    return replace(table, source=source)
 
 
 def _choice(text: str, choices: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ CREATE TABLE t (
 );
 """
 
+from tidemark.dialect.keywords import quoted_path
 from tidemark.dialect.printing import to_sql
 from tidemark.dialect.reading import (
     is_complete,
@@ -25,6 +26,7 @@ __all__ = [
     "parse_query",
     "parse_script",
     "parse_type",
+    "quoted_path",
     "span_of",
     "to_sql",
 ]

@@ -82,4 +82,23 @@ def needs_quotes(name: str) -> bool:
 
 
 def quoted_if_needed(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`" if needs_quotes(name) else name
+    return _quoted(name) if needs_quotes(name) else name
+
+
+_PART = re.compile(r"`(?:[^`]|``)+`|[^`.]+")
+_PATH = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
+
+
+def quoted_path(path: str) -> str:
+    """A path such as `db.orders` with each of its parts quoted; what is no path is one name.
+
+    >>> quoted_path("db.my orders"), quoted_path("`a.b`"), quoted_path("a..b")
+    ('`db`.`my orders`', '`a.b`', '`a..b`')
+    """
+    if not _PATH.fullmatch(path):
+        return _quoted(path)
+    return ".".join(p if p.startswith("`") else _quoted(p) for p in _PART.findall(path))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

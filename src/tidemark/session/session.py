@@ -20,7 +20,7 @@ from tidemark.catalog.options import (
 )
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare
-from tidemark.dialect import parse_script
+from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
 from tidemark.errors import Source, TidemarkError
 from tidemark.plan.nodes import Node, Sink
@@ -119,12 +119,14 @@ class Session:
             yield self._execute(self.workspace.apply(statement, script.source))
 
     def table(self, name: str) -> Result:
-        """All rows of a table or view.
+        """All rows of a table or view, by its name or its path: `orders`, `db.orders`.
+
+        A name that holds a dot is written between backticks, as in SQL.
 
         >>> session.table("orders").to_dataframe()  # doctest: +SKIP
         """
-        query = parse_script(f"SELECT * FROM {name}").statements[0]
-        return self._execute(self.workspace.apply(query, Source(f"SELECT * FROM {name}")))
+        script = parse_script(f"SELECT * FROM {quoted_path(name)}")
+        return self._execute(self.workspace.apply(script.statements[0], script.source))
 
     def _execute(self, planned: Planned) -> Result:
         if planned.plan is not None:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark import functions
+from tidemark import connectors, functions
 from tidemark import types as t
 from tidemark.catalog.catalogs import Catalogs
-from tidemark.catalog.definitions import create_table, create_view, shown, without_secrets
+from tidemark.catalog.definitions import create_table, create_view
 from tidemark.catalog.options import SessionOptions
 from tidemark.catalog.tables import Relation, Table, View
 from tidemark.dialect import statements as s
@@ -18,6 +18,7 @@ from tidemark.errors import CatalogError, NotSupported, Span
 from tidemark.plan import late_rows
 from tidemark.plan.nodes import Column
 from tidemark.plan.planner import Planner
+from tidemark.redaction import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,4 +168,4 @@ def _create_statement(statement: s.Show, catalogs: Catalogs) -> str:
         )
     if isinstance(relation, View):
         return to_sql(create_view(relation))
-    return to_sql(create_table(replace(relation, options=without_secrets(relation.options))))
+    return to_sql(create_table(replace(relation, options=connectors.shown_options(relation))))
