@@ -85,15 +85,15 @@ def test_operands_are_converted_to_what_flink_computes_with():
 @pytest.mark.parametrize(
     ("operator", "left", "right", "says"),
     [
-        ("+", t.STRING, INT, "no meaning"),
+        ("+", t.STRING, INT, "is not defined"),
         ("-", STAMP, STAMP, "TIMESTAMPDIFF"),
         ("%", DOUBLE, INT, "argument 1 is DOUBLE"),
-        ("+", TIME, MONTHS, "no meaning"),
-        ("*", DAYS, dec(3, 1), "no meaning"),
+        ("+", TIME, MONTHS, "is not defined"),
+        ("*", DAYS, dec(3, 1), "is not defined"),
         ("=", INT, t.STRING, "equality"),
         ("=", t.Boolean(), t.STRING, "cast one of them"),
         ("<", DATE, STAMP, "cast one of them"),
-        ("<", t.Array(INT), t.Array(INT), "no order"),
+        ("<", t.Array(INT), t.Array(INT), "cannot be ordered"),
         ("||", t.STRING, INT, "argument 2 is INT"),
     ],
     ids=str,
@@ -137,12 +137,12 @@ def test_any_escape_character_may_be_chosen(escape):
 
 
 def test_an_escape_character_must_stand_before_what_it_escapes():
-    with pytest.raises(SignatureMismatch, match="must stand before"):
+    with pytest.raises(SignatureMismatch, match="must be followed by"):
         write("LIKE", ("`x`", t.STRING), ("p", t.Char(4), "a!bc"), ("e", t.Char(1), "!"))
 
 
 @pytest.mark.parametrize(
-    ("pattern", "problem"), [("a[b", "never closed"), ("(a", "not a SIMILAR TO pattern")]
+    ("pattern", "problem"), [("a[b", "unclosed"), ("(a", "not a SIMILAR TO pattern")]
 )
 def test_a_broken_similar_pattern_is_refused_while_planning(pattern, problem):
     with pytest.raises(SignatureMismatch, match=problem):
@@ -156,7 +156,7 @@ def test_similar_to_wants_a_literal():
 
 @pytest.mark.parametrize("index", [0, -1])
 def test_elements_are_counted_from_one(index):
-    with pytest.raises(SignatureMismatch, match="from 1"):
+    with pytest.raises(SignatureMismatch, match="at 1"):
         write("ITEM", ("`a`", t.Array(INT)), (str(index), INT, index))
 
 
@@ -178,7 +178,7 @@ def test_constructors_name_and_unite_their_parts():
         t.VarChar(2),
         BIGINT,
     )
-    with pytest.raises(SignatureMismatch, match="no value"):
+    with pytest.raises(SignatureMismatch, match="has none"):
         resolve("MAP", t.Char(1), INT, t.Char(1))
 
 
@@ -196,7 +196,7 @@ def test_an_instant_moves_on_the_utc_clock_where_the_zone_shifts():
 
 
 def test_periods_of_different_kinds_do_not_overlap():
-    with pytest.raises(SignatureMismatch, match="cannot overlap"):
+    with pytest.raises(SignatureMismatch, match="cannot be compared"):
         resolve("OVERLAPS", DATE, DATE, TIME, TIME)
     with pytest.raises(SignatureMismatch, match="cannot end"):
         resolve("OVERLAPS", DATE, TIME, DATE, DATE)

@@ -92,11 +92,11 @@ def test_results_have_the_types_that_flink_gives_them(name, types, expected):
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        (("%d", COLUMN), "%d cannot write STRING"),
-        (("%s %s", COLUMN), "asks for value 2 of 1"),
-        (("%3$s", COLUMN), "asks for value 3 of 1"),
-        (("%q", COLUMN), "%q cannot write"),
-        (("50%", COLUMN), "write %% for the sign"),
+        (("%d", COLUMN), "%d cannot format STRING"),
+        (("%s %s", COLUMN), "refers to argument 2"),
+        (("%3$s", COLUMN), "refers to argument 3"),
+        (("%q", COLUMN), "%q cannot format"),
+        (("50%", COLUMN), "write %% for a percent sign"),
     ],
 )
 def test_a_format_that_does_not_fit_its_values_is_refused(values, reason):

@@ -65,7 +65,7 @@ def _aggregate(
 
 
 def _never_written(call: Call) -> NoReturn:
-    raise AssertionError("an aggregate function is no Spark SQL; a kernel computes it")
+    raise AssertionError("aggregate functions have no Spark SQL; a kernel computes them")
 
 
 # --- result types ------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def _own(arguments: tuple[Argument, ...]) -> t.DataType:
 def _extreme(arguments: tuple[Argument, ...]) -> t.DataType:
     type_ = arguments[0].type
     if not isinstance(type_, (*_ORDERED, t.Null)):
-        raise SignatureMismatch(f"values of {type_.text()} have no order")
+        raise SignatureMismatch(f"{type_.text()} values cannot be ordered")
     return type_
 
 
@@ -101,7 +101,7 @@ def _average(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _of_a_sample(arguments: tuple[Argument, ...]) -> t.DataType:
-    """Null for a single value, which is no sample."""
+    """NULL for a single value, which is not a sample."""
     return _average(arguments).with_nullable(True)
 
 
@@ -124,24 +124,24 @@ _JSON = t.VarChar(nullable=False)
 # --- the table ---------------------------------------------------------------------------------
 
 FUNCTIONS: tuple[Aggregate, ...] = (
-    _aggregate("COUNT", "([any])", _COUNT, "how many rows, or values", never_null=True),
+    _aggregate("COUNT", "([any])", _COUNT, "the number of rows or values", never_null=True),
     _aggregate("SUM", "(numeric)", _sum, "the sum"),
     _aggregate("AVG", "(numeric)", _average, "the average"),
     _aggregate("MIN", "(any)", _extreme, "the smallest value"),
     _aggregate("MAX", "(any)", _extreme, "the largest value"),
-    _aggregate("STDDEV_POP", "(numeric)", _average, "the standard deviation of all values"),
-    _aggregate("STDDEV_SAMP", "(numeric)", _of_a_sample, "the standard deviation of a sample"),
-    _aggregate("VAR_POP", "(numeric)", _average, "the variance of all values"),
-    _aggregate("VAR_SAMP", "(numeric)", _of_a_sample, "the variance of a sample"),
+    _aggregate("STDDEV_POP", "(numeric)", _average, "the population standard deviation"),
+    _aggregate("STDDEV_SAMP", "(numeric)", _of_a_sample, "the sample standard deviation"),
+    _aggregate("VAR_POP", "(numeric)", _average, "the population variance"),
+    _aggregate("VAR_SAMP", "(numeric)", _of_a_sample, "the sample variance"),
     _aggregate("FIRST_VALUE", "(any)", _own, "the first value that arrived"),
     _aggregate("LAST_VALUE", "(any)", _own, "the last value that arrived"),
-    _aggregate("LISTAGG", "(character, [character])", _text, "the texts, joined"),
+    _aggregate("LISTAGG", "(character, [character])", _text, "the strings, joined by a separator"),
     _aggregate("COLLECT", "(any)", _multiset, "a multiset of the values", never_null=True),
-    _aggregate("ARRAY_AGG", "(any)", _array, "an array of the values, nulls too"),
+    _aggregate("ARRAY_AGG", "(any)", _array, "an array of the values, including NULLs"),
     _aggregate("JSON_OBJECTAGG", "(any, any)", _JSON, "a JSON object", never_null=True),
     _aggregate("JSON_ARRAYAGG", "(any)", _JSON, "a JSON array", never_null=True),
     _aggregate(
-        "APPROX_COUNT_DISTINCT", "(any)", _COUNT, "how many different values", never_null=True
+        "APPROX_COUNT_DISTINCT", "(any)", _COUNT, "the number of distinct values", never_null=True
     ),
 )
 

@@ -28,7 +28,7 @@ def _numbers(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 
 def _known_types(arguments: tuple[Argument, ...]) -> tuple[t.DataType, t.DataType]:
-    """A bare NULL counts as what it stands beside."""
+    """A bare NULL takes the type of the other operand."""
     left, right = (argument.type for argument in arguments)
     if isinstance(left, t.Null):
         left = t.Int() if isinstance(right, t.Null) else right.with_nullable(True)
@@ -107,7 +107,7 @@ def _subtract_operands(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...
         return left, right
     if isinstance(left, _DATETIMES) and isinstance(right, _DATETIMES):
         raise SignatureMismatch(
-            "two times cannot be subtracted from one another; use TIMESTAMPDIFF(unit, from, to)"
+            "two date or time values cannot be subtracted; use TIMESTAMPDIFF(unit, from, to)"
         )
     raise _unfit("-", arguments)
 
@@ -138,7 +138,7 @@ def _takes_interval(type_: t.DataType, interval: t.DataType) -> bool:
 
 def _unfit(operator: str, arguments: tuple[Argument, ...]) -> SignatureMismatch:
     left, right = (argument.type.text() for argument in arguments)
-    return SignatureMismatch(f"{left} {operator} {right} has no meaning")
+    return SignatureMismatch(f"{left} {operator} {right} is not defined")
 
 
 def _sum_result(operator: str, arguments: tuple[Argument, ...]) -> t.DataType:
@@ -162,7 +162,7 @@ def _whole_interval(type_: t.DataType) -> t.DataType:
     return type(type_)()
 
 
-# --- Spark text --------------------------------------------------------------------------------
+# --- Spark SQL ---------------------------------------------------------------------------------
 
 
 def _write_sum(sign: str, call: Call) -> str:
@@ -201,7 +201,7 @@ def _write_approximate_quotient(call: Call) -> str:
     left, right = call.args
     quotient = f"{left} / {right}"
     if not call.literal(1, 0):
-        # IEEE division: 1 / 0 is Infinity and 0 / 0 is NaN, where Spark says NULL or fails.
+        # IEEE division: 1 / 0 is Infinity and 0 / 0 is NaN, where Spark gives NULL or fails.
         quotient = f"if({right} = 0, {left} * power({right}, -1D), {quotient})"
     return f"CAST({quotient} AS {call.result.text()})"
 
@@ -247,7 +247,7 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: _write_sum("+", call),
         converts=_add_operands,
         category="arithmetic",
-        summary="The sum of two numbers or intervals, or a time moved by an interval.",
+        summary="The sum of two numbers or intervals, or a time plus an interval.",
     ),
     scalar(
         "-",
@@ -256,7 +256,7 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: _write_sum("-", call),
         converts=_subtract_operands,
         category="arithmetic",
-        summary="The difference of two numbers or intervals, or a time moved back by an interval.",
+        summary="The difference of two numbers or intervals, or a time minus an interval.",
     ),
     scalar(
         "*",
@@ -265,7 +265,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "({0} * {1})",
         converts=_multiply_operands,
         category="arithmetic",
-        summary="The product of two numbers, or an interval taken several times.",
+        summary="The product of two numbers, or of an interval and a number.",
     ),
     scalar(
         "/",
@@ -274,7 +274,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_quotient,
         converts=_numbers,
         category="arithmetic",
-        summary="Integers divide to an integer, towards zero; by zero they fail the job.",
+        summary="The quotient; integers truncate toward zero, and division by zero fails the job.",
     ),
     scalar(
         "%",
@@ -292,6 +292,6 @@ FUNCTIONS: tuple[Function, ...] = (
         _negated,
         "(- {0})",
         category="arithmetic",
-        summary="The number or interval with the other sign.",
+        summary="The number or interval negated.",
     ),
 )

@@ -1,4 +1,4 @@
-"""CAST and TRY_CAST: which conversions exist, and each as Spark SQL text."""
+"""CAST and TRY_CAST: which conversions exist, and each as Spark SQL."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _REFUSED = (
     ((t.Timestamp,), t.NUMERICS, "use UNIX_TIMESTAMP(CAST(... AS STRING))"),
     (t.TIMESTAMPS, t.NUMERICS, "use UNIX_TIMESTAMP or TIMESTAMPDIFF"),
     ((t.Date, t.Time), t.NUMERICS, "use EXTRACT or TIMESTAMPDIFF"),
-    (t.CHARACTERS, t.INTERVALS, "write INTERVAL '...' or multiply one by a number"),
+    (t.CHARACTERS, t.INTERVALS, "write INTERVAL '...' or multiply an interval by a number"),
 )
 
 

@@ -1,4 +1,4 @@
-"""What the clock says: the same for all rows of a micro-batch, as Spark reads it once for each."""
+"""The current time: the same for all rows of a micro-batch, because Spark reads the clock once."""
 
 from __future__ import annotations
 
@@ -25,27 +25,31 @@ def _clock(
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    _clock("CURRENT_DATE", t.Date(), "current_date()", "Today, in the session's time zone."),
+    _clock(
+        "CURRENT_DATE", t.Date(), "current_date()", "The current date in the session time zone."
+    ),
     _clock(
         "CURRENT_TIME",
         t.Time(0),
         f"time_trunc('SECOND', CAST({_NOW} AS TIME(6)))",
-        "The time of day, in the session's time zone.",
+        "The current time of day in the session time zone.",
         ("LOCALTIME",),
     ),
     _clock(
         "CURRENT_TIMESTAMP",
         t.TimestampLtz(3),
         _NOW,
-        "This moment.",
+        "The current timestamp.",
         ("NOW", "CURRENT_ROW_TIMESTAMP"),
     ),
     # A function of its own and no alias: the planner makes a time attribute of it.
-    _clock("PROCTIME", t.TimestampLtz(3), _NOW, "This moment, as a processing time attribute."),
+    _clock(
+        "PROCTIME", t.TimestampLtz(3), _NOW, "The current time, as a processing time attribute."
+    ),
     _clock(
         "LOCALTIMESTAMP",
         t.Timestamp(3),
         f"CAST({_NOW} AS TIMESTAMP_NTZ)",
-        "The date and time that the session's clock shows.",
+        "The current date and time in the session time zone.",
     ),
 )

@@ -47,14 +47,14 @@ def _arrays_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     common = t.common_type([argument.type for argument in arguments])
     if common is None:
         kinds = ", ".join(argument.type.text() for argument in arguments)
-        raise SignatureMismatch(f"the arguments have no common type: {kinds}")
+        raise SignatureMismatch(f"the arguments do not have a common type: {kinds}")
     return tuple(common.with_nullable(argument.type.nullable) for argument in arguments)
 
 
 def _texts(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     array = arguments[0].type
     if isinstance(array, t.Array) and not isinstance(array.element, t.CHARACTERS):
-        raise SignatureMismatch(f"the elements of {array.text()} are no strings")
+        raise SignatureMismatch(f"the elements of {array.text()} are not strings")
     return tuple(argument.type for argument in arguments)
 
 
@@ -62,7 +62,7 @@ def _texts(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 
 def _write_only_element(call: Call) -> str:
-    message = string("ELEMENT of an array with more than one element")
+    message = string("ELEMENT needs an array with at most one element")
     return bound(
         call.args[0],
         lambda array: f"if(size({array}) > 1, raise_error({message}), get({array}, 0))",
@@ -116,7 +116,7 @@ def _choose(flag: str, when_true: str, otherwise: str) -> str:
     return known.get(flag, f"if({flag}, {when_true}, {otherwise})")
 
 
-# --- maps and texts ----------------------------------------------------------------------------
+# --- maps and strings --------------------------------------------------------------------------
 
 
 def _keys_type(arguments: tuple[Argument, ...]) -> t.DataType:
@@ -174,7 +174,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Int(),
         _cardinality,
         category="collection",
-        summary="How many elements or entries there are.",
+        summary="The number of elements or entries.",
     ),
     scalar(
         "ELEMENT",
@@ -193,7 +193,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_with_element,
         category="collection",
-        summary="NULL is found among elements that are NULL.",
+        summary="Whether an array contains a value; NULL matches NULL elements.",
     ),
     scalar(
         "ARRAY_DISTINCT",
@@ -201,7 +201,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _own_type,
         "array_distinct({0})",
         category="collection",
-        summary="The elements without repetitions.",
+        summary="The elements without duplicates.",
     ),
     scalar(
         "ARRAY_POSITION",
@@ -210,7 +210,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "CAST(array_position({0}, {1}) AS INT)",
         converts=_with_element,
         category="collection",
-        summary="The first place of a value counted from 1, or 0.",
+        summary="The 1-based position of the first element equal to a value; 0 if there is none.",
     ),
     scalar(
         "ARRAY_REMOVE",
@@ -220,7 +220,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_with_element,
         category="collection",
-        summary="The elements but those equal to a value.",
+        summary="The elements that are not equal to a value.",
     ),
     scalar(
         "ARRAY_REVERSE",
@@ -228,7 +228,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _own_type,
         "reverse({0})",
         category="collection",
-        summary="The elements from last to first.",
+        summary="The elements in reverse order.",
     ),
     scalar(
         "ARRAY_SLICE",
@@ -236,7 +236,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _own_type,
         _write_slice,
         category="collection",
-        summary="The elements from one place to another; negative places count from the end.",
+        summary="The elements from one position to another; negative positions count from the end.",
     ),
     *(
         scalar(
@@ -246,11 +246,11 @@ FUNCTIONS: tuple[Function, ...] = (
             f"{name.lower()}({{0}}, {{1}})",
             converts=_arrays_alike,
             category="collection",
-            summary=f"The elements in {which}, without repetitions.",
+            summary=f"The elements in {which}, without duplicates.",
         )
         for name, which in (
-            ("ARRAY_UNION", "one of two arrays"),
-            ("ARRAY_EXCEPT", "the first array and not in the second"),
+            ("ARRAY_UNION", "either array"),
+            ("ARRAY_EXCEPT", "the first array but not in the second"),
             ("ARRAY_INTERSECT", "both arrays"),
         )
     ),
@@ -261,7 +261,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "concat({*})",
         converts=_arrays_alike,
         category="collection",
-        summary="The elements of all arrays one after the other.",
+        summary="The arrays concatenated.",
     ),
     scalar(
         "ARRAY_APPEND",
@@ -271,7 +271,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_with_new_element,
         category="collection",
-        summary="The elements and one more at the end.",
+        summary="The array with an element added at the end.",
     ),
     scalar(
         "ARRAY_PREPEND",
@@ -281,7 +281,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_with_new_element,
         category="collection",
-        summary="The elements and one more at the start.",
+        summary="The array with an element added at the start.",
     ),
     scalar(
         "ARRAY_MAX",
@@ -290,7 +290,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "array_max({0})",
         strict=False,
         category="collection",
-        summary="The greatest element that is not NULL.",
+        summary="The greatest non-NULL element.",
     ),
     scalar(
         "ARRAY_MIN",
@@ -299,7 +299,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "array_min({0})",
         strict=False,
         category="collection",
-        summary="The least element that is not NULL.",
+        summary="The least non-NULL element.",
     ),
     scalar(
         "ARRAY_SORT",
@@ -307,7 +307,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _own_type,
         _write_sort,
         category="collection",
-        summary="Ascending unless the second argument is FALSE; the third says if nulls are first.",
+        summary="The elements sorted; the flags set ascending order and NULLs first.",
     ),
     scalar(
         "ARRAY_JOIN",
@@ -316,7 +316,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "array_join({*})",
         converts=_texts,
         category="collection",
-        summary="The texts with a delimiter between; nulls are left out or replaced.",
+        summary="The strings joined by a delimiter; NULLs are left out or replaced.",
     ),
     scalar(
         "MAP_KEYS",
@@ -348,7 +348,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _map_type,
         "map_from_arrays({0}, {1})",
         category="collection",
-        summary="A map of keys and values that stand at the same places.",
+        summary="A map from an array of keys and an array of values.",
     ),
     scalar(
         "MAP_UNION",
@@ -357,7 +357,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "map_concat({*})",
         converts=_arrays_alike,
         category="collection",
-        summary="The value of the last map that has a key counts.",
+        summary="The maps merged; for duplicate keys the last map wins.",
     ),
     scalar(
         "SPLIT",
@@ -365,7 +365,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Array(t.STRING),
         _write_split,
         category="collection",
-        summary="The parts of a text between delimiters; its characters if the delimiter is empty.",
+        summary="The parts between delimiters; the characters if the delimiter is empty.",
     ),
     scalar(
         "TYPEOF",
@@ -374,6 +374,6 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: string(str(call.type(0))),
         strict=False,
         category="collection",
-        summary="The type of the argument as SQL spells it.",
+        summary="The SQL type of the argument.",
     ),
 )

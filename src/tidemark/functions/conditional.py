@@ -1,4 +1,4 @@
-"""Functions that choose between values, and tests of what a text holds."""
+"""Functions that choose between values, and tests of a string's content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _common(arguments: tuple[Argument, ...]) -> t.DataType:
     common = t.common_type([argument.type for argument in arguments])
     if common is None:
         kinds = ", ".join(sorted({argument.type.text() for argument in arguments}))
-        raise SignatureMismatch(f"the values have no common type: {kinds}")
+        raise SignatureMismatch(f"the values do not have a common type: {kinds}")
     return common
 
 
@@ -38,7 +38,7 @@ def _first_known(arguments: tuple[Argument, ...]) -> t.DataType:
 def _ordered_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     for argument in arguments:
         if isinstance(argument.type, (t.Array, t.Map, t.Multiset, t.Row)):
-            raise SignatureMismatch(f"{argument.type.text()} has no order")
+            raise SignatureMismatch(f"{argument.type.text()} values cannot be ordered")
     return _all_common(arguments)
 
 
@@ -71,7 +71,7 @@ def _write_nullif(call: Call) -> str:
 
 
 def _test(name: str, regex: str, numbers: tuple[type[t.DataType], ...], summary: str) -> Function:
-    """A test of a text, false of NULL. Numbers of the given types pass it, even NULL."""
+    """A test of a string, false for NULL. Numbers of the given types pass it, even NULL."""
 
     def write(call: Call) -> str:
         value, type_ = call.args[0], call.type(0)
@@ -109,7 +109,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_all_common,
         category="conditional",
-        summary="The first value, or the second where that is NULL.",
+        summary="The first value, or the second if the first is NULL.",
     ),
     scalar(
         "IF",
@@ -119,7 +119,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_branches,
         category="conditional",
-        summary="The second value where the condition is true, else the third.",
+        summary="The second value if the condition is true, else the third.",
     ),
     scalar(
         "NULLIF",
@@ -129,7 +129,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_compared,
         category="conditional",
-        summary="NULL where two values are equal, else the first.",
+        summary="NULL if the two values are equal, else the first.",
     ),
     scalar(
         "GREATEST",
@@ -138,7 +138,7 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: _write_extreme("greatest", call),
         converts=_ordered_alike,
         category="conditional",
-        summary="NULL if one of the values is.",
+        summary="The greatest value; NULL if any value is NULL.",
     ),
     scalar(
         "LEAST",
@@ -147,9 +147,9 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: _write_extreme("least", call),
         converts=_ordered_alike,
         category="conditional",
-        summary="NULL if one of the values is.",
+        summary="The least value; NULL if any value is NULL.",
     ),
-    _test("IS_ALPHA", _LETTERS, (), "Whether a text has letters only."),
-    _test("IS_DECIMAL", _DECIMAL, t.NUMERICS, "Whether a text spells a number."),
-    _test("IS_DIGIT", _DIGITS, t.INTEGERS, "Whether a text has digits only."),
+    _test("IS_ALPHA", _LETTERS, (), "Whether a string contains only letters."),
+    _test("IS_DECIMAL", _DECIMAL, t.NUMERICS, "Whether a string is a number."),
+    _test("IS_DIGIT", _DIGITS, t.INTEGERS, "Whether a string contains only digits."),
 )

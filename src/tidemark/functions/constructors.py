@@ -22,7 +22,7 @@ def _write_row(call: Call) -> str:
 def _one_type(arguments: tuple[Argument, ...], what: str) -> t.DataType:
     common = t.common_type([argument.type for argument in arguments])
     if common is None:
-        raise SignatureMismatch(f"the {what} have no common type")
+        raise SignatureMismatch(f"the {what} do not have a common type")
     return common
 
 
@@ -37,7 +37,7 @@ def _array_of(arguments: tuple[Argument, ...]) -> t.DataType:
 
 def _entries(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     if len(arguments) % 2:
-        raise SignatureMismatch("a map takes keys and values in turn; the last key has no value")
+        raise SignatureMismatch("a map needs a value for each key; the last key has none")
     key = _one_type(arguments[::2], "keys of the map")
     value = _one_type(arguments[1::2], "values of the map")
     return (key, value) * (len(arguments) // 2)
@@ -48,7 +48,7 @@ def _map_of(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _write_map(call: Call) -> str:
-    # The last value of a key counts. Keys alike in text are settled here; whether Spark accepts
+    # The last value of a key wins. Keys with the same text are merged here; whether Spark accepts
     # two that turn out equal only when running is its setting `spark.sql.mapKeyDedupPolicy`.
     entries = dict(zip(call.args[::2], call.args[1::2], strict=True))
     return f"map({', '.join(f'{key}, {value}' for key, value in entries.items())})"
@@ -59,12 +59,12 @@ def _index(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     if isinstance(collection.type, t.Map):
         key = collection.type.key
         if t.common_type((key, index.type)) is None:
-            raise SignatureMismatch(f"the keys are {key.text()}, not {index.type.text()}")
+            raise SignatureMismatch(f"the map's keys are {key.text()}, not {index.type.text()}")
         return collection.type, key.with_nullable(True)
     if not isinstance(index.type, t.Int | t.Null):
-        raise SignatureMismatch(f"an array is indexed by INT, not {index.type.text()}")
+        raise SignatureMismatch(f"an array index must be INT, not {index.type.text()}")
     if isinstance(index.value, int) and index.value < 1:
-        raise SignatureMismatch(f"elements are counted from 1, not {index.value}")
+        raise SignatureMismatch(f"array indexes start at 1, not {index.value}")
     return collection.type, index.type
 
 
@@ -106,7 +106,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_elements,
         category="construction",
-        summary="An array of the values, brought to one type.",
+        summary="An array of the values, cast to a common type.",
     ),
     scalar(
         "MAP",
@@ -116,7 +116,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_entries,
         category="construction",
-        summary="A map of keys and values in turn; the last value of a key counts.",
+        summary="A map of alternating keys and values; for duplicate keys the last value wins.",
     ),
     scalar(
         "ITEM",
@@ -125,7 +125,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_item,
         strict=False,
         converts=_index,
-        summary="The element at a place counted from 1, or under a key; NULL where there is none.",
+        summary="The element at a 1-based index, or the value of a key; NULL if there is none.",
         category="construction",
     ),
 )

@@ -1,4 +1,4 @@
-"""Java's date patterns, as DATE_FORMAT takes them, as Spark text.
+"""Java's date patterns, as DATE_FORMAT takes them, as Spark SQL.
 
 Spark's own `date_format` reads a TIMESTAMP and so moves a clock time out of the missing hour of
 spring, and it lacks some letters. A pattern is therefore taken apart: what Spark formats rightly
@@ -47,7 +47,7 @@ _PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of one pattern letter, or text that stands for itself (`letter` is empty)."""
+    """A run of one pattern letter, or literal text (`letter` is empty)."""
 
     letter: str
     text: str
@@ -67,7 +67,7 @@ def pieces(pattern: str) -> tuple[Piece, ...]:
     while position < len(pattern):
         match = _PIECE.match(pattern, position)
         if match is None:
-            raise SignatureMismatch(f"a quote in the pattern {pattern} is never closed")
+            raise SignatureMismatch(f"unclosed quote in pattern {pattern}")
         found.append(_piece(match, pattern))
         position = match.end()
     return tuple(found)
@@ -79,13 +79,15 @@ def _piece(match: re.Match[str], pattern: str) -> Piece:
         return Piece("", quoted.replace("''", "'") or "'")
     if letter is None:
         if re.search(r"[\[\]{}#]", match.group()):
-            raise SignatureMismatch(f"[ ] {{ }} and # in the pattern {pattern} must be quoted")
+            raise SignatureMismatch(f"[ ] {{ }} and # must be quoted in pattern {pattern}")
         return Piece("", match.group())
     letter = _REPLACED.get(letter, letter)
     if letter in _NOT_IN_A_CLOCK:
-        raise SignatureMismatch(f"pattern letter {letter}: the time does not know its zone")
+        raise SignatureMismatch(
+            f"pattern letter {letter} needs a time zone, and this value has none"
+        )
     if letter not in (*_DATE_LETTERS, *_TIME_LETTERS, *_OWN_FIELDS):
-        raise SignatureMismatch(f"unknown pattern letter {letter} in {pattern}")
+        raise SignatureMismatch(f"unknown letter {letter} in pattern {pattern}")
     return Piece(letter, letter * len(match.group()))
 
 
@@ -104,7 +106,7 @@ def is_numeric(pattern: str) -> bool:
 
 
 def read_clock(text: str, pattern: str) -> str:
-    """The TIMESTAMP_NTZ that a text spells by a numeric pattern, NULL if it spells none.
+    """The TIMESTAMP_NTZ in a string, read by a numeric pattern; NULL if it does not match.
 
     As in Flink a number may have fewer digits than its place, unless the next one follows at
     once, and what comes after the last is not looked at.
@@ -137,7 +139,7 @@ def _number(piece: Piece, *, together: bool) -> str:
 
 
 def format_clock(clock: str, pattern: str, *, shifts: bool) -> str:
-    """A TIMESTAMP_NTZ formatted by a pattern; `shifts` says whether the session's zone does."""
+    """A TIMESTAMP_NTZ formatted by a pattern; `shifts` is whether the session's zone does."""
     parts = []
     native = ("date", "text") if shifts else ("date", "time", "text")
     for by_spark, run in groupby(pieces(pattern), key=lambda piece: piece.kind in native):

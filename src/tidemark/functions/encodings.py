@@ -15,7 +15,9 @@ _BEYOND = {"US-ASCII": r"[^\x00-\x7F]", "ISO-8859-1": r"[^\x00-\xFF]"}
 def _checked_charset(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     name = arguments[1].value
     if isinstance(name, str) and name.upper() not in _CHARSETS:
-        raise SignatureMismatch(f"'{name}' is not one of {', '.join(_CHARSETS)}")
+        raise SignatureMismatch(
+            f"unknown character set '{name}', expected one of {', '.join(_CHARSETS)}"
+        )
     return tuple(argument.type for argument in arguments)
 
 
@@ -34,7 +36,7 @@ def _write_encode(call: Call) -> str:
 
 
 def _write_decode(call: Call) -> str:
-    """What is no character becomes U+FFFD; Spark would fail (and does for broken UTF-16)."""
+    """Invalid bytes become U+FFFD; Spark would fail (and does for broken UTF-16)."""
     data, charset = call.args
     if _charset(call) == "UTF-8":
         return f"make_valid_utf8(CAST({data} AS STRING))"
@@ -58,7 +60,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.BYTES,
         _write_encode,
         category="string",
-        summary="The text as bytes in a character set.",
+        summary="The string encoded in a character set, as bytes.",
         converts=_checked_charset,
     ),
     scalar(
@@ -67,7 +69,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         _write_decode,
         category="string",
-        summary="The text that bytes in a character set spell.",
+        summary="The bytes decoded from a character set, as a string.",
         converts=_checked_charset,
     ),
     scalar(
@@ -76,7 +78,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         "base64({0})",
         category="string",
-        summary="The text's UTF-8 bytes, or the bytes, in Base64.",
+        summary="The bytes, or the UTF-8 bytes of a string, in Base64.",
     ),
     scalar(
         "FROM_BASE64",
@@ -84,6 +86,6 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         _write_from_base64,
         category="string",
-        summary="The text that Base64 spells; anything else than Base64 is an error.",
+        summary="The string decoded from Base64; invalid Base64 is an error.",
     ),
 )

@@ -32,11 +32,15 @@ def _check(format_: str, types: list[t.DataType]) -> None:
         following += not number
         place = int(number) if number else following
         if not 1 <= place <= len(types):
-            raise SignatureMismatch(f"the format asks for value {place} of {len(types)}")
+            raise SignatureMismatch(
+                f"the format refers to argument {place}, but there are {len(types)}"
+            )
         if not isinstance(types[place - 1], (*_WRITES.get(conversion, ()), t.Null)):
-            raise SignatureMismatch(f"%{conversion} cannot write {types[place - 1].text()}")
+            raise SignatureMismatch(f"%{conversion} cannot format {types[place - 1].text()}")
     if "%" in _PLACE.sub("", format_):
-        raise SignatureMismatch("a % of the format begins no conversion; write %% for the sign")
+        raise SignatureMismatch(
+            "a % in the format does not start a conversion; write %% for a percent sign"
+        )
 
 
 FUNCTIONS: tuple[Function, ...] = (
@@ -46,7 +50,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         "format_string({*})",
         category="string",
-        summary="The values written by a format as Java's `String.format` takes it.",
+        summary="The values formatted as by Java's `String.format`.",
         strict=False,
         converts=_checked,
     ),

@@ -1,4 +1,4 @@
-"""Digests of texts and bytes, as hexadecimal digits."""
+"""Digests of strings and bytes, as hexadecimal digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ _SHA2_BITS = (224, 256, 384, 512)
 def _checked_bits(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     bits = arguments[1]
     if isinstance(bits.value, int) and bits.value not in _SHA2_BITS:
-        raise SignatureMismatch(f"SHA2 gives 224, 256, 384 or 512 bits, not {bits.value}")
+        raise SignatureMismatch(
+            f"SHA2 needs a length of 224, 256, 384 or 512 bits, not {bits.value}"
+        )
     return tuple(argument.type for argument in arguments)
 
 
@@ -21,7 +23,9 @@ def _write_sha2(call: Call) -> str:
     if call.literal(1) in _SHA2_BITS:
         return f"sha2({text}, {bits})"
     known = ", ".join(str(length) for length in _SHA2_BITS)
-    unknown = f"raise_error(concat('SHA2 gives no digest of ', {bits}, ' bits'))"
+    unknown = (
+        f"raise_error(concat('SHA2 needs a length of 224, 256, 384 or 512 bits, not ', {bits}))"
+    )
     return (
         f"CASE WHEN {bits} IN ({known}) THEN sha2({text}, {bits}) "
         f"WHEN {bits} IS NOT NULL AND {text} IS NOT NULL THEN {unknown} END"

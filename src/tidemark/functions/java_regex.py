@@ -1,4 +1,4 @@
-"""What can be said of a Java regular expression without running it.
+"""What is known about a Java regular expression without running it.
 
 Flink gives null for a pattern that is none and for a group that took no part in the match; Spark
 stops the query for the first and gives an empty text for the second. A look at the pattern tells
@@ -45,7 +45,7 @@ class _Open:
 
 
 def read(pattern: str) -> Pattern | None:
-    """The pattern's groups, or None where only Java can tell whether it is a pattern at all."""
+    """The pattern's groups, or None where only Java can decide whether it is a valid pattern."""
     reader = _Reader(pattern)
     return Pattern(tuple(reader.always)) if reader.read() else None
 
@@ -154,7 +154,7 @@ class _Reader:
         return False
 
     def _is_range(self, place: int, previous: str) -> bool:
-        """A hyphen that joins two characters in order, or stands at either end."""
+        """A hyphen between two characters in order, or at either end."""
         following = self.pattern[place + 1 : place + 2]
         if previous == "" or following == "]":
             return following != "" and following != "["
@@ -168,11 +168,11 @@ class _Reader:
         return 2
 
 
-# --- as Spark text -----------------------------------------------------------------------------
+# --- as Spark SQL ------------------------------------------------------------------------------
 
 
 def sound(text: str, value: object = None) -> str:
-    """Spark text of a pattern that is null where Java cannot read it.
+    """Spark SQL of a pattern that is NULL where Java cannot compile it.
 
     `value` is the pattern if it is known. Compiling is the only test; Spark reaches it through
     reflection, which gives the pattern back as text.
@@ -183,17 +183,17 @@ def sound(text: str, value: object = None) -> str:
 
 
 def quoted(text: str, value: object = None) -> str:
-    """Spark text of a pattern that finds exactly what another Spark text gives."""
+    """Spark SQL of a pattern that matches exactly the value of another Spark expression."""
     if isinstance(value, str):
         return string(re.escape(value))
     begin, end = string(r"\Q"), string(r"\E")
-    # An end of quotation inside the text: end, write the two characters, begin again.
+    # An end of quotation inside the string: end, write the two characters, begin again.
     inside = f"replace({text}, {end}, {string(_QUOTED_END)})"
     return f"concat({begin}, {inside}, {end})"
 
 
 def quoted_replacement(text: str, value: object = None) -> str:
-    r"""Spark text of a replacement in which `$` and `\` stand for themselves."""
+    r"""Spark SQL of a replacement in which `$` and `\` are literal."""
     if isinstance(value, str):
         return string(re.sub(r"([\\$])", r"\\\1", value))
     for character in ("\\", "$"):

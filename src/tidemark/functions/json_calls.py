@@ -1,4 +1,4 @@
-"""The JSON functions of the SQL standard, whose clauses say what they do.
+"""The JSON functions of the SQL standard, with their clauses.
 
 The parser gives a `nodes.JsonCall`; the planner turns it into a call of the function that
 `json_function(name, clauses)` makes. Its arguments are those of the call and after them the values
@@ -42,7 +42,7 @@ _NOT_JSON = (t.Date, t.Time, *t.INTERVALS)
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """What stands in a JSON call besides its arguments; None where nothing was written.
+    """The clauses of a JSON call, besides its arguments; None where nothing was written.
 
     `raw` are the places of arguments that are JSON text already: calls of JSON_OBJECT,
     JSON_ARRAY and JSON, which nest without being quoted.
@@ -78,7 +78,7 @@ def _exists(clauses: Clauses) -> Function:
         converts=_checked_path,
         python=json_kernels.exists,
         category="json",
-        summary="Whether a path leads to a value that is not null.",
+        summary="Whether the path finds a value that is not null.",
     )
 
 
@@ -113,7 +113,7 @@ def _value(clauses: Clauses) -> Function:
         converts=converts,
         python=json_kernels.VALUE_KERNELS[kind],
         category="json",
-        summary="The scalar that a path leads to.",
+        summary="The scalar at the path.",
     )
 
 
@@ -126,7 +126,7 @@ def _query(clauses: Clauses) -> Function:
         )
     behaviors = (clauses.on_empty or "NULL", clauses.on_error or "NULL")
     if is_array and "EMPTY OBJECT" in behaviors:
-        raise SignatureMismatch("an EMPTY OBJECT is no ARRAY<STRING>")
+        raise SignatureMismatch("EMPTY OBJECT is not an ARRAY<STRING>")
     name = "JSON_QUERY RETURNING ARRAY" if is_array else "JSON_QUERY"
     constants = [string(word) for word in (clauses.wrapper or "WITHOUT ARRAY", *behaviors)]
     return scalar(
@@ -138,7 +138,7 @@ def _query(clauses: Clauses) -> Function:
         converts=_checked_path,
         python=json_kernels.query_array if is_array else json_kernels.query,
         category="json",
-        summary="The object or array that a path leads to.",
+        summary="The object or array at the path.",
     )
 
 
@@ -186,11 +186,11 @@ def shape(type_: t.DataType) -> Any:
 
 
 def check_json(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """Refuses arguments of types that JSON has no text for."""
+    """Refuse arguments of types that cannot be written as JSON."""
     for argument in arguments:
         if isinstance(argument.type, _NOT_JSON):
             raise SignatureMismatch(
-                f"{argument.type.text()} has no form in JSON; CAST(... AS STRING) gives it one"
+                f"{argument.type.text()} cannot be written as JSON; use CAST(... AS STRING)"
             )
     return tuple(argument.type for argument in arguments)
 
@@ -199,7 +199,7 @@ def _object(clauses: Clauses) -> Function:
     def converts(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
         for key in arguments[::2]:
             if not isinstance(key.value, str):
-                raise SignatureMismatch("the keys of JSON_OBJECT are text literals")
+                raise SignatureMismatch("the keys of JSON_OBJECT must be string literals")
         return check_json(arguments)
 
     def write(call: Call) -> str:

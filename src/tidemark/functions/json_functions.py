@@ -25,14 +25,18 @@ def _is_json(kind: str, what: str) -> Function:
         f"IS JSON {kind}",
         t.Boolean(nullable=False),
         json_kernels.IS_JSON_KERNELS[kind],
-        f"Whether the text is {what}; false for null.",
+        f"Whether the string is {what}; false for NULL.",
         strict=False,
     )
 
 
-# JSON(text), which may stand only inside JSON_OBJECT and JSON_ARRAY.
+# JSON(string), which is only allowed inside JSON_OBJECT and JSON_ARRAY.
 NESTED_JSON = _kernel(
-    "JSON", t.STRING, json_writing.normalize, "Text that is JSON already.", strict=False
+    "JSON",
+    t.STRING,
+    json_writing.normalize,
+    "A string that is already JSON, inserted as is.",
+    strict=False,
 )
 
 FUNCTIONS: tuple[Function, ...] = (
@@ -40,12 +44,12 @@ FUNCTIONS: tuple[Function, ...] = (
     _is_json("SCALAR", "a JSON string, number, boolean or null"),
     _is_json("ARRAY", "a JSON array"),
     _is_json("OBJECT", "a JSON object"),
-    _kernel("JSON_QUOTE", t.STRING, json_writing.quote, "The text as a JSON string."),
+    _kernel("JSON_QUOTE", t.STRING, json_writing.quote, "The string as a quoted JSON string."),
     _kernel(
         "JSON_UNQUOTE",
         t.STRING,
         json_writing.unquote,
-        "The text that a JSON string spells; other text as it is.",
+        "The content of a quoted JSON string; other strings unchanged.",
     ),
     scalar(
         "JSON_STRING",

@@ -28,7 +28,7 @@ def _compiled(paths: pa.Array) -> list[Path | None]:
 
 
 def _find(text: str, path: Path) -> Any:
-    """What a path finds in a JSON text. Raises ValueError or NotFound where that is an error."""
+    """What a path finds in a JSON document. Raises ValueError or NotFound."""
     try:
         document = json_text.parse(text)
     except ValueError:
@@ -36,10 +36,10 @@ def _find(text: str, path: Path) -> Any:
             return None
         raise
     if document is None:
-        raise ValueError("the JSON text is a bare null")
+        raise ValueError("the JSON document is null")
     found = path.find(document)
     if found is None and not path.lax:
-        raise ValueError("a strict path leads to null")
+        raise ValueError("a strict path finds null")
     return found
 
 
@@ -66,8 +66,8 @@ def _exists(text: str | None, path: Path | None, on_error: str) -> bool | None:
 
 
 def _failure(function: str, path: Path, problem: Exception) -> str:
-    reason = "it leads nowhere" if isinstance(problem, NotFound) else str(problem)
-    return f"{function} cannot follow its path: {reason}"
+    reason = "nothing is there" if isinstance(problem, NotFound) else str(problem)
+    return f"{function} cannot evaluate its path: {reason}"
 
 
 # --- JSON_VALUE --------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def _value(
     try:
         value = _find(text, path)
         if not path.lax and not json_text.is_scalar(value):
-            raise ValueError("a strict path leads to an object or array, not to a scalar")
+            raise ValueError("a strict path finds an object or array, not a scalar")
     except (ValueError, NotFound) as problem:
         if on_error == "ERROR":
             raise ValueError(_failure("JSON_VALUE", path, problem)) from None
@@ -138,7 +138,7 @@ def _value(
         return convert(value)
     except TypeError as wanted:
         raise ValueError(
-            f"JSON_VALUE found {json_text.serialize(value)}, which is no {wanted}"
+            f"JSON_VALUE found {json_text.serialize(value)}, which is not of type {wanted}"
         ) from None
 
 
@@ -165,7 +165,7 @@ def query(
 def query_array(
     texts: pa.Array, paths: pa.Array, wrapper: pa.Array, on_empty: pa.Array, on_error: pa.Array
 ) -> pa.Array:
-    """Arrays as arrays of strings; an object is nothing, or an error if the clause says so."""
+    """Arrays as arrays of strings; an object is empty, or an error if ON ERROR says so."""
     import pyarrow as pa
 
     found = _queried(texts, paths, wrapper, on_empty, on_error, arrays=True)
@@ -205,9 +205,9 @@ def _query(
         if value is not None:
             value = _wrapped(value, wrapper)
             if not path.lax and json_text.is_scalar(value):
-                raise ValueError("a strict path leads to a scalar, which only a WRAPPER takes")
+                raise ValueError("a strict path finds a scalar, which needs a WRAPPER")
             if arrays and isinstance(value, dict):
-                raise ValueError("it leads to an object, not to an array")
+                raise ValueError("it finds an object, not an array")
     except (ValueError, NotFound) as problem:
         if on_error == "ERROR":
             raise ValueError(_failure("JSON_QUERY", path, problem)) from None

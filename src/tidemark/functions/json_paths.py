@@ -26,11 +26,11 @@ _NAMES = re.compile(rf"\[\s*((?:{_QUOTED})(?:\s*,\s*(?:{_QUOTED}))*)\s*\]", re.D
 
 
 class InvalidPath(ValueError):
-    """The text is not a path."""
+    """The string is not a path."""
 
 
 class UnknownPath(InvalidPath):
-    """The text is a path of a kind that is not supported; the message says which."""
+    """The string is a path of a kind that is not supported; the message explains which."""
 
 
 class NotFound(Exception):
@@ -152,7 +152,7 @@ Step = Names | Indexes | Slice | Wildcard | Anywhere | Length
 class Path:
     lax: bool
     steps: tuple[Step, ...]
-    error: str | None = None  # why the text is no path: an error when it is followed
+    error: str | None = None  # why the string is not a path: an error when it is evaluated
 
     def find(self, value: Any) -> Any:
         """The value the path leads to; a list where it may lead to several.
@@ -187,7 +187,7 @@ class Path:
 
 @lru_cache(maxsize=1024)
 def compile_path(text: str) -> Path:
-    """Read a path. A text that is none becomes a path that fails when it is followed."""
+    """Parse a path. An invalid one becomes a path that fails when it is evaluated."""
     mode = _MODE.match(text)
     lax = mode is not None and mode.group(1).lower() == "lax"
     try:
@@ -215,7 +215,7 @@ def _steps(text: str) -> Iterator[Step]:
         text = f"$.{text}"
     here = 1
     if len(text) > 1 and text[1] not in ".[":
-        raise InvalidPath(f"`{text[1]}` cannot follow `{text[0]}`")
+        raise InvalidPath(f"`{text[1]}` is not allowed after `{text[0]}`")
     while here < len(text):
         if text[here:] == "[" and here > 1:
             return  # Jayway forgives an open bracket at the end of a step
@@ -227,7 +227,7 @@ def _step(text: str, here: int) -> tuple[Step, int]:
     if text.startswith("..", here):
         step, after = _plain_step(text, here + 2, dotted=not text.startswith("..[", here))
         if isinstance(step, Length):
-            raise UnknownPath("`length()` cannot be asked of everything at once")
+            raise UnknownPath("`length()` after `..` is not supported")
         return Anywhere(step), after
     if text[here] == ".":
         return _plain_step(text, here + 1, dotted=True)
@@ -248,14 +248,14 @@ def _plain_step(
         found = re.findall(_QUOTED, names.group(1), re.DOTALL)
         return Names(tuple(_unquoted(name) for name in found)), names.end()
     if text.startswith("[?", here):
-        raise UnknownPath("filters cannot be run; Flink 2.3 fails on them as well")
+        raise UnknownPath("path filters are not supported (nor in Flink 2.3)")
     if function := _FUNCTION.match(text, here):
         if function.group(1) not in ("length", "size"):
-            raise UnknownPath(f"the path function `{function.group()}` cannot be run")
+            raise UnknownPath(f"path function `{function.group()}` is not supported")
         return Length(), function.end()
     name = _DOT_NAME.match(text, here) if dotted else None
     if name is None:
-        raise InvalidPath(f"no step of a path at `{text[here:]}`")
+        raise InvalidPath(f"invalid path step at `{text[here:]}`")
     return Names((name.group(),)), name.end()
 
 

@@ -40,13 +40,13 @@ def parse(text: str) -> Any:
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
-        raise ValueError("JSON nested too deeply") from None
+        raise ValueError("the JSON is nested too deeply") from None
     following = text[end : end + 1]
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         if following and not _WHITE_SPACE.fullmatch(following):
-            raise ValueError(f"a number cannot be followed by {following!r}")
+            raise ValueError(f"unexpected {following!r} after a number")
     elif (value is None or isinstance(value, bool)) and _WORD.match(following):
-        raise ValueError(f"an unknown word at {start}")
+        raise ValueError(f"unknown word at offset {start}")
     return value
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def strings(values: list[str | None]) -> pa.Array:
-    """An Arrow column of texts."""
+    """An Arrow column of strings."""
     import pyarrow as pa
 
     try:
@@ -36,7 +36,7 @@ def write(values: pa.Array, shapes: pa.Array | None = None) -> pa.Array:
     """Values of any SQL type as JSON text.
 
     Spark may know the fields of a ROW by other names; `shapes` then holds, in each row the same,
-    what `json_calls.shape` says of the type.
+    the result of `json_calls.shape` for the type.
     """
     shape = None if shapes is None or not len(shapes) else json.loads(shapes[0].as_py())
     plain = values.to_pylist(maps_as_pydicts="strict")
@@ -65,7 +65,7 @@ def _json(value: Any, shape: Any = None) -> Any:
 def _decimal_of(value: float) -> Decimal:
     """A double by the digits that Java prints for it, which a decimal then keeps."""
     if not math.isfinite(value):
-        raise ValueError(f"JSON has no number for {value}")
+        raise ValueError(f"JSON cannot represent the number {value}")
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return Decimal(repr(value))
     sign, digits, _ = Decimal(repr(value)).as_tuple()
@@ -84,7 +84,7 @@ def _timestamp_text(value: dt.datetime) -> str:
 
 
 def normalize(texts: pa.Array) -> pa.Array:
-    """JSON text as it will stand inside other JSON; an empty text is null, others must be JSON."""
+    """JSON as it is inserted into other JSON; an empty string is null, others must be JSON."""
     return strings([_normalized(text) for text in texts.to_pylist()])
 
 
@@ -94,7 +94,7 @@ def _normalized(text: str | None) -> str | None:
     try:
         return json_text.serialize(json_text.parse(text))
     except ValueError as problem:
-        raise ValueError(f"JSON was given {text!r}, which is not JSON: {problem}") from None
+        raise ValueError(f"the argument of JSON is not JSON: {text!r}: {problem}") from None
 
 
 # --- JSON_QUOTE and JSON_UNQUOTE ---------------------------------------------------------------
@@ -136,7 +136,7 @@ def _quoted(match: re.Match[str]) -> str:
 
 
 def unquote(texts: pa.Array) -> pa.Array:
-    """What JSON strings spell; texts that are none stay as they are."""
+    """The content of quoted JSON strings; other strings stay as they are."""
     return strings([_unquoted(text) for text in texts.to_pylist()])
 
 

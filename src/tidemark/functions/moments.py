@@ -1,4 +1,4 @@
-"""Spark text that computes with instants and clock times without stumbling over time zones.
+"""Spark SQL that computes with instants and clock times without stumbling over time zones.
 
 Spark shifts a TIMESTAMP_NTZ that falls into the missing hour of spring whenever it passes
 through a TIMESTAMP, as it does in TIMESTAMPDIFF, and counts days of a TIMESTAMP by the session's

@@ -1,10 +1,10 @@
-"""Functions that Flink has and no theme here covers, with the reason."""
+"""Functions that Flink has and Tidemark does not, with the reason."""
 
 from __future__ import annotations
 
-_BITMAPS = "bitmaps are bytes in a format of Flink's own, which Spark has no functions for"
-_OBJECTS = "structured types are classes of Java"
-_VARIANT = "the type VARIANT is not there"
+_BITMAPS = "bitmaps use a binary format of Flink that Spark has no functions for"
+_OBJECTS = "structured types need Java classes"
+_VARIANT = "type VARIANT is not supported"
 
 NOT_YET: dict[str, str] = {
     **dict.fromkeys(
@@ -24,9 +24,9 @@ NOT_YET: dict[str, str] = {
     ),
     **dict.fromkeys(("OBJECT_OF", "OBJECT_UPDATE"), _OBJECTS),
     **dict.fromkeys(("PARSE_JSON", "TRY_PARSE_JSON"), _VARIANT),
-    "JSON": "it may stand only where JSON_OBJECT or JSON_ARRAY take a value, in Flink as well",
-    "HASH_CODE": "Flink's documentation does not know it; MD5 and SHA2 give digests",
-    "CURRENT_DATABASE": "SHOW CURRENT DATABASE tells it; expressions do not know the session",
-    "CURRENT_WATERMARK": "only stateful operators know the watermark of each row",
-    "SOURCE_WATERMARK": "sources do not tell watermarks of their own",
+    "JSON": "it is only allowed as a value in JSON_OBJECT or JSON_ARRAY (same in Flink)",
+    "HASH_CODE": "it is not documented in Flink; use MD5 or SHA2",
+    "CURRENT_DATABASE": "expressions cannot access the session; use SHOW CURRENT DATABASE",
+    "CURRENT_WATERMARK": "the watermark is known only inside stateful operators",
+    "SOURCE_WATERMARK": "sources do not provide watermarks of their own",
 }

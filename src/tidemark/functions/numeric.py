@@ -93,7 +93,7 @@ def whole_type(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _write_logarithm(name: str, x: str) -> str:
-    """IEEE results where Spark says NULL: minus infinity at zero, NaN below."""
+    """IEEE results where Spark gives NULL: minus infinity at zero, NaN below."""
     return bound(x, lambda x: f"if({x} <= 0, if({x} = 0, {_MINUS_INFINITY}, {_NAN}), {name}({x}))")
 
 
@@ -160,7 +160,7 @@ def _write_unhex(call: Call) -> str:
 
 
 def _of_doubles(name: str, summary: str, count: int = 1) -> Function:
-    """A function that means in Spark what its name says, over DOUBLEs."""
+    """A function over DOUBLEs that has the same name and meaning in Spark."""
     signature = f"({', '.join(['double'] * count)})"
     places = ", ".join(f"{{{i}}}" for i in range(count))
     spark = f"{name.lower()}({places})"
@@ -177,11 +177,11 @@ _ONE_DOUBLE = {
     "SINH": "The hyperbolic sine.",
     "COSH": "The hyperbolic cosine.",
     "TANH": "The hyperbolic tangent.",
-    "ASIN": "The angle of a sine.",
-    "ACOS": "The angle of a cosine.",
-    "ATAN": "The angle of a tangent.",
-    "DEGREES": "Radians as degrees.",
-    "RADIANS": "Degrees as radians.",
+    "ASIN": "The arcsine in radians.",
+    "ACOS": "The arccosine in radians.",
+    "ATAN": "The arctangent in radians.",
+    "DEGREES": "Radians converted to degrees.",
+    "RADIANS": "Degrees converted to radians.",
 }
 
 FUNCTIONS: tuple[Function, ...] = (
@@ -191,7 +191,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _own_type,
         "abs({0})",
         category="numeric",
-        summary="The number without its sign.",
+        summary="The absolute value.",
     ),
     scalar(
         "SIGN",
@@ -207,7 +207,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _rounded,
         _write_round,
         category="numeric",
-        summary="Half is rounded away from zero.",
+        summary="The number rounded to some digits, half away from zero.",
     ),
     scalar(
         "TRUNCATE",
@@ -215,7 +215,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _rounded,
         _write_truncate,
         category="numeric",
-        summary="The number cut off after some digits.",
+        summary="The number truncated to some digits.",
     ),
     scalar(
         "POWER",
@@ -223,10 +223,10 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Double(),
         "power({0}, {1})",
         category="numeric",
-        summary="The first number raised to the second.",
+        summary="The first number raised to the power of the second.",
     ),
     *(_of_doubles(name, summary) for name, summary in _ONE_DOUBLE.items()),
-    _of_doubles("ATAN2", "The angle of a point by its height and its width.", 2),
+    _of_doubles("ATAN2", "The angle of the point (x, y), given y and x.", 2),
     _logarithm("LN", "e"),
     _logarithm("LOG2", "2"),
     _logarithm("LOG10", "10"),
@@ -265,7 +265,7 @@ FUNCTIONS: tuple[Function, ...] = (
         deterministic=False,
         converts=_seed,
         category="numeric",
-        summary="Spark's random numbers: the sequence of a seed differs from Flink's.",
+        summary="A random number from 0 to 1; Spark's sequence for a seed differs from Flink's.",
     ),
     scalar(
         "RAND_INTEGER",
@@ -276,7 +276,7 @@ FUNCTIONS: tuple[Function, ...] = (
         deterministic=False,
         converts=_seed_and_bound,
         category="numeric",
-        summary="A whole number from 0 to below the last argument; the first of two is a seed.",
+        summary="A random integer from 0 to below the last argument; the first of two is a seed.",
     ),
     scalar(
         "UUID",
@@ -286,7 +286,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         deterministic=False,
         category="numeric",
-        summary="A random identifier of 36 characters.",
+        summary="A random UUID of 36 characters.",
     ),
     scalar(
         "BIN",
@@ -294,7 +294,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         "bin({0})",
         category="numeric",
-        summary="A whole number in binary digits.",
+        summary="An integer in binary digits.",
     ),
     scalar(
         "HEX",
@@ -302,7 +302,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         "hex({0})",
         category="numeric",
-        summary="A whole number, or the bytes of a text, in hexadecimal digits.",
+        summary="An integer, or the bytes of a string, in hexadecimal digits.",
     ),
     scalar(
         "UNHEX",
@@ -311,6 +311,6 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_unhex,
         strict=False,
         category="numeric",
-        summary="The bytes that hexadecimal digits spell, NULL if they spell none.",
+        summary="The bytes of a hexadecimal string; NULL if it is invalid.",
     ),
 )

@@ -21,17 +21,17 @@ def comparable(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     for number, text in ((left, right), (right, left)):
         if isinstance(number, t.NUMERICS) and isinstance(text, t.CHARACTERS):
             raise SignatureMismatch(
-                f"{left.text()} is not compared with {right.text()} for equality; cast one of them"
+                f"cannot test {left.text()} and {right.text()} for equality; cast one of them"
             )
     if isinstance(left, _TIMES) != isinstance(right, _TIMES):
         _side_by_side(left, right)
-        # Text that is no time equals none: `equal` reads it itself, without failing.
+        # A string that is not a time equals no time: `equal` parses it itself, without failing.
         return left, right
     return _side_by_side(left, right)
 
 
 def _side_by_side(left: t.DataType, right: t.DataType) -> tuple[t.DataType, t.DataType]:
-    """Text is read as what it stands beside; Spark itself brings numbers together."""
+    """Strings are cast to the other operand's type; Spark itself unifies numbers."""
     if isinstance(left, t.Null) or isinstance(right, t.Null):
         return left, right
     for family in (t.NUMERICS, t.CHARACTERS, t.BINARIES, (t.Boolean,)):
@@ -52,13 +52,13 @@ def _side_by_side(left: t.DataType, right: t.DataType) -> tuple[t.DataType, t.Da
 def _ordered(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     for argument in arguments:
         if isinstance(argument.type, _NESTED):
-            raise SignatureMismatch(f"{argument.type.text()} has no order")
+            raise SignatureMismatch(f"{argument.type.text()} values cannot be ordered")
     left, right = (argument.type for argument in arguments)
     return _side_by_side(left, right)
 
 
 def equal(call: Call) -> str:
-    """Spark text for whether the two arguments are equal."""
+    """Spark SQL for whether the two arguments are equal."""
     left, right = _as_equatable(call)
     type_ = call.type(0)
     if isinstance(type_, t.Row):
@@ -89,7 +89,7 @@ def _write_distinct(call: Call) -> str:
 def _as_equatable(call: Call) -> tuple[str, str]:
     left, right = call.args
     if isinstance(call.type(0), t.Map | t.Multiset):
-        # Spark does not compare maps; their sorted entries say the same.
+        # Spark does not compare maps; comparing their sorted entries is the same.
         return f"array_sort(map_entries({left}))", f"array_sort(map_entries({right}))"
     kinds = call.type(0), call.type(1)
     if isinstance(kinds[0], _TIMES) and isinstance(kinds[1], t.CHARACTERS):
@@ -108,7 +108,7 @@ def _may_be_unknown(type_: t.DataType) -> bool:
     return type_.nullable or any(_may_be_unknown(field.type) for field in fields)
 
 
-_ORDER = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
+_ORDER = {"<": "less than", "<=": "at most", ">": "greater than", ">=": "at least"}
 
 
 def _comparison(symbol: str) -> Function:
@@ -134,7 +134,7 @@ def _between_operands(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]
 
 
 def _members(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """Each member is compared with the value: `ts IN ('2024-01-01', ...)` reads the texts."""
+    """Each member is compared with the value: `ts IN ('2024-01-01', ...)` casts the strings."""
     value, *members = arguments
     types = []
     for member in members:
@@ -175,7 +175,7 @@ def _periods(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
         moments.append(start.type)
     if type(moments[0]) is not type(moments[1]):
         raise SignatureMismatch(
-            f"periods of {moments[0].text()} and {moments[1].text()} cannot overlap"
+            f"periods of {moments[0].text()} and {moments[1].text()} cannot be compared"
         )
     return tuple(argument.type for argument in arguments)
 
@@ -213,7 +213,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=comparable,
         category="comparison",
-        summary="Whether two values are equal; text that is no time equals none.",
+        summary="Whether two values are equal; a string that is not a valid time equals no time.",
     ),
     scalar(
         "<>",
@@ -233,7 +233,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_same,
         converts=comparable,
         category="comparison",
-        summary="Whether two values are equal, two nulls among them.",
+        summary="Whether two values are equal, counting NULL as equal to NULL.",
     ),
     scalar(
         "IS DISTINCT FROM",
@@ -242,7 +242,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_distinct,
         converts=comparable,
         category="comparison",
-        summary="Whether two values differ, a null from everything else.",
+        summary="Whether two values differ, counting NULL as equal to NULL.",
     ),
     scalar(
         "AND",
@@ -258,7 +258,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Boolean(),
         "({0} OR {1})",
         category="comparison",
-        summary="Whether one of them is true.",
+        summary="Whether at least one of them is true.",
     ),
     scalar(
         "NOT",
@@ -266,7 +266,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Boolean(),
         "(NOT {0})",
         category="comparison",
-        summary="The other truth value.",
+        summary="The negated condition.",
     ),
     scalar(
         "IS NULL",
@@ -274,7 +274,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Boolean(nullable=False),
         "({0} IS NULL)",
         category="comparison",
-        summary="Whether there is no value.",
+        summary="Whether the value is NULL.",
     ),
     scalar(
         "IS TRUE",
@@ -282,7 +282,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Boolean(nullable=False),
         "({0} <=> TRUE)",
         category="comparison",
-        summary="Whether it is true, and not unknown.",
+        summary="Whether the condition is true.",
     ),
     scalar(
         "IS FALSE",
@@ -290,7 +290,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Boolean(nullable=False),
         "({0} <=> FALSE)",
         category="comparison",
-        summary="Whether it is false, and not unknown.",
+        summary="Whether the condition is false.",
     ),
     scalar(
         "IS UNKNOWN",
@@ -298,7 +298,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Boolean(nullable=False),
         "({0} IS NULL)",
         category="comparison",
-        summary="Whether a truth value is not known.",
+        summary="Whether the condition is unknown (NULL).",
     ),
     scalar(
         "BETWEEN",
@@ -307,7 +307,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "({0} BETWEEN {1} AND {2})",
         converts=_between_operands,
         category="comparison",
-        summary="Whether a value lies between two others, both included.",
+        summary="Whether a value lies between two bounds, inclusive.",
     ),
     scalar(
         "IN",
@@ -317,7 +317,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_members,
         category="comparison",
-        summary="Whether a value equals one of a list.",
+        summary="Whether a value equals one in a list.",
     ),
     scalar(
         "||",
@@ -325,7 +325,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _concatenated,
         "concat({0}, {1})",
         category="comparison",
-        summary="Two texts one after the other.",
+        summary="Two strings concatenated.",
     ),
     scalar(
         "OVERLAPS",
@@ -333,7 +333,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Boolean(),
         _write_overlaps,
         converts=_periods,
-        summary="Whether two closed periods share a moment; each has two ends or a length.",
+        summary="Whether two periods overlap; each has a start and either an end or a length.",
         category="comparison",
     ),
 )

@@ -9,10 +9,10 @@ from tidemark.functions.registry import Argument, Call, Function, SignatureMisma
 from tidemark.functions.spark_text import string
 
 # Spark's LIKE always has an escape character, a backslash if none is given; Flink's has none.
-# These stand in for "none": characters of no script, of which one is not in the pattern.
-_NOBODYS_CHARACTERS = ("\ue000", "\ue001", "\ue002")
+# Private-use characters for "no escape": at least one of them is not in the pattern.
+_UNUSED_CHARACTERS = ("\ue000", "\ue001", "\ue002")
 _QUOTED_IN_REGEX = "\\^$.|?*+()[]{}"
-# What SIMILAR TO hands on to the regular expression as it stands.
+# What SIMILAR TO passes to the regular expression unchanged.
 _SIMILAR_OPERATORS = "|*+?{}()-^,.0123456789"
 _CHARACTER_CLASSES = {
     "[:ALPHA:]": r"\p{Alpha}",
@@ -38,7 +38,7 @@ def _escape_of(arguments: tuple[Argument, ...]) -> str | None:
         return None
     escape = arguments[2]
     if not escape.is_literal or not isinstance(escape.value, str) or len(escape.value) != 1:
-        raise SignatureMismatch("ESCAPE takes a literal of one character")
+        raise SignatureMismatch("ESCAPE takes a one-character literal")
     return escape.value
 
 
@@ -53,7 +53,7 @@ def _like_pieces(pattern: str, escape: str | None) -> list[tuple[str, bool]]:
         escaped = next(characters, "")
         if escaped not in ("%", "_", escape):
             raise SignatureMismatch(
-                f"the escape character {escape} in '{pattern}' must stand before %, _ or itself"
+                f"the escape character {escape} in '{pattern}' must be followed by %, _ or itself"
             )
         pieces.append((escaped, False))
     return pieces
@@ -64,8 +64,8 @@ def _write_like(call: Call) -> str:
     escape = _escape_of(call.arguments)
     literal = call.literal(1)
     if not isinstance(literal, str):
-        return f"({value} LIKE {pattern} ESCAPE {_character(escape or _NOBODYS_CHARACTERS[0])})"
-    free = next(c for c in _NOBODYS_CHARACTERS if c not in literal)
+        return f"({value} LIKE {pattern} ESCAPE {_character(escape or _UNUSED_CHARACTERS[0])})"
+    free = next(c for c in _UNUSED_CHARACTERS if c not in literal)
     rewritten = "".join(
         free + character if character in "%_" and not wildcard else character
         for character, wildcard in _like_pieces(literal, escape)
@@ -74,7 +74,7 @@ def _write_like(call: Call) -> str:
 
 
 def _character(character: str) -> str:
-    """The text after ESCAPE, which Spark takes only as a plain literal."""
+    """The string after ESCAPE, which Spark accepts only as a plain literal."""
     return {"'": '"\'"', "\\": "r'\\'"}.get(character, f"'{character}'")
 
 
@@ -125,7 +125,7 @@ def _character_set(pattern: str, start: int) -> tuple[str, int]:
             return f"[{regex}]", start + len(name) + 2
     end = pattern.find("]", start)
     if end < 0:
-        raise SignatureMismatch(f"a [ in '{pattern}' is never closed")
+        raise SignatureMismatch(f"unclosed [ in '{pattern}'")
     inside = pattern[start + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
     return f"[{inside}]", end + 1
 
@@ -151,7 +151,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_like,
         converts=_checked_like,
         category="comparison",
-        summary="Whether a text fits a pattern of % and _; nothing is escaped without ESCAPE.",
+        summary="Whether a string matches a pattern of % and _; ESCAPE sets an escape character.",
     ),
     scalar(
         "SIMILAR TO",
@@ -160,6 +160,6 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_similar,
         converts=_checked_similar,
         category="comparison",
-        summary="Whether a text fits a pattern of SQL's own regular expressions, a literal.",
+        summary="Whether a string matches a SQL regular expression, which must be a literal.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Functions that search texts with Java's regular expressions, which Spark uses as well.
+"""Functions that search strings with Java's regular expressions, which Spark uses as well.
 
 What differs is told by `java_regex`: a pattern that is none, a group that is not there, and a group
 that took no part in the match are null here. Where the pattern is only known while the query runs,
@@ -65,7 +65,7 @@ def _write_extract(call: Call) -> str:
 
 
 def _write_extract_all(call: Call) -> str:
-    """All matches of one group, of the first one unless said otherwise."""
+    """All matches of one group, by default the first."""
     text, pattern, known = call.args[0], _pattern(call), _known(call)
     group = call.literal(2) if len(call.args) == 3 else 1
     if known is None or not isinstance(group, int):
@@ -122,7 +122,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "(string, string)",
         t.Boolean(),
         _write_regexp,
-        "Whether the pattern is found in the text.",
+        "Whether the regular expression matches part of the string.",
         strict=True,
     ),
     _regexp(
@@ -130,41 +130,41 @@ FUNCTIONS: tuple[Function, ...] = (
         "(string, string, [integer])",
         t.STRING,
         _write_extract,
-        "The first match of the pattern, or of one of its groups.",
+        "The first match of the regular expression, or of one of its groups.",
     ),
     _regexp(
         "REGEXP_EXTRACT_ALL",
         "(string, string, [integer])",
         t.Array(t.STRING),
         _write_extract_all,
-        "All matches of a group of the pattern, the first group if none is given.",
+        "All matches of one group of the regular expression, by default the first.",
     ),
     _regexp(
         "REGEXP_REPLACE",
         "(string, string, string)",
         t.STRING,
         _write_replace,
-        "The text with each match of the pattern replaced.",
+        "The string with each match of the regular expression replaced.",
     ),
     _regexp(
         "REGEXP_COUNT",
         "(string, string)",
         t.Int(),
         lambda call: f"regexp_count({call.args[0]}, {_pattern(call)})",
-        "How often the pattern is found.",
+        "The number of matches of the regular expression.",
     ),
     _regexp(
         "REGEXP_INSTR",
         "(string, string)",
         t.Int(),
         lambda call: f"regexp_instr({call.args[0]}, {_pattern(call)})",
-        "Where the first match of the pattern begins, counted from one; 0 if there is none.",
+        "The 1-based position of the first match; 0 if there is none.",
     ),
     _regexp(
         "REGEXP_SUBSTR",
         "(string, string)",
         t.STRING,
         lambda call: _write_found(call, 0),
-        "The first match of the pattern.",
+        "The first match of the regular expression.",
     ),
 )

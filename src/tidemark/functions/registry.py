@@ -1,4 +1,4 @@
-"""How a built-in function is declared: names, signatures, result type, and its Spark text.
+"""How a built-in function is declared: names, signatures, result type, and its Spark SQL.
 
 A function is one value in one of the tables beside this file; `functions.BUILT_IN` holds them
 all by name. Nothing here touches Spark: `spark` is text that Spark will read, either a template
@@ -38,7 +38,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call being written as Spark SQL: the arguments' Spark texts, types and known values."""
+    """A call being written as Spark SQL: the arguments' Spark SQL, types and known values."""
 
     args: tuple[str, ...]
     arguments: tuple[Argument, ...]
@@ -56,7 +56,7 @@ class Call:
 
 
 class SignatureMismatch(Exception):
-    """The arguments do not fit; the message says which and why."""
+    """The arguments do not match; the message explains which and why."""
 
 
 Returns = t.DataType | Callable[[tuple[Argument, ...]], t.DataType]
@@ -97,7 +97,7 @@ class Function:
     # The types the arguments are converted to where these depend on one another, as in
     # `1 + 2.5`; asked after a signature fits, and may refuse with SignatureMismatch.
     converts: Converts | None = None
-    # A vectorised fallback for what Spark has no words for: Arrow arrays in, an Arrow array out.
+    # A vectorized fallback for what Spark SQL cannot express: Arrow arrays in, an Arrow array out.
     # `spark` then calls it by the name that `python_name` gives.
     python: Callable[..., Any] | None = field(default=None, compare=False)
     category: str = ""
@@ -110,7 +110,7 @@ class Function:
         return resolve(self, tuple(arguments))
 
     def write(self, call: Call) -> str:
-        """The call as Spark SQL text, safe to stand anywhere an expression may."""
+        """The call as Spark SQL, safe to use wherever an expression is allowed."""
         if callable(self.spark):
             return self.spark(call)
         return self.spark.format(*call.args, **{"*": ", ".join(call.args)})

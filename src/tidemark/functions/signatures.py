@@ -46,7 +46,7 @@ CONVERTED: dict[str, tuple[t.DataType, tuple[type[t.DataType], ...]]] = {
 
 
 def parse_signature(text: str) -> tuple[Parameter, ...]:
-    """`(string, int, [int])`: `[x]` may be left out, `x...` stands any number of times."""
+    """`(string, int, [int])`: `[x]` may be left out, `x...` may be repeated any number of times."""
     inside = text.strip().removeprefix("(").removesuffix(")")
     return tuple(_parse_parameter(part.strip()) for part in inside.split(",") if part.strip())
 

@@ -1,4 +1,4 @@
-"""Names and values as Spark SQL text that means exactly them, whatever they contain.
+"""Names and values as Spark SQL that means exactly them, whatever they contain.
 
 Spark reads backslashes in string literals (or not, by a setting) and replaces `${...}` anywhere in
 a statement before it is parsed. Text that is not plainly harmless therefore travels as hex digits.
@@ -127,6 +127,6 @@ def check_precision(type_: t.DataType) -> None:
     """Refuse times finer than Spark can hold."""
     if isinstance(type_, (t.Time, *t.TIMESTAMPS)) and type_.precision > MAX_TIME_PRECISION:
         raise NotSupported(
-            f"{type_.text()} cannot be held by Spark, which counts microseconds",
+            f"{type_.text()} is not supported: Spark's precision is microseconds",
             hint=f"use a precision of {MAX_TIME_PRECISION} or less",
         )

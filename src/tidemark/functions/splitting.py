@@ -1,4 +1,4 @@
-"""Functions that take a text apart at separators."""
+"""Functions that split a string at separators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _write_split_index(call: Call) -> str:
         pattern = f"CASE WHEN {separator} BETWEEN 1 AND 255 THEN {quoted(f'chr({separator})')} END"
     else:
         pattern = _separator(separator, call.literal(1))
-    # An empty text has no parts, not even an empty one.
+    # An empty string has no parts, not even an empty one.
     return f"get(split(nullif({text}, ''), {pattern}), {index})"
 
 
@@ -52,7 +52,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         _write_split_index,
         category="string",
-        summary="One part of the text, counted from zero; the separator may be a character code.",
+        summary="The part at a 0-based index; the separator may be a character code.",
         strict=False,
     ),
     scalar(
@@ -61,7 +61,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Map(t.STRING, t.STRING),
         _write_str_to_map,
         category="string",
-        summary="The map that a text such as `a=1,b=2` lists; the separators are patterns.",
+        summary="The map in a string such as `a=1,b=2`; the separators are regular expressions.",
         strict=False,
     ),
 )

@@ -46,7 +46,7 @@ def _null_with_first(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.STRING.with_nullable(arguments[0].type.nullable)
 
 
-# --- parts of a text ---------------------------------------------------------------------------
+# --- parts of a string -------------------------------------------------------------------------
 
 
 def _is_at_least(call: Call, index: int, least: int) -> bool:
@@ -55,9 +55,9 @@ def _is_at_least(call: Call, index: int, least: int) -> bool:
 
 
 def _write_substring(call: Call) -> str:
-    """Counts from one, or from the end when negative; beyond the text there is nothing.
+    """Positions start at one, or count from the end when negative; past it is the empty string.
 
-    Spark agrees but for a start before the text and for a negative length.
+    Spark agrees except for a start before the string and for a negative length.
     """
     text, start, *length = call.args
     cases = ""
@@ -72,7 +72,7 @@ def _write_substring(call: Call) -> str:
 
 
 def _write_overlay(call: Call) -> str:
-    """Outside the text nothing is replaced; replacing no characters drops all that follow."""
+    """A position outside the string replaces nothing; a length of zero drops the rest."""
     text, new, start, *length = call.args
     count = length[0] if length else f"char_length({new})"
     if not _is_at_least(call, 3, 1):
@@ -113,7 +113,7 @@ def _write_trimmed_side(side: str) -> Write:
 
 
 def _write_position(call: Call) -> str:
-    """Where a text is found, from a start that counts as one when it is less."""
+    """The position of a string; a start below one counts as one."""
     if len(call.args) == 2 or _is_at_least(call, 2, 1):
         return f"locate({', '.join(call.args)})"
     wanted, text, start = call.args
@@ -137,7 +137,7 @@ def _write_instr(call: Call) -> str:
 
 
 def _write_replace(call: Call) -> str:
-    """To replace the empty text is to put the new one around every character."""
+    """Replacing the empty string puts the new one around every character."""
     replaced = f"replace({', '.join(call.args)})"
     if call.literal(1):
         return replaced
@@ -160,10 +160,10 @@ def _write_initcap(call: Call) -> str:
 def _elements(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     index, *elements = arguments
     if isinstance(index.value, int) and index.value < 0:
-        raise SignatureMismatch(f"the index of ELT counts from one, not {index.value}")
+        raise SignatureMismatch(f"the index of ELT starts at 1, not {index.value}")
     common = t.common_type([element.type for element in elements])
     if common is None:
-        raise SignatureMismatch("ELT takes texts, or bytes, but not both")
+        raise SignatureMismatch("ELT takes either strings or bytes, not both")
     return (index.type, *(common.with_nullable(element.type.nullable) for element in elements))
 
 
@@ -174,7 +174,7 @@ def _write_elt(call: Call) -> str:
 
 
 def _write_ascii(call: Call) -> str:
-    # Flink gives the first byte of the UTF-8 text as Java sees it, with a sign.
+    # Flink gives the first byte of the UTF-8 string as a signed Java byte.
     first_byte = f"ascii(decode(encode(left({call.args[0]}, 1), 'UTF-8'), 'ISO-8859-1'))"
     return f"(({first_byte} + 128) % 256 - 128)"
 
@@ -193,49 +193,49 @@ def _string(
 _ONE_OR_TWO = ("(character)", "(character, character)")
 
 FUNCTIONS: tuple[Function, ...] = (
-    _string("UPPER", "(character)", _as_first, "upper({0})", "The text in upper case."),
-    _string("LOWER", "(character)", _as_first, "lower({0})", "The text in lower case."),
+    _string("UPPER", "(character)", _as_first, "upper({0})", "The string in upper case."),
+    _string("LOWER", "(character)", _as_first, "lower({0})", "The string in lower case."),
     _string(
         "INITCAP",
         "(character)",
         _as_first,
         _write_initcap,
-        "The text with each word of ASCII letters and digits capitalised.",
+        "The string with each word of ASCII letters and digits capitalized.",
     ),
     _string(
         "TRIM",
         ("(character)", "(symbol, character, character)"),
         lambda arguments: _shortened(len(arguments) - 1)(arguments),
         _write_trim,
-        "The text without blanks, or the given characters, at one or both ends.",
+        "The string without spaces, or the given characters, at one or both ends.",
     ),
     _string(
         "LTRIM",
         _ONE_OR_TWO,
         _shortened(0),
         _write_trimmed_side("LEADING"),
-        "The text without blanks, or the given characters, at its beginning.",
+        "The string without leading spaces, or the given characters.",
     ),
     _string(
         "RTRIM",
         _ONE_OR_TWO,
         _shortened(0),
         _write_trimmed_side("TRAILING"),
-        "The text without blanks, or the given characters, at its end.",
+        "The string without trailing spaces, or the given characters.",
     ),
     _string(
         "BTRIM",
         ("(string)", "(string, string)"),
         t.STRING,
         _write_trimmed_side("BOTH"),
-        "The text without blanks, or the given characters, at both ends.",
+        "The string without leading and trailing spaces, or the given characters.",
     ),
     _string(
         "CHAR_LENGTH",
         "(character)",
         t.Int(),
         "char_length({0})",
-        "How many characters the text has.",
+        "The number of characters.",
         aliases=("CHARACTER_LENGTH",),
     ),
     _string(
@@ -243,7 +243,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "(string, string, [int])",
         t.Int(),
         _write_position,
-        "Where the first text begins in the second, counted from one; 0 if it is not there.",
+        "The 1-based position of the first string in the second; 0 if it is not found.",
         aliases=("LOCATE",),
     ),
     _string(
@@ -251,14 +251,14 @@ FUNCTIONS: tuple[Function, ...] = (
         "(string, string, [int])",
         t.Int(),
         _write_instr,
-        "Where the second text begins in the first; a negative start searches from the end.",
+        "The position of the second string in the first; a negative start searches from the end.",
     ),
     _string(
         "SUBSTRING",
         "(character, int, [int])",
         _shortened(0),
         _write_substring,
-        "The part from a position, counted from one or from the end when negative.",
+        "The substring from a 1-based position; a negative one counts from the end.",
         aliases=("SUBSTR",),
         strict=False,
     ),
@@ -283,14 +283,14 @@ FUNCTIONS: tuple[Function, ...] = (
         "(string, string, string)",
         t.STRING,
         _write_replace,
-        "The text with each occurrence of the second text replaced by the third.",
+        "The string with each occurrence of the second string replaced by the third.",
     ),
     _string(
         "TRANSLATE",
         "(string, string, string)",
         _null_with_first,
         "translate({0}, coalesce({1}, ''), coalesce({2}, ''))",
-        "The text with each character of the second text replaced by its partner in the third.",
+        "The string with characters of the second string replaced by those of the third.",
         aliases=("TRANSLATE3",),
         strict=False,
     ),
@@ -299,15 +299,15 @@ FUNCTIONS: tuple[Function, ...] = (
         "(character, character, int, [int])",
         _overlaid,
         _write_overlay,
-        "The text with characters from a position on replaced by another text.",
+        "The string with the characters from a position on replaced by another string.",
     ),
-    _string("REPEAT", "(string, int)", t.STRING, "repeat({0}, {1})", "The text many times over."),
+    _string("REPEAT", "(string, int)", t.STRING, "repeat({0}, {1})", "The string repeated."),
     _string(
         "REVERSE",
         "(string)",
         t.STRING,
         "reverse({0})",
-        "The text from end to beginning.",
+        "The string reversed.",
         strict=False,
     ),
     _string(
@@ -315,7 +315,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "(string, int, string)",
         t.STRING,
         _write_pad("lpad"),
-        "The text brought to a length, filled up at its beginning.",
+        "The string padded on the left, or cut, to a length.",
         strict=False,
     ),
     _string(
@@ -323,7 +323,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "(string, int, string)",
         t.STRING,
         _write_pad("rpad"),
-        "The text brought to a length, filled up at its end.",
+        "The string padded on the right, or cut, to a length.",
         strict=False,
     ),
     _string(
@@ -331,14 +331,14 @@ FUNCTIONS: tuple[Function, ...] = (
         "(string, string...)",
         t.STRING,
         "concat({*})",
-        "The texts one after the other; null if one of them is.",
+        "The strings concatenated; NULL if any of them is NULL.",
     ),
     _string(
         "CONCAT_WS",
         "(string, string...)",
         _null_with_first,
         "concat_ws({*})",
-        "The texts that are not null, with the first one between them.",
+        "The non-NULL strings joined by the first one.",
         strict=False,
     ),
     _string(
@@ -346,7 +346,7 @@ FUNCTIONS: tuple[Function, ...] = (
         ("(int, character, character...)", "(int, bytes, bytes...)"),
         lambda arguments: arguments[1].type.with_nullable(True),
         _write_elt,
-        "The text at a position among the arguments, counted from one.",
+        "The argument at a 1-based index.",
         strict=False,
         converts=_elements,
     ),
@@ -355,22 +355,28 @@ FUNCTIONS: tuple[Function, ...] = (
         ("(string, string)", "(bytes, bytes)"),
         t.Boolean(),
         "startswith({0}, {1})",
-        "Whether the text begins with another.",
+        "Whether the string starts with another.",
     ),
     _string(
         "ENDSWITH",
         ("(string, string)", "(bytes, bytes)"),
         t.Boolean(),
         "endswith({0}, {1})",
-        "Whether the text ends with another.",
+        "Whether the string ends with another.",
     ),
-    _string("ASCII", "(string)", t.Int(), _write_ascii, "The first byte of the text, 0 for none."),
+    _string(
+        "ASCII",
+        "(string)",
+        t.Int(),
+        _write_ascii,
+        "The first byte of the string; 0 if it is empty.",
+    ),
     _string(
         "CHR",
         "(bigint)",
         t.STRING,
         "chr({0})",
-        "The character of a code up to 255, taken modulo 256.",
+        "The character with a code, taken modulo 256.",
         strict=False,
     ),
 )

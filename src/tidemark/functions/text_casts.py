@@ -1,4 +1,4 @@
-"""Values as text and text as values, in exactly Flink's formats."""
+"""Casts to and from strings, in exactly Flink's formats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _depth(type_: t.DataType) -> int:
     return 0
 
 
-# --- to text -----------------------------------------------------------------------------------
+# --- to strings --------------------------------------------------------------------------------
 
 
 def to_text(sql: str, source: t.DataType) -> str:
@@ -126,7 +126,7 @@ def to_length(text: str, source: t.DataType, target: t.DataType) -> str:
     return f"left({text}, {target.length})"
 
 
-# --- from text ---------------------------------------------------------------------------------
+# --- from strings ------------------------------------------------------------------------------
 
 _TRUE = ("t", "true", "y", "yes", "1")
 _FALSE = ("f", "false", "n", "no", "0")
@@ -138,7 +138,7 @@ _MOMENT = (
 
 
 def from_text(sql: str, target: t.DataType, *, safe: bool) -> str:
-    """The value that the text spells; NULL or a failure of the job if it spells none."""
+    """The value in the string; NULL or a failure of the job if it is not valid."""
     if safe:
         return _read(sql, target)
     kind = spark_type(target)
@@ -153,7 +153,7 @@ def from_text(sql: str, target: t.DataType, *, safe: bool) -> str:
 
 
 def _read(text: str, target: t.DataType) -> str:
-    """The value, or NULL where the text spells none."""
+    """The value, or NULL if the string is not valid."""
     match target:
         case t.Boolean():
             words = [f"'{w}', TRUE" for w in _TRUE] + [f"'{w}', FALSE" for w in _FALSE]

@@ -1,4 +1,4 @@
-"""Times read from text and written to it."""
+"""Times parsed from strings and formatted to strings."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _leading_instant(text: str) -> str:
 
 
 def _seconds_or_least(text: str, instant: str) -> str:
-    # Text that is no time gives the smallest BIGINT.
+    # A string that is not a valid time gives the smallest BIGINT.
     seconds = f"coalesce(unix_seconds({instant}), CAST('{_LONG_MIN}' AS BIGINT))"
     return f"if({text} IS NULL, NULL, {seconds})"
 
@@ -196,7 +196,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_to_date,
         strict=False,
         category="temporal",
-        summary="NULL if the text is no date.",
+        summary="The date in a string; NULL if it is not a valid date.",
     ),
     scalar(
         "TO_TIMESTAMP",
@@ -205,7 +205,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_to_timestamp,
         strict=False,
         category="temporal",
-        summary="NULL if the text is no timestamp.",
+        summary="The timestamp in a string; NULL if it is not a valid timestamp.",
     ),
     scalar(
         "TO_TIMESTAMP_LTZ",
@@ -215,7 +215,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_ltz_arguments,
         category="temporal",
-        summary="From seconds (precision 0), milliseconds (3) or text with a pattern and a zone.",
+        summary="From seconds (precision 0), milliseconds (3), or a string with pattern and zone.",
     ),
     scalar(
         "DATE_FORMAT",
@@ -225,7 +225,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         converts=_checked_pattern,
         category="temporal",
-        summary="A timestamp, or a text that spells one, written by a pattern of Java's.",
+        summary="A timestamp, or a string that contains one, formatted with a Java pattern.",
     ),
     scalar(
         "FROM_UNIXTIME",
@@ -234,7 +234,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_from_unixtime,
         strict=False,
         category="temporal",
-        summary="Seconds since 1970 as text in the session's time zone.",
+        summary="Seconds since 1970 formatted in the session time zone.",
     ),
     scalar(
         "UNIX_TIMESTAMP",
@@ -244,7 +244,7 @@ FUNCTIONS: tuple[Function, ...] = (
         strict=False,
         deterministic=False,
         category="temporal",
-        summary="Seconds since 1970, now or of a text in the session's time zone.",
+        summary="Seconds since 1970, of now or of a string in the session time zone.",
     ),
     scalar(
         "CONVERT_TZ",
@@ -253,6 +253,6 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_convert_tz,
         strict=False,
         category="temporal",
-        summary="A time of one zone as that of another; an unknown zone counts as UTC.",
+        summary="A time converted from one time zone to another; an unknown zone counts as UTC.",
     ),
 )

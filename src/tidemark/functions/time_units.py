@@ -19,13 +19,13 @@ def _unit(argument: Argument, known: tuple[str, ...] | dict[str, str]) -> str:
     unit = str(argument.value).upper()
     if unit not in known:
         hint = did_you_mean(unit, known)
-        raise SignatureMismatch(f"{unit} is no unit here" + (f"; {hint}" if hint else ""))
+        raise SignatureMismatch(f"unit {unit} is not allowed here" + (f"; {hint}" if hint else ""))
     return unit
 
 
 # --- EXTRACT -----------------------------------------------------------------------------------
 
-# Spark text over a clock ({0} is a TIMESTAMP_NTZ).
+# Spark SQL over a clock ({0} is a TIMESTAMP_NTZ).
 _FIELDS = {
     "YEAR": "year({0})",
     "QUARTER": "quarter({0})",
@@ -227,9 +227,9 @@ def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     _unit(unit, _DIFFERENCE_UNITS)
     kinds = {isinstance(a.type, t.TimestampLtz) for a in (start, end)}
     if len(kinds) > 1:
-        raise SignatureMismatch("a TIMESTAMP_LTZ differs only from another TIMESTAMP_LTZ")
+        raise SignatureMismatch("a TIMESTAMP_LTZ can only be compared with another TIMESTAMP_LTZ")
     if isinstance(start.type, t.Time) != isinstance(end.type, t.Time):
-        raise SignatureMismatch("a TIME differs only from another TIME")
+        raise SignatureMismatch("a TIME can only be compared with another TIME")
     return tuple(argument.type for argument in arguments)
 
 
@@ -292,7 +292,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_extract,
         converts=_extracted,
         category="temporal",
-        summary="A part of a time or interval, as YEAR, WEEK, HOUR or EPOCH.",
+        summary="A part of a time or interval, such as YEAR, WEEK, HOUR or EPOCH.",
     ),
     *(_field_function(name, unit) for name, unit in _FIELD_NAMES.items()),
     scalar(
@@ -302,7 +302,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_floor,
         converts=_to_unit,
         category="temporal",
-        summary="The whole number, or the start of the unit; weeks begin on Sunday.",
+        summary="The number rounded down, or the time down to the unit; weeks start on Sunday.",
     ),
     scalar(
         "CEIL",
@@ -312,7 +312,7 @@ FUNCTIONS: tuple[Function, ...] = (
         aliases=("CEILING",),
         converts=_to_unit,
         category="temporal",
-        summary="The whole number at or above, or the start of the unit at or after.",
+        summary="The number rounded up, or the time rounded up to the unit.",
     ),
     scalar(
         "TIMESTAMPADD",
@@ -321,7 +321,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_add,
         converts=_added,
         category="temporal",
-        summary="A time moved by a number of units.",
+        summary="A time plus a number of units.",
     ),
     scalar(
         "TIMESTAMPDIFF",
@@ -330,6 +330,6 @@ FUNCTIONS: tuple[Function, ...] = (
         _write_difference,
         converts=_compared,
         category="temporal",
-        summary="Whole units from the first moment to the second, towards zero.",
+        summary="The whole units from the first time to the second, truncated toward zero.",
     ),
 )

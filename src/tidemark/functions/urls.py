@@ -99,7 +99,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         "url_encode({0})",
         category="string",
-        summary="The text as a part of a URL, as HTML forms encode it.",
+        summary="The string URL-encoded, as in HTML forms.",
         strict=False,
     ),
     scalar(
@@ -108,7 +108,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         "try_url_decode({0})",
         category="string",
-        summary="The text that a part of a URL spells; null when it spells none.",
+        summary="The URL-decoded string; NULL if it is not validly encoded.",
         strict=False,
     ),
     scalar(
@@ -126,7 +126,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.BigInt(),
         _write_inet_aton,
         category="string",
-        summary="The number of an IPv4 address; null for what is no address.",
+        summary="The number of an IPv4 address; NULL if it is not a valid address.",
         strict=False,
     ),
     scalar(
@@ -135,7 +135,7 @@ FUNCTIONS: tuple[Function, ...] = (
         t.STRING,
         _write_inet_ntoa,
         category="string",
-        summary="The IPv4 address of a number; null outside of 32 bits.",
+        summary="The IPv4 address of a number; NULL if it does not fit in 32 bits.",
         strict=False,
     ),
 )
