@@ -109,6 +109,10 @@ class PlanError(SqlError):
     """The statement is well-formed but does not mean anything that can be run."""
 
 
+class UnknownFunction(PlanError):
+    """A function is called that is neither built in nor declared."""
+
+
 class NotSupported(PlanError):
     """A feature that Tidemark knows by name and does not run, with the reason."""
 

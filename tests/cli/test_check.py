@@ -95,6 +95,78 @@ def test_a_table_that_nothing_uses_is_only_warned_about():
     assert "script.sql:1:31  warning: connector 'kafka'" in terminal.err.getvalue()
 
 
+KAFKA = "CREATE TABLE k (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'kafka');\n"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "SELECT id FROM k;",
+        "SELECT id FROM nowhere JOIN k ON TRUE;",
+        "INSERT INTO k SELECT nope FROM orders;",
+        "INSERT INTO sink SELECT nope FROM k;",
+        "EXPLAIN SELECT nope FROM k;",
+        "CREATE VIEW v AS SELECT id FROM k;",
+        "CREATE VIEW v AS SELECT nope FROM k;",
+        "SELECT FROM k WHERE;",
+        "WITH w AS (SELECT nope FROM k) SELECT * FROM w;",
+    ],
+)
+def test_a_connector_that_is_not_there_is_an_error_for_whatever_names_its_table(use):
+    findings = checked(ORDERS + SINK + KAFKA + use)
+
+    assert "script.sql:3:48" in places(findings)
+    assert findings.warnings == []
+
+
+def test_a_name_that_with_defines_is_not_the_table_of_that_name():
+    findings = checked(KAFKA + "WITH k AS (SELECT 1 AS id) SELECT id FROM k;")
+
+    assert findings.ok
+    assert len(findings.warnings) == 1
+
+
+@pytest.mark.parametrize("connector", ["kafka", "kafak", "filesystem"])
+def test_all_else_that_is_wrong_is_found_although_the_connector_is(connector):
+    findings = checked(
+        f"CREATE TABLE t (id INT, k STRING METADATA) WITH ('connector' = '{connector}');\n"
+        "SELECT id, k FROM t;\nSELECT nope FROM t;\nINSERT INTO t (id) SELECT 'one';\n"
+        "SELECT id FROM t WHERE id;"
+    )
+
+    assert [place.split(":")[1] for place in places(findings)] == ["1", "3", "4", "5"]
+
+
+def test_a_batch_is_checked_although_its_connector_is_not_there():
+    findings = checked("SET 'execution.runtime-mode' = 'batch';\n" + KAFKA + "SELECT id FROM k;")
+
+    assert [error.message for error in findings.errors] == ["connector 'kafka' cannot be used yet"]
+
+
+def test_each_part_of_a_statement_set_is_looked_at():
+    body = "INSERT INTO sink SELECT a FROM orders;\nINSERT INTO sink SELECT id FROM orders;\n"
+
+    findings = checked(
+        f"{ORDERS}{SINK}BEGIN STATEMENT SET;\n{body}INSERT INTO sink SELECT b;\nEND;"
+    )
+
+    assert [place.split(":")[1] for place in places(findings)] == ["4", "6"]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        "CREATE FUNCTION shout AS 'a.B' LANGUAGE JAVA;",
+        "CREATE FUNCTION shout AS 'a.b' LANGUAGE PYTHON USING ARCHIVE 'x';",
+    ],
+)
+def test_calls_of_a_function_that_was_refused_are_not_reported_again(refused):
+    findings = checked(f"{refused}\nSELECT Shout('a'), 1;\nSELECT whisper('a');")
+
+    assert [place.split(":")[1] for place in places(findings)] == ["1", "3"]
+    assert findings.consequences == 1
+
+
 def test_an_unclosed_text_is_one_error():
     assert places(checked("SELECT 1;\nSELECT 'never closed; SELECT 2;")) == ["script.sql:2:8"]
 

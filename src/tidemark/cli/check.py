@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidemark import connectors
-from tidemark.catalog.tables import Table
+from tidemark.catalog.tables import Identifier, Table
+from tidemark.cli.assumed_tables import AssumedTraits, tables_used
 from tidemark.cli.choices import CheckFormat
 from tidemark.cli.endings import Failed
 from tidemark.cli.problems import report, report_warning
@@ -18,7 +19,7 @@ from tidemark.cli.status import count
 from tidemark.cli.terminal import Terminal
 from tidemark.dialect import is_complete, parse_script
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, Source, Span, SqlError
+from tidemark.errors import CatalogError, Source, Span, SqlError, UnknownFunction
 from tidemark.session.workspace import Planned, Workspace
 
 
@@ -61,6 +62,9 @@ class Findings:
     # Names whose declaration failed: what is said about them afterwards is a consequence.
     undeclared: set[str] = field(default_factory=set)
     consequences: int = 0
+    # What statements read and write, and the text of those that were not understood.
+    used: set[Identifier] = field(default_factory=set)
+    unread: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -77,57 +81,94 @@ class Findings:
         ]
 
     def add_error(self, error: SqlError) -> None:
-        follows = isinstance(error, CatalogError) and (
-            self.undeclared & _quoted_names(error.message)
-        )
-        if follows or any(_same(error, known) for known in self.errors):
+        if self._follows(error) or self._is_known(error):
             self.consequences += 1
         else:
             self.errors.append(error)
 
-    def add_unused_table(self, problem: SqlError) -> None:
-        """A table that nothing could read; nothing tries to, so that the script runs."""
-        known = any(_same(problem, error) for error in self.errors)
-        if not known and problem.source is not None and problem.at is not None:
+    def add_objection(self, problem: SqlError, table: Table) -> None:
+        """A table that its connector cannot serve; where nothing tries to, the script runs."""
+        if self._is_known(problem):
+            return
+        if self._uses(table):
+            self.errors.append(problem)
+        elif problem.source is not None and problem.at is not None:
             message = f"{problem.message}; no statement uses the table"
             self.warnings.append(Warned(message, problem.source, problem.at))
 
+    def _uses(self, table: Table) -> bool:
+        word = re.compile(rf"(?<!\w){re.escape(table.name)}(?!\w)")
+        return table.identifier in self.used or any(word.search(text) for text in self.unread)
+
+    def _follows(self, error: SqlError) -> bool:
+        """Whether something is missing whose declaration has failed."""
+        named = _quoted_names(error.message)
+        if isinstance(error, UnknownFunction):  # their names are read without regard to case
+            return bool({n.lower() for n in self.undeclared} & {n.lower() for n in named})
+        return isinstance(error, CatalogError) and bool(self.undeclared & named)
+
+    def _is_known(self, error: SqlError) -> bool:
+        return any(_same(error, known) for known in self.errors)
+
 
 def check(init: Sequence[Source], scripts: Sequence[Source], workspace: Workspace) -> Findings:
-    """Plan every statement, going on after one that is wrong."""
+    """Plan every statement, going on after one that is wrong, or whose connector is."""
     findings = Findings()
+    traits = AssumedTraits(workspace.options)
+    workspace.planner = replace(workspace.planner, traits=traits)
     for source in init:
         workspace.plan_script(source.text, source.name)
     for source in scripts:
         for piece in pieces(source):
-            _check_piece(piece, source, workspace, findings)
+            _check_piece(piece, source, workspace, findings, traits)
     for relation in workspace.catalogs.relations():
         if isinstance(relation, Table):
             try:
                 connectors.traits(relation)
             except SqlError as problem:
-                findings.add_unused_table(problem)
+                findings.add_objection(problem, relation)
     findings.errors.sort(key=_position)
     return findings
 
 
-def _check_piece(piece: str, source: Source, workspace: Workspace, findings: Findings) -> None:
+def _check_piece(
+    piece: str, source: Source, workspace: Workspace, findings: Findings, traits: AssumedTraits
+) -> None:
     try:
         statements = parse_script(piece, source.name).statements
     except SqlError as error:
         findings.statements += 1
         findings.undeclared |= _names_declared_by(piece)
+        findings.unread.append(_DECLARES.sub("", piece, count=1))
         error.source = source
         findings.add_error(error)
         return
     for statement in statements:
         findings.statements += 1
-        try:
-            findings.add(workspace.apply(statement, source))
-        except SqlError as error:
-            if isinstance(statement, s.CreateTable | s.CreateView | s.CreateFunction):
-                findings.undeclared.add(statement.name.parts[-1])
-            findings.add_error(error)
+        findings.used.update(tables_used(statement, workspace.catalogs))
+        errors = _applied(statement, source, workspace, findings)
+        if errors and isinstance(statement, s.CreateTable | s.CreateView | s.CreateFunction):
+            findings.undeclared.add(statement.name.parts[-1])
+        for problem in _distinct([*traits.taken(), *errors]):
+            findings.add_error(problem)
+
+
+def _applied(
+    statement: s.Statement, source: Source, workspace: Workspace, findings: Findings
+) -> list[SqlError]:
+    """What is wrong with a statement; of a statement set with each of its parts."""
+    try:
+        findings.add(workspace.apply(statement, source))
+    except SqlError as error:
+        if not isinstance(statement, s.StatementSet):
+            return [error]
+        parts = [_applied(part, source, workspace, findings) for part in statement.inserts]
+        return [wrong for part in parts for wrong in part] or [error]
+    return []
+
+
+def _distinct(errors: Sequence[SqlError]) -> list[SqlError]:
+    return [e for i, e in enumerate(errors) if not any(_same(e, other) for other in errors[:i])]
 
 
 def pieces(source: Source) -> Iterator[str]:

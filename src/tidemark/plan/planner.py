@@ -120,7 +120,7 @@ class Planner:
     def _rows(self, relation: Relation) -> Node:
         if isinstance(relation, View):
             return bind_view(relation, Context(self.catalogs, self.traits))
-        return bind_table(relation, Context(self.catalogs, _any_traits))
+        return bind_table(relation, Context(self.catalogs, declared_traits))
 
 
 def _parts(statement: Runnable) -> tuple[Part, ...]:
@@ -138,7 +138,7 @@ def _refuse_unbounded(roots: tuple[Node, ...], statement: Runnable) -> None:
                 )
 
 
-def _any_traits(table: Table) -> TableTraits:
+def declared_traits(table: Table) -> TableTraits:
     """For when the connector is not asked: every metadata key has its declared type."""
     metadata = {
         column.key or column.name: column.type

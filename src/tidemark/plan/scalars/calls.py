@@ -12,7 +12,7 @@ from tidemark.catalog.tables import UserFunction
 from tidemark.catalog.user_functions import argument_problem, resolved
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import Name
-from tidemark.errors import NotSupported, PlanError, did_you_mean
+from tidemark.errors import NotSupported, PlanError, UnknownFunction, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
 from tidemark.functions.json_calls import Clauses, json_function
 from tidemark.functions.json_functions import NESTED_JSON
@@ -49,7 +49,7 @@ def function_call(binder: Binder, node: exp.Anonymous) -> Expression:
     refuse_call_that_cannot_run(node)
     known = [*functions.BUILT_IN, *binder.catalogs.function_names()]
     hint = did_you_mean(name, (k for k in known if k[0].isalpha()))
-    raise PlanError(f"function `{name}` is not known", at=span_of(node), hint=hint)
+    raise UnknownFunction(f"function `{name}` is not known", at=span_of(node), hint=hint)
 
 
 def name_of_function(call: exp.Anonymous) -> Name:

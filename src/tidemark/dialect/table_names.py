@@ -1,0 +1,33 @@
+"""Which tables a statement names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from tidemark.dialect import statements as s
+
+
+def table_names(statement: s.Statement) -> Iterator[s.Name]:
+    """The tables and views that a statement reads or writes, by its words alone."""
+    match statement:
+        case s.Query(query=query) | s.CreateView(query=query):
+            yield from _read(query)
+        case s.Insert(target=target, query=query):
+            yield target
+            yield from _read(query)
+        case s.StatementSet(inserts=inserts):
+            for insert in inserts:
+                yield from table_names(insert)
+        case s.Explain(statement=explained):
+            yield from table_names(explained)
+
+
+def _read(query: exp.Expression) -> Iterator[s.Name]:
+    """What WITH defines in the query is no table."""
+    defined = {cte.alias for cte in query.find_all(exp.CTE)}
+    for table in query.find_all(exp.Table):
+        name = s.Name(tuple(part.name for part in table.parts))
+        if len(name.parts) > 1 or name.parts[0] not in defined:
+            yield name
