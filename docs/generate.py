@@ -1,4 +1,4 @@
-"""Writes the pages that are made from the code: `make docs`."""
+"""Writes the pages that are generated from the code: `make docs`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DOCS = Path(__file__).resolve().parent
 _OPENING = """\
 # Built-in functions
 
-Made from the function tables by `make docs`. Names are read without regard to case. A parameter in
-brackets may be left out, one with dots may be repeated; `string`, `int`, `bigint` and `double` also
-take what converts to them without loss.
+Generated from the function tables by `make docs`. Function names are case-insensitive. A parameter
+in brackets is optional, one with dots may be repeated; `string`, `int`, `bigint` and `double` also
+accept types that convert to them without loss.
 """
 
 
 def functions_page() -> str:
-    """The reference of every built-in function, by category, and of what is not there yet."""
+    """The reference of all built-in functions, by category, and of the unsupported ones."""
     return "\n".join([_OPENING, *_categories(), *_not_yet()])
 
 
@@ -39,7 +39,7 @@ def _categories() -> Iterator[str]:
         by_category.setdefault(function.category or "operators", []).append(function)
     for category, members in sorted(by_category.items()):
         yield f"## {category.capitalize()}\n"
-        yield "| function | what it gives |\n| --- | --- |"
+        yield "| function | result |\n| --- | --- |"
         yield "\n".join(_line(f) for f in sorted(members, key=lambda f: f.name)) + "\n"
 
 
@@ -55,7 +55,7 @@ def _cell(text: str) -> str:
 
 def _not_yet() -> Iterator[str]:
     if functions.NOT_YET:
-        yield "## Not yet\n"
+        yield "## Not supported\n"
         yield "| function | why |\n| --- | --- |"
         yield "\n".join(f"| `{n}` | {_cell(why)} |" for n, why in sorted(functions.NOT_YET.items()))
 
@@ -65,21 +65,21 @@ def _not_yet() -> Iterator[str]:
 _TYPES_OPENING = """\
 # Types
 
-Made from the code by `make docs`. The same table is read both ways: a DataFrame that is registered
-as a table, or a result that is handed out, has these types.
+Generated from the code by `make docs`. The table applies in both directions: to DataFrames that are
+registered as tables, and to results.
 
 | Flink SQL | Spark | Arrow | in Python |
 | --- | --- | --- | --- |"""
 
 _TYPES_CLOSING = """
 - Lengths and precisions (`CHAR(n)`, `VARCHAR(n)`, `TIMESTAMP(p)`, `TIME(p)`) are kept by the plan:
-  casts cut to them. Spark counts time in microseconds, so a precision above 6 is refused.
-- `TIMESTAMP` is wall-clock time without a zone. `TIMESTAMP_LTZ` is an instant, shown in the
-  session's zone, `table.local-time-zone`.
+  casts truncate to them. Spark's times have microseconds, so a precision above 6 is rejected.
+- `TIMESTAMP` is wall-clock time without a time zone. `TIMESTAMP_LTZ` is an instant, displayed in
+  the session time zone, `table.local-time-zone`.
 - A `MULTISET` is a map from an element to how often it occurs.
 - `NOT NULL` is part of a type, at any depth.
-- As JSON (`tidemark run --output jsonl`) times are text with at least three digits after the
-  second, decimals are text with their scale, bytes are base64, NaN and infinities are text.
+- As JSON (`tidemark run --output jsonl`) times are strings with at least three fractional
+  digits, decimals are strings with their scale, bytes are Base64, NaN and infinities are strings.
 """
 
 _EXAMPLES = {
@@ -122,11 +122,11 @@ def types_page() -> str:
 # --- options -----------------------------------------------------------------------------------
 
 _OPTIONS_OPENING = """\
-# Options of a session
+# Session options
 
-Made from the code by `make docs`. `SET 'key' = 'value'` in a script, `--set key=value` on the
+Generated from the code by `make docs`. `SET 'key' = 'value'` in a script, `--set key=value` on the
 command line, `options={...}` in Python. `spark.*` keys go to Spark; keys that only Flink's own
-runtime reads are accepted and change nothing, and the message of SET says so.
+runtime reads are accepted without effect; SET prints a note.
 
 | key | default | what it does |
 | --- | --- | --- |"""
@@ -143,10 +143,10 @@ def options_page() -> str:
 _CONNECTORS_OPENING = """\
 # Connectors and formats
 
-Made from the code by `make docs`. A table's `WITH` clause names a connector and its options. They
-are checked when a statement uses the table (`tidemark check` looks at unused tables too): a wrong
-value says what was expected, an unknown name suggests the nearest one known. `connector.type` and
-the other old spellings are read too.
+Generated from the code by `make docs`. A table's `WITH` clause names a connector and its options.
+They are checked when a statement uses the table (`tidemark check` checks unused tables too): the
+error for an invalid value names the expected ones, the error for an unknown option suggests the
+nearest one. `connector.type` and the other legacy keys are accepted too.
 
 ```sql
 CREATE TABLE orders (id INT, item STRING, file STRING METADATA FROM 'file.name') WITH (
@@ -155,20 +155,20 @@ CREATE TABLE orders (id INT, item STRING, file STRING METADATA FROM 'file.name')
 );
 ```
 
-A table with an end ends the queries over it; one without runs until it is stopped. A record that
-does not fit its table is an error that names the file, the record and the reason, unless the format
-is told to ignore it.
+Queries over bounded tables end by themselves; queries over unbounded ones run until they are
+stopped. A record that does not match its table is an error that names the file, the record and the
+reason, unless the format is set to ignore it.
 """
 
 
 def connectors_page() -> str:
-    """Every connector and format with its options, and what is not there yet."""
+    """Every connector and format with its options, and those that are not supported yet."""
     parts = [_CONNECTORS_OPENING]
     for name, connector in connectors.REGISTRY.items():
         parts += [f"## {name}\n", f"{connector.summary}\n", *_options(connector.options)]
     for name, format_ in FORMATS.items():
         parts += [f"## Format {name}\n", *_options(format_.options)]
-    parts += ["## Not yet\n", "| name | why |\n| --- | --- |"]
+    parts += ["## Not supported yet\n", "| name | why |\n| --- | --- |"]
     later: Mapping[str, str] = connectors.NOT_YET | FORMATS_NOT_YET
     parts += [f"| `{name}` | {_cell(why)} |" for name, why in later.items()]
     return "\n".join(parts)
@@ -176,7 +176,7 @@ def connectors_page() -> str:
 
 def _options(specs: Sequence[OptionSpec]) -> Iterator[str]:
     if not specs:
-        yield "It has no options.\n"
+        yield "No options.\n"
         return
     yield "| option | type | default | what it does |\n| --- | --- | --- | --- |"
     yield "\n".join(_option(spec) for spec in specs) + "\n"
