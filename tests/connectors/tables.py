@@ -12,6 +12,7 @@ from tidemark.connectors.records import data_error_from
 from tidemark.dialect import parse_script
 from tidemark.dialect.statements import CreateTable, MetadataColumn, PhysicalColumn
 from tidemark.functions.spark_text import safe_names
+from tidemark.spark.first_start import FirstStart
 
 
 def declared(ddl: str) -> Table:
@@ -20,7 +21,7 @@ def declared(ddl: str) -> Table:
     (statement,) = script.statements
     assert isinstance(statement, CreateTable)
     return Table(
-        identifier=Identifier("default_catalog", "default_database", "t"),
+        identifier=Identifier("default_catalog", "default_database", statement.name.parts[-1]),
         columns=statement.columns,
         options=statement.options,
         partitioned_by=statement.partitioned_by,
@@ -39,9 +40,9 @@ def files(
     )
 
 
-def datagen(columns: str, **options: str) -> Table:
+def datagen(columns: str, *, name: str = "t", **options: str) -> Table:
     more = "".join(f", '{k}' = '{v}'" for k, v in spelled(options).items())
-    return declared(f"CREATE TABLE t ({columns}) WITH ('connector' = 'datagen'{more})")
+    return declared(f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'datagen'{more})")
 
 
 def spelled(options: dict[str, str]) -> dict[str, str]:
@@ -50,7 +51,14 @@ def spelled(options: dict[str, str]) -> dict[str, str]:
     }
 
 
-def read(spark: Any, table: Table, *, streaming: bool = False, zone: str = "UTC") -> Any:
+def read(
+    spark: Any,
+    table: Table,
+    *,
+    streaming: bool = False,
+    zone: str = "UTC",
+    start: FirstStart | None = None,
+) -> Any:
     physical = [c for c in table.columns if isinstance(c, PhysicalColumn)]
     metadata = [c for c in table.columns if isinstance(c, MetadataColumn)]
     request = ReadRequest(
@@ -62,6 +70,7 @@ def read(spark: Any, table: Table, *, streaming: bool = False, zone: str = "UTC"
         metadata=tuple(c.key or c.name for c in metadata),
         streaming=streaming,
         zone=zone,
+        start=start or FirstStart(),
     )
     reader = connectors.lookup(table).read
     assert reader is not None

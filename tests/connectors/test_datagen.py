@@ -1,13 +1,16 @@
 """Rows out of nothing."""
 
 import datetime as dt
+import shutil
 import time
 
 import pytest
 
+import tidemark
 from tests.connectors.tables import datagen, read, rows
 from tests.connectors.test_filesystem import streamed
 from tidemark.errors import PlanError
+from tidemark.spark.first_start import FirstStart
 
 
 def sequence(column, start, end):
@@ -103,10 +106,80 @@ def test_collections_have_no_double_keys(spark):
 
 
 def test_a_stream_has_the_same_rows_as_a_batch_and_ends(spark):
-    table = datagen("a INT, b STRING, c DOUBLE", number_of_rows="5")
+    table = datagen("a INT, b STRING, c DOUBLE", number_of_rows="5", tidemark__seed="7")
     as_stream = streamed(spark, read(spark, table, streaming=True))
 
     assert rows(as_stream) == rows(read(spark, table))
+
+
+MIXED = "i INT, d DOUBLE, s STRING, b BOOLEAN, y BYTES, a ARRAY<INT>, r ROW<x BIGINT>"
+
+
+def mixed(name="t", **options):
+    return datagen(MIXED, name=name, number_of_rows="40", **options)
+
+
+def in_common(some, others):
+    """The columns in which two tables have the same values from top to bottom."""
+    pairs = zip(zip(*some, strict=True), zip(*others, strict=True), strict=True)
+    return [name for name, (a, b) in zip("idsbyar", pairs, strict=True) if a == b]
+
+
+def test_tables_and_runs_have_values_of_their_own(spark):
+    one_run, other_run = FirstStart(), FirstStart()
+    found = rows(read(spark, mixed(), start=one_run))
+
+    assert in_common(found, rows(read(spark, mixed(name="u"), start=one_run))) == []
+    assert in_common(found, rows(read(spark, mixed(), start=other_run))) == []
+    assert in_common(found, rows(read(spark, mixed(), start=one_run))) == list("idsbyar")
+
+
+def test_columns_have_values_of_their_own(spark):
+    table = datagen("a STRING, b STRING, c INT, d INT", number_of_rows="20")
+
+    assert all(a != b and c != d for a, b, c, d in rows(read(spark, table)))
+
+
+def test_a_seed_makes_the_values_of_all_runs_the_same_and_of_tables_not(spark):
+    found = rows(read(spark, mixed(tidemark__seed="x")))
+
+    assert found == rows(read(spark, mixed(tidemark__seed="x")))
+    assert in_common(found, rows(read(spark, mixed(tidemark__seed="y")))) == []
+    assert in_common(found, rows(read(spark, mixed(name="u", tidemark__seed="x")))) == []
+
+
+def test_a_job_that_resumes_makes_the_values_it_began_with(tmp_path):
+    began = FirstStart().kept_in(tmp_path / "job")
+
+    assert FirstStart().kept_in(tmp_path / "job") == began
+    assert FirstStart().kept_in(tmp_path / "other") != began
+
+
+def test_a_batch_that_is_computed_again_after_a_restart_has_the_same_rows(spark, tmp_path):
+    """The job is killed after its sink took the batch and before Spark knew."""
+    script = f"""
+        CREATE TABLE made ({MIXED}, n TIMESTAMP(3))
+        WITH ('connector' = 'datagen', 'number-of-rows' = '40');
+        CREATE TABLE kept ({MIXED}, n TIMESTAMP(3))
+        WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/out');
+        INSERT INTO kept SELECT * FROM made
+    """
+
+    def run():
+        with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+            session.sql(script).wait()
+        return [
+            line
+            for file in sorted((tmp_path / "out").glob("[!._]*"))
+            for line in file.read_text().splitlines()
+        ]
+
+    first = run()
+    [commits] = (tmp_path / "checkpoint").rglob("commits")
+    shutil.rmtree(commits)
+    shutil.rmtree(tmp_path / "out")
+
+    assert len(first) == 40 and run() == first
 
 
 def test_a_stream_without_end_keeps_its_pace(spark):

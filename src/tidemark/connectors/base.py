@@ -16,6 +16,7 @@ from tidemark.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from tidemark.spark.first_start import FirstStart
     from tidemark.spark.stateful.packed_rows import Take
 
 OptionType = Literal[
@@ -51,6 +52,7 @@ class ReadRequest:
     metadata: tuple[str, ...]  # keys; their columns are the last len(metadata) of `columns`
     streaming: bool  # a streaming DataFrame is wanted
     zone: str
+    start: FirstStart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,14 @@ from tidemark.functions.spark_text import spark_type
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# Our own; Flink has nothing like it.
+SEED = "tidemark.seed"
+
 OPTIONS = (
     OptionSpec("rows-per-second", "long", 10_000, summary="how fast an unbounded table grows"),
     OptionSpec("number-of-rows", "long", summary="how many rows; without it there is no end"),
     OptionSpec("scan.parallelism", "int", summary="accepted; changes nothing here"),
+    OptionSpec(SEED, summary="makes random values the same in each run; they differ by default"),
     OptionSpec("fields.#.kind", "enum", choices=("random", "sequence"), summary="how it is made"),
     OptionSpec("fields.#.min", summary="the least random value"),
     OptionSpec("fields.#.max", summary="the greatest random value"),
@@ -205,10 +209,17 @@ def read(request: ReadRequest) -> DataFrame:
 
 def _column(name: str, type_: t.DataType, request: ReadRequest) -> str:
     if not _is_sequence(name, request.options):
-        return random_value(type_, Place(f"fields.{name}"), request.options, request.zone)
+        place = Place(f"fields.{name}", _seed(request))
+        return random_value(type_, place, request.options, request.zone)
     start = Decimal(request.options[f"fields.{name}.start"])
     number = f"{ROW} + {start}{'L' if start == int(start) else 'BD'}"
     return f"CAST({number} AS {spark_type(type_)})"
+
+
+def _seed(request: ReadRequest) -> str:
+    """Another one for each table, and for each job unless the user has chosen one."""
+    chosen = request.options[SEED]
+    return f"{request.start.seed if chosen is None else chosen} {request.table.identifier}"
 
 
 def _numbered(request: ReadRequest) -> DataFrame:
@@ -237,13 +248,7 @@ def _stream(request: ReadRequest, count: int | None) -> DataFrame:
     batch = reader.format("rate-micro-batch").option("rowsPerBatch", max(count, 1))
     tasks = _tasks(count)
     batch = batch if tasks is None else batch.option("numPartitions", tasks)
-    return batch.option("startTimestamp", _epoch_ms()).load().where(f"value < {count}")
-
-
-def _epoch_ms() -> int:
-    import time
-
-    return time.time_ns() // 1_000_000
+    return batch.option("startTimestamp", request.start.at_ms).load().where(f"value < {count}")
 
 
 def _tasks(rows: int) -> int | None:

@@ -1,4 +1,4 @@
-"""Random values as Spark SQL: each is a function of the row's number and the column's path.
+"""Random values as Spark SQL: each is a function of a seed, the column's path and the row's number.
 
 A row that is computed again, after a restart or in another task, has the same values.
 """
@@ -33,16 +33,21 @@ class Place:
     """Where a value belongs: `fields.<path>` and, inside collections, the element's number."""
 
     path: str
+    seed: str
     elements: tuple[str, ...] = ()
 
     def __truediv__(self, name: str) -> Place:
         return replace(self, path=f"{self.path}.{name}")
 
     def element(self, name: str, variable: str) -> Place:
-        return Place(f"{self.path}.{name}", (*self.elements, variable))
+        return Place(f"{self.path}.{name}", self.seed, (*self.elements, variable))
+
+    def words(self, salt: str = "") -> list[str]:
+        """All that tells this value from others, in Spark SQL."""
+        return [ROW, string(f"{self.seed} {self.path}{salt}"), *self.elements]
 
     def hash(self, salt: str = "") -> str:
-        return f"xxhash64({', '.join([ROW, string(self.path + salt), *self.elements])})"
+        return f"xxhash64({', '.join(self.words(salt))})"
 
     def fraction(self, salt: str = "") -> str:
         """A number from 0 up to 1."""
@@ -128,10 +133,9 @@ def _length(type_: t.DataType, place: Place, options: Mapping[str, Any]) -> int:
 def _text(place: Place, options: Mapping[str, Any], length: int, digits: int = 1) -> str:
     """Hexadecimal digits, `digits` for each unit of the length."""
     blocks = -(-length * digits // _HEX_OF_SHA512)
-    words = [ROW, string(place.path), *place.elements]
 
     def block(*more: str) -> str:
-        return f"sha2(concat_ws('/', {', '.join([*words, *more])}), 512)"
+        return f"sha2(concat_ws('/', {', '.join([*place.words(), *more])}), 512)"
 
     text = block()
     if blocks > 1:

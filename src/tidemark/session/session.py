@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.kernels.aggregates.folded import Accumulating
+    from tidemark.spark.first_start import FirstStart
     from tidemark.spark.frame import Frame
 
 
@@ -191,9 +192,9 @@ class Session:
         built = self.launcher().frame(root, streaming=not root.edge.bounded)
         return _with_user_names(built, root, kind_column)
 
-    def collect(self, root: Node, streaming: bool) -> Iterator[pa.Table]:
+    def collect(self, root: Node, streaming: bool, start: FirstStart) -> Iterator[pa.Table]:
         """The rows of a bounded plan, by a stream or by a batch whatever the session's mode."""
-        launcher = replace(self.launcher(), always_stream=streaming)
+        launcher = replace(self.launcher(), always_stream=streaming, start_of_jobs=start)
         plan = Plan((root,), "streaming" if streaming else "batch")
 
         def run(put: Callable[[pa.Table], None]) -> Run:

@@ -27,5 +27,6 @@ def read(scan: Scan, builder: Builder) -> DataFrame:
         metadata=scan.metadata,
         streaming=builder.streaming,
         zone=builder.zone,
+        start=builder.start,
     )
     return connector.read(request)

@@ -12,6 +12,7 @@ from tidemark.errors import PlanError, Source, TidemarkError
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Runnable
 from tidemark.session.changelogs import applied
+from tidemark.spark.first_start import FirstStart
 
 if TYPE_CHECKING:
     from tidemark.session.session import Session
@@ -61,20 +62,21 @@ def _verified(session: Session, statement: Runnable, source: Source) -> Iterator
         )
     batch = session.workspace.dry_run(statement, source, "batch")
     parts = statement.inserts if isinstance(statement, s.StatementSet) else (statement,)
+    start = FirstStart()  # both ways read the same random rows
     for part, as_stream, as_batch in zip(parts, stream.roots, batch.roots, strict=True):
         yield Verification(
             to_sql(part),
-            _side(session, as_stream, streaming=True),
-            _side(session, as_batch, streaming=False),
+            _side(session, as_stream, start, streaming=True),
+            _side(session, as_batch, start, streaming=False),
         )
 
 
-def _side(session: Session, root: Node, *, streaming: bool) -> Side:
+def _side(session: Session, root: Node, start: FirstStart, *, streaming: bool) -> Side:
     """A sum over row hashes does not depend on the order of rows, and counts duplicates."""
     import polars as pl
 
     rows = root.input if isinstance(root, Sink) else root
-    frame = pl.from_arrow(applied(session.collect(rows, streaming), rows.edge))
+    frame = pl.from_arrow(applied(session.collect(rows, streaming, start), rows.edge))
     if not isinstance(frame, pl.DataFrame):
         raise TidemarkError("the result is not a table")
     texts = frame.select(pl.struct(pl.all()).struct.json_encode().alias("row"))

@@ -45,6 +45,7 @@ from tidemark.spark import (
 )
 from tidemark.spark.assign_windows import assign_windows
 from tidemark.spark.expressions import PythonFunction, Writer
+from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Builder:
     once: Callable[[DataFrame], DataFrame]
     # Given where the plan remembers rows: only there does a watermark do anything.
     state: StateSettings | None = None
+    start: FirstStart = field(default_factory=FirstStart)
     registered: dict[str, PythonFunction] = field(default_factory=dict)
     ends: list[str] = field(default_factory=list)
     # The stateful operators by name, with what tells what they did in a batch.

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidemark.spark.first_start import FirstStart
 from tidemark.spark.remote import is_remote
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ class JobFolders:
     def payloads(self) -> str | None:
         """None where there is no folder that all workers see."""
         return str(self._temporary / "payloads") if self._shared else None
+
+    def first_start(self, now: FirstStart) -> FirstStart:
+        """How the job began: now, or when its checkpoint was made."""
+        return now if self._kept is None else now.kept_in(self._kept)
 
     def remove(self) -> None:
         """Once the job has ended: what is temporary."""

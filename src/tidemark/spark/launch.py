@@ -14,6 +14,7 @@ from tidemark.plan.explain import explain
 from tidemark.plan.nodes import Node, Scan, is_stateful
 from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
+from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
 from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.jobs import AtEnd, BatchRun, Deliver, Diagnose, Run, StreamRun, nothing
@@ -65,6 +66,8 @@ class Launcher:
     buckets: int | None = None
     aggregate_phases: str = "auto"
     always_stream: bool = False  # also what could run as one batch
+    # Where the jobs do not resume.
+    start_of_jobs: FirstStart = field(default_factory=FirstStart)
 
     def frame(self, root: Node, streaming: bool) -> Frame:
         """The DataFrame of a plan, not started."""
@@ -86,7 +89,8 @@ class Launcher:
                 folders.payloads if by_files else None,
             )
         constants = _Constants(self.spark, folders)
-        builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state)
+        start = folders.first_start(self.start_of_jobs)
+        builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state, start)
         frame = builder.build(root)
         told = {name: o for name, o in builder.operators.items() if o is not None}
         return Built(frame, tuple(builder.ends), told)
