@@ -174,16 +174,26 @@ def _streamed(packed: DataFrame, bucket: Bucket) -> DataFrame:
 
 
 def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
-    """All rows of a bucket in one step, after which no more are expected."""
+    """All rows of a bucket in one step, after which no more are expected.
+
+    They all come at one processing time. Spark reads the clock once, when the query starts, for
+    all its operators and for PROCTIME().
+    """
+    from pyspark.sql import functions as f
 
     def all_rows(key: Any, rows: Any) -> Any:
         import pandas as pd
 
         columns = zip(rows[INPUT], rows[PARTITION], rows[POSITION], rows[PAYLOAD], strict=True)
-        step = bucket.step(State(), columns, BEFORE_ALL, AFTER_ALL, 0)
+        now = int(rows[_CLOCK].iloc[0])
+        step = bucket.step(State(), columns, BEFORE_ALL, AFTER_ALL, now)
         return pd.concat(packed_output(int(key[0]), step, way=bucket.payloads))
 
-    return packed.groupBy(BUCKET).applyInPandas(all_rows, OUTPUT_DDL)
+    timed = packed.withColumn(_CLOCK, f.unix_millis(f.current_timestamp()))
+    return timed.groupBy(BUCKET).applyInPandas(all_rows, OUTPUT_DDL)
+
+
+_CLOCK = "clock"  # the processing time of a batch, in milliseconds
 
 
 def _shape(input_: StatefulInput) -> InputShape:
