@@ -91,6 +91,7 @@ class Builder:
     operators: dict[str, Observation | None] = field(default_factory=dict)
 
     def build(self, node: Node) -> Frame:
+        """The rows of a node, which may have faults that whoever takes them must look at."""
         return _BUILDERS[type(node)](self, node)
 
     def write(self, expression: Expression, frame: Frame) -> str:
@@ -191,8 +192,7 @@ def _project(builder: Builder, node: Project) -> Frame:
         f"{builder.write(expression, below)} AS {spark_text.name(name)}"
         for expression, name in zip(node.expressions, names, strict=True)
     ]
-    data = below.data.selectExpr(*texts, *below.extra)
-    return Frame(data, names, below.changelog, below.followed, below.stamped)
+    return below.over(below.data.selectExpr(*texts, *below.extra), columns=names)
 
 
 def _giving_only(node: Project) -> Node | None:
@@ -223,11 +223,13 @@ def _union(builder: Builder, node: UnionAll) -> Frame:
     names, changelog = names_of(node.edge), node.edge.changelog
     frames = [like(builder.build(side), names, changelog) for side in node.inputs]
     followed = all(frame.followed for frame in frames)
-    kept = Frame(frames[0].data, names, changelog, followed).kept
-    united = frames[0].data.select(*kept)
+    if any(frame.faulty for frame in frames):
+        frames = [frame.with_fault("CAST(NULL AS STRING)") for frame in frames]
+    first = replace(frames[0], followed=followed, stamped=False)
+    united = first.data.select(*first.kept)
     for frame in frames[1:]:
-        united = united.union(frame.data.select(*kept))
-    return Frame(united, names, changelog, followed)
+        united = united.union(frame.data.select(*first.kept))
+    return first.over(united)
 
 
 def _values(builder: Builder, node: Values) -> Frame:
@@ -260,8 +262,7 @@ def _unnest(builder: Builder, node: Unnest) -> Frame:
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
         for old, new in zip(below.columns, names, strict=False)
     ]
-    data = opened.selectExpr(*renamed, *texts, *below.extra)
-    return Frame(data, names, below.changelog, below.followed, below.stamped)
+    return below.over(opened.selectExpr(*renamed, *texts, *below.extra), columns=names)
 
 
 def _elements(text: str, type_: t.DataType) -> str:
@@ -297,9 +298,8 @@ def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
         f"event time `{node.column}` is null; a row without a time has no place in a stream: "
     )
     row = ", ".join(spark_text.name(name) for name in below.columns)
-    complain = f"raise_error(concat({message}, to_json(struct({row}))))"
-    checked = below.data.where(f"CASE WHEN {time} IS NULL THEN {complain} ELSE TRUE END")
-    frame = below.over(checked)
+    fault = f"CASE WHEN {time} IS NULL THEN concat({message}, to_json(struct({row}))) END"
+    frame = below.with_fault(fault)
     if builder.state is None or not (builder.streaming or node.stamps):
         return frame
     return watermarks.watermarked(builder, node, frame)

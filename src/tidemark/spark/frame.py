@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 KIND = "_tm_kind"
 WATERMARK = "_tm_watermark"
 SEEN = "_tm_seen"  # what the watermark was before the row, in milliseconds
+FAULT = "_tm_fault"  # why the job must fail because of the row; null of a good one
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Frame:
     followed: bool = False
     # Whether rows bring along the watermark that was before them.
     stamped: bool = False
+    # Whether rows bring along what is wrong with them, which `checked` fails for.
+    faulty: bool = False
     # The same rows as the operator packed them that gives them.
     packed: PackedRows | None = None
 
@@ -49,12 +52,36 @@ class Frame:
         """The columns beside those of the edge that a node must hand on."""
         kinds = () if self.changelog is Changelog.APPEND else (KIND,)
         followed = (WATERMARK,) if self.followed else ()
-        return (*kinds, *followed, *((SEEN,) if self.stamped else ()))
+        stamps = (SEEN,) if self.stamped else ()
+        return (*kinds, *followed, *stamps, *((FAULT,) if self.faulty else ()))
 
     @property
     def kept(self) -> tuple[str, ...]:
         """All columns that a node must hand on."""
         return (*self.columns, *self.extra)
+
+    def with_fault(self, text: str) -> Frame:
+        """The rows with the SQL text's value, a STRING, as their fault unless they have one.
+
+        Spark moves filters below expressions, puts constants of a filter into them, and so
+        evaluates them for rows that the filter drops. A check that fails inside an expression
+        would fail for such rows. A fault is a value, and nothing happens when Spark computes it.
+        """
+        kept = [name for name in self.kept if name != FAULT]
+        fault = f"coalesce({FAULT}, {text})" if self.faulty else text
+        return self.over(self.data.selectExpr(*kept, f"{fault} AS {FAULT}"), faulty=True)
+
+    def checked(self) -> Frame:
+        """The rows that are there, without faults: the first one that has some fails the job.
+
+        For where rows leave Spark's expressions. Spark moves no filter across one whose value
+        may change, which is what `rand` is for; it is not asked for good rows.
+        """
+        if not self.faulty:
+            return self
+        fails = f"CASE WHEN {FAULT} IS NOT NULL AND rand() >= 0 THEN raise_error({FAULT}) END"
+        good = self.data.where(f"({fails}) IS NULL")
+        return self.over(good.drop(FAULT), faulty=False)
 
 
 def names_of(edge: Edge) -> tuple[str, ...]:
@@ -72,5 +99,5 @@ def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:
     ]
     if changelog is not Changelog.APPEND:
         texts.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
-    texts += [WATERMARK] * frame.followed + [SEEN] * frame.stamped
-    return Frame(frame.data.selectExpr(*texts), names, changelog, frame.followed, frame.stamped)
+    texts += [WATERMARK] * frame.followed + [SEEN] * frame.stamped + [FAULT] * frame.faulty
+    return frame.over(frame.data.selectExpr(*texts), columns=names, changelog=changelog)

@@ -91,7 +91,7 @@ class Launcher:
         constants = _Constants(self.spark, folders)
         start = folders.first_start(self.start_of_jobs)
         builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state, start)
-        frame = builder.build(root)
+        frame = builder.build(root).checked()
         told = {name: o for name, o in builder.operators.items() if o is not None}
         return Built(frame, tuple(builder.ends), told)
 

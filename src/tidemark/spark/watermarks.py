@@ -42,7 +42,7 @@ def input_of(builder: Builder, node: Node) -> Input:
     behind, chained = _behind_ms(node), is_stateful(node)
     undeclared = _undeclared(node) if builder.streaming and behind is not None else None
     ends = len(builder.ends)
-    frame = builder.build(undeclared or node)
+    frame = builder.build(undeclared or node).checked()
     if behind is None or not builder.streaming:
         return Input(frame, None, chained)
     if undeclared is None:
@@ -57,7 +57,7 @@ def input_in_windows(builder: Builder, node: Node) -> Input:
     from tidemark.spark.stateful.operator import SourceWatermark
 
     chained = is_stateful(node)
-    frame = builder.build(node)
+    frame = builder.build(node).checked()
     known = builder.streaming and frame.followed and not chained and len(_sources(node)) == 1
     return Input(frame, SourceWatermark(0, column=WATERMARK) if known else None, chained)
 
