@@ -47,7 +47,7 @@ def test_time_attribute_survives_what_leaves_it_as_it_is(sql, expected):
         ("SELECT name, id AS other FROM k", (("other",),)),
         ("SELECT name FROM k", ()),
         ("SELECT id + 1 AS id FROM k", ()),
-        ("SELECT id, id FROM k", ()),
+        ("SELECT id, id FROM k", (("id",),)),
         ("SELECT * FROM k WHERE id > 1", (("id",),)),
         ("SELECT k.id FROM k, UNNEST(ARRAY[1]) AS z(e)", ()),
         ("SELECT id FROM k UNION ALL SELECT id FROM k", ()),

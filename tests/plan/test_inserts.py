@@ -4,8 +4,8 @@ import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.dialect import parse_type
-from tidemark.plan.describe import words
 from tidemark.plan.nodes import Filter, Project, Sink
+from tidemark.plan.words import words
 
 SINKS = """
 CREATE TABLE s (id INT, name STRING, n BIGINT NOT NULL) WITH ('connector' = 'fake');

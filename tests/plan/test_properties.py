@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.plan.marked import workspace
 from tidemark.errors import SqlError
 from tidemark.plan import expressions
-from tidemark.plan.describe import describe
 from tidemark.plan.explain import explain
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import (
@@ -23,7 +22,6 @@ from tidemark.plan.nodes import (
     UnionAll,
     Unnest,
     Values,
-    inputs,
     walk,
 )
 from tidemark.plan.planner import Plan
@@ -215,7 +213,7 @@ def test_query_is_planned_or_refused_with_a_place(sql: str):
 
 def fits(node: Node) -> None:
     """What flows out of a node is what its expressions make of what flows in."""
-    below = inputs(node)
+    below = node.inputs
     match node:
         case Project(expressions=values, edge=edge):
             makes(values, edge)
@@ -241,7 +239,7 @@ def fits(node: Node) -> None:
             assert edge.types == tuple(column.type for column in table.columns)
     for key in node.edge.keys:
         assert set(key) <= set(node.edge.names)
-    assert describe(node).name
+    assert node.description.name
 
 
 def makes(values: tuple[Expression, ...], edge: Edge) -> None:

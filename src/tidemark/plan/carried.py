@@ -9,15 +9,14 @@ from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import (
     AssignWatermark,
     AssignWindows,
-    Edge,
     Filter,
     Node,
     Project,
     UnionAll,
     Unnest,
+    project,
     walk,
 )
-from tidemark.plan.projection import project
 from tidemark.plan.scope import Scope
 
 
@@ -60,39 +59,41 @@ class Carrier:
     def _past(self, node: Project | Filter | Unnest | AssignWindows, below: Node) -> Node:
         match node:
             case Project():
-                return self._projected(below, node.expressions, node.edge)
+                return self._projected(below, node.expressions, node.names)
             case Filter():
-                return Filter(below, node.condition, below.edge)
+                return Filter(below, node.condition)
             case Unnest() | AssignWindows():
                 return self._widened(node, below)
 
-    def _projected(self, below: Node, expressions: Sequence[Expression], edge: Edge) -> Node:
-        """The columns of `edge`, and then what `below` carries."""
+    def _projected(
+        self, below: Node, expressions: Sequence[Expression], names: Sequence[str]
+    ) -> Node:
+        """The expressions under these names, and then what `below` carries."""
         scope, width = Scope.of(below.edge), len(below.edge.columns)
         brought = [scope.ref(place) for place in range(width - len(self.names), width)]
-        return project(below, [*expressions, *brought], [*edge.names, *self.names])
+        return project(below, [*expressions, *brought], [*names, *self.names])
 
     def _widened(self, node: Unnest | AssignWindows, below: Node) -> Node:
         """Past a node that adds columns behind those of its input."""
         width, wide = len(node.input.edge.columns), len(below.edge.columns)
         added = node.edge.columns[width:]
-        edge = Edge((*below.edge.columns, *added), below.edge.changelog, (), below.edge.bounded)
-        opened: Node = replace(node, input=below, edge=edge)
+        opened = node.with_inputs([below])
         if isinstance(opened, AssignWindows):
             # A row is late when its last window is over.
             opened = replace(opened, last_only=True)
+        edge = opened.edge
         scope = Scope.of(edge)
         order = [*range(width), *range(wide, wide + len(added)), *range(width, wide)]
         names = [edge.names[place] for place in order]
         return project(opened, [scope.ref(place) for place in order], names)
 
     def _through(self, node: UnionAll) -> Iterator[Carried]:
-        for number, branch in enumerate(node.inputs):
-            others = [*node.inputs[:number], *node.inputs[number + 1 :]]
+        for number, branch in enumerate(node.branches):
+            others = [*node.branches[:number], *node.branches[number + 1 :]]
             for below in self.to(branch):
                 scope = Scope.of(below.rows.edge)
                 own = [scope.ref(place) for place in range(len(node.edge.columns))]
-                rows = self._projected(below.rows, own, node.edge)
+                rows = self._projected(below.rows, own, node.edge.names)
                 yield Carried(rows, (*below.beside, *sources(others)))
 
 

@@ -90,7 +90,7 @@ def bind(found: Deduplication, context: Context) -> relations.Relation:
     node = relation.node
     where = inner.args.get("where")
     if where is not None:
-        node = Filter(node, binder.condition(where.this, "WHERE"), node.edge)
+        node = Filter(node, binder.condition(where.this, "WHERE"))
     node = _keep_last(found.window, relation.scope, node, context)
     plain = _without_window(inner)
     refuse_what_cannot_run(plain)
@@ -117,9 +117,7 @@ def _keep_last(window: exp.Window, scope: Scope, node: Node, context: Context) -
             hint="compute the column in a sub-query below",
         )
     time = _descending_time(order.expressions[0], scope, node, context)
-    names = tuple(node.edge.names[index] for index in columns)
-    edge = replace(node.edge, changelog=Changelog.RETRACT, keys=(names,))
-    return KeepLast(node, tuple(columns), time, edge)
+    return KeepLast(node, tuple(columns), time)
 
 
 def _descending_time(ordered: exp.Ordered, scope: Scope, node: Node, context: Context) -> int:

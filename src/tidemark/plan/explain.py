@@ -8,8 +8,7 @@ from itertools import count
 from typing import Any, Literal
 
 from tidemark.catalog.tables import Changelog
-from tidemark.plan.describe import describe, traits
-from tidemark.plan.nodes import Node, inputs, walk
+from tidemark.plan.nodes import Node, walk
 from tidemark.plan.planner import Plan
 
 Format = Literal["text", "mermaid", "json"]
@@ -58,7 +57,7 @@ Lines = Callable[[Node], list[str]]
 def _tree(node: Node, lines: Lines, indent: str = "", branch: str = "") -> list[str]:
     """The node's lines and below them those of its inputs, joined by branches."""
     head, *more = lines(node)
-    below = inputs(node)
+    below = node.inputs
     inner = indent + {"": "", "├─ ": "│  ", "└─ ": "   "}[branch]
     stem = inner + ("│  " if below else "   ")
     drawn = [indent + branch + head, *(stem + line for line in more)]
@@ -70,7 +69,7 @@ def _tree(node: Node, lines: Lines, indent: str = "", branch: str = "") -> list[
 
 def _logical(root: Node, modes: bool) -> list[str]:
     def lines(node: Node) -> list[str]:
-        said = describe(node)
+        said = node.description
         details = list(said.details)
         if modes:
             details.append(f"changelogMode={_FLINK_MODES[node.edge.changelog]}")
@@ -81,8 +80,8 @@ def _logical(root: Node, modes: bool) -> list[str]:
 
 def _news(node: Node, *, is_root: bool) -> list[str]:
     """What flows out, where that is not what flows in: columns, and what is known of the rows."""
-    below = [child.edge for child in inputs(node)]
-    known, passed = traits(node.edge), [traits(edge) for edge in below]
+    below = [child.edge for child in node.inputs]
+    known, passed = node.edge.traits, [edge.traits for edge in below]
     said = []
     same = any((e.names, e.types) == (node.edge.names, node.edge.types) for e in below)
     if is_root or not same:
@@ -103,7 +102,7 @@ def _wrapped(items: Sequence[str]) -> list[str]:
 
 
 def _physical(root: Node) -> list[str]:
-    return _tree(root, lambda node: [f"{describe(node).name}: {describe(node).runs_as}"])
+    return _tree(root, lambda node: [f"{node.description.name}: {node.description.runs_as}"])
 
 
 def _state(plan: Plan) -> list[str]:
@@ -112,7 +111,7 @@ def _state(plan: Plan) -> list[str]:
         f"{said.name}: {said.keeps}"
         for root in plan.roots
         for node in walk(root)
-        if (said := describe(node)).keeps != "nothing"
+        if (said := node.description).keeps != "nothing"
     ]
     return keeping or ["no operator keeps state"]
 
@@ -127,12 +126,12 @@ def _mermaid(plan: Plan) -> str:
 
     def add(node: Node) -> str:
         name = f"n{next(numbers)}"
-        said = describe(node)
+        said = node.description
         label = "<br/>".join([f"<b>{said.name}</b>", *map(_escaped, said.details)])
         lines.append(f'    {name}["{label}"]')
-        for child in inputs(node):
+        for child in node.inputs:
             below = add(child)
-            lines.append(f'    {below} -->|"{_escaped("; ".join(traits(child.edge)))}"| {name}')
+            lines.append(f'    {below} -->|"{_escaped("; ".join(child.edge.traits))}"| {name}')
         return name
 
     for root in plan.roots:
@@ -159,7 +158,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
 
 
 def _node_json(node: Node) -> dict[str, Any]:
-    said = describe(node)
+    said = node.description
     return {
         "operator": said.name,
         "details": list(said.details),
@@ -172,5 +171,5 @@ def _node_json(node: Node) -> dict[str, Any]:
         "changelog": node.edge.changelog.value,
         "keys": [list(key) for key in node.edge.keys],
         "bounded": node.edge.bounded,
-        "inputs": [_node_json(child) for child in inputs(node)],
+        "inputs": [_node_json(child) for child in node.inputs],
     }

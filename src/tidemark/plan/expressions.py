@@ -58,11 +58,13 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """CASE WHEN condition THEN value ... ELSE default END; branches share one type."""
+    """CASE WHEN condition THEN value ... ELSE default END; branches share one type. One that `pads`
+    is a column of a join's right side, or null where a left row has no partner."""
 
     branches: tuple[tuple[Expression, Expression], ...]
     default: Expression
     type: DataType
+    pads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

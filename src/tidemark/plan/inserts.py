@@ -12,20 +12,8 @@ from tidemark.errors import PlanError, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Cast, Expression
-from tidemark.plan.nodes import (
-    Column,
-    GroupAggregate,
-    KeepLast,
-    Node,
-    RegularJoin,
-    Scan,
-    Sink,
-    WindowAggregate,
-    inputs,
-    walk,
-)
+from tidemark.plan.nodes import Column, Node, Reason, Sink, project, walk
 from tidemark.plan.not_null import left_out, required
-from tidemark.plan.projection import project
 from tidemark.plan.queries import bind_query
 from tidemark.plan.relations import with_options
 from tidemark.plan.scalars import literals
@@ -50,7 +38,7 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
     if context.writes:
         _check_changelog(query, traits.accepts_updates, table, statement)
     rows = _Assignment(statement, table, query, context.drops_nulls).rows()
-    return Sink(rows, table, statement.overwrite, rows.edge)
+    return Sink(rows, table, statement.overwrite)
 
 
 def _target(statement: s.Insert, context: Context) -> Table:
@@ -78,7 +66,8 @@ def _check_changelog(query: Node, accepts_updates: bool, table: Table, statement
         return
     notes, instead = {"query": changelog.value}, ""
     if (reason := _why_rows_change(query)) is not None:
-        notes["why"], instead = reason
+        notes["why"] = reason.why
+        instead = f"{reason.instead}, or " if reason.instead else ""
     raise PlanError(
         f"table `{table.name}` takes inserts only, and the query updates and deletes rows",
         at=statement.target.span,
@@ -87,26 +76,11 @@ def _check_changelog(query: Node, accepts_updates: bool, table: Table, statement
     )
 
 
-def _why_rows_change(query: Node) -> tuple[str, str] | None:
-    """Which part of the query makes a changelog, and what could be asked instead of it."""
+def _why_rows_change(query: Node) -> Reason | None:
+    """Which part of the query makes a changelog of rows that were only inserted."""
     for node in walk(query):
-        below = [child.edge.changelog for child in inputs(node)]
-        if node.edge.changelog is Changelog.APPEND or any(c is not Changelog.APPEND for c in below):
-            continue
-        match node:
-            case GroupAggregate():
-                why = "without a window, GROUP BY and DISTINCT change a result at each row"
-                return why, "group by a window, or "
-            case WindowAggregate():
-                why = "EMIT or 'table.exec.emit.*' has windows tell results early or late"
-                return why, "leave EMIT out, or "
-            case KeepLast():
-                return "a newer row of a key takes the place of the one before", ""
-            case RegularJoin():
-                why = "a row without a partner is told, and taken back when one comes"
-                return why, "join with INNER JOIN, or bound the times of both sides, or "
-            case Scan():
-                return f"table `{node.table.name}` is a changelog", ""
+        if node.edge.changes and not any(below.edge.changes for below in node.inputs):
+            return node.why_rows_change
     return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import reduce
 
 from tidemark import functions
@@ -39,11 +38,7 @@ def left_out(rows: Node, columns: Iterable[int]) -> Node:
     if not refs:
         return rows
     condition = reduce(_and, [_is_known(ref) for ref in refs])
-    known = tuple(
-        replace(column, type=column.type.with_nullable(False)) if index in places else column
-        for index, column in enumerate(rows.edge.columns)
-    )
-    return Filter(rows, condition, replace(rows.edge, columns=known))
+    return Filter(rows, condition, tuple(sorted(places)))
 
 
 _BOOLEAN = t.Boolean(nullable=False)

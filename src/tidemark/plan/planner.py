@@ -21,8 +21,7 @@ from tidemark.errors import PlanError
 from tidemark.plan.context import Context
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.late_rows import bind_late_rows
-from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, walk
-from tidemark.plan.pruning import pruned
+from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, pruned, walk
 from tidemark.plan.queries import bind_result
 from tidemark.plan.relations import bind_view
 from tidemark.plan.tables import bind_table

@@ -8,7 +8,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
 from tidemark.errors import PlanError
@@ -21,8 +20,8 @@ from tidemark.plan.features import refuse, refuse_what_cannot_run
 from tidemark.plan.joins import interval as interval_joins
 from tidemark.plan.joins import window as window_joins
 from tidemark.plan.joins.temporal import is_temporal
-from tidemark.plan.nodes import Column, Edge, Filter, Node, UnionAll, Values
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
+from tidemark.plan.nodes.union_all import merged
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope, access
@@ -100,7 +99,7 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
         ) or interval_joins.bind_sub_query(relation, sub_query, context)
     if condition is not None:
         bound = context.binder(relation.scope).condition(condition, "WHERE")
-        relation = replace(relation, node=Filter(relation.node, bound, relation.node.edge))
+        relation = replace(relation, node=Filter(relation.node, bound))
     if aggregates.is_grouped(select, context.catalogs):
         rows = aggregates.bind_grouped(select, relation, context)
     else:
@@ -191,13 +190,11 @@ def _united(branches: list[exp.Expression], context: Context) -> Node:
     for branch, written in zip(bound[1:], branches[1:], strict=True):
         columns = _merged_columns(columns, branch.edge.columns, written)
     types = tuple(column.type for column in columns)
-    changelog = max((side.edge.changelog for side in bound), key=list(Changelog).index)
-    edge = Edge(columns, changelog, (), all(side.edge.bounded for side in bound))
     flat: list[Node] = []
     for side in bound:
         adapted = _as_types(side, types)
-        flat.extend(adapted.inputs if isinstance(adapted, UnionAll) else (adapted,))
-    return UnionAll(tuple(flat), edge)
+        flat.extend(adapted.branches if isinstance(adapted, UnionAll) else (adapted,))
+    return UnionAll(tuple(flat))
 
 
 def _branches(node: exp.Union) -> list[exp.Expression]:
@@ -225,17 +222,13 @@ def _merged_columns(
 
 
 def _merged_column(left: Column, right: Column, written: exp.Expression) -> Column:
-    common = t.common_type([left.type, right.type])
-    if common is None:
+    if t.common_type([left.type, right.type]) is None:
         raise PlanError(
             f"UNION ALL: column `{left.name}` is {left.type.text()} on the left and "
             f"{right.type.text()} on the right",
             at=span_of(written),
         )
-    same = left.type.same_as(right.type)
-    time = left.time if left.time == right.time and same else None
-    window = left.window if left.window == right.window and same else None
-    return Column(left.name, common, time, window)
+    return merged(left, right)
 
 
 def _as_types(node: Node, types: tuple[t.DataType, ...]) -> Node:
@@ -262,4 +255,4 @@ def _bind_values(node: exp.Values, context: Context) -> Node:
         for row in rows
     )
     columns = tuple(Column(f"EXPR${i}", type_) for i, type_ in enumerate(types))
-    return Values(converted, Edge(columns))
+    return Values(converted, columns)

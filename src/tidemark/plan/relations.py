@@ -18,8 +18,7 @@ from tidemark.plan.expressions import Expression
 from tidemark.plan.joins import interval as interval_joins
 from tidemark.plan.joins import temporal as temporal_joins
 from tidemark.plan.joins import window as window_joins
-from tidemark.plan.nodes import Column, Edge, Node, Unnest, Values
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import Column, Edge, Node, Unnest, Values, project
 from tidemark.plan.scope import Scope
 from tidemark.plan.tables import bind_table
 from tidemark.plan.windows import functions as window_functions
@@ -33,7 +32,7 @@ class Relation:
     scope: Scope
 
 
-ONE_EMPTY_ROW = Relation(Values(((),), Edge(())), Scope())
+ONE_EMPTY_ROW = Relation(Values(((),), ()), Scope())
 
 
 def bind_from(select: exp.Select, context: Context) -> Relation:
@@ -239,10 +238,8 @@ def _unnest(left: Relation, node: exp.Unnest, outer: bool, context: Context) -> 
     table, added = _named_elements(elements, node)
     if table and left.scope.has_table(table):
         raise PlanError(f"there are two tables `{table[0]}` in FROM", at=span_of(node))
-    below = left.node.edge
-    edge = Edge((*below.columns, *added), below.changelog, (), below.bounded)
     scope = left.scope + Scope.of(Edge(added), *table)
-    return Relation(Unnest(left.node, collection, edge, outer, ordinality), scope)
+    return Relation(Unnest(left.node, collection, added, outer, ordinality), scope)
 
 
 def _named_elements(

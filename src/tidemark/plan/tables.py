@@ -11,8 +11,8 @@ from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, Span, SqlError, did_you_mean
 from tidemark.functions.casts import can_cast
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Call, Cast, Expression, Ref
-from tidemark.plan.nodes import AssignWatermark, Column, Edge, Node, Project, Scan, TimeAttribute
+from tidemark.plan.expressions import Cast, Expression, Ref
+from tidemark.plan.nodes import AssignWatermark, Column, Node, Project, Scan
 from tidemark.plan.scalars.conversions import check_can_be_held, convert
 from tidemark.plan.scope import Scope
 
@@ -24,10 +24,6 @@ def bind_table(table: Table, context: Context) -> Node:
         return _watermark(table, _declared_columns(table, scan, context), context)
     except SqlError as error:
         raise (error.located_in(table.source) if table.source else error) from None
-
-
-def primary_key(table: Table) -> tuple[tuple[str, ...], ...]:
-    return (table.primary_key.columns,) if table.primary_key else ()
 
 
 def type_of(column: s.PhysicalColumn | s.MetadataColumn, table: Table) -> t.DataType:
@@ -61,8 +57,9 @@ def _scan(table: Table, context: Context) -> Scan:
                 hint=did_you_mean(key, traits.metadata),
             )
         columns.append(Column(column.name, traits.metadata[key]))
-    edge = Edge(tuple(columns), traits.changelog, primary_key(table), traits.bounded)
-    return Scan(table, tuple(c.key or c.name for c in _metadata(table)), edge, traits.ordered)
+    metadata = tuple(column.key or column.name for column in _metadata(table))
+    rows = traits.changelog, traits.bounded, traits.ordered
+    return Scan(table, metadata, tuple(columns), *rows)
 
 
 def _metadata(table: Table) -> list[s.MetadataColumn]:
@@ -89,12 +86,7 @@ def _declared_columns(table: Table, scan: Scan, context: Context) -> Node:
             expressions.append(_metadata_value(column, scope.ref(position[column.name])))
         else:
             expressions.append(scope.ref(position[column.name]))
-    columns = tuple(
-        Column(declared.name, bound.type, _processing_time(bound))
-        for declared, bound in zip(table.columns, expressions, strict=True)
-    )
-    edge = Edge(columns, scan.edge.changelog, scan.edge.keys, scan.edge.bounded)
-    return Project(scan, tuple(expressions), edge)
+    return Project(scan, tuple(expressions), tuple(column.name for column in table.columns))
 
 
 def _refuse_computed(column: s.ComputedColumn, table: Table) -> None:
@@ -117,11 +109,6 @@ def _metadata_value(column: s.MetadataColumn, value: Ref) -> Expression:
             at=column.span,
         )
     return value if value.type == column.type else Cast(value, column.type, implicit=True)
-
-
-def _processing_time(expression: Expression) -> TimeAttribute | None:
-    is_clock = isinstance(expression, Call) and expression.function.name == "PROCTIME"
-    return "processing" if is_clock else None
 
 
 # --- watermark ---------------------------------------------------------------------------------
@@ -149,13 +136,7 @@ def _watermark(table: Table, node: Node, context: Context) -> Node:
             f"not {expression.type.text()}",
             at=span_of(declared.expression),
         )
-    columns = (
-        *node.edge.columns[:index],
-        Column(name, time.type, "event"),
-        *node.edge.columns[index + 1 :],
-    )
-    edge = Edge(columns, node.edge.changelog, node.edge.keys, node.edge.bounded)
-    return AssignWatermark(node, name, convert(expression, time.type), edge)
+    return AssignWatermark(node, name, convert(expression, time.type))
 
 
 def _check_time_type(time: Column, declared: s.Watermark, context: Context) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tidemark.errors import NotSupported, PlanError
 from tidemark.plan.joins.co_groups import GroupFunction, bind_co_group
-from tidemark.plan.joins.sides import How
-from tidemark.plan.nodes import Column, Node
+from tidemark.plan.nodes import Column, How, Node
 from tidemark.session.dataframes import (
     HOWS,
     SideName,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError, did_you_mean
-from tidemark.plan.joins.sides import How
 from tidemark.plan.late_rows import bind_late_rows
-from tidemark.plan.nodes import Node
+from tidemark.plan.nodes import How, Node
 from tidemark.session.session import Session, connect
 from tidemark.types import quote_name
 from tidemark.windows import Window

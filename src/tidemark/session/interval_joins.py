@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.options import INTERVAL_LATE_ROWS
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError
-from tidemark.plan.joins.sides import How
+from tidemark.plan.nodes import How
 from tidemark.session.co_groups import CoGrouped, Side, WindowJoin
 from tidemark.session.dataframes import (
     HOWS,

@@ -17,6 +17,7 @@ from tidemark.plan.nodes import (
     Filter,
     GroupAggregate,
     IntervalJoin,
+    Join,
     KeepLast,
     LateRows,
     Node,
@@ -185,7 +186,8 @@ def _scan(builder: Builder, node: Scan) -> Frame:
 def _project(builder: Builder, node: Project) -> Frame:
     join = _giving_only(node)
     if join is not None:
-        return builder.build(join)
+        frame = builder.build(join)
+        return like(frame, names_of(node.edge), frame.changelog)
     below = builder.build(node.input)
     names = names_of(node.edge)
     texts = [
@@ -201,12 +203,10 @@ def _giving_only(node: Project) -> Node | None:
     join = node.input
     places = [e.index for e in node.expressions if isinstance(e, Ref)]
     only_picks = len({*places}) == len(node.expressions) > 0
-    if not only_picks or not isinstance(
-        join, TemporalJoin | IntervalJoin | RegularJoin | WindowJoin
-    ):
+    if not only_picks or not isinstance(join, Join):
         return None
     given = join.output or range(len(join.edge.columns))
-    return replace(join, output=tuple(given[place] for place in places), edge=node.edge)
+    return replace(join, output=tuple(given[place] for place in places))
 
 
 def _filter(builder: Builder, node: Filter) -> Frame:
@@ -221,7 +221,7 @@ def _filter(builder: Builder, node: Filter) -> Frame:
 
 def _union(builder: Builder, node: UnionAll) -> Frame:
     names, changelog = names_of(node.edge), node.edge.changelog
-    frames = [like(builder.build(side), names, changelog) for side in node.inputs]
+    frames = [like(builder.build(side), names, changelog) for side in node.branches]
     followed = all(frame.followed for frame in frames)
     if any(frame.faulty for frame in frames):
         frames = [frame.with_fault("CAST(NULL AS STRING)") for frame in frames]

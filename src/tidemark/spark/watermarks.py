@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
@@ -12,10 +12,8 @@ from tidemark.plan.nodes import (
     AssignWatermark,
     AssignWindows,
     Node,
-    Project,
     is_stateful,
     walk,
-    with_inputs,
 )
 from tidemark.spark.frame import WATERMARK, Frame
 from tidemark.spark.stamps import stamped
@@ -40,7 +38,7 @@ def input_of(builder: Builder, node: Node) -> Input:
     from tidemark.spark.stateful.operator import SourceWatermark
 
     behind, chained = _behind_ms(node), is_stateful(node)
-    undeclared = _undeclared(node) if builder.streaming and behind is not None else None
+    undeclared = node.undeclared() if builder.streaming and behind is not None else None
     ends = len(builder.ends)
     frame = builder.build(undeclared or node).checked()
     if behind is None or not builder.streaming:
@@ -64,18 +62,6 @@ def input_in_windows(builder: Builder, node: Node) -> Input:
 
 def _sources(node: Node) -> list[AssignWatermark]:
     return [part for part in walk(node) if isinstance(part, AssignWatermark)]
-
-
-def _undeclared(node: Node) -> Node | None:
-    """The same rows without a declared watermark; None where some on the way drop rows, which
-    move the watermark all the same."""
-    match node:
-        case AssignWatermark(stamps=False):
-            return replace(node, declared=False)
-        case Project():
-            below = _undeclared(node.input)
-            return None if below is None else with_inputs(node, [below])
-    return None
 
 
 def _behind_ms(node: Node) -> int | None:

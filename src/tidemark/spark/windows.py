@@ -19,7 +19,6 @@ from tidemark.kernels.windows.spec import (
     Firing,
     Given,
 )
-from tidemark.plan.arrivals import stamped
 from tidemark.plan.nodes import (
     AggregateCall,
     GroupAggregate,
@@ -62,7 +61,7 @@ class WindowInput:
         by_clock: bool = False,
         stamps: bool = True,
     ) -> None:
-        self.source = input_of(builder, (stamped(node) if stamps else None) or node)
+        self.source = input_of(builder, (node.stamped() if stamps else None) or node)
         below = self.source.frame
         if by_clock:
             below = told_end(builder, node, below)

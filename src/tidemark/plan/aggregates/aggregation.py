@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.windows.spec import Emit, Session
@@ -15,16 +14,7 @@ from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping, expanded, grouping_of
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
-from tidemark.plan.nodes import (
-    AggregateCall,
-    Column,
-    Edge,
-    GroupAggregate,
-    Node,
-    TimeAttribute,
-    WindowAggregate,
-)
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import AggregateCall, GroupAggregate, Node, WindowAggregate, project
 from tidemark.plan.relations import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
@@ -125,18 +115,7 @@ class Aggregation:
     def _group_aggregate(self, *, at_end: bool) -> GroupAggregate:
         windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
         rows, keys = self._keyed(windowed)
-        of_keys = tuple(
-            Column(rows.edge.columns[key].name, rows.edge.columns[key].type) for key in keys
-        )
-        results = tuple(
-            Column(f"$result{n}", call.type, _time_of_extreme(call, rows.edge))
-            for n, call in enumerate(self.calls)
-        )
-        names = tuple(column.name for column in of_keys)
-        unique = (names,) if names and len(set(names)) == len(names) else ()
-        changelog = Changelog.APPEND if at_end else Changelog.RETRACT
-        edge = Edge((*of_keys, *results), changelog, unique, rows.edge.bounded)
-        return GroupAggregate(rows, keys, tuple(self.calls), edge, at_end)
+        return GroupAggregate(rows, keys, tuple(self.calls), at_end)
 
     def _window_aggregate(
         self, windows: ByCall | ByRows | ByColumns, rules: EmitRules
@@ -156,7 +135,7 @@ class Aggregation:
             tuple(self.calls),
             emit,
             rules.lateness_ms if emit.late is not None else 0,
-            self._edge(rows, keys, emit),
+            self.windows.columns,
         )
 
     def _keyed(self, windowed: Windowed) -> tuple[Node, tuple[int, ...]]:
@@ -176,19 +155,6 @@ class Aggregation:
         opened = expanded(rows, keys, self.grouping.sets)
         return opened, tuple(range(width, width + self.key_width))
 
-    def _edge(self, rows: Node, keys: tuple[int, ...], emit: Emit) -> Edge:
-        of_rows = [rows.edge.columns[key] for key in keys]
-        bounds = self.windows.columns
-        results = [Column(f"$result{n}", call.type) for n, call in enumerate(self.calls)]
-        columns = (*(Column(c.name, c.type) for c in of_rows), *bounds, *results)
-        unique = (*(c.name for c in of_rows), bounds[0].name, bounds[1].name)
-        return Edge(
-            columns,
-            Changelog.APPEND if emit == Emit() else Changelog.RETRACT,
-            (unique,) if len(set(unique)) == len(unique) else (),
-            rows.edge.bounded,
-        )
-
 
 def _only_window(
     calls: list[exp.Expression], grouping: Grouping, binder: Binder
@@ -204,14 +170,6 @@ def _only_window(
             "by window_start and window_end",
         )
     return group_windows.group_window(calls[0], binder)
-
-
-def _time_of_extreme(call: AggregateCall, edge: Edge) -> TimeAttribute | None:
-    """The largest time of a group is the time of its newest row, and a time attribute: it makes
-    the result a versioned table."""
-    if call.function != "MAX" or edge.columns[call.arguments[0]].time != "event":
-        return None
-    return "event"
 
 
 def _checked_emit(rules: EmitRules, windows: ByCall | ByRows | ByColumns) -> Emit:

@@ -14,7 +14,7 @@ from tidemark.dialect import span_of
 from tidemark.errors import PlanError
 from tidemark.plan.aggregates.calls import calls_within
 from tidemark.plan.expressions import Case, Expression, Literal, Ref
-from tidemark.plan.nodes import Column, Edge, Node, Unnest
+from tidemark.plan.nodes import Column, Node, Unnest
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conversions import apply
@@ -104,13 +104,11 @@ def expanded(node: Node, keys: Sequence[int], sets: Sequence[Set]) -> Node:
         for number, one in enumerate(sets)
     ]
     collection = apply(functions.BUILT_IN["ARRAY"], rows, at)
-    added = [
+    added = (
         *(Column(node.edge.names[key], _type(node, key).with_nullable(True)) for key in keys),
         Column("$set", t.Int(nullable=False)),
-    ]
-    below = node.edge
-    edge = Edge((*below.columns, *added), below.changelog, (), below.bounded)
-    return Unnest(node, collection, edge)
+    )
+    return Unnest(node, collection, added)
 
 
 def _type(node: Node, column: int) -> t.DataType:

@@ -16,8 +16,7 @@ from tidemark.plan.aggregates.calls import aggregate_of, bind_call, calls_within
 from tidemark.plan.aggregates.grouping import grouping_number
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, references, replaced
-from tidemark.plan.nodes import Filter, Node
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import Filter, Node, project
 from tidemark.plan.relations import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
@@ -43,7 +42,7 @@ def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> No
     items = [_item(item, binder, place) for place, item in enumerate(select.expressions)]
     node = aggregation.node(context)
     if condition is not None:
-        node = Filter(node, condition, node.edge)
+        node = Filter(node, condition)
     return project(node, [value for value, _ in items], [name for _, name in items])
 
 

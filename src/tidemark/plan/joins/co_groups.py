@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.plan.nodes import CoGroup, Column, Edge, Node
-from tidemark.plan.windows.columns import BOUND
 
 # The keys and the window's bounds by name, and the rows of both sides as pandas frames.
 GroupFunction = Callable[[dict[str, Any], Any, Any], Any]
@@ -46,19 +44,19 @@ def bind_co_group(
         if side.edge.changelog is not Changelog.APPEND:
             raise PlanError("windows of two sides take rows that are only inserted")
     in_windows = gap_ms is None
-    bounded = left.edge.bounded and right.edge.bounded
     return CoGroup(
-        left,
-        right,
-        _places(left.edge, keys[0]),
-        _places(right.edge, keys[1]),
-        *times,
+        left=left,
+        right=right,
+        left_keys=_places(left.edge, keys[0]),
+        right_keys=_places(right.edge, keys[1]),
+        left_time=times[0],
+        right_time=times[1],
         left_window=_bounds(left.edge) if in_windows else None,
         right_window=_bounds(right.edge) if in_windows else None,
         gap_ms=gap_ms,
         time_type=types[0],
         function=function,
-        edge=Edge(tuple(columns) or _pair(left.edge, right.edge), bounded=bounded),
+        columns=tuple(columns),
     )
 
 
@@ -83,12 +81,3 @@ def _time_of(edge: Edge) -> int:
 def _bounds(edge: Edge) -> tuple[int, int]:
     said = {column.window.says: i for i, column in enumerate(edge.columns) if column.window}
     return said["start"], said["end"]
-
-
-def _pair(left: Edge, right: Edge) -> tuple[Column, ...]:
-    """Both rows, and the bounds of the window that they meet in."""
-    rows = [
-        Column(name, t.Row(tuple(t.Field(column.name, column.type) for column in edge.columns)))
-        for name, edge in (("l", left), ("r", right))
-    ]
-    return (*rows, Column("window_start", BOUND), Column("window_end", BOUND))

@@ -18,8 +18,8 @@ from tidemark.plan.joins import regular
 from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Interval, joined
 from tidemark.plan.joins.keys import nullable_scope
-from tidemark.plan.joins.sides import How, JoinSides
-from tidemark.plan.nodes import Edge, IntervalJoin, Node
+from tidemark.plan.joins.sides import JoinSides
+from tidemark.plan.nodes import Edge, How, IntervalJoin, Node
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst
 
@@ -51,7 +51,7 @@ def _bound(
     context: Context,
 ) -> relations.Relation:
     interval = joined(matched.bounds)
-    if interval is None or regular.changes(left.node) or regular.changes(right.node):
+    if interval is None or left.node.edge.changes or right.node.edge.changes:
         return regular.bind_regular_join(left, right, matched, interval, how, at, context)
     _give_advice(interval, matched, left.node.edge, right.node.edge, context)
     bound = _joined(left.node, right.node, interval, matched, how, context)
@@ -188,7 +188,6 @@ def _joined(
         how=how,
         condition=sides.condition,
         slack_ms=_slack(context.interval_slack, interval),
-        edge=sides.edge,
         drops_late=context.interval_drops_late
         and (how, by_clock, any(matched.nulls_equal)) == ("inner", False, False),
     )

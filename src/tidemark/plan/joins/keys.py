@@ -8,8 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from tidemark.plan.expressions import Expression, Ref, references, shifted
-from tidemark.plan.nodes import Node
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import Node, project
 from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
 

@@ -29,8 +29,7 @@ from tidemark.plan.expressions import (
     replaced,
     shifted,
 )
-from tidemark.plan.nodes import Node
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import Node, project
 from tidemark.plan.scope import Scope
 
 COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">="})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from tidemark.catalog.options import STATE_TTL
@@ -15,8 +13,8 @@ from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Bound, Interval
-from tidemark.plan.joins.sides import How, JoinSides
-from tidemark.plan.nodes import Edge, Node, RegularJoin
+from tidemark.plan.joins.sides import JoinSides
+from tidemark.plan.nodes import How, Node, RegularJoin
 from tidemark.plan.scope import Scope, Visible
 from tidemark.types import quote_name
 
@@ -43,11 +41,6 @@ def bind_regular_join(
     return relations.Relation(bound, Scope(Visible(v.table, column) for v, column in named))
 
 
-def changes(node: Node) -> bool:
-    """Whether rows of a node may be taken back."""
-    return node.edge.changelog is not Changelog.APPEND
-
-
 def _joined(
     left: Node, right: Node, matched: Condition, why: str, how: How, context: Context
 ) -> Node:
@@ -62,21 +55,9 @@ def _joined(
         how=how,
         condition=sides.condition,
         why=why,
-        edge=_edge(sides, context),
         at_end=context.batch,
     )
     return sides.finished(join)
-
-
-def _edge(sides: JoinSides, context: Context) -> Edge:
-    """What the operator gives out. Nothing is known of the time of a pair: rows of any age meet."""
-    updates = changes(sides.left) or changes(sides.right) or sides.how not in ("inner", "semi")
-    return replace(
-        sides.edge,
-        columns=tuple(replace(column, time=None, window=None) for column in sides.edge.columns),
-        changelog=Changelog.RETRACT if updates and not context.batch else Changelog.APPEND,
-        keys=sides.left.edge.keys if sides.how in ("semi", "anti") else (),
-    )
 
 
 # --- what is said of it --------------------------------------------------------------------------
@@ -99,7 +80,7 @@ def _give_advice(
     if join.edge.bounded or context.state_ttl_ms:
         return
     hint = ""
-    if not (changes(left.node) or changes(right.node)):
+    if not (left.node.edge.changes or right.node.edge.changes):
         hint = ", or bound the times of its sides"
         if matched.bounds:
             missing = _other_bound(matched.bounds[0], left.scope, right.scope)

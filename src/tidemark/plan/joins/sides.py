@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Literal
 
 from sqlglot import exp
 
-from tidemark.catalog.tables import Changelog
 from tidemark.plan.expressions import Expression, over
 from tidemark.plan.joins.keys import with_keys
 from tidemark.plan.joins.pair_conditions import both, prepared
-from tidemark.plan.nodes import Column, Edge, Filter, Node
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import Filter, How, Node, project
 from tidemark.plan.scope import Scope
-
-How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
 # A part of a condition, and the SQL it comes from.
 Part = tuple[Expression, exp.Expression]
@@ -64,23 +59,6 @@ class JoinSides:
         above = rest if how == "inner" else ()
         return cls(left, right, left_keys, right_keys, condition, how, widths, above)
 
-    @property
-    def edge(self) -> Edge:
-        """What the operator gives out."""
-        left, right, how = self.left.edge, self.right.edge, self.how
-        bounded = left.bounded and right.bounded
-        if how in ("semi", "anti"):
-            return Edge(left.columns, Changelog.APPEND, (), bounded)
-        return Edge(
-            (
-                *(_padded(column, how in ("right", "full")) for column in left.columns),
-                *(_padded(column, how in ("left", "full")) for column in right.columns),
-            ),
-            Changelog.APPEND,
-            (),
-            bounded,
-        )
-
     def finished(self, joined: Node) -> Node:
         """The rows of the operator in the columns that the query knows of."""
         offset = len(self.left.edge.columns)
@@ -90,9 +68,5 @@ class JoinSides:
         scope, names = Scope.of(joined.edge), joined.edge.names
         rows: Node = project(joined, [scope.ref(i) for i in kept], [names[i] for i in kept])
         if self.above:
-            rows = Filter(rows, reduce(both, [test for test, _ in self.above]), rows.edge)
+            rows = Filter(rows, reduce(both, [test for test, _ in self.above]))
         return rows
-
-
-def _padded(column: Column, padded: bool) -> Column:
-    return replace(column, type=column.type.with_nullable(True)) if padded else column

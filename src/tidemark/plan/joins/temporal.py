@@ -15,8 +15,7 @@ from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Case, Cast, Expression, Ref
 from tidemark.plan.joins.keys import key_pair, nullable_scope, with_keys
-from tidemark.plan.nodes import Edge, Filter, KeepLast, Node, Project, Scan, TemporalJoin, walk
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import Filter, KeepLast, Node, Project, Scan, TemporalJoin, project, walk
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope
@@ -292,29 +291,19 @@ def _joined(
     offset = len(left_node.edge.columns)
     kept += [offset + index for index in range(len(right.node.edge.columns))]
     padded = how == "left"
-    right_columns = tuple(
-        replace(c, type=c.type.with_nullable(True)) if padded else c
-        for c in right_node.edge.columns
-    )
-    below = left_node.edge
-    edge = Edge(
-        (*below.columns, *right_columns),
-        below.changelog,
-        below.keys,
-        below.bounded and right_node.edge.bounded,
-    )
     joined: Node = TemporalJoin(
-        left_node,
-        right_node,
-        left_keys,
-        right_keys,
-        left_time,
-        versions.time,
-        how,
-        _retractions_overwrite(right.node),
-        edge,
+        left=left_node,
+        right=right_node,
+        left_keys=left_keys,
+        right_keys=right_keys,
+        nulls_equal=(False,) * len(left_keys),
+        how=how,
+        left_time=left_time,
+        right_time=versions.time,
+        retractions_overwrite=_retractions_overwrite(right.node),
         load_idle_ms=load_idle_ms,
     )
+    edge = joined.edge
     scope = Scope.of(edge)
     names = [edge.names[index] for index in kept]
     joined = project(joined, [scope.ref(index) for index in kept], names)
@@ -326,7 +315,7 @@ def _joined(
 def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Node:
     """The rest of the condition. A left join keeps the row and forgets the version."""
     if not padded:
-        return Filter(joined, residual, joined.edge)
+        return Filter(joined, residual)
     scope = Scope.of(joined.edge)
     columns: list[Expression] = []
     for index, column in enumerate(joined.edge.columns):
@@ -334,8 +323,9 @@ def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Nod
         if index < width:
             columns.append(ref)
         else:
-            columns.append(Case(((residual, ref),), literals.null(column.type), column.type))
-    return Project(joined, tuple(columns), joined.edge)
+            nothing = literals.null(column.type)
+            columns.append(Case(((residual, ref),), nothing, column.type, pads=True))
+    return Project(joined, tuple(columns), joined.edge.names)
 
 
 def _retractions_overwrite(node: Node) -> bool:

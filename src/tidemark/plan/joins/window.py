@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -11,25 +10,17 @@ from sqlglot import exp
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan import relations
+from tidemark.plan import relations, window_words
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.joins import interval as interval_joins
 from tidemark.plan.joins.keys import key_pair, nullable_scope
-from tidemark.plan.joins.sides import How, JoinSides, Part
-from tidemark.plan.nodes import (
-    AssignWindows,
-    Edge,
-    Node,
-    WindowAggregate,
-    WindowColumn,
-    WindowJoin,
-    walk,
-)
+from tidemark.plan.joins.sides import JoinSides, Part
+from tidemark.plan.nodes import Edge, How, Node, WindowColumn, WindowJoin
+from tidemark.plan.nodes.window_columns import is_by_clock
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst
-from tidemark.plan.windows import words as window_words
 
 _HOW: dict[str, How] = {"INNER": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
 _BOUNDS = ("start", "end")
@@ -199,7 +190,7 @@ def _check(left: Node, right: Node, at: exp.Expression) -> None:
                 notes={"changelog": node.edge.changelog.value},
                 hint="aggregate the windows first, which gives one row for each, and join these",
             )
-        if _is_by_clock(node):
+        if is_by_clock(node):
             raise NotSupported(
                 f"a window join takes windows of event time, and those of its {side} side are of "
                 "processing time",
@@ -207,23 +198,6 @@ def _check(left: Node, right: Node, at: exp.Expression) -> None:
                 notes={"why": "both sides wait for a watermark that says that a window is over"},
                 hint="put the rows into windows by a column with a WATERMARK",
             )
-
-
-def _is_by_clock(node: Node) -> bool:
-    return any(
-        part.by_clock
-        if isinstance(part, WindowAggregate)
-        else part.edge.columns[-1].time != "event"
-        for part in _nearest_windows(node)
-    )
-
-
-def _nearest_windows(node: Node) -> Iterator[AssignWindows | WindowAggregate]:
-    """What has put the rows into the windows that they are in."""
-    found = (part for part in walk(node) if isinstance(part, AssignWindows | WindowAggregate))
-    first = next(found, None)
-    if first is not None:
-        yield first
 
 
 # --- the join ----------------------------------------------------------------------------------
@@ -256,6 +230,5 @@ def _joined(
         how=how,
         condition=sides.condition,
         time_type=window.time,
-        edge=sides.edge,
     )
     return sides.finished(join)

@@ -17,7 +17,6 @@ from tidemark.plan.features import WINDOW_TABLE_FUNCTIONS
 from tidemark.plan.nodes import AssignWindows, Edge
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
-from tidemark.plan.windows.columns import window_columns
 from tidemark.plan.windows.group_windows import length_ms
 
 # The arguments by name, in order; those in brackets may be left out.
@@ -45,13 +44,7 @@ def bind_window_function(call: nodes.TableFunction, context: Context) -> relatio
     time = _time(arguments["TIMECOL"], node.edge)
     assigner = _assigner(name, arguments, context.binder(Scope()))
     keys = tuple(_column(key, relation, context) for key in partition)
-    below = node.edge
-    column = below.columns[time]
-    assert column.time is not None
-    columns = window_columns(assigner, column.type, column.time)
-    edge = Edge((*below.columns, *columns), below.changelog, (), below.bounded)
-    assigned = AssignWindows(node, assigner, time, keys, edge)
-    return relations.aliased(assigned, call, ())
+    return relations.aliased(AssignWindows(node, assigner, time, keys), call, ())
 
 
 # --- arguments ---------------------------------------------------------------------------------

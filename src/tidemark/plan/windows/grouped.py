@@ -15,8 +15,8 @@ from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping
 from tidemark.plan.expressions import Expression, Ref, references
 from tidemark.plan.nodes import Column, Edge, Node
+from tidemark.plan.nodes.window_columns import BOUND, is_by_clock, time_of_window, window_columns
 from tidemark.plan.scope import Scope
-from tidemark.plan.windows.columns import BOUND, is_by_clock, time_of_window, window_columns
 from tidemark.plan.windows.group_windows import GroupWindow
 from tidemark.plan.windows.unassigned import unassigned
 

@@ -9,7 +9,6 @@ from functools import reduce
 
 from sqlglot import exp
 
-from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError, Span
@@ -18,14 +17,12 @@ from tidemark.plan.aggregates import select as aggregates
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.features import refuse_what_cannot_run
-from tidemark.plan.nodes import Column, Edge, Filter, Node, WindowOrder, WindowRank
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import Edge, Filter, Node, WindowOrder, WindowRank, project
+from tidemark.plan.nodes.window_columns import is_by_clock, time_of_window
+from tidemark.plan.nodes.window_rank import RANK
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope, Visible
-from tidemark.plan.windows.columns import is_by_clock, time_of_window
-
-RANK = "$rank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +150,7 @@ def bind(numbered: Numbered, relation: relations.Relation, context: Context) -> 
     where = inner.args.get("where")
     if where is not None:
         condition = context.binder(relation.scope).condition(where.this, "WHERE")
-        node = Filter(node, condition, node.edge)
+        node = Filter(node, condition)
     ranked = _ranked(numbered, node, context.binder(relation.scope))
     plain = _with_rank(inner)
     refuse_what_cannot_run(plain)
@@ -204,7 +201,6 @@ def _ranked(numbered: Numbered, node: Node, binder: Binder) -> WindowRank:
         _order(place, written) for place, written in zip(of_values, order.expressions, strict=True)
     )
     below = node.edge
-    rank = Column(RANK, t.BigInt(nullable=False))
     return WindowRank(
         node,
         keys=tuple(place for place in of_keys if _says(node, place) is None),
@@ -214,7 +210,6 @@ def _ranked(numbered: Numbered, node: Node, binder: Binder) -> WindowRank:
         high=numbered.high,
         newest_first=_is_deduplication(numbered, orders, below),
         time_type=time_of_window(below, bounds["start"]).type,
-        edge=Edge((*below.columns, rank), below.changelog, (), below.bounded),
     )
 
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tidemark.plan.expressions import Ref, references
-from tidemark.plan.nodes import AssignWindows, Edge, Filter, Node, Project
-from tidemark.plan.projection import project
+from tidemark.plan.nodes import AssignWindows, Edge, Filter, Node, Project, project
 from tidemark.plan.scope import Scope
 
 
@@ -33,7 +32,7 @@ def unassigned(node: Node) -> Unassigned | None:
             below = unassigned(node.input)
             if below is None or references(node.condition) & _window_places(node.input.edge):
                 return None
-            kept = Filter(below.node, node.condition, below.node.edge)
+            kept = Filter(below.node, node.condition)
             return replace(below, node=kept)
         case Project():
             return _below_project(node)

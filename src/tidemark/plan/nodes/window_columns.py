@@ -1,23 +1,25 @@
-"""Rows in windows: how they come into them, and what the columns are that speak of it."""
+"""What the columns are that speak of a row's window, and what puts rows into windows."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 
 from tidemark import types as t
 from tidemark.kernels.windows.spec import Assigner
-from tidemark.plan.nodes import (
-    AssignWindows,
-    Column,
-    Edge,
-    Node,
-    TimeAttribute,
-    WindowAggregate,
-    WindowColumn,
-    walk,
-)
+from tidemark.plan.nodes.base import Node, walk
+from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute, WindowColumn
 
 BOUND = t.Timestamp(3, nullable=False)
+
+
+class Windowing(Node):
+    """A node that puts rows into windows."""
+
+    @property
+    @abstractmethod
+    def by_clock(self) -> bool:
+        """Whether the windows are those of processing time."""
 
 
 def window_columns(
@@ -36,7 +38,7 @@ def window_columns(
 
 def is_by_clock(node: Node) -> bool:
     """Whether the windows that rows are in are those of processing time."""
-    windows = (part for part in walk(node) if isinstance(part, AssignWindows | WindowAggregate))
+    windows = (part for part in walk(node) if isinstance(part, Windowing))
     nearest = next(windows, None)
     return nearest is not None and nearest.by_clock
 

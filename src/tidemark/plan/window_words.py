@@ -1,8 +1,6 @@
-"""Windows and aggregate calls in words, for EXPLAIN."""
+"""Windows in words, for EXPLAIN."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from tidemark.kernels.windows.spec import (
     Assigner,
@@ -14,7 +12,6 @@ from tidemark.kernels.windows.spec import (
     Session,
     Sliding,
 )
-from tidemark.plan.nodes import AggregateCall
 
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
 
@@ -61,18 +58,3 @@ def emit(rules: Emit) -> list[str]:
 
 def _firing(firing: Firing) -> str:
     return "each row" if firing.every_ms is None else f"every {duration(firing.every_ms)}"
-
-
-def call(made: AggregateCall, names: Sequence[str]) -> str:
-    """The call as a reader writes it.
-
-    >>> from tidemark.types import BigInt
-    >>> call(AggregateCall("COUNT", (0,), BigInt(), distinct=True, filter=1), ["a", "b"])
-    'COUNT(DISTINCT a) FILTER (WHERE b)'
-    """
-    arguments = ", ".join(names[place] for place in made.arguments) or "*"
-    if made.separator is not None:
-        arguments += ", '" + made.separator.replace("'", "''") + "'"
-    distinct = "DISTINCT " if made.distinct else ""
-    kept = "" if made.filter is None else f" FILTER (WHERE {names[made.filter]})"
-    return f"{made.function}({distinct}{arguments}){kept}"

@@ -1,0 +1,85 @@
+"""The logical plan: what a query means, as frozen values that answer for themselves.
+
+There is a file for each operator. It holds what the operator alone knows: what flows out of it,
+what it needs of its inputs, how it is described, what it keeps, and when it calls a row late.
+"""
+
+from tidemark.plan.nodes.aggregate_call import AggregateCall
+from tidemark.plan.nodes.assign_watermark import AssignWatermark
+from tidemark.plan.nodes.assign_windows import AssignWindows
+from tidemark.plan.nodes.base import (
+    Description,
+    LateInput,
+    Narrowed,
+    Node,
+    Reason,
+    delay_ms,
+    inputs,
+    is_stateful,
+    walk,
+    with_inputs,
+)
+from tidemark.plan.nodes.co_group import CoGroup
+from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute, WindowColumn
+from tidemark.plan.nodes.filter import Filter
+from tidemark.plan.nodes.group_aggregate import GroupAggregate
+from tidemark.plan.nodes.interval_join import IntervalJoin
+from tidemark.plan.nodes.join import How, Join, TwoSided
+from tidemark.plan.nodes.keep_last import KeepLast
+from tidemark.plan.nodes.late_rows import LateRows
+from tidemark.plan.nodes.narrowing import pruned
+from tidemark.plan.nodes.project import Project, project
+from tidemark.plan.nodes.regular_join import RegularJoin
+from tidemark.plan.nodes.scan import Scan, Values
+from tidemark.plan.nodes.sink import Sink
+from tidemark.plan.nodes.temporal_join import TemporalJoin
+from tidemark.plan.nodes.union_all import UnionAll
+from tidemark.plan.nodes.unnest import Unnest
+from tidemark.plan.nodes.window_aggregate import WindowAggregate
+from tidemark.plan.nodes.window_columns import Windowing
+from tidemark.plan.nodes.window_join import WindowJoin
+from tidemark.plan.nodes.window_rank import WindowOrder, WindowRank
+
+__all__ = [
+    "AggregateCall",
+    "AssignWatermark",
+    "AssignWindows",
+    "CoGroup",
+    "Column",
+    "Description",
+    "Edge",
+    "Filter",
+    "GroupAggregate",
+    "How",
+    "IntervalJoin",
+    "Join",
+    "KeepLast",
+    "LateInput",
+    "LateRows",
+    "Narrowed",
+    "Node",
+    "Project",
+    "Reason",
+    "RegularJoin",
+    "Scan",
+    "Sink",
+    "TemporalJoin",
+    "TimeAttribute",
+    "TwoSided",
+    "UnionAll",
+    "Unnest",
+    "Values",
+    "WindowAggregate",
+    "WindowColumn",
+    "WindowJoin",
+    "WindowOrder",
+    "WindowRank",
+    "Windowing",
+    "delay_ms",
+    "inputs",
+    "is_stateful",
+    "project",
+    "pruned",
+    "walk",
+    "with_inputs",
+]

@@ -1,0 +1,37 @@
+"""Calls of aggregate functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.catalog.tables import UserFunction
+from tidemark.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """An aggregate function over columns of its node's input; COUNT without one counts rows.
+    `user` is the function if it is one of the user's."""
+
+    function: str
+    arguments: tuple[int, ...]
+    type: DataType
+    distinct: bool = False
+    filter: int | None = None
+    separator: str | None = None
+    user: UserFunction | None = None
+
+    def words(self, names: Sequence[str]) -> str:
+        """The call as a reader writes it.
+
+        >>> from tidemark.types import BigInt
+        >>> AggregateCall("COUNT", (0,), BigInt(), distinct=True, filter=1).words(["a", "b"])
+        'COUNT(DISTINCT a) FILTER (WHERE b)'
+        """
+        arguments = ", ".join(names[place] for place in self.arguments) or "*"
+        if self.separator is not None:
+            arguments += ", '" + self.separator.replace("'", "''") + "'"
+        distinct = "DISTINCT " if self.distinct else ""
+        kept = "" if self.filter is None else f" FILTER (WHERE {names[self.filter]})"
+        return f"{self.function}({distinct}{arguments}){kept}"

@@ -1,0 +1,53 @@
+"""The watermark of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes.base import Description, Narrowed
+from tidemark.plan.nodes.edge import Column, Edge
+from tidemark.plan.nodes.families import Stateless, Unary
+from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.words import words
+
+
+@dataclass(frozen=True)
+class AssignWatermark(Unary, Stateless):
+    """Says how far event time has come: the largest `expression` seen so far.
+
+    With `stamps` each row brings along what that was before it. One that is not `declared` here
+    is declared by the operator above.
+    """
+
+    column: str
+    expression: Expression
+    stamps: bool = False
+    declared: bool = True
+
+    def _edge(self) -> Edge:
+        below = self.input.edge
+        columns = tuple(
+            Column(column.name, column.type, "event") if column.name == self.column else column
+            for column in below.columns
+        )
+        return replace(below, columns=columns)
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)
+
+    def _description(self) -> Description:
+        details = (f"rowtime=[{self.column}]", f"watermark=[{words(self.expression)}]")
+        runs_as = "filter that refuses rows without a time"
+        return Description("WatermarkAssigner", details, runs_as)
+
+    @property
+    def is_ordered(self) -> bool:
+        return False  # asked of what is below a watermark
+
+    def stamped(self) -> AssignWatermark | None:
+        return replace(self, stamps=True) if self.input.is_ordered else None
+
+    def undeclared(self) -> AssignWatermark | None:
+        return None if self.stamps else replace(self, declared=False)

@@ -1,0 +1,104 @@
+"""Window table functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.kernels.windows.spec import Assigner, Session
+from tidemark.plan import window_words
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Node, delay_ms
+from tidemark.plan.nodes.edge import Edge
+from tidemark.plan.nodes.families import ON_STATE, Unary, stamped_below
+from tidemark.plan.nodes.lateness import operator_words
+from tidemark.plan.nodes.narrowing import exactly, whole
+from tidemark.plan.nodes.window_columns import Windowing, window_columns
+
+
+@dataclass(frozen=True)
+class AssignWindows(Unary, Windowing):
+    """Each row once for every window it is in; the last three columns are the window's start,
+    end and time. With `last_only` just the window that ends last.
+
+    Sessions are those of the columns `keys`; their rows come out when they are over, because
+    only then it is known where a session starts and ends.
+    """
+
+    assigner: Assigner
+    time: int
+    keys: tuple[int, ...]
+    last_only: bool = False
+
+    def _edge(self) -> Edge:
+        column = self.input.edge.columns[self.time]
+        assert column.time is not None, f"`{column.name}` is no time attribute"
+        added = window_columns(self.assigner, column.type, column.time)
+        return self.input.edge.with_columns(added)
+
+    @property
+    def keeps_rows(self) -> bool:
+        return isinstance(self.assigner, Session)
+
+    @property
+    def by_clock(self) -> bool:
+        return self.input.edge.columns[self.time].time == "processing"
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        if not self.keeps_rows:
+            return whole(self)
+        width = len(self.input.edge.columns)
+        below = exactly(self.input, {self.time, *self.keys, *(i for i in wanted if i < width)})
+        time, keys = below.place(self.time), below.places(self.keys)
+        assigned = replace(self, input=below.node, time=time, keys=keys)
+        return Narrowed(assigned, (*below.kept, *range(width, width + 3)))
+
+    def _description(self) -> Description:
+        names = self.input.edge.names
+        details = [f"window=[{window_words.window(self.assigner)}]", f"time=[{names[self.time]}]"]
+        if self.keys:
+            details.append(f"partition=[{', '.join(names[key] for key in self.keys)}]")
+        if not self.keeps_rows:
+            return Description("WindowFunction", tuple(details), "rows once for each window")
+        until = "the clock" if self.by_clock else "the watermark"
+        keeps = f"rows until {until} has reached the end of their session"
+        return Description("WindowFunction", tuple(details), ON_STATE, keeps)
+
+    @property
+    def is_stateful(self) -> bool:
+        return self.keeps_rows
+
+    @property
+    def why_rows_change(self) -> None:
+        return None
+
+    @property
+    def is_ordered(self) -> bool:
+        return False  # asked of what is below a watermark
+
+    def stamped(self) -> Node | None:
+        return None if self.keeps_rows else stamped_below(self)
+
+    def undeclared(self) -> None:
+        return None
+
+    @property
+    def own_delay_ms(self) -> int:
+        return 0
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        if not self.keeps_rows or self.by_clock:
+            return ()
+        window = window_words.window(self.assigner)
+        words = operator_words("session-window", self.input, self.keys, window)
+        behind = delay_ms(self.input)
+        return (
+            LateInput(
+                self.input,
+                words,
+                self.time,
+                assigner=self.assigner,
+                keys=self.keys,
+                held_back_ms=behind,
+            ),
+        )

@@ -1,0 +1,184 @@
+"""What every node of the plan answers for itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tidemark.kernels.windows.spec import Assigner
+from tidemark.plan.expressions import Expression, over
+from tidemark.plan.nodes.edge import Edge
+
+
+class Node(ABC):
+    """A part of a plan: what a query means, as a frozen value.
+
+    What is abstract here has no answer that is safe to assume. An operator that is added must say
+    all of it; `families` has what whole groups of operators have in common.
+    """
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Node, ...]:
+        """The nodes whose rows flow in."""
+
+    @abstractmethod
+    def with_inputs(self, new: Sequence[Node]) -> Node:
+        """The same node over other inputs, whose columns are alike."""
+
+    @cached_property
+    def edge(self) -> Edge:
+        """What flows out. It follows from the inputs and fields, and is computed once."""
+        return self._edge()
+
+    @abstractmethod
+    def _edge(self) -> Edge:
+        """What flows out."""
+
+    @abstractmethod
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        """The node over inputs that have only what it needs, giving the wanted columns at least."""
+
+    # --- for a reader ------------------------------------------------------------------------
+
+    @property
+    def description(self) -> Description:
+        """The node for EXPLAIN. Names and constants may hold line breaks; a line of a plan does
+        not."""
+        said = self._description()
+        return replace(said, details=tuple(map(_on_one_line, said.details)))
+
+    @abstractmethod
+    def _description(self) -> Description:
+        """What the node is called, does and keeps."""
+
+    # --- state and changes -------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def is_stateful(self) -> bool:
+        """Whether it runs as an operator that remembers something between rows."""
+
+    @property
+    @abstractmethod
+    def why_rows_change(self) -> Reason | None:
+        """Why it updates and deletes rows although its inputs only insert; None if it does not."""
+
+    # --- time --------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def is_ordered(self) -> bool:
+        """Whether its rows come one after the other, from one place, as they were written."""
+
+    @abstractmethod
+    def stamped(self) -> Node | None:
+        """The same rows, each with the watermark that was before it; None where they cannot have
+        it, because they are not of one source that is read in order, or were held back."""
+
+    @abstractmethod
+    def undeclared(self) -> Node | None:
+        """The same rows without a declared watermark, which the operator above then declares; None
+        where some on the way are dropped, which move the watermark all the same."""
+
+    @property
+    @abstractmethod
+    def own_delay_ms(self) -> int:
+        """How far it may hold rows back behind the watermark."""
+
+    @property
+    @abstractmethod
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        """The inputs of which it drops late rows, and when a row is late there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A node for a reader: what it means, how Spark runs it, what it remembers between rows."""
+
+    name: str
+    details: tuple[str, ...]
+    runs_as: str
+    keeps: str = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a node makes a changelog, and what could be asked instead of it."""
+
+    why: str
+    instead: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """A node without some of its columns; `kept` are the old positions of those it has."""
+
+    node: Node
+    kept: tuple[int, ...]
+
+    def place(self, old: int) -> int:
+        return self.kept.index(old)
+
+    def places(self, old: Sequence[int]) -> tuple[int, ...]:
+        return tuple(map(self.place, old))
+
+    def moved(self, expression: Expression) -> Expression:
+        """An expression over the old columns, over the new ones."""
+        edge = self.node.edge
+        return over(expression, lambda ref: edge.ref(self.place(ref.index)))
+
+
+@dataclass(frozen=True, slots=True)
+class LateInput:
+    """An input of an operator, and when the operator drops one of its rows as late.
+
+    `time` is the column of the row's time; None is the time attribute of its table. The row is in
+    the windows of `assigner` (sessions are those of the columns `keys`), or in the one whose start
+    and end stand in the columns `given`; without windows it is late at or behind the watermark.
+    That watermark is `held_back_ms` behind those of the rows and of the `other` input, if the
+    operator has two. Sessions may be those that rows make together with `shared`, which has the
+    keys and then the time of the other input's rows.
+    """
+
+    rows: Node
+    operator: str  # what it is called where late rows are shown
+    time: int | None
+    given: tuple[int, int] | None = None
+    assigner: Assigner | None = None
+    keys: tuple[int, ...] = ()
+    lateness_ms: int = 0
+    held_back_ms: int = 0
+    other: Node | None = None
+    shared: Node | None = None
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it, from the top."""
+    yield node
+    for child in node.inputs:
+        yield from walk(child)
+
+
+def inputs(node: Node) -> tuple[Node, ...]:
+    return node.inputs
+
+
+def with_inputs(node: Node, new: Sequence[Node]) -> Node:
+    return node.with_inputs(new)
+
+
+def is_stateful(node: Node) -> bool:
+    """Whether the plan remembers anything between rows."""
+    return any(part.is_stateful for part in walk(node))
+
+
+def delay_ms(node: Node) -> int:
+    """How far the rows of a node may lie behind the watermark although they are in time."""
+    return node.own_delay_ms + max((delay_ms(below) for below in node.inputs), default=0)
+
+
+def _on_one_line(text: str) -> str:
+    return text.replace("\r", "\\r").replace("\n", "\\n")

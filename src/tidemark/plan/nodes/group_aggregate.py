@@ -1,0 +1,81 @@
+"""GROUP BY and DISTINCT without a window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.nodes.aggregate_call import AggregateCall
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason
+from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
+from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
+from tidemark.plan.nodes.narrowing import whole
+
+
+@dataclass(frozen=True)
+class GroupAggregate(Unary, Stateful):
+    """For each key a row, the keys and the results, that changes with every row of the key; or
+    `at_end` of the input one that does not. If it is for `distinct` rows, its result never changes
+    while the key has rows."""
+
+    keys: tuple[int, ...]
+    calls: tuple[AggregateCall, ...]
+    at_end: bool = False
+    distinct: bool = False
+
+    def _edge(self) -> Edge:
+        below = self.input.edge
+        of_keys = tuple(
+            Column(below.columns[key].name, below.columns[key].type) for key in self.keys
+        )
+        results = tuple(
+            Column(f"$result{n}", call.type, _time_of_extreme(call, below))
+            for n, call in enumerate(self.calls)
+        )
+        names = tuple(column.name for column in of_keys)
+        is_key = bool(names) and len(set(names)) == len(names) and not self.distinct
+        keys = (names,) if is_key else ()
+        return Edge((*of_keys, *results), self._changelog, keys, below.bounded)
+
+    @property
+    def _changelog(self) -> Changelog:
+        if self.at_end:
+            return Changelog.APPEND
+        # Where rows are only inserted, a repetition changes nothing and tells nothing.
+        return self.input.edge.changelog if self.distinct else Changelog.RETRACT
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)
+
+    def _description(self) -> Description:
+        names = self.input.edge.names
+        key = [f"key=[{', '.join(names[key] for key in self.keys)}]"] if self.keys else []
+        select = f"select=[{', '.join(call.words(names) for call in self.calls)}]"
+        keeps = "the aggregates of each key, until "
+        idle = "it is idle for 'table.exec.state.ttl' if that is set"
+        keeps += "the input ends" if self.at_end else idle
+        return Description("GroupAggregate", (*key, select), ON_STATE, keeps)
+
+    @property
+    def why_rows_change(self) -> Reason:
+        return Reason(
+            "without a window, GROUP BY and DISTINCT change a result at each row",
+            "group by a window",
+        )
+
+    @property
+    def own_delay_ms(self) -> int:
+        return 0
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        return ()
+
+
+def _time_of_extreme(call: AggregateCall, edge: Edge) -> TimeAttribute | None:
+    """The largest time of a group is the time of its newest row, and a time attribute: it makes
+    the result a versioned table."""
+    if call.function != "MAX" or edge.columns[call.arguments[0]].time != "event":
+        return None
+    return "event"

@@ -1,0 +1,87 @@
+"""Interval joins: rows of two sides whose times are near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.nodes.base import Description, LateInput
+from tidemark.plan.nodes.families import ON_STATE
+from tidemark.plan.nodes.join import Join
+from tidemark.plan.nodes.lateness import late_sides
+from tidemark.plan.words import words
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalJoin(Join):
+    """The pairs of rows with equal keys and `left_time + lower <= right_time <= left_time + upper`.
+
+    Rows are kept `slack_ms` longer than they have to be. `drops_late` is the rule of the stream
+    API for rows behind the watermark.
+    """
+
+    left_time: int
+    right_time: int
+    lower_ms: int
+    upper_ms: int
+    slack_ms: int = 0
+    drops_late: bool = False
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the times are those of processing."""
+        return self.left.edge.columns[self.left_time].time == "processing"
+
+    @property
+    def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:
+        return (self.left_time,), (self.right_time,)
+
+    def with_own_columns(self, left: Sequence[int], right: Sequence[int]) -> Self:
+        return replace(self, left_time=left[0], right_time=right[0])
+
+    @property
+    def _changelog(self) -> Changelog:
+        return Changelog.APPEND
+
+    def _description(self) -> Description:
+        left, right = self.left.edge.names, self.right.edge.names
+        mine, theirs = left[self.left_time], right[self.right_time]
+        near = f"{theirs} in [{mine}{_signed(self.lower_ms)}, {mine}{_signed(self.upper_ms)}]"
+        details = [self.how, f"key=[{self.equalities(self.nulls_equal)}]", f"bounds=[{near}]"]
+        if self.condition is not None:
+            details.append(f"where=[{words(self.condition)}]")
+        if self.drops_late:
+            details.append("drops late rows")
+        now = "the clock" if self.by_clock else "the watermark"
+        keeps = (
+            f"left rows until {now} has passed {mine}{_signed(self.upper_ms + self.slack_ms)}; "
+            f"right rows until it has passed {theirs}{_signed(self.slack_ms - self.lower_ms)}"
+        )
+        return Description("IntervalJoin", tuple(details), ON_STATE, keeps)
+
+    @property
+    def why_rows_change(self) -> None:
+        return None
+
+    @property
+    def own_delay_ms(self) -> int:
+        """Rows wait for partners that may come as late as this."""
+        return 0 if self.by_clock else max(self.upper_ms, -self.lower_ms, 0) + self.slack_ms
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        if not self.drops_late:
+            return ()
+        # A row at the watermark is in time.
+        times = self.left_time, self.right_time
+        sides = zip(late_sides(self, "interval-join"), times, strict=True)
+        return tuple(replace(side, time=time, lateness_ms=1) for side, time in sides)
+
+
+def _signed(milliseconds: int) -> str:
+    """How far a time is moved, as ` + 5 s`; nothing if it is not."""
+    if not milliseconds:
+        return ""
+    return f" {'+' if milliseconds > 0 else '-'} {abs(milliseconds) / 1000:,.10g} s"

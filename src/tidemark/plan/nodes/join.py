@@ -1,0 +1,157 @@
+"""What all joins have in common: two sides with keys, a condition, and which columns come out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.expressions import Expression, over, references
+from tidemark.plan.nodes.base import Narrowed, Node
+from tidemark.plan.nodes.edge import Column, Edge
+from tidemark.plan.nodes.families import Stateful
+from tidemark.plan.nodes.narrowing import exactly
+
+How = Literal["inner", "left", "right", "full", "semi", "anti"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoSided(Stateful):
+    """An operator over the rows of two nodes that have equal keys."""
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return self.left, self.right
+
+    def with_inputs(self, new: Sequence[Node]) -> Self:
+        left, right = new
+        return replace(self, left=left, right=right)
+
+    @property
+    def bounded(self) -> bool:
+        return self.left.edge.bounded and self.right.edge.bounded
+
+    def equalities(self, nulls_equal: Sequence[bool] = ()) -> str:
+        """The keys of both sides, pair by pair, as a reader writes them."""
+        left, right = self.left.edge.names, self.right.edge.names
+        nulls_equal = nulls_equal or [False] * len(self.left_keys)
+        return ", ".join(
+            f"{left[mine]} {'IS NOT DISTINCT FROM' if nulls else '='} {right[theirs]}"
+            for mine, theirs, nulls in zip(
+                self.left_keys, self.right_keys, nulls_equal, strict=True
+            )
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Join(TwoSided):
+    """Pairs of rows with equal keys: left columns, then right ones, of all these only `output` if
+    it is given. Semi and anti joins give left columns only.
+
+    `nulls_equal` says for each key whether null equals null. A pair must also meet the
+    `condition`, which is over the columns of both inputs.
+    """
+
+    nulls_equal: tuple[bool, ...]
+    how: How
+    condition: Expression | None = None
+    output: tuple[int, ...] | None = None
+
+    # --- what each join says itself -----------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The columns of each side that it needs beside keys, condition and output."""
+
+    @abstractmethod
+    def with_own_columns(self, left: Sequence[int], right: Sequence[int]) -> Self:
+        """The same join where its own columns are these."""
+
+    @property
+    @abstractmethod
+    def _changelog(self) -> Changelog:
+        """What comes out."""
+
+    @property
+    def _keys(self) -> tuple[tuple[str, ...], ...]:
+        """What is known to be unique of what comes out."""
+        return ()
+
+    # --- what comes out -----------------------------------------------------------------------
+
+    def _edge(self) -> Edge:
+        whole = Edge(self._columns, self._changelog, self._keys, self.bounded)
+        return whole if self.output is None else whole.only(self.output)
+
+    @property
+    def _columns(self) -> tuple[Column, ...]:
+        left, right, how = self.left.edge.columns, self.right.edge.columns, self.how
+        if how in ("semi", "anti"):
+            return left
+        return (
+            *(column.padded(how in ("right", "full")) for column in left),
+            *(column.padded(how in ("left", "full")) for column in right),
+        )
+
+    # --- with fewer columns -------------------------------------------------------------------
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        # Spark needs a column to have rows.
+        wanted = tuple(wanted) or (self._some_column,)
+        given = wanted if self.output is None else tuple(self.output[place] for place in wanted)
+        sides = _NarrowedSides.of(self, given)
+        left_own, right_own = self.own_columns
+        own = self.with_own_columns(sides.left.places(left_own), sides.right.places(right_own))
+        join = replace(
+            own,
+            left=sides.left.node,
+            right=sides.right.node,
+            left_keys=sides.left.places(self.left_keys),
+            right_keys=sides.right.places(self.right_keys),
+            condition=None if self.condition is None else sides.moved(self.condition),
+            output=tuple(map(sides.place, given)),
+        )
+        return Narrowed(join, wanted)
+
+    @property
+    def _some_column(self) -> int:
+        """Where a column of the left side comes out that is needed anyway."""
+        needed = [*self.left_keys, *self.own_columns[0]]
+        return next((i for i in needed if self.output is None or i in self.output), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _NarrowedSides:
+    """The inputs of a join with no more than it needs of them."""
+
+    left: Narrowed
+    right: Narrowed
+    width: int  # how many columns the left side had
+
+    @classmethod
+    def of(cls, join: Join, given: Sequence[int]) -> _NarrowedSides:
+        width = len(join.left.edge.columns)
+        asked = [*given, *(references(join.condition) if join.condition is not None else ())]
+        left_own, right_own = join.own_columns
+        of_left = {*join.left_keys, *left_own, *(i for i in asked if i < width)}
+        of_right = {*join.right_keys, *right_own, *(i - width for i in asked if i >= width)}
+        return cls(exactly(join.left, of_left), exactly(join.right, of_right), width)
+
+    def place(self, old: int) -> int:
+        """Where a column stands among those of both inputs."""
+        if old < self.width:
+            return self.left.place(old)
+        return len(self.left.kept) + self.right.place(old - self.width)
+
+    def moved(self, condition: Expression) -> Expression:
+        columns = (*self.left.node.edge.columns, *self.right.node.edge.columns)
+        both = Edge(columns)
+        return over(condition, lambda ref: both.ref(self.place(ref.index)))

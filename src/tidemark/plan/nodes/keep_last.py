@@ -1,0 +1,45 @@
+"""Deduplication that keeps the newest row of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason
+from tidemark.plan.nodes.edge import Edge
+from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
+from tidemark.plan.nodes.narrowing import whole
+
+
+@dataclass(frozen=True)
+class KeepLast(Unary, Stateful):
+    """Of each key the newest row by event time (`time` is its column), as a changelog."""
+
+    keys: tuple[int, ...]
+    time: int
+
+    def _edge(self) -> Edge:
+        below = self.input.edge
+        names = tuple(below.names[key] for key in self.keys)
+        return replace(below, changelog=Changelog.RETRACT, keys=(names,))
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)  # an update tells what the whole row was
+
+    def _description(self) -> Description:
+        keys = ", ".join(self.edge.names[key] for key in self.keys)
+        details = (f"key=[{keys}]", f"newest by=[{self.edge.names[self.time]}]")
+        return Description("KeepLast", details, ON_STATE, "one row per key")
+
+    @property
+    def why_rows_change(self) -> Reason:
+        return Reason("a newer row of a key takes the place of the one before")
+
+    @property
+    def own_delay_ms(self) -> int:
+        return 0
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        return ()  # an older row changes nothing, whenever it comes

@@ -1,0 +1,93 @@
+"""Projections: expressions over a node, with what its edge then knows of time and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.plan.expressions import Call, Case, Expression, Ref, references
+from tidemark.plan.nodes.base import Description, Narrowed, Node
+from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
+from tidemark.plan.nodes.families import Stateless, Unary, stamped_below, undeclared_below
+from tidemark.plan.scalars.fusion import fused
+from tidemark.plan.words import words
+
+
+@dataclass(frozen=True)
+class Project(Unary, Stateless):
+    expressions: tuple[Expression, ...]
+    names: tuple[str, ...]
+
+    def _edge(self) -> Edge:
+        below = self.input.edge
+        columns = tuple(
+            _column(name, expression, below)
+            for name, expression in zip(self.names, self.expressions, strict=True)
+        )
+        keys = _kept_keys(self.expressions, self.names, below)
+        return Edge(columns, below.changelog, keys, below.bounded)
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        expressions = [self.expressions[place] for place in wanted]
+        below = self.input.narrowed(sorted({i for e in expressions for i in references(e)}))
+        moved = tuple(below.moved(expression) for expression in expressions)
+        names = tuple(self.names[place] for place in wanted)
+        return Narrowed(Project(below.node, moved, names), tuple(wanted))
+
+    def _description(self) -> Description:
+        items = [
+            words(expression) if words(expression) == name else f"{words(expression)} AS {name}"
+            for expression, name in zip(self.expressions, self.names, strict=True)
+        ]
+        return Description("Project", (f"select=[{', '.join(items)}]",), "projection")
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.input.is_ordered
+
+    def stamped(self) -> Node | None:
+        return stamped_below(self)
+
+    def undeclared(self) -> Node | None:
+        return undeclared_below(self)
+
+
+def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:
+    """The expressions over `node` as columns; nothing is added where nothing changes, and one
+    projection of another is one."""
+    same = all(isinstance(e, Ref) and e.index == i for i, e in enumerate(expressions))
+    if same and tuple(names) == node.edge.names:
+        return node
+    if isinstance(node, Project):
+        together = fused(expressions, node.expressions)
+        if together is not None:
+            return Project(node.input, tuple(together), tuple(names))
+    return Project(node, tuple(expressions), tuple(names))
+
+
+def _column(name: str, expression: Expression, below: Edge) -> Column:
+    """A plain reference to a time attribute is one; any computation ends that, but for the nulls
+    of a left join's missing partner."""
+    time: TimeAttribute | None = None
+    if isinstance(expression, Call) and expression.function.name == "PROCTIME":
+        time = "processing"
+    match expression:
+        case Ref(index=place) | Case(pads=True, branches=((_, Ref(index=place)),)):
+            source = below.columns[place]
+            return Column(name, expression.type, source.time, source.window)
+    return Column(name, expression.type, time)
+
+
+def _kept_keys(
+    expressions: Sequence[Expression], names: Sequence[str], below: Edge
+) -> tuple[tuple[str, ...], ...]:
+    """The keys whose columns are all still there, under names that mean nothing else."""
+    renamed: dict[str, str] = {}
+    for value, name in zip(expressions, names, strict=True):
+        if isinstance(value, Ref) and names.count(name) == 1:
+            renamed.setdefault(below.columns[value.index].name, name)
+    return tuple(
+        tuple(renamed[column] for column in key)
+        for key in below.keys
+        if all(column in renamed for column in key)
+    )

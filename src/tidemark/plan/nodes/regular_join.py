@@ -1,0 +1,74 @@
+"""Regular joins, which know nothing of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.nodes.base import Description, LateInput, Reason
+from tidemark.plan.nodes.edge import Column
+from tidemark.plan.nodes.families import ON_STATE
+from tidemark.plan.nodes.join import Join
+from tidemark.plan.words import words
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegularJoin(Join):
+    """The pairs of rows with equal keys, as long as both are there, as a changelog.
+
+    `why` says why it is no interval join, where its condition speaks of times. With `at_end` only
+    the pairs that there are at the end of the input come out.
+    """
+
+    why: str = ""
+    at_end: bool = False
+
+    @property
+    def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:
+        return (), ()
+
+    def with_own_columns(self, left: Sequence[int], right: Sequence[int]) -> Self:
+        return self
+
+    @property
+    def _columns(self) -> tuple[Column, ...]:
+        """Nothing is known of the time of a pair: rows of any age meet."""
+        return tuple(replace(column, time=None, window=None) for column in super()._columns)
+
+    @property
+    def _changelog(self) -> Changelog:
+        updates = self.left.edge.changes or self.right.edge.changes
+        updates = updates or self.how not in ("inner", "semi")
+        return Changelog.RETRACT if updates and not self.at_end else Changelog.APPEND
+
+    @property
+    def _keys(self) -> tuple[tuple[str, ...], ...]:
+        return self.left.edge.keys if self.how in ("semi", "anti") else ()
+
+    def _description(self) -> Description:
+        details: list[str] = [self.how, f"key=[{self.equalities(self.nulls_equal)}]"]
+        if self.condition is not None:
+            details.append(f"where=[{words(self.condition)}]")
+        if self.why:
+            details.append(f"no interval join=[{self.why}]")
+        keeps = "all rows of both sides, "
+        idle = "for ever, or for 'table.exec.state.ttl' after they were written if that is set"
+        keeps += "until the input ends" if self.at_end else idle
+        return Description("RegularJoin", tuple(details), ON_STATE, keeps)
+
+    @property
+    def why_rows_change(self) -> Reason:
+        return Reason(
+            "a row without a partner is told, and taken back when one comes",
+            "join with INNER JOIN, or bound the times of both sides",
+        )
+
+    @property
+    def own_delay_ms(self) -> int:
+        return 0
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        return ()

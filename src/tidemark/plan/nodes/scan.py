@@ -1,0 +1,74 @@
+"""Where rows come from: tables and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.catalog.tables import Changelog, Table
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes.base import Description, Narrowed, Reason
+from tidemark.plan.nodes.edge import Column, Edge
+from tidemark.plan.nodes.families import Leaf, Stateless
+from tidemark.plan.nodes.narrowing import whole
+
+
+@dataclass(frozen=True)
+class Scan(Leaf, Stateless):
+    """A table's rows as its connector gives them: physical columns, then metadata by key."""
+
+    table: Table
+    metadata: tuple[str, ...]
+    columns: tuple[Column, ...]
+    changelog: Changelog = Changelog.APPEND
+    bounded: bool = True
+    ordered: bool = False  # whether its rows come one after the other, from one place
+
+    def _edge(self) -> Edge:
+        key = self.table.primary_key
+        keys = () if key is None else (key.columns,)
+        return Edge(self.columns, self.changelog, keys, self.bounded)
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)  # Spark leaves out what is not read
+
+    def _description(self) -> Description:
+        connector = self.table.option("connector") or "unknown"
+        form = self.table.option("format")
+        details = [f"table=[{self.table.identifier}]"]
+        if self.metadata:
+            details.append(f"metadata=[{', '.join(self.metadata)}]")
+        reader = f"{connector} source" + (f", {form} format" if form else "")
+        ends = "bounded" if self.bounded else "unbounded"
+        return Description("Scan", tuple(details), f"{reader}, {ends}")
+
+    @property
+    def why_rows_change(self) -> Reason | None:
+        if self.changelog is Changelog.APPEND:
+            return None
+        return Reason(f"table `{self.table.name}` is a changelog")
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.ordered
+
+
+@dataclass(frozen=True)
+class Values(Leaf, Stateless):
+    """Constant rows."""
+
+    rows: tuple[tuple[Expression, ...], ...]
+    columns: tuple[Column, ...]
+
+    def _edge(self) -> Edge:
+        return Edge(self.columns)
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)
+
+    def _description(self) -> Description:
+        return Description("Values", (f"rows=[{len(self.rows)}]",), "constants, bounded")
+
+    @property
+    def is_ordered(self) -> bool:
+        return False

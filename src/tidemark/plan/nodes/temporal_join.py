@@ -1,0 +1,74 @@
+"""Temporal joins, by event time and by processing time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from tidemark.catalog.tables import Changelog
+from tidemark.plan.nodes.base import Description, LateInput
+from tidemark.plan.nodes.families import ON_STATE
+from tidemark.plan.nodes.join import Join
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemporalJoin(Join):
+    """Each left row with the right version valid at its time.
+
+    Without `right_time` the version that is there when the left row arrives; with `load_idle_ms`
+    left rows wait until the right side has been silent for so long. If `retractions_overwrite`,
+    a `-U` ends the version at its time.
+    """
+
+    how: Literal["inner", "left"]
+    left_time: int
+    right_time: int | None
+    retractions_overwrite: bool
+    load_idle_ms: int | None = None
+
+    @property
+    def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:
+        return (self.left_time,), () if self.right_time is None else (self.right_time,)
+
+    def with_own_columns(self, left: Sequence[int], right: Sequence[int]) -> Self:
+        return replace(self, left_time=left[0], right_time=right[0] if right else None)
+
+    @property
+    def _changelog(self) -> Changelog:
+        return self.left.edge.changelog
+
+    @property
+    def _keys(self) -> tuple[tuple[str, ...], ...]:
+        return self.left.edge.keys
+
+    def _description(self) -> Description:
+        left, right = self.left.edge.names, self.right.edge.names
+        key = f"key=[{self.equalities(self.nulls_equal)}]"
+        details = [self.how, key, f"as of=[{left[self.left_time]}]"]
+        if self.right_time is None:
+            keeps = "the latest version of each key"
+            if self.load_idle_ms is not None:
+                details.append(
+                    f"load phase=[until the right side is silent for {self.load_idle_ms} ms]"
+                )
+                keeps += "; left rows until the right side has been loaded"
+        else:
+            details.append(f"versions by=[{right[self.right_time]}]")
+            keeps = (
+                f"left rows until the watermark reaches their {left[self.left_time]}; of each key "
+                f"the versions after the watermark and the newest one before it"
+            )
+        return Description("TemporalJoin", tuple(details), ON_STATE, keeps)
+
+    @property
+    def why_rows_change(self) -> None:
+        return None
+
+    @property
+    def own_delay_ms(self) -> int:
+        return 0
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        return ()  # a late row is joined with the versions that are left

@@ -1,0 +1,48 @@
+"""UNNEST."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes.base import Description, Narrowed, Node
+from tidemark.plan.nodes.edge import Column, Edge
+from tidemark.plan.nodes.families import Stateless, Unary, stamped_below
+from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.words import words
+
+
+@dataclass(frozen=True)
+class Unnest(Unary, Stateless):
+    """Each input row once per element of a collection, whose parts are the columns `added`;
+    `outer` keeps rows without elements."""
+
+    collection: Expression
+    added: tuple[Column, ...]
+    outer: bool = False
+    ordinality: bool = False
+
+    def _edge(self) -> Edge:
+        return self.input.edge.with_columns(self.added)
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)
+
+    def _description(self) -> Description:
+        details = [f"collection=[{words(self.collection)}]"]
+        if self.outer:
+            details.append("keeps rows without elements")
+        if self.ordinality:
+            details.append("with ordinality")
+        return Description("Unnest", tuple(details), "explode")
+
+    @property
+    def is_ordered(self) -> bool:
+        return False  # asked of what is below a watermark, where nothing is unnested
+
+    def stamped(self) -> Node | None:
+        return stamped_below(self)
+
+    def undeclared(self) -> None:
+        return None  # rows without elements move the watermark

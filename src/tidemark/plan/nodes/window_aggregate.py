@@ -1,0 +1,122 @@
+"""Aggregates of windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.catalog.tables import Changelog
+from tidemark.kernels.windows.spec import Assigner, CountSliding, Emit, Session
+from tidemark.plan import window_words
+from tidemark.plan.nodes.aggregate_call import AggregateCall
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason, delay_ms
+from tidemark.plan.nodes.edge import Column, Edge
+from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
+from tidemark.plan.nodes.lateness import operator_words
+from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.unnest import Unnest
+from tidemark.plan.nodes.window_columns import Windowing
+
+
+@dataclass(frozen=True)
+class WindowAggregate(Unary, Stateful, Windowing):
+    """For each key and window one row: the keys, the window's start, end and time in the columns
+    `bounds`, the results.
+
+    `time` is the column that says when a row happened; in processing time rows are in the
+    windows that they arrive in. Where rows say themselves which window they are in, `given` are
+    the columns of its start and end.
+    """
+
+    keys: tuple[int, ...]
+    assigner: Assigner
+    time: int | None
+    given: tuple[int, int] | None
+    calls: tuple[AggregateCall, ...]
+    emit: Emit
+    lateness_ms: int
+    bounds: tuple[Column, ...]
+
+    def _edge(self) -> Edge:
+        below = self.input.edge
+        of_keys = [below.columns[key] for key in self.keys]
+        results = [Column(f"$result{n}", call.type) for n, call in enumerate(self.calls)]
+        columns = (*(Column(c.name, c.type) for c in of_keys), *self.bounds, *results)
+        unique = (*(c.name for c in of_keys), self.bounds[0].name, self.bounds[1].name)
+        return Edge(
+            columns,
+            Changelog.APPEND if self.emit == Emit() else Changelog.RETRACT,
+            (unique,) if len(set(unique)) == len(unique) else (),
+            below.bounded,
+        )
+
+    @property
+    def by_clock(self) -> bool:
+        return self.time is None and self.given is None and not self._is_of_rows
+
+    @property
+    def _is_of_rows(self) -> bool:
+        return isinstance(self.assigner, CountSliding)
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)
+
+    def _description(self) -> Description:
+        names = self.input.edge.names
+        details = [f"window=[{window_words.window(self.assigner)}]", self._time_words()]
+        if self.keys:
+            details.append(f"key=[{', '.join(names[key] for key in self.keys)}]")
+        details.append(f"select=[{', '.join(call.words(names) for call in self.calls)}]")
+        details += window_words.emit(self.emit)
+        if self.lateness_ms:
+            details.append(f"lateness=[{window_words.duration(self.lateness_ms)}]")
+        return Description("WindowAggregate", tuple(details), ON_STATE, self._keeps())
+
+    def _time_words(self) -> str:
+        """How rows come into their windows."""
+        names = self.input.edge.names
+        if self.given is not None:
+            return f"bounds=[{', '.join(names[column] for column in self.given)}]"
+        return "time=[processing time]" if self.time is None else f"time=[{names[self.time]}]"
+
+    def _keeps(self) -> str:
+        until = "the clock" if self.by_clock else "the watermark"
+        later = f" and {window_words.duration(self.lateness_ms)} more" if self.lateness_ms else ""
+        return f"the aggregates of each key and window, until {until} has reached its end{later}"
+
+    @property
+    def why_rows_change(self) -> Reason:
+        return Reason(
+            "EMIT or 'table.exec.emit.*' has windows tell results early or late", "leave EMIT out"
+        )
+
+    @property
+    def own_delay_ms(self) -> int:
+        return 0
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        if self.by_clock or self._is_of_rows:
+            return ()
+        below, keys = self.input, self.keys
+        if self.opens_grouping_sets and not isinstance(self.assigner, Session):
+            assert isinstance(below, Unnest)
+            below, keys = below.input, ()  # each row once
+        window = window_words.window(self.assigner)
+        return (
+            LateInput(
+                below,
+                operator_words("window-aggregate", self.input, self.keys, window),
+                self.time,
+                self.given,
+                None if self.given is not None else self.assigner,
+                keys,
+                self.lateness_ms,
+                delay_ms(below),
+            ),
+        )
+
+    @property
+    def opens_grouping_sets(self) -> bool:
+        """Whether its input has each row once for each grouping set."""
+        return isinstance(self.input, Unnest) and self.input.edge.names[-1] == "$set"

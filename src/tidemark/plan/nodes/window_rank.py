@@ -1,0 +1,81 @@
+"""Top-N and deduplication within windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark import types as t
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, delay_ms
+from tidemark.plan.nodes.edge import Column, Edge
+from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
+from tidemark.plan.nodes.lateness import operator_words, window_of
+from tidemark.plan.nodes.narrowing import whole
+
+RANK = "$rank"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOrder:
+    """A column that the rows of a window are ordered by."""
+
+    column: int
+    descending: bool
+    nulls_last: bool
+
+    def words(self, names: tuple[str, ...]) -> str:
+        """As ORDER BY writes it; null is the smallest value where nothing else is said."""
+        as_usual = self.nulls_last == self.descending
+        nulls = "" if as_usual else f" NULLS {'LAST' if self.nulls_last else 'FIRST'}"
+        return names[self.column] + (" DESC" if self.descending else "") + nulls
+
+
+@dataclass(frozen=True)
+class WindowRank(Unary, Stateful):
+    """Of each key and window the rows `low` to `high` in an order, with their number behind.
+
+    `bounds` are the columns of the window's start and end. Of rows in one place the first to
+    arrive is the first, or the last, if `newest_first`.
+    """
+
+    keys: tuple[int, ...]
+    bounds: tuple[int, int]
+    order: tuple[WindowOrder, ...]
+    low: int
+    high: int
+    newest_first: bool
+    time_type: t.DataType  # of the time that the windows are by
+
+    def _edge(self) -> Edge:
+        return self.input.edge.with_columns([Column(RANK, t.BigInt(nullable=False))])
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)
+
+    def _description(self) -> Description:
+        names = self.input.edge.names
+        details = [f"window=[{', '.join(names[column] for column in self.bounds)}]"]
+        if self.keys:
+            details.append(f"key=[{', '.join(names[key] for key in self.keys)}]")
+        wanted = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+        order = ", ".join(by.words(names) for by in self.order)
+        details += [f"order=[{order}]", f"rows=[{wanted}]"]
+        keeps = f"the first {self.high} row(s) of each key and window, until the watermark has "
+        return Description("WindowRank", tuple(details), ON_STATE, keeps + "reached its end")
+
+    @property
+    def why_rows_change(self) -> None:
+        return None
+
+    @property
+    def own_delay_ms(self) -> int:
+        return 0
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        window = window_of(self.input, self.bounds)
+        words = operator_words("window-rank", self.input, self.keys, window)
+        behind = delay_ms(self.input)
+        return (
+            LateInput(self.input, words, None, self.bounds, keys=self.keys, held_back_ms=behind),
+        )
