@@ -296,7 +296,7 @@ def _joined(
         right=right_node,
         left_keys=left_keys,
         right_keys=right_keys,
-        nulls_equal=(False,) * len(left_keys),
+        nulls_equal=(True,) * len(left_keys),  # as in Flink, though ON says `=`
         how=how,
         left_time=left_time,
         right_time=versions.time,

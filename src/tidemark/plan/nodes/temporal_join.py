@@ -44,7 +44,7 @@ class TemporalJoin(Join):
 
     def _description(self) -> Description:
         left, right = self.left.edge.names, self.right.edge.names
-        key = f"key=[{self.equalities(self.nulls_equal)}]"
+        key = f"key=[{self.equalities()}]"
         details = [self.how, key, f"as of=[{left[self.left_time]}]"]
         if self.right_time is None:
             keeps = "the latest version of each key"
