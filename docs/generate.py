@@ -11,8 +11,7 @@ from tidemark.connectors import OptionSpec
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.formats import NOT_YET as FORMATS_NOT_YET
 from tidemark.dialect import parse_type
-from tidemark.functions.registry import Function
-from tidemark.functions.signatures import describe
+from tidemark.functions.registry import Function, describe
 from tidemark.spark.types import to_arrow, to_spark
 
 DOCS = Path(__file__).resolve().parent

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from tidemark import functions
-from tidemark.functions.signatures import describe
+from tidemark.functions.registry import describe
 
 
 def test_no_two_functions_share_a_name():

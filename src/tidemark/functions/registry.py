@@ -12,28 +12,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark import types as t
+from tidemark.functions.signatures import (
+    UNKNOWN,
+    Argument,
+    Parameter,
+    SignatureMismatch,
+    match,
+    parse_signature,
+    retyped,
+)
 
-
-class Unknown:
-    """Marks an argument whose value is not known while planning."""
-
-    def __repr__(self) -> str:
-        return "UNKNOWN"
-
-
-UNKNOWN = Unknown()
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """What the planner knows of an argument: its type, and its value if it is a literal."""
-
-    type: t.DataType
-    value: Any = UNKNOWN
-
-    @property
-    def is_literal(self) -> bool:
-        return self.value is not UNKNOWN
+__all__ = [
+    "UNKNOWN",
+    "Argument",
+    "Call",
+    "Function",
+    "Parameter",
+    "Resolution",
+    "SignatureMismatch",
+    "describe",
+    "python_name",
+    "scalar",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,6 @@ class Call:
         return self.arguments[index].value
 
 
-class SignatureMismatch(Exception):
-    """The arguments do not match; the message explains which and why."""
-
-
 Returns = t.DataType | Callable[[tuple[Argument, ...]], t.DataType]
 Converts = Callable[[tuple[Argument, ...]], tuple[t.DataType, ...]]
 SparkText = str | Callable[[Call], str]
@@ -70,15 +66,6 @@ class Resolution:
 
     parameters: tuple[t.DataType, ...]
     result: t.DataType
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One place of a signature: a family of types, or one type that others convert to."""
-
-    family: str
-    optional: bool = False
-    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +92,28 @@ class Function:
 
     def resolve(self, arguments: Sequence[Argument]) -> Resolution:
         """Match the arguments to a signature. Raises SignatureMismatch."""
-        from tidemark.functions.signatures import resolve
+        failures = []
+        for signature in self.signatures:
+            try:
+                matched = match(signature, tuple(arguments))
+            except SignatureMismatch as mismatch:
+                failures.append(str(mismatch))
+                continue
+            parameters = self._converted(retyped(arguments, matched))
+            return Resolution(parameters, self._result(retyped(arguments, parameters)))
+        raise SignatureMismatch(failures[0] if len(failures) == 1 else "no signature fits")
 
-        return resolve(self, tuple(arguments))
+    def _converted(self, arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+        if self.converts is None:
+            return tuple(argument.type for argument in arguments)
+        return self.converts(arguments)
+
+    def _result(self, arguments: tuple[Argument, ...]) -> t.DataType:
+        computed = callable(self.returns)
+        result = self.returns(arguments) if callable(self.returns) else self.returns
+        if not self.strict:
+            return result
+        return result.with_nullable((computed or result.nullable) and _nullable(arguments))
 
     def write(self, call: Call) -> str:
         """The call as Spark SQL, safe to use wherever an expression is allowed."""
@@ -133,7 +139,17 @@ def scalar(
     >>> scalar("UPPER", "(string)", t.STRING, "upper({0})").name
     'UPPER'
     """
-    from tidemark.functions.signatures import parse_signature
-
     texts = (signature,) if isinstance(signature, str) else tuple(signature)
     return Function(name, tuple(parse_signature(s) for s in texts), returns, spark, **more)
+
+
+def describe(function: Function) -> str:
+    """The function's signatures as a person reads them."""
+    return " or ".join(
+        f"{function.name}({', '.join(parameter.words for parameter in signature)})"
+        for signature in function.signatures
+    )
+
+
+def _nullable(arguments: tuple[Argument, ...]) -> bool:
+    return any(argument.type.nullable for argument in arguments) or not arguments

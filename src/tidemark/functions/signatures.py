@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from tidemark import types as t
-from tidemark.functions.registry import (
-    Argument,
-    Function,
-    Parameter,
-    Resolution,
-    SignatureMismatch,
-)
+
+
+class Unknown:
+    """Marks an argument whose value is not known while planning."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What the planner knows of an argument: its type, and its value if it is a literal."""
+
+    type: t.DataType
+    value: Any = UNKNOWN
+
+    @property
+    def is_literal(self) -> bool:
+        return self.value is not UNKNOWN
+
+
+class SignatureMismatch(Exception):
+    """The arguments do not match; the message explains which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One place of a signature: a family of types, or one type that others convert to."""
+
+    family: str
+    optional: bool = False
+    repeated: bool = False
+
+    @property
+    def words(self) -> str:
+        """The parameter as a person reads it."""
+        word = self.family + ("..." if self.repeated else "")
+        return f"[{word}]" if self.optional and not self.repeated else word
+
 
 # A parameter is one of these families (the argument keeps its own type) ...
 FAMILIES: dict[str, tuple[type[t.DataType], ...]] = {
@@ -61,48 +100,16 @@ def _parse_parameter(text: str) -> Parameter:
     return Parameter(word, optional or repeated, repeated)
 
 
-def resolve(function: Function, arguments: tuple[Argument, ...]) -> Resolution:
-    failures = []
-    for signature in function.signatures:
-        try:
-            matched = _match(signature, arguments)
-        except SignatureMismatch as mismatch:
-            failures.append(str(mismatch))
-            continue
-        parameters = _converted(function, _retyped(arguments, matched))
-        return Resolution(parameters, _result(function, _retyped(arguments, parameters)))
-    raise SignatureMismatch(failures[0] if len(failures) == 1 else "no signature fits")
-
-
-def _converted(function: Function, arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    if function.converts is None:
-        return tuple(argument.type for argument in arguments)
-    return function.converts(arguments)
-
-
-def _retyped(
-    arguments: tuple[Argument, ...], types: tuple[t.DataType, ...]
-) -> tuple[Argument, ...]:
+def retyped(arguments: Sequence[Argument], types: tuple[t.DataType, ...]) -> tuple[Argument, ...]:
+    """The arguments as they are after conversion."""
     pairs = zip(arguments, types, strict=True)
     return tuple(Argument(type_, argument.value) for argument, type_ in pairs)
 
 
-def describe(function: Function) -> str:
-    """The function's signatures as a person reads them."""
-    return " or ".join(
-        f"{function.name}({', '.join(_describe(p) for p in signature)})"
-        for signature in function.signatures
-    )
-
-
-def _describe(parameter: Parameter) -> str:
-    word = parameter.family + ("..." if parameter.repeated else "")
-    return f"[{word}]" if parameter.optional and not parameter.repeated else word
-
-
-def _match(
+def match(
     signature: tuple[Parameter, ...], arguments: tuple[Argument, ...]
 ) -> tuple[t.DataType, ...]:
+    """The types that the arguments have as those of a signature. Raises SignatureMismatch."""
     required = sum(not p.optional for p in signature)
     unlimited = any(p.repeated for p in signature)
     if len(arguments) < required or (len(arguments) > len(signature) and not unlimited):
@@ -130,15 +137,3 @@ def _convert(parameter: Parameter, type_: t.DataType, number: int) -> t.DataType
     elif isinstance(type_, (*FAMILIES[parameter.family], t.Null)):
         return type_
     raise SignatureMismatch(f"argument {number} is {type_.text()}, expected {parameter.family}")
-
-
-def _result(function: Function, arguments: tuple[Argument, ...]) -> t.DataType:
-    computed = callable(function.returns)
-    result = function.returns(arguments) if callable(function.returns) else function.returns
-    if not function.strict:
-        return result
-    return result.with_nullable((computed or result.nullable) and _nullable(arguments))
-
-
-def _nullable(arguments: tuple[Argument, ...]) -> bool:
-    return any(argument.type.nullable for argument in arguments) or not arguments

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Identifier, Table, TableTraits, View
 from tidemark.plan.nodes import Node
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
 from tidemark.plan.windows.emit import EmitRules
+
+
+@dataclass(frozen=True, slots=True)
+class Recursion:
+    """What binds the queries and relations inside another: handed in, so that a part of a query
+    need not know the whole."""
+
+    query: Callable[[exp.Expression, Context], Node]
+    relation: Callable[[exp.Expression, Context], Relation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +31,7 @@ class Context:
 
     catalogs: Catalogs
     traits: Callable[[Table], TableTraits]
+    within: Recursion
     common: Mapping[str, Node] = field(default_factory=dict)
     views: tuple[Identifier, ...] = ()  # being expanded, outermost first
     batch: bool = False  # whether all rows are there, so that groups tell their last result only
@@ -36,6 +49,14 @@ class Context:
 
     def binder(self, scope: Scope) -> Binder:
         return Binder(scope, self.catalogs)
+
+    def bind_query(self, query: exp.Expression) -> Node:
+        """The plan of a query that is part of this one."""
+        return self.within.query(query, self)
+
+    def bind_relation(self, relation: exp.Expression) -> Relation:
+        """What stands in FROM or on the right of a join."""
+        return self.within.relation(relation, self)
 
     def naming(self, name: str, query: Node) -> Context:
         """What can be seen behind `WITH name AS (query)`; an earlier such name is hidden."""

@@ -14,13 +14,15 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported
-from tidemark.plan import queries, relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref
 from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.nodes import Filter, KeepLast, Node
+from tidemark.plan.relation import Relation, aliased
+from tidemark.plan.relations import bind_from
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope
+from tidemark.plan.select_list import project_select
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,10 @@ def _is_first(condition: exp.Expression, name: str) -> bool:
     )
 
 
-def bind(found: Deduplication, context: Context) -> relations.Relation:
+def bind(found: Deduplication, context: Context) -> Relation:
     """What the outer SELECT sees: the inner columns, of each key the newest row only."""
     inner = found.subquery.this
-    relation = relations.bind_from(inner, context)
+    relation = bind_from(inner, context)
     binder = context.binder(relation.scope)
     node = relation.node
     where = inner.args.get("where")
@@ -94,8 +96,8 @@ def bind(found: Deduplication, context: Context) -> relations.Relation:
     node = _keep_last(found.window, relation.scope, node, context)
     plain = _without_window(inner)
     refuse_what_cannot_run(plain)
-    rows = queries.project_select(plain, replace(relation, node=node), context)
-    return relations.aliased(rows, found.subquery, ())
+    rows = project_select(plain, replace(relation, node=node), context)
+    return aliased(rows, found.subquery, ())
 
 
 def _keep_last(window: exp.Window, scope: Scope, node: Node, context: Context) -> KeepLast:

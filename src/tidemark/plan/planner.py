@@ -18,12 +18,12 @@ from tidemark.catalog.options import (
 from tidemark.catalog.tables import Relation, Table, TableTraits, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
-from tidemark.plan.context import Context
+from tidemark.plan.context import Context, Recursion
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.late_rows import bind_late_rows
 from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, pruned, walk
-from tidemark.plan.queries import bind_result
-from tidemark.plan.relations import bind_view
+from tidemark.plan.queries import bind_query, bind_result
+from tidemark.plan.relations import bind_relation, bind_view
 from tidemark.plan.tables import bind_table
 from tidemark.plan.windows.emit import EmitRules, emit_rules
 
@@ -31,6 +31,8 @@ Mode = Literal["streaming", "batch"]
 Traits = Callable[[Table], TableTraits]
 Part = s.Query | s.Insert
 Runnable = Part | s.StatementSet
+
+_RECURSION = Recursion(bind_query, bind_relation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Planner:
         context = Context(
             self.catalogs,
             self.traits,
+            _RECURSION,
             batch=mode == "batch",
             writes=dry_run is None,
             drops_nulls=self.options.drops_nulls,
@@ -118,8 +121,8 @@ class Planner:
 
     def _rows(self, relation: Relation) -> Node:
         if isinstance(relation, View):
-            return bind_view(relation, Context(self.catalogs, self.traits))
-        return bind_table(relation, Context(self.catalogs, declared_traits))
+            return bind_view(relation, Context(self.catalogs, self.traits, _RECURSION))
+        return bind_table(relation, Context(self.catalogs, declared_traits, _RECURSION))
 
 
 def _parts(statement: Runnable) -> tuple[Part, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -12,27 +12,24 @@ from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
 from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
-from tidemark.plan import late_rows, queries
+from tidemark.plan import late_rows
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.joins import interval as interval_joins
 from tidemark.plan.joins import temporal as temporal_joins
 from tidemark.plan.joins import window as window_joins
-from tidemark.plan.nodes import Column, Edge, Node, Unnest, Values, project
+from tidemark.plan.nodes import Column, Edge, Node, Unnest
+from tidemark.plan.relation import (
+    ONE_EMPTY_ROW,
+    Relation,
+    aliased,
+    check_distinct,
+    check_number,
+    renamed_to,
+)
 from tidemark.plan.scope import Scope
 from tidemark.plan.tables import bind_table
 from tidemark.plan.windows import functions as window_functions
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A plan and the names its columns may be called by."""
-
-    node: Node
-    scope: Scope
-
-
-ONE_EMPTY_ROW = Relation(Values(((),), ()), Scope())
 
 
 def bind_from(select: exp.Select, context: Context) -> Relation:
@@ -62,7 +59,7 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             bound, name = _bind_name(node, context)
             return aliased(bound, node, name)
         case exp.Subquery():
-            return aliased(queries.bind_query(node.this, context), node, ())
+            return aliased(context.bind_query(node.this), node, ())
         case exp.Unnest():
             return _unnest(ONE_EMPTY_ROW, node, False, context)
         case nodes.TableFunction() if window_functions.is_window_function(node):
@@ -114,10 +111,10 @@ def bind_view(view: View, context: Context, at: Span | None = None) -> Node:
     if view.identifier in context.views:
         raise PlanError(f"view `{view.name}` uses itself", at=at)
     try:
-        bound = queries.bind_query(view.query, context.inside(view))
+        bound = context.inside(view).bind_query(view.query)
         if view.columns:
-            return _renamed(bound, view.columns, span_of(view.query))
-        _check_distinct(bound.edge.names, span_of(view.query))
+            return renamed_to(bound, view.columns, span_of(view.query))
+        check_distinct(bound.edge.names, span_of(view.query))
         return bound
     except SqlError as error:
         raise (error.located_in(view.source) if view.source else error) from None
@@ -170,49 +167,6 @@ def with_options(table: Table, given: tuple[Option, ...]) -> Table:
     return replace(table, options=(*kept, *given)) if given else table
 
 
-# --- aliases -----------------------------------------------------------------------------------
-
-
-def aliased(bound: Node, node: exp.Expression, table: tuple[str, ...]) -> Relation:
-    alias = node.args.get("alias")
-    if alias is None:
-        return Relation(bound, Scope.of(bound.edge, *table))
-    bound = renamed(bound, alias.args.get("columns") or (), alias)
-    return Relation(bound, Scope.of(bound.edge, *((alias.name,) if alias.name else table)))
-
-
-def renamed(bound: Node, names: Sequence[exp.Expression], at: exp.Expression) -> Node:
-    """The same rows under other column names, if any are given."""
-    return _renamed(bound, [name.name for name in names], span_of(at)) if names else bound
-
-
-def _renamed(bound: Node, names: Sequence[str], at: Span | None) -> Node:
-    columns = bound.edge.columns
-    _check_number(names, columns, at)
-    _check_distinct(names, at)
-    scope = Scope.of(bound.edge)
-    return project(bound, [scope.ref(index) for index in range(len(columns))], names)
-
-
-def _check_number(names: Sequence[str], columns: Sequence[Column], at: Span | None) -> None:
-    if len(names) != len(columns):
-        raise PlanError(
-            f"the number of column names is {len(names)}, of columns {len(columns)}",
-            at=at,
-            notes={"columns": ", ".join(column.name for column in columns)},
-        )
-
-
-def _check_distinct(names: Sequence[str], at: Span | None) -> None:
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise PlanError(
-            f"two columns have the column name `{repeated[0]}`",
-            at=at,
-            hint="give each column a name of its own, with AS or in a list of names",
-        )
-
-
 # --- UNNEST ------------------------------------------------------------------------------------
 
 
@@ -254,8 +208,8 @@ def _named_elements(
         return (), tuple(elements)
     names = [column.name for column in alias.args.get("columns") or ()]
     if names:
-        _check_number(names, elements, span_of(alias))
-        _check_distinct(names, span_of(alias))
+        check_number(names, elements, span_of(alias))
+        check_distinct(names, span_of(alias))
     else:
         names = [alias.name if c.name == _ELEMENT else c.name for c in elements]
     named = tuple(replace(c, name=n) for c, n in zip(elements, names, strict=True))

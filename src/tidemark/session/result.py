@@ -101,7 +101,7 @@ class Result:
         kinds in a column of that name."""
         raise TidemarkError("this statement is not a query", hint="only queries are DataFrames")
 
-    def window(self, window: Window) -> WindowedTable:
+    def window(self, window: Window) -> WindowedTable[Result]:
         """The rows in windows, to be grouped and aggregated: see `tidemark.windows`.
 
         >>> from tidemark.windows import Tumble
@@ -152,7 +152,7 @@ class QueryResult(Result):
         edge: Edge,
         start: Callable[[], ChangeStream],
         frame: Callable[[str], DataFrame],
-        run_windows: Run,
+        run_windows: Run[Result],
         warnings: tuple[str, ...] = (),
     ) -> None:
         super().__init__(statement)
@@ -201,7 +201,7 @@ class QueryResult(Result):
     def to_dataframe(self, kind_column: str = "row_kind") -> DataFrame:
         return self._frame(kind_column)
 
-    def window(self, window: Window) -> WindowedTable:
+    def window(self, window: Window) -> WindowedTable[Result]:
         from tidemark.session.windowed import WindowedTable
 
         return WindowedTable(self._query, self._run_windows, window)

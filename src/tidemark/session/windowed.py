@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from sqlglot import exp
 
@@ -13,27 +14,28 @@ from tidemark.errors import PlanError, Source, Span
 from tidemark.kernels.windows.spec import Emit, Firing
 from tidemark.plan.windows.emit import EmitRules
 from tidemark.plan.windows.group_windows import rows_window
-from tidemark.session.result import Result
 from tidemark.windows import Window
 
+R = TypeVar("R")
+
 # Runs a query whose windows tell their results by the rules.
-Run = Callable[[s.Query, Source, EmitRules], Result]
+Run = Callable[[s.Query, Source, EmitRules], R]
 
 
 @dataclass(frozen=True, slots=True)
-class WindowedTable:
+class WindowedTable(Generic[R]):
     """The rows of a query in windows, to be grouped and aggregated."""
 
     query: exp.Expression
-    run: Run
+    run: Run[R]
     window: Window
     keys: tuple[str, ...] = ()
 
-    def group_by(self, *keys: str) -> WindowedTable:
+    def group_by(self, *keys: str) -> WindowedTable[R]:
         """The windows of each key; keys are columns or SQL expressions."""
         return replace(self, keys=(*self.keys, *keys))
 
-    def select(self, *items: str) -> Result:
+    def select(self, *items: str) -> R:
         """One row per key and window: SQL expressions over keys, aggregates, and, for windows of
         time, `window_start`, `window_end` and `window_time`."""
         if not items:

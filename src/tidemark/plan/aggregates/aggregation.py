@@ -15,7 +15,7 @@ from tidemark.plan.aggregates.grouping import Grouping, expanded, grouping_of
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import AggregateCall, GroupAggregate, Node, WindowAggregate, project
-from tidemark.plan.relations import Relation
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.windows import group_windows

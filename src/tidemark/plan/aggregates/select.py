@@ -10,16 +10,16 @@ from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import PlanError
-from tidemark.plan import queries
 from tidemark.plan.aggregates.aggregation import Aggregation
 from tidemark.plan.aggregates.calls import aggregate_of, bind_call, calls_within, finished
 from tidemark.plan.aggregates.grouping import grouping_number
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, references, replaced
 from tidemark.plan.nodes import Filter, Node, project
-from tidemark.plan.relations import Relation
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.select_list import name_of
 from tidemark.plan.windows import group_windows
 from tidemark.plan.windows.grouped import ByCall
 
@@ -56,7 +56,7 @@ def _item(item: exp.Expression, binder: Binder, place: int) -> tuple[Expression,
         )
     if isinstance(item, exp.Alias):
         return binder.bind(item.this), item.alias
-    return binder.bind(item), queries.name_of(item, place)
+    return binder.bind(item), name_of(item, place)
 
 
 # --- over the aggregation ----------------------------------------------------------------------

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.joins.interval_bounds import Bound, Bounds
 from tidemark.plan.joins.keys import key_pair
 from tidemark.plan.joins.sides import Part
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope
@@ -35,8 +35,8 @@ class Condition:
         cls,
         parts: Sequence[exp.Expression],
         where: exp.Expression | None,
-        left: relations.Relation,
-        right: relations.Relation,
+        left: Relation,
+        right: Relation,
         context: Context,
         scope: Scope | None = None,
     ) -> Condition:

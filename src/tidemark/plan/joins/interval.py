@@ -11,7 +11,6 @@ from sqlglot import exp
 from tidemark.dialect import nodes, span_of
 from tidemark.durations import parse_duration
 from tidemark.errors import NotSupported
-from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse
 from tidemark.plan.joins import regular
@@ -20,6 +19,7 @@ from tidemark.plan.joins.interval_bounds import Interval, joined
 from tidemark.plan.joins.keys import nullable_scope
 from tidemark.plan.joins.sides import JoinSides
 from tidemark.plan.nodes import Edge, How, IntervalJoin, Node
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst
 
@@ -28,14 +28,14 @@ _WIDE_MS = 24 * 3_600_000
 
 
 def bind_join(
-    left: relations.Relation, join: exp.Join, where: exp.Expression | None, context: Context
-) -> relations.Relation:
+    left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
+) -> Relation:
     """The pairs of rows whose times lie within bounds of each other; without bounds, or where a
     side is a changelog, a regular join."""
     how = _HOW.get((join.args.get("side") or "INNER").upper())
     if join.args.get("using") or how is None or join.args.get("method"):
         raise regular.without_condition(join)
-    right = relations.bind_relation(join.this, context)
+    right = context.bind_relation(join.this)
     parts = flattened(join.args["on"]) if join.args.get("on") is not None else []
     matched = Condition.of(parts, where if how == "inner" else None, left, right, context)
     at = join if join.args.get("on") is not None else join.this
@@ -43,22 +43,22 @@ def bind_join(
 
 
 def _bound(
-    left: relations.Relation,
-    right: relations.Relation,
+    left: Relation,
+    right: Relation,
     matched: Condition,
     how: How,
     at: exp.Expression,
     context: Context,
-) -> relations.Relation:
+) -> Relation:
     interval = joined(matched.bounds)
     if interval is None or left.node.edge.changes or right.node.edge.changes:
         return regular.bind_regular_join(left, right, matched, interval, how, at, context)
     _give_advice(interval, matched, left.node.edge, right.node.edge, context)
     bound = _joined(left.node, right.node, interval, matched, how, context)
     if how in ("semi", "anti"):
-        return relations.Relation(bound, left.scope)
+        return Relation(bound, left.scope)
     scope = nullable_scope(left.scope, how in ("right", "full"))
-    return relations.Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
+    return Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
 
 
 _HOW: dict[str, How] = {"INNER": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
@@ -112,7 +112,7 @@ def _sub_query(part: exp.Expression) -> SubQuery | None:
 _NOT_PLAIN = ("with_", "joins", "group", "having", "distinct", "order", "limit", "offset")
 
 
-def bind_sub_query(left: relations.Relation, sub: SubQuery, context: Context) -> relations.Relation:
+def bind_sub_query(left: Relation, sub: SubQuery, context: Context) -> Relation:
     """The rows of `left` that have, or do not have, a row of the sub-query near them in time."""
     start, where = sub.query.args.get("from_"), sub.query.args.get("where")
     if start is None:
@@ -124,7 +124,7 @@ def bind_sub_query(left: relations.Relation, sub: SubQuery, context: Context) ->
             notes={"why": "where nulls may be compared it is true of no row for certain"},
             hint="use NOT EXISTS",
         )
-    right = relations.bind_relation(start.this, context)
+    right = context.bind_relation(start.this)
     selected = sub.query.expressions[: len(sub.compared)]
     equal = [exp.EQ(this=a, expression=b) for a, b in zip(sub.compared, selected, strict=True)]
     parts = [*equal, *(flattened(where.this) if where is not None else [])]

@@ -9,25 +9,25 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.dialect.keywords import needs_quotes
 from tidemark.errors import NotSupported
-from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Bound, Interval
 from tidemark.plan.joins.sides import JoinSides
 from tidemark.plan.nodes import How, Node, RegularJoin
+from tidemark.plan.relation import Relation
 from tidemark.plan.scope import Scope, Visible
 from tidemark.types import quote_name
 
 
 def bind_regular_join(
-    left: relations.Relation,
-    right: relations.Relation,
+    left: Relation,
+    right: Relation,
     matched: Condition,
     interval: Interval | None,
     how: How,
     at: exp.Expression,
     context: Context,
-) -> relations.Relation:
+) -> Relation:
     """The pairs of rows with equal keys, as long as both are there."""
     if not matched.left:
         raise _without_equality(at, matched)
@@ -38,7 +38,7 @@ def bind_regular_join(
     one_sided = how in ("semi", "anti")
     visible = left.scope.visible if one_sided else (left.scope + right.scope).visible
     named = zip(visible, bound.edge.columns, strict=True)
-    return relations.Relation(bound, Scope(Visible(v.table, column) for v, column in named))
+    return Relation(bound, Scope(Visible(v.table, column) for v, column in named))
 
 
 def _joined(
@@ -73,8 +73,8 @@ def _why(matched: Condition, interval: Interval | None) -> str:
 def _give_advice(
     join: Node,
     matched: Condition,
-    left: relations.Relation,
-    right: relations.Relation,
+    left: Relation,
+    right: Relation,
     context: Context,
 ) -> None:
     if join.edge.bounded or context.state_ttl_ms:

@@ -11,11 +11,11 @@ from tidemark.catalog.options import LOAD_PHASE
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Case, Cast, Expression, Ref
 from tidemark.plan.joins.keys import key_pair, nullable_scope, with_keys
 from tidemark.plan.nodes import Filter, KeepLast, Node, Project, Scan, TemporalJoin, project, walk
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope
@@ -46,7 +46,7 @@ def _function_of(relation: exp.Expression, context: Context) -> TemporalFunction
 class _Versions:
     """The right side: its rows, the time to ask for, and what makes it versioned."""
 
-    relation: relations.Relation
+    relation: Relation
     as_of: exp.Expression
     key: tuple[str, ...] | None
     time: int | None
@@ -54,8 +54,8 @@ class _Versions:
 
 
 def bind_temporal_join(
-    left: relations.Relation, join: exp.Join, where: exp.Expression | None, context: Context
-) -> relations.Relation:
+    left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
+) -> Relation:
     """The rows of `left`, each with the version that is valid at its time."""
     side = join.args.get("side") or "INNER"
     if side in UNSUPPORTED:
@@ -94,7 +94,7 @@ def _versions(node: exp.Expression, context: Context) -> _Versions:
         return _function_versions(function, node, context)
     plain = node.copy()
     plain.set("as_of", None)
-    relation = relations.bind_relation(plain, context)
+    relation = context.bind_relation(plain)
     edge = relation.node.edge
     times = [index for index, column in enumerate(edge.columns) if column.time == "event"]
     return _Versions(
@@ -115,7 +115,7 @@ def _function_versions(
     table = exp.Table(this=exp.to_identifier(function.table, quoted=True))
     alias = node.args.get("alias") or call.args.get("alias")
     table.set("alias", alias.copy() if alias is not None else None)
-    relation = relations.bind_relation(table, context)
+    relation = context.bind_relation(table)
     names = relation.node.edge.names
     return _Versions(
         relation=relation,
@@ -133,7 +133,7 @@ def _name(node: exp.Expression) -> str:
 # --- times -------------------------------------------------------------------------------------
 
 
-def _left_time(left: relations.Relation, versions: _Versions, context: Context) -> int:
+def _left_time(left: Relation, versions: _Versions, context: Context) -> int:
     bound = context.binder(left.scope).bind(versions.as_of)
     if isinstance(bound, Ref) and left.node.edge.columns[bound.index].time is not None:
         return bound.index
@@ -146,9 +146,7 @@ def _left_time(left: relations.Relation, versions: _Versions, context: Context) 
     )
 
 
-def _check_event_time(
-    left: relations.Relation, left_time: int, versions: _Versions, join: exp.Join
-) -> None:
+def _check_event_time(left: Relation, left_time: int, versions: _Versions, join: exp.Join) -> None:
     missing = []
     if versions.key is None:
         missing.append("no primary key")
@@ -231,7 +229,7 @@ class _Condition:
     def of(
         cls,
         condition: exp.Expression,
-        left: relations.Relation,
+        left: Relation,
         versions: _Versions,
         context: Context,
         own: bool,
@@ -277,13 +275,13 @@ class _Condition:
 
 
 def _joined(
-    left: relations.Relation,
+    left: Relation,
     left_time: int,
     versions: _Versions,
     matched: _Condition,
     how: JoinType,
     load_idle_ms: int | None,
-) -> relations.Relation:
+) -> Relation:
     right = versions.relation
     left_node, left_keys = with_keys(left.node, matched.left)
     right_node, right_keys = with_keys(right.node, matched.right)
@@ -309,7 +307,7 @@ def _joined(
     joined = project(joined, [scope.ref(index) for index in kept], names)
     if matched.residual is not None:
         joined = _tested(joined, matched.residual, len(left.node.edge.columns), padded)
-    return relations.Relation(joined, left.scope + nullable_scope(right.scope, padded))
+    return Relation(joined, left.scope + nullable_scope(right.scope, padded))
 
 
 def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Node:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan import relations, window_words
+from tidemark.plan import window_words
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.joins import interval as interval_joins
@@ -18,6 +18,7 @@ from tidemark.plan.joins.keys import key_pair, nullable_scope
 from tidemark.plan.joins.sides import JoinSides, Part
 from tidemark.plan.nodes import Edge, How, Node, WindowColumn, WindowJoin
 from tidemark.plan.nodes.window_columns import is_by_clock
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst
@@ -27,14 +28,14 @@ _BOUNDS = ("start", "end")
 
 
 def bind_window_join(
-    left: relations.Relation, join: exp.Join, where: exp.Expression | None, context: Context
-) -> relations.Relation | None:
+    left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
+) -> Relation | None:
     """The pairs of rows that are in one window; None where the join is of another kind."""
     how = _HOW.get((join.args.get("side") or "INNER").upper())
     no_words = join.args.get("using") or join.args.get("method")
     if how is None or no_words or not _has_windows(left.node.edge):
         return None
-    right = relations.bind_relation(join.this, context)
+    right = context.bind_relation(join.this)
     matched = _Condition(left.node.edge, right.node.edge)
     binder = context.binder(left.scope + right.scope)
     for part in flattened(join.args["on"]) if join.args.get("on") is not None else ():
@@ -48,18 +49,18 @@ def bind_window_join(
         return None
     bound = _joined(left.node, right.node, matched, how, join, context)
     scope = nullable_scope(left.scope, how in ("right", "full"))
-    return relations.Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
+    return Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
 
 
 def bind_sub_query(
-    left: relations.Relation, sub: interval_joins.SubQuery, context: Context
-) -> relations.Relation | None:
+    left: Relation, sub: interval_joins.SubQuery, context: Context
+) -> Relation | None:
     """The rows of `left` that have, or do not have, a row of the sub-query in their window;
     None where the sub-query does not speak of windows."""
     start, where = sub.query.args.get("from_"), sub.query.args.get("where")
     if start is None or where is None or not _has_windows(left.node.edge):
         return None
-    right = relations.bind_relation(start.this, context)
+    right = context.bind_relation(start.this)
     matched = _Condition(left.node.edge, right.node.edge)
     binder = context.binder(InnerFirst(left.scope, right.scope))
     for part in flattened(where.this):
@@ -74,7 +75,7 @@ def bind_sub_query(
         _warn_of_windows(matched, context)
         return None
     bound = _joined(left.node, right.node, matched, sub.how, sub.node, context)
-    return relations.Relation(bound, left.scope)
+    return Relation(bound, left.scope)
 
 
 def _has_windows(edge: Edge) -> bool:

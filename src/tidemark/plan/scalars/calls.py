@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from sqlglot import exp
 
 from tidemark import functions
+from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import UserFunction
 from tidemark.catalog.user_functions import argument_problem, resolved
 from tidemark.dialect import nodes, span_of
@@ -21,11 +22,19 @@ from tidemark.plan.expressions import Expression, UserCall
 from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
 from tidemark.plan.scalars.conversions import apply, convert
 
-if TYPE_CHECKING:
-    from tidemark.plan.scalars.binder import Binder
+
+class Binds(Protocol):
+    """What gives meaning to the arguments of a call."""
+
+    @property
+    def catalogs(self) -> Catalogs: ...
+
+    def bind(self, node: exp.Expression) -> Expression: ...
+
+    def bind_all(self, several: Sequence[exp.Expression]) -> tuple[Expression, ...]: ...
 
 
-def function_call(binder: Binder, node: exp.Anonymous) -> Expression:
+def function_call(binder: Binds, node: exp.Anonymous) -> Expression:
     name = node.name
     for argument in node.expressions:
         if isinstance(argument, nodes.NamedArgument):
@@ -57,7 +66,7 @@ def name_of_function(call: exp.Anonymous) -> Name:
     return Name((*(part.name for part in call.args.get("qualifier") or ()), call.name))
 
 
-def json_call(binder: Binder, node: nodes.JsonCall) -> Expression:
+def json_call(binder: Binds, node: nodes.JsonCall) -> Expression:
     """A JSON function of the standard; its clauses choose the function that runs."""
     refuse_call_that_cannot_run(node)
     behaviors = {key: node.args.get(key) for key in ("on_empty", "on_error")}
@@ -96,13 +105,13 @@ def _is_json_text(value: exp.Expression) -> bool:
     return isinstance(value, exp.Anonymous) and value.name.upper() == "JSON"
 
 
-def _json_argument(binder: Binder, value: exp.Expression) -> Expression:
+def _json_argument(binder: Binds, value: exp.Expression) -> Expression:
     if _is_json_text(value):
         return apply(NESTED_JSON, binder.bind_all(value.expressions), value)
     return binder.bind(value)
 
 
-def _user_call(declared: UserFunction, binder: Binder, node: exp.Anonymous) -> Expression:
+def _user_call(declared: UserFunction, binder: Binds, node: exp.Anonymous) -> Expression:
     function = resolved(declared, at=span_of(node))
     if function.aggregate:
         refuse_aggregate(function.name, node)

@@ -11,8 +11,7 @@ from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported, PlanError, Span
 from tidemark.functions import spark_text
-from tidemark.functions.registry import UNKNOWN, Argument, Function, SignatureMismatch
-from tidemark.functions.signatures import describe
+from tidemark.functions.registry import UNKNOWN, Argument, Function, SignatureMismatch, describe
 from tidemark.plan.expressions import Call, Cast, Expression, Literal
 from tidemark.plan.scalars import literals
 

@@ -10,11 +10,11 @@ from sqlglot import exp
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.kernels.windows.spec import Assigner, Cumulating, Session, Sliding
-from tidemark.plan import relations
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref
 from tidemark.plan.features import WINDOW_TABLE_FUNCTIONS
 from tidemark.plan.nodes import AssignWindows, Edge
+from tidemark.plan.relation import Relation, aliased
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
 from tidemark.plan.windows.group_windows import length_ms
@@ -35,7 +35,7 @@ def is_window_function(relation: exp.Expression) -> bool:
     )
 
 
-def bind_window_function(call: nodes.TableFunction, context: Context) -> relations.Relation:
+def bind_window_function(call: nodes.TableFunction, context: Context) -> Relation:
     """The rows of the table, each once per window it is in, with the window's columns."""
     name = call.name.upper()
     arguments = _named(name, call)
@@ -44,7 +44,7 @@ def bind_window_function(call: nodes.TableFunction, context: Context) -> relatio
     time = _time(arguments["TIMECOL"], node.edge)
     assigner = _assigner(name, arguments, context.binder(Scope()))
     keys = tuple(_column(key, relation, context) for key in partition)
-    return relations.aliased(AssignWindows(node, assigner, time, keys), call, ())
+    return aliased(AssignWindows(node, assigner, time, keys), call, ())
 
 
 # --- arguments ---------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def _named(name: str, call: nodes.TableFunction) -> dict[str, exp.Expression]:
 
 def _table(
     argument: exp.Expression, name: str, context: Context
-) -> tuple[relations.Relation, list[exp.Expression]]:
+) -> tuple[Relation, list[exp.Expression]]:
     if not isinstance(argument, nodes.TableArgument):
         raise PlanError(
             f"{name} takes a table first", at=span_of(argument), hint="write TABLE and its name"
@@ -93,7 +93,7 @@ def _table(
             at=span_of(partition[0]),
             hint="group by the column as well as by window_start and window_end",
         )
-    return relations.bind_relation(argument.this, context), partition
+    return context.bind_relation(argument.this), partition
 
 
 def _time(argument: exp.Expression, edge: Edge) -> int:
@@ -124,7 +124,7 @@ def _time(argument: exp.Expression, edge: Edge) -> int:
     return index
 
 
-def _column(key: exp.Expression, relation: relations.Relation, context: Context) -> int:
+def _column(key: exp.Expression, relation: Relation, context: Context) -> int:
     bound = context.binder(relation.scope).bind(key)
     if not isinstance(bound, Ref):
         raise PlanError("PARTITION BY takes columns", at=span_of(key))

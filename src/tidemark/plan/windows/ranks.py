@@ -12,7 +12,6 @@ from sqlglot import exp
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError, Span
-from tidemark.plan import queries, relations
 from tidemark.plan.aggregates import select as aggregates
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
@@ -20,9 +19,12 @@ from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.nodes import Edge, Filter, Node, WindowOrder, WindowRank, project
 from tidemark.plan.nodes.window_columns import is_by_clock, time_of_window
 from tidemark.plan.nodes.window_rank import RANK
+from tidemark.plan.relation import Relation, aliased
+from tidemark.plan.relations import bind_from
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import Scope, Visible
+from tidemark.plan.select_list import project_select
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Numbered:
     rest: exp.Expression | None
 
 
-def recognise(select: exp.Select, context: Context) -> tuple[Numbered, relations.Relation] | None:
+def recognise(select: exp.Select, context: Context) -> tuple[Numbered, Relation] | None:
     """The window Top-N that the SELECT asks for, and the rows it is over, if it is one."""
     start, where = select.args.get("from_"), select.args.get("where")
     if start is None or where is None or select.args.get("joins"):
@@ -51,14 +53,12 @@ def recognise(select: exp.Select, context: Context) -> tuple[Numbered, relations
     numbered = _numbered(subquery, where.this)
     if numbered is None:
         return None
-    relation = relations.bind_from(inner, context)
+    relation = bind_from(inner, context)
     of_window = _columns(numbered.window.args.get("partition_by") or (), relation, context)
     return (numbered, relation) if of_window >= {"start", "end"} else None
 
 
-def _columns(
-    partition: Iterable[exp.Expression], relation: relations.Relation, context: Context
-) -> set[str]:
+def _columns(partition: Iterable[exp.Expression], relation: Relation, context: Context) -> set[str]:
     """What the columns of PARTITION BY say of the row's window."""
     binder = context.binder(relation.scope)
     bound = [binder.bind(key) for key in partition]
@@ -143,7 +143,7 @@ def _number(node: exp.Expression) -> int | None:
 # --- the plan ----------------------------------------------------------------------------------
 
 
-def bind(numbered: Numbered, relation: relations.Relation, context: Context) -> relations.Relation:
+def bind(numbered: Numbered, relation: Relation, context: Context) -> Relation:
     """What the outer SELECT sees: the inner columns, of each window the wanted rows only."""
     inner = numbered.subquery.this
     node = relation.node
@@ -156,8 +156,8 @@ def bind(numbered: Numbered, relation: relations.Relation, context: Context) -> 
     refuse_what_cannot_run(plain)
     place = len(ranked.edge.columns) - 1
     scope = _RankedScope(_visible(relation.scope, ranked, place))
-    rows = queries.project_select(plain, relations.Relation(ranked, scope), context)
-    return relations.aliased(rows, numbered.subquery, ())
+    rows = project_select(plain, Relation(ranked, scope), context)
+    return aliased(rows, numbered.subquery, ())
 
 
 def _visible(scope: Scope, ranked: Node, place: int) -> list[Visible]:

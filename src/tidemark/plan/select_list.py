@@ -1,0 +1,58 @@
+"""The SELECT list: what it makes of the rows that FROM and WHERE leave, and the names of that."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from tidemark import types as t
+from tidemark.dialect import nodes, span_of
+from tidemark.dialect.keywords import CALLED_WITHOUT_PARENTHESES
+from tidemark.errors import PlanError
+from tidemark.plan.context import Context
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes import Node, project
+from tidemark.plan.relation import Relation
+from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scope import Scope, access
+
+
+def project_select(select: exp.Select, relation: Relation, context: Context) -> Node:
+    """The SELECT list over the rows that FROM and WHERE leave."""
+    binder = context.binder(relation.scope)
+    items: list[tuple[Expression, str]] = []
+    for item in select.expressions:
+        items += _select_item(item, relation.scope, binder, len(items))
+    return project(relation.node, [value for value, _ in items], [name for _, name in items])
+
+
+def _select_item(
+    item: exp.Expression, scope: Scope, binder: Binder, position: int
+) -> list[tuple[Expression, str]]:
+    if isinstance(item, exp.Star):
+        return [(ref, ref.name) for ref in scope.star((), span_of(item))]
+    if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+        return _qualified_star(item, scope)
+    if isinstance(item, exp.Alias):
+        return [(binder.bind(item.this), item.alias)]
+    return [(binder.bind(item), name_of(item, position))]
+
+
+def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, str]]:
+    """`table.*`, or `row.*` for all fields of a ROW."""
+    path, at = tuple(part.name for part in item.parts[:-1]), span_of(item)
+    if scope.has_table(path) or (len(path) == 1 and not scope.has_column(path[0])):
+        return [(ref, ref.name) for ref in scope.star(path, at)]
+    row = scope.resolve(path, at)
+    if not isinstance(row.type, t.Row):
+        raise PlanError(f"`.*` takes a ROW, not {row.type.text()}", at=at)
+    return [(access(row, field.name, at), field.name) for field in row.type.fields]
+
+
+def name_of(item: exp.Expression, position: int) -> str:
+    """The column's own name, also that of `CURRENT_DATE`; anything else is numbered by place."""
+    path = nodes.name_path(item)
+    if path:
+        return path[-1].name
+    if isinstance(item, exp.Anonymous) and item.name.upper() in CALLED_WITHOUT_PARENTHESES:
+        return item.name
+    return f"EXPR${position}"
