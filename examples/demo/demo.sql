@@ -2,7 +2,7 @@
 
 CREATE TABLE orders (
   id INT, amount INT, currency STRING, placed_at TIMESTAMP(3),
-  WATERMARK FOR placed_at AS placed_at - INTERVAL '3' SECOND  -- orders come up to 3 s late
+  WATERMARK FOR placed_at AS placed_at - INTERVAL '3' SECOND  -- orders may be up to 3 s late
 ) WITH (
   'connector' = 'filesystem', 'path' = 'orders', 'format' = 'json', 'source.monitor-interval' = '1 s'
 );

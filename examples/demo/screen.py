@@ -1,4 +1,4 @@
-"""What the demo says, in colours where there is a terminal for them."""
+"""What the demo prints, in colors on a terminal."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ CLOCK = "%H:%M:%S"
 LATE_SECONDS = 3  # as the script's watermark says
 
 OPENING = """\
-Orders come in, and exchange rates change. Each order is worth what it was worth when it was
-placed, however late the order or the rate arrives. Flink SQL, as a live stream on Spark:
+Orders arrive, and exchange rates change. Each order is converted at the rate that was valid when
+it was placed, however late the order or the rate arrives. Flink SQL, as a live stream on Spark:
 """
 
 
@@ -48,7 +48,7 @@ class Screen:
     def is_final(self, row: dict[str, Any]) -> None:
         order = f"order {row['id']}  {row['amount']:>4} {row['currency']}"
         if row["rate"] is None:
-            worth, why = "has no rate", f"nobody has said what 1 {row['currency']} is worth"
+            worth, why = "has no rate", f"there is no rate for {row['currency']} yet"
         else:
             worth, why = f"x {row['rate']:.2f} = {row['dollars']:>6.2f} USD", self._passed_over(row)
         line = self.terminal.paint(f"      final  {order} {worth}", "bold green")
@@ -61,7 +61,7 @@ class Screen:
         newest = max(of_currency, key=lambda rate: rate.valid_from)
         if newest.valid_from <= placed:
             return None
-        return f"not {newest.rate}, which holds from {newest.valid_from}"
+        return f"not {newest.rate}, which is valid from {newest.valid_from}"
 
     def waits(self, waiting: int) -> None:
         if waiting:
@@ -70,14 +70,14 @@ class Screen:
 
     def _reason(self) -> str:
         if self._held_back_by_rates():
-            return f"the watermark is at {self.watermark()}; rates have not come further"
-        return f"the watermark is at {self.watermark()}; orders come up to {LATE_SECONDS} s late"
+            return f"the watermark is at {self.watermark()}; waiting for newer rates"
+        return f"the watermark is at {self.watermark()}; orders may be up to {LATE_SECONDS} s late"
 
     def _held_back_by_rates(self) -> bool:
         return self.watermark() == max(rate.valid_from for rate in self.rates)
 
     def watermark(self) -> str | None:
-        """How far both tables have come by what their watermarks say; None before the first."""
+        """The lower watermark of both tables; None before the first."""
         if not self.orders or not self.rates:
             return None
         newest = datetime.strptime(max(order.placed_at for order in self.orders), CLOCK)
@@ -85,9 +85,9 @@ class Screen:
         return min(of_orders, max(rate.valid_from for rate in self.rates))
 
     def close(self, final: int, waiting: int) -> None:
-        came = f"{len(self.orders)} orders and {len(self.rates)} rates came in."
-        ended = f"{final} orders are final, which no later row can change"
-        rest = f"; {waiting} would wait on, but the demo ends here" if waiting else ""
+        came = f"{len(self.orders)} orders and {len(self.rates)} rates arrived."
+        ended = f"{final} orders are final: no later row can change them"
+        rest = f"; {waiting} would still be waiting, but the demo ends here" if waiting else ""
         self._say(f"\n{came} {ended}{rest}.", "bold")
 
     def _say(self, text: str, style: str | None = None) -> None:

@@ -71,7 +71,7 @@ class Rows(Window):
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.slide < 1:
-            raise PlanError("a window of rows has one row at least")
+            raise PlanError("a row-count window needs at least one row")
 
     @property
     def row_counts(self) -> tuple[int, int]:
@@ -163,7 +163,7 @@ def _milliseconds(text: str) -> int:
     try:
         return parse_duration(text)
     except ValueError as problem:
-        raise PlanError(f"'{text}' is no length of time: {problem}") from None
+        raise PlanError(f"'{text}' is not a valid duration: {problem}") from None
 
 
 def _seconds(text: str) -> str:

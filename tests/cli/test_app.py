@@ -47,7 +47,7 @@ def test_help_of_each_command_has_examples(command, capsys):
     [
         (["run"], "nothing to run"),
         (["check"], "nothing to check"),
-        (["run", "no-such-file.sql"], "there is no file no-such-file.sql"),
+        (["run", "no-such-file.sql"], "file not found: no-such-file.sql"),
         (["run", "--set", "a", "-e", "SELECT 1"], "expected key=value"),
         (["run", "--output", "xml", "-e", "SELECT 1"], "xml"),
         (["run", "--max-rows", "-1", "-e", "SELECT 1"], "--max-rows"),

@@ -181,7 +181,7 @@ def test_the_total_says_how_much_follows():
     show_as_text(checked("CREATE TABEL t (id INT);\nSELECT * FROM t;"), terminal)
 
     assert terminal.out.getvalue() == ""
-    assert terminal.err.getvalue().endswith("\n1 error (1 more follow from them)\n")
+    assert terminal.err.getvalue().endswith("\n1 error (plus 1 follow-up error)\n")
 
 
 def test_json_has_places_that_an_editor_can_use():

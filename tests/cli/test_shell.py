@@ -251,7 +251,7 @@ def test_a_job_without_an_end_goes_on_in_the_background():
 
     talk.say("INSERT INTO sink SELECT * FROM endless;", "SHOW JOBS;", f"STOP JOB '{job.id}';")
 
-    assert f"it goes on in the background; STOP JOB '{job.id}'; ends it" in talk.err
+    assert f"it continues in the background; STOP JOB '{job.id}'; stops it" in talk.err
     assert [cell.strip() for cell in talk.out.splitlines()[2].split("│")][:4] == [
         "id-of-insert-into-sink",
         "insert-into-sink",
@@ -275,7 +275,7 @@ def test_stopping_a_job_that_is_not_there_says_so():
 
     talk.say("STOP JOB 'x';")
 
-    assert "there is no job 'x'\n  hint: SHOW JOBS; lists them" in talk.err
+    assert "unknown job 'x'\n  hint: SHOW JOBS; lists all jobs" in talk.err
 
 
 def test_source_runs_a_file(tmp_path):
@@ -286,4 +286,4 @@ def test_source_runs_a_file(tmp_path):
     talk.say(f"SOURCE {script};", "SOURCE nowhere.sql")
 
     assert talk.session.texts == ["SELECT 42;"]
-    assert "there is no file nowhere.sql" in talk.err
+    assert "file not found: nowhere.sql" in talk.err

@@ -31,7 +31,7 @@ JOINED = Progress(
 
 def test_the_status_line_says_how_many_rows_wait_and_how_much_is_kept():
     assert describe_progress(JOINED) == (
-        "1,216 rows in · 1,200 out · 310/s · watermark 2024-01-01 00:00:05.000 · 4 wait · 1.9 kB"
+        "1,216 rows in · 1,200 out · 310/s · watermark 2024-01-01 00:00:05.000 · 4 waiting · 1.9 kB"
     )
 
 
@@ -41,14 +41,14 @@ def test_a_plan_without_state_has_nothing_that_waits():
 
 def test_each_operator_has_a_line_with_what_it_took_gave_and_keeps():
     assert describe_operators(JOINED) == [
-        "temporal-join-1: 1,204 + 12 rows in, 1,200 out, 3 late · 4 wait · state 7 rows, 1.9 kB"
+        "temporal-join-1: 1,204 + 12 rows in, 1,200 out, 3 late · 4 waiting · state 7 rows, 1.9 kB"
         " · watermark 2024-01-01 00:00:05.000"
     ]
 
 
 def test_an_operator_that_has_seen_nothing_has_no_watermark():
     assert describe_operators(Progress(operators=(OperatorProgress("keep-last-1"),))) == [
-        "keep-last-1: 0 rows in, 0 out, 0 late · 0 wait · state 0 rows, 0 B"
+        "keep-last-1: 0 rows in, 0 out, 0 late · 0 waiting · state 0 rows, 0 B"
     ]
 
 

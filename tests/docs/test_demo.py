@@ -48,8 +48,8 @@ def test_the_demo_tells_each_orders_worth_and_why_others_wait(spark, monkeypatch
         "108": "x 1.09",
     }
     assert shown_in_the_readme() in said
-    assert "1 order waits: the watermark is at 10:00:17; orders come up to 3 s late" in said
-    assert "9 orders and 7 rates came in. 8 orders are final" in said
+    assert "1 order waits: the watermark is at 10:00:17; orders may be up to 3 s late" in said
+    assert "9 orders and 7 rates arrived. 8 orders are final" in said
 
 
 def test_the_screen_takes_the_watermark_from_what_has_come_in():

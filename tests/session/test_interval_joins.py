@@ -147,9 +147,9 @@ def test_bounds_are_asked_for_and_checked(session):
 
     with pytest.raises(PlanError, match="needs bounds"):
         join.select("l.id")
-    with pytest.raises(PlanError, match="above the upper"):
+    with pytest.raises(PlanError, match="greater than the upper"):
         join.between("1 second", "-1 second")
-    with pytest.raises(PlanError, match="no bound of an interval join"):
+    with pytest.raises(PlanError, match="not a valid bound of an interval join"):
         join.between("soon", "1 second")
 
 

@@ -194,5 +194,5 @@ def test_only_queries_can_be_followed():
     from tidemark.session.result import Result
 
     [planned] = Workspace().plan_script("SET 'table.dml-sync' = 'true'")
-    with pytest.raises(TidemarkError, match="no rows to follow"):
+    with pytest.raises(TidemarkError, match="does not return rows"):
         Result(planned.statement).live()

@@ -284,7 +284,7 @@ def test_what_is_missing_is_said(sides):
     left, right = (tidemark.stream(side, time="ts") for side in sides)
     keyed = left.join(right).where("who").equal_to("who")
 
-    with pytest.raises(PlanError, match="windows of time"):
+    with pytest.raises(PlanError, match="need time windows"):
         keyed.select("l.id")
     with pytest.raises(PlanError, match="need keys"):
         left.join(right).where("who").window(TEN).select("l.id")

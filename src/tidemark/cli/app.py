@@ -26,13 +26,15 @@ File = Annotated[
 ]
 Execute = Annotated[
     list[str],
-    typer.Option("-e", "--execute", metavar="SQL", help="Statements, after those of FILE."),
+    typer.Option(
+        "-e", "--execute", metavar="SQL", help="More statements, run after those of FILE."
+    ),
 ]
 Init = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="A script that declares tables, views and options first. [env: TIDEMARK_INIT]",
+        help="A script to run first, with tables, views and options. [env: TIDEMARK_INIT]",
     ),
 ]
 Settings = Annotated[
@@ -43,18 +45,20 @@ Settings = Annotated[
 ]
 Checkpoint = Annotated[
     str | None,
-    typer.Option(metavar="DIR", help="A folder to resume from, and to note progress in."),
+    typer.Option(
+        metavar="DIR", help="A checkpoint folder, to save progress in and to resume from."
+    ),
 ]
-OutputFormat = Annotated[Output, typer.Option("-o", "--output", help="The form of results.")]
+OutputFormat = Annotated[Output, typer.Option("-o", "--output", help="The output format.")]
 MaxRows = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, help="Stop each query after N rows (or changes)."),
 ]
 Progress = Annotated[
-    bool, typer.Option("--progress/--no-progress", help="The status line on a terminal.")
+    bool, typer.Option("--progress/--no-progress", help="Show a status line on a terminal.")
 ]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Results and errors only.")]
-Color = Annotated[ColorChoice, typer.Option(help="When to use colours.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only results and errors.")]
+Color = Annotated[ColorChoice, typer.Option(help="When to use colors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and Spark's own log.")]
 
 
@@ -71,14 +75,14 @@ def _common(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and leave."
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
     pass
 
 
-@app.command(short_help="Run a script: show its queries' results, wait for its jobs.")
+@app.command(short_help="Run a script: show the results of its queries and wait for its jobs.")
 def run(
     file: File = None,
     execute: Execute = [],  # noqa: B006 - typer copies it
@@ -116,11 +120,11 @@ def run(
         run_command(file, execute, init, settings, checkpoint, terminal, display, debug=debug)
 
 
-@app.command(short_help="Report everything wrong with a script without running it.")
+@app.command(short_help="Report all errors in a script without running it.")
 def check(
     file: File = None,
     execute: Execute = [],  # noqa: B006
-    format: Annotated[CheckFormat, typer.Option(help="For people or for programs.")] = (
+    format: Annotated[CheckFormat, typer.Option(help="Output for people or for programs.")] = (
         CheckFormat.text
     ),
     init: Init = None,
@@ -148,7 +152,7 @@ def check(
 def explain(
     file: File = None,
     execute: Execute = [],  # noqa: B006
-    format: Annotated[PlanFormat, typer.Option(help="The form of plans.")] = PlanFormat.text,
+    format: Annotated[PlanFormat, typer.Option(help="The format of the plans.")] = PlanFormat.text,
     init: Init = None,
     settings: Settings = [],  # noqa: B006
     color: Color = ColorChoice.auto,
@@ -168,7 +172,7 @@ def explain(
         explain_command(file, execute, init, settings, format, terminal)
 
 
-@app.command(short_help="Run a script's queries as stream and as batch, and compare.")
+@app.command(short_help="Run a script's queries as a stream and as a batch, and compare.")
 def verify(
     file: File = None,
     execute: Execute = [],  # noqa: B006
@@ -212,7 +216,7 @@ def sql(
       tidemark sql --init tables.sql
       tidemark sql < orders.sql                 # the same as: tidemark run -
 
-    A statement ends with `;` and may have several lines. Ctrl-C stops the running query, Ctrl-D
+    A statement ends with `;` and may span several lines. Ctrl-C stops the running query, Ctrl-D
     leaves. `HELP;` lists what else there is. On a terminal ~/.config/tidemark/init.sql is run
     first, if it is there.
     """
@@ -224,11 +228,11 @@ def sql(
         shell_command(init, settings, checkpoint, terminal, display, debug=debug)
 
 
-@app.command(short_help="Check what Tidemark needs, and say what is missing.")
+@app.command(short_help="Check Tidemark's requirements, and report what is missing.")
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="The findings as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     spark: Annotated[
-        bool, typer.Option("--spark/--no-spark", help="Whether to start Spark for a query.")
+        bool, typer.Option("--spark/--no-spark", help="Start Spark and run a query.")
     ] = True,
     color: Color = ColorChoice.auto,
     debug: Debug = False,

@@ -229,7 +229,11 @@ def show_as_text(findings: Findings, terminal: Terminal) -> None:
         numbers = f"{count(findings.statements, 'statement')}, {count(findings.jobs, 'job')}"
         terminal.write(f"{terminal.paint('ok', 'bold green')}: {numbers}\n")
         return
-    more = f" ({findings.consequences} more follow from them)" if findings.consequences else ""
+    more = (
+        f" (plus {count(findings.consequences, 'follow-up error')})"
+        if findings.consequences
+        else ""
+    )
     total = f"{count(len(findings.errors), 'error')}{more}"
     terminal.say(terminal.paint_err(total, "bold red"))
 

@@ -61,7 +61,7 @@ def _plans(planned: Planned, workspace: Workspace) -> Iterator[Plan]:
 def show_plans(plans: Sequence[Placed], format: PlanFormat, terminal: Terminal) -> None:
     """One plan as it is; several each under a line that says where its statement stands."""
     if not plans:
-        terminal.say("nothing to explain: there is no query and no INSERT")
+        terminal.say("nothing to explain: the script has no query and no INSERT")
     if format is PlanFormat.json:
         terminal.write(_as_json(plans) + "\n")
         return

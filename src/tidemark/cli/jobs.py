@@ -99,7 +99,7 @@ class RunningJobs:
         for running in [running for running in self._running if which(running)]:
             self._running.remove(running)
             stopped = stop_within(running.job, STOP_SECONDS)
-            self._report(running, "stopped" if stopped else "does not stop")
+            self._report(running, "stopped" if stopped else "is not stopping")
 
     def _report(self, running: RunningJob, state: str) -> None:
         if self._quiet:

@@ -25,7 +25,7 @@ def read_scripts(file: str | None, execute: Iterable[str], purpose: str = "run")
     texts = [Source(text, "<command line>") for text in execute]
     if file is None and not texts:
         raise UsageError(
-            f"nothing to {purpose}", hint="name a file, `-` for standard input, or use -e"
+            f"nothing to {purpose}", hint="pass a file, `-` for standard input, or use -e"
         )
     return [*([read_script(file)] if file is not None else []), *texts]
 
@@ -36,7 +36,7 @@ def read_script(file: str) -> Source:
     try:
         content = Path(file).read_bytes()
     except FileNotFoundError:
-        raise UsageError(f"there is no file {file}") from None
+        raise UsageError(f"file not found: {file}") from None
     except OSError as error:
         raise UsageError(f"cannot read {file}", notes={"why": error.strerror}) from None
     return Source(_decode(content, file), file)
@@ -92,7 +92,7 @@ def _decode(content: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise UsageError(
-            f"{name} is not UTF-8 text",
+            f"{name} is not valid UTF-8",
             notes={"line": line, "byte": f"0x{content[error.start]:02x}"},
             hint="save the file as UTF-8",
         ) from None

@@ -99,7 +99,7 @@ def describe_progress(progress: Progress) -> str:
     if progress.watermark is not None:
         parts.append(f"watermark {moment(progress.watermark)}")
     if progress.operators:
-        parts.append(f"{sum(operator.waiting for operator in progress.operators):,} wait")
+        parts.append(f"{sum(operator.waiting for operator in progress.operators):,} waiting")
         parts.append(size(sum(operator.state_bytes for operator in progress.operators)))
     return " · ".join(parts)
 
@@ -113,7 +113,7 @@ def _describe_operator(operator: OperatorProgress) -> str:
     rows_in = " + ".join(f"{rows:,}" for rows in operator.rows_in) or "0"
     parts = [
         f"{rows_in} rows in, {operator.rows_out:,} out, {sum(operator.late):,} late",
-        f"{operator.waiting:,} wait",
+        f"{operator.waiting:,} waiting",
         f"state {count(operator.state_rows)}, {size(operator.state_bytes)}",
     ]
     if operator.watermark is not None:

@@ -43,7 +43,7 @@ def verify_command(
         finally:
             session.stop()
     if not checked:
-        terminal.say("nothing to verify: there is no query and no INSERT")
+        terminal.say("nothing to verify: the script has no query and no INSERT")
     if unequal:
         raise Failed
 

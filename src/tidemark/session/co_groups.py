@@ -79,14 +79,14 @@ class _Windowed:
         window = self.by
         if not isinstance(window, Tumble | Hop | Cumulate | Session):
             raise PlanError(
-                "rows of two sides meet in windows of time",
-                hint="say .window(Tumble('10 minutes', on='ts')) before select or apply",
+                "joins of two streams need time windows",
+                hint="call .window(Tumble('10 minutes', on='ts')) before select or apply",
             )
         if window.early_ms is not None or window.late_ms is not None or window.lateness_ms:
             raise NotSupported(
-                "windows of two sides that tell results early or late",
-                notes={"why": "they are told once, when the watermark closes them"},
-                hint="leave out early_fire, late_fire and allowed_lateness",
+                "early and late results are not supported for window joins",
+                notes={"why": "a joined window is emitted once, when the watermark closes it"},
+                hint="remove early_fire, late_fire and allowed_lateness",
             )
         nodes = [_node(session, name, side, window) for name, side in self._sides()]
         gap_ms = window.gap_ms if isinstance(window, Session) else None
@@ -216,9 +216,9 @@ def window_join(
     if isinstance(window, Session):
         if how != "inner":
             raise NotSupported(
-                f"a {how} join of sessions",
-                notes={"why": "only rows that meet are in a session of both sides"},
-                hint="use co_group, whose function sees groups of one side too",
+                f"a {how} join over session windows is not supported",
+                notes={"why": "only matching rows are in a session of both sides"},
+                hint="use co_group, whose function also gets groups with rows of one side only",
             )
         return joined.select(*joined_columns(left, right, keys, how), "window_start", "window_end")
     return _by_sql(joined, window, how)
@@ -232,7 +232,7 @@ def _both(
     watermarks: Mapping[str, str] | None,
 ) -> tuple[Side, Side]:
     if window.time is None:
-        raise PlanError("rows of two sides meet in windows of time, not of rows")
+        raise PlanError("joins of two streams need time windows, not row-count windows")
     delays = delays_of(watermarks)
     return (
         Side(left, window.time, delays.get("left")),

@@ -104,7 +104,7 @@ def delays_of(watermarks: Mapping[str, str] | None) -> dict[str, str]:
     for side in delays:
         if side not in ("left", "right"):
             raise PlanError(
-                f"unknown side `{side}` of `watermarks`", hint=did_you_mean(side, ("left", "right"))
+                f"unknown side `{side}` in `watermarks`", hint=did_you_mean(side, ("left", "right"))
             )
     return delays
 
@@ -126,7 +126,7 @@ def late_rows_of(session: Session, side: SideName, join: Node) -> DataFrame:
     """The rows that a join of the tables `l` and `r` drops of one of them."""
     names = {"left": "l", "right": "r"}
     if side not in names:
-        raise PlanError(f"a join has no side '{side}'", hint="say 'left' or 'right'")
+        raise PlanError(f"unknown side '{side}' of a join", hint="use 'left' or 'right'")
     plan = session.workspace.plan_script(f"SELECT * FROM {names[side]}")[-1].plan
     assert plan is not None
     return session.dataframe(bind_late_rows(plan.roots[0], side, None, (join,)))

@@ -75,7 +75,7 @@ def _milliseconds(bound: str) -> int:
     try:
         return sign * parse_duration(text.lstrip("+-").strip())
     except ValueError as problem:
-        raise PlanError(f"'{bound}' is no bound of an interval join: {problem}") from None
+        raise PlanError(f"'{bound}' is not a valid bound of an interval join: {problem}") from None
 
 
 def _near(left_time: str, right_time: str, lower: int, upper: int) -> str:
@@ -109,7 +109,7 @@ class Stream:
     def key_by(self, *keys: str) -> KeyedStream:
         """The rows of each key together."""
         if not keys:
-            raise PlanError("key_by needs a column", hint='name one: key_by("user")')
+            raise PlanError("key_by needs at least one column", hint='for example: key_by("user")')
         return KeyedStream(self, keys)
 
     def join(self, other: Stream) -> WindowJoin:
@@ -141,7 +141,7 @@ class KeyedStream:
         """Pairs of rows with equal keys; how far apart they may be says `between`."""
         if len(self.keys) != len(other.keys):
             raise PlanError(
-                "both sides of an interval join need the same number of keys",
+                "both sides of an interval join must have the same number of keys",
                 notes={"left": ", ".join(self.keys), "right": ", ".join(other.keys)},
             )
         return IntervalJoin(self, other)
@@ -164,7 +164,7 @@ class IntervalJoin:
         bounds = _milliseconds(lower), _milliseconds(upper)
         if bounds[0] > bounds[1]:
             raise PlanError(
-                "the lower bound of an interval join is above the upper one",
+                "the lower bound of an interval join is greater than the upper bound",
                 notes={"between": f"{lower}, {upper}"},
             )
         return replace(self, bounds=bounds)
@@ -214,7 +214,7 @@ class IntervalJoin:
         if self.bounds is None:
             raise PlanError(
                 "an interval join needs bounds",
-                hint='say between("-10 seconds", "10 seconds") before select or process',
+                hint='call between("-10 seconds", "10 seconds") before select or process',
             )
         lower, upper = self.bounds[0] + self.exclusive[0], self.bounds[1] - self.exclusive[1]
         pairs = zip(self.left.keys, self.right.keys, strict=True)

@@ -29,7 +29,7 @@ def table_of(
 
     if row_kind is not None and row_kind not in frame.columns:
         raise PlanError(
-            f"the DataFrame has no column `{row_kind}` for row kinds",
+            f"row_kind column `{row_kind}` does not exist in the DataFrame",
             hint=did_you_mean(row_kind, frame.columns),
         )
     columns = tuple(
@@ -63,7 +63,7 @@ def _watermark(text: str | None, columns: Sequence[str]) -> s.Watermark | None:
     times = [name for name in used if name in columns] or used
     if len(times) != 1:
         raise PlanError(
-            f"the watermark `{text}` must be made from one column, its event time",
+            f"the watermark `{text}` must be an expression of exactly one column, the event time",
             notes={"columns": ", ".join(columns)},
             hint="for example: ts - INTERVAL '5' SECOND",
         )

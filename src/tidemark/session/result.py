@@ -53,7 +53,7 @@ class Result:
     def batches(self) -> Iterator[pa.Table]:
         """The changes as Arrow tables, as they come; `_tm_kind` holds kinds if there are others
         than `+I`."""
-        raise TidemarkError("this statement has no rows", hint="only queries have")
+        raise TidemarkError("this statement does not return rows", hint="only queries have")
 
     def changes(self) -> Iterator[Change]:
         """The changes one by one, as they come. Closing the iterator stops the query."""
@@ -68,7 +68,7 @@ class Result:
 
     def to_arrow(self) -> pa.Table:
         """All changes applied, as an Arrow table. Waits until a bounded query has ended."""
-        raise TidemarkError("this statement has no rows", hint="only queries have")
+        raise TidemarkError("this statement does not return rows", hint="only queries have")
 
     def rows(self) -> list[dict[str, Any]]:
         """All changes applied, as a list of dicts."""
@@ -94,7 +94,7 @@ class Result:
         >>> with session.sql("SELECT shop, COUNT(*) AS n FROM orders GROUP BY shop").live() as now:
         ...     now.show(seconds=60)  # doctest: +SKIP
         """
-        raise TidemarkError("this statement has no rows to follow", hint="only queries have")
+        raise TidemarkError("this statement does not return rows", hint="only queries have")
 
     def to_dataframe(self, kind_column: str = "row_kind") -> DataFrame:
         """The query as a Spark DataFrame, streaming if it has no end. A changelog keeps its row
@@ -109,7 +109,7 @@ class Result:
         ...     "shop", "window_start", "COUNT(*) AS n"
         ... )  # doctest: +SKIP
         """
-        raise TidemarkError("this statement has no rows", hint="only queries have windows")
+        raise TidemarkError("this statement does not return rows", hint="only queries have windows")
 
 
 def _close(batches: Iterator[Any]) -> None:
@@ -182,8 +182,8 @@ class QueryResult(Result):
     def to_arrow(self) -> pa.Table:
         if not self.bounded:
             raise TidemarkError(
-                "this query has no end, so its rows can never all be there",
-                hint="read `changes()` instead, and stop when you have seen enough",
+                "this query is unbounded, so it never has all its rows",
+                hint="iterate over `changes()` instead, and stop when you have enough",
             )
         from tidemark.session.changelogs import applied
 

@@ -110,7 +110,7 @@ class Session:
         """Run every statement of the text; the last one's result. Jobs run on in the background."""
         results = deque(self.run(text, name), maxlen=1)
         if not results:
-            raise TidemarkError("there is no statement in the text")
+            raise TidemarkError("the script contains no statements")
         return results[0]
 
     def run(self, text: str, name: str = "<sql>") -> Iterator[Result]:

@@ -59,7 +59,7 @@ def show(statement: s.Show, catalogs: Catalogs, planner: Planner) -> TableResult
             column = statement.what.lower().removesuffix("s") + " name"
             names = sorted(_names(statement, catalogs))
             return _filtered(_table([column], [(name,) for name in names]), statement)
-    raise NotSupported(f"SHOW {statement.what} cannot be run", at=statement.span)
+    raise NotSupported(f"SHOW {statement.what} is not supported", at=statement.span)
 
 
 def _names(statement: s.Show, catalogs: Catalogs) -> list[str]:

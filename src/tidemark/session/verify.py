@@ -56,7 +56,7 @@ def _verified(session: Session, statement: Runnable, source: Source) -> Iterator
     stream = session.workspace.dry_run(statement, source, "streaming")
     if not stream.bounded:
         raise PlanError(
-            "only queries over bounded tables can be run both ways",
+            "only queries over bounded tables can be verified",
             at=statement.span,
             source=source,
         )

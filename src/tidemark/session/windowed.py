@@ -39,7 +39,9 @@ class WindowedTable(Generic[R]):
         """One row per key and window: SQL expressions over keys, aggregates, and, for windows of
         time, `window_start`, `window_end` and `window_time`."""
         if not items:
-            raise PlanError("select() takes at least one column", hint="such as 'COUNT(*) AS n'")
+            raise PlanError(
+                "select() needs at least one column", hint="for example: 'COUNT(*) AS n'"
+            )
         text = self._sql(items)
         [statement] = parse_script(text, "<window>").statements
         assert isinstance(statement, s.Query)
@@ -60,7 +62,7 @@ class WindowedTable(Generic[R]):
         window = self.window
         if window.late_ms is not None and not window.lateness_ms:
             raise PlanError(
-                "late_fire() needs to know how late rows may be",
+                "late_fire() requires allowed_lateness()",
                 hint="add .allowed_lateness('1 hour')",
             )
         emit = Emit(_firing(window.early_ms), _firing(window.late_ms))

@@ -52,12 +52,12 @@ class Workspace:
         """Make a Python function callable by its name; its result type must be known."""
         if is_built_in(function.name):
             raise CatalogError(
-                f"`{function.name}` is a built-in function", hint="choose another name"
+                f"`{function.name}` is a built-in function", hint="choose a different name"
             )
         if function.returns is None:
             raise CatalogError(
-                f"the result type of function `{function.name}` is not known",
-                hint='annotate it (`-> str`), or give returns="STRING"',
+                f"the result type of function `{function.name}` is unknown",
+                hint='annotate the function (`-> str`), or pass returns="STRING"',
             )
         self.catalogs.put_function(s.Name((function.name,)), function)
 
@@ -68,12 +68,13 @@ class Workspace:
         for name in (function.time_attribute, *function.primary_key):
             if name not in known:
                 raise CatalogError(
-                    f"`{function.table}` has no column `{name}`", hint=did_you_mean(name, known)
+                    f"column `{name}` does not exist in `{function.table}`",
+                    hint=did_you_mean(name, known),
                 )
         if known[function.time_attribute].time is None:
             raise CatalogError(
                 f"`{function.time_attribute}` is not a time attribute of `{function.table}`",
-                hint="declare a WATERMARK for it, or a column AS PROCTIME()",
+                hint="declare a WATERMARK for it, or add a column AS PROCTIME()",
             )
         self.catalogs.temporal_functions[function.name.lower()] = function
 

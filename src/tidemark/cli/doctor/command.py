@@ -44,7 +44,7 @@ def _with_spark(terminal: Terminal, debug: bool) -> list[Finding]:
         try:
             return Worker().call(
                 lambda: list(check_spark(lambda: open_session({}, None))),
-                lambda: status.show("starting Spark; it takes a while"),
+                lambda: status.show("starting Spark, this takes a while"),
             )
         finally:
             status.clear()

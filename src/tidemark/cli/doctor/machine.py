@@ -19,8 +19,8 @@ MACHINE = "Machine"
 
 OLDEST_JAVA = 17
 _INSTALL_JAVA = (
-    "install a Java runtime, 17 or newer (apt-get install openjdk-17-jre-headless, "
-    "brew install openjdk@17), or set JAVA_HOME to one"
+    "install a Java runtime, version 17 or newer (apt-get install openjdk-17-jre-headless, "
+    "brew install openjdk@17), or set JAVA_HOME"
 )
 _GIB = 1024**3
 _LEAST_MEMORY = 2 * _GIB
@@ -38,7 +38,7 @@ def check_java(environment: Mapping[str, str] = os.environ) -> Iterator[Finding]
     try:
         text = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
     except OSError as error:
-        todo = "correct JAVA_HOME, or unset it to use the Java on PATH" if home else _INSTALL_JAVA
+        todo = "fix JAVA_HOME, or unset it to use the Java on PATH" if home else _INSTALL_JAVA
         yield Finding(JAVA, "java", "missing", f"{where}: {error.strerror}", todo)
         return
     yield _judge_java(text, where)
@@ -47,7 +47,7 @@ def check_java(environment: Mapping[str, str] = os.environ) -> Iterator[Finding]
 def _judge_java(text: str, where: str) -> Finding:
     found = re.search(r'version "((?:1\.)?(\d+)[^"]*)"', text)
     if found is None:
-        return Finding(JAVA, "java", "warning", f"{where}: its version cannot be read")
+        return Finding(JAVA, "java", "warning", f"{where}: cannot determine its version")
     if int(found[2]) < OLDEST_JAVA:
         detail = f"{found[1]}, {where}; Spark needs {OLDEST_JAVA} or newer"
         return Finding(JAVA, "java", "missing", detail, _INSTALL_JAVA)
@@ -58,14 +58,14 @@ def check_worker_python(environment: Mapping[str, str] = os.environ) -> Iterator
     """Whether Spark's workers run the same Python as this process."""
     chosen = environment.get("PYSPARK_PYTHON")
     if not chosen:
-        detail = "not set; Tidemark sets it to this interpreter"
+        detail = "not set; Tidemark uses this interpreter"
         yield Finding(WORKERS, "PYSPARK_PYTHON", "ok", detail)
         return
     program = "import sys; print(sys.prefix, *sys.version_info[:2])"
     try:
         done = subprocess.run([chosen, "-c", program], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        todo = "unset PYSPARK_PYTHON, or point it at a Python that runs"
+        todo = "unset PYSPARK_PYTHON, or point it to a working Python"
         yield Finding(WORKERS, "PYSPARK_PYTHON", "missing", f"{chosen}: {error}", todo)
         return
     yield _judge_worker(chosen, *done.stdout.rsplit(maxsplit=2))
@@ -75,10 +75,10 @@ def _judge_worker(chosen: str, prefix: str, major: str, minor: str) -> Finding:
     todo = f"unset PYSPARK_PYTHON, or set it to {sys.executable}"
     if (int(major), int(minor)) != sys.version_info[:2]:
         here = ".".join(map(str, sys.version_info[:2]))
-        detail = f"{chosen} is Python {major}.{minor}, this is {here}: Spark refuses to mix them"
+        detail = f"{chosen} is Python {major}.{minor}, but this is {here}: Spark cannot mix them"
         return Finding(WORKERS, "PYSPARK_PYTHON", "missing", detail, todo)
     if Path(prefix) != Path(sys.prefix):
-        detail = f"{chosen} has packages of its own ({prefix})"
+        detail = f"{chosen} has its own packages ({prefix})"
         return Finding(WORKERS, "PYSPARK_PYTHON", "warning", detail, todo)
     return Finding(WORKERS, "PYSPARK_PYTHON", "ok", chosen)
 
@@ -99,7 +99,7 @@ def _check_memory() -> Finding:
     except (ValueError, OSError):  # not every system tells
         return Finding(MACHINE, "memory", "ok", "unknown")
     free = max(free, _available_on_linux())
-    todo = "close other programs; a local Spark takes 1 GiB and more"
+    todo = "close other programs; a local Spark needs 1 GiB or more"
     return _enough("memory", free, _LEAST_MEMORY, f"free of {total / _GIB:.1f} GiB", todo)
 
 

@@ -38,7 +38,9 @@ def check_connect(installed: Callable[[str], str] = metadata.version) -> Iterato
         try:
             yield Finding(CONNECT, name, "ok", installed(name))
         except metadata.PackageNotFoundError:
-            detail = "not installed; only for a remote Spark: pip install 'tidemark[connect]'"
+            detail = (
+                "not installed; only needed for a remote Spark: pip install 'tidemark[connect]'"
+            )
             yield Finding(CONNECT, name, "optional", detail)
 
 

@@ -45,7 +45,7 @@ def _check_worker(session: Session) -> Finding:
         return Finding(SPARK, "worker", "missing", *_what_and_todo(error))
     if row["python"] == sys.executable:
         return Finding(SPARK, "worker", "ok", row["python"])
-    detail = f"workers run {row['python']}, this is {sys.executable}"
+    detail = f"workers run {row['python']}, but this is {sys.executable}"
     return Finding(SPARK, "worker", "warning", detail, "unset PYSPARK_PYTHON")
 
 

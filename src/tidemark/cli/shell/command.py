@@ -50,7 +50,7 @@ def _converse(
     interrupts = Interrupts()
     runner = Runner(session, terminal, display, interrupts)
     shell = Shell(session, runner, terminal, interrupts, clear=clear, debug=debug)
-    terminal.say(f"Tidemark {__version__}: Flink SQL on Spark. HELP; lists what there is.")
+    terminal.say(f"Tidemark {__version__}: Flink SQL on Spark. Type HELP; for help.")
     try:
         for source in [*personal_init_script(), *init_scripts(init)]:
             shell.declare(source)

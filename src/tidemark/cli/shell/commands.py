@@ -6,22 +6,22 @@ import re
 from typing import NamedTuple
 
 HELP = """\
-A statement ends with `;` and may have several lines.
+A statement ends with `;` and may span several lines.
 
-  SELECT ...;            shows rows; a query that never ends is shown live
-  INSERT INTO ...;       starts a job; one that never ends goes on in the background
+  SELECT ...;            shows rows; an unbounded query is shown live
+  INSERT INTO ...;       starts a job; an unbounded one continues in the background
   EXPLAIN ...;           shows a plan
   SHOW TABLES;           also VIEWS, FUNCTIONS, DATABASES, CATALOGS, COLUMNS FROM t, CREATE TABLE t
   DESCRIBE t;            the columns of a table or view
   SET;                   the options; SET 'key' = 'value'; changes one
-  SHOW JOBS;             what runs and what has ended
-  STOP JOB 'id';         ends a job
+  SHOW JOBS;             running and finished jobs
+  STOP JOB 'id';         stops a job
   SOURCE file.sql;       runs a script
   CLEAR;                 clears the screen
-  QUIT;                  leaves, and stops what still runs
+  QUIT;                  exits, and stops what is still running
 
 Tab completes, the arrow keys and Ctrl-R find earlier statements, Ctrl-C stops a running query or
-discards what was typed, Ctrl-D leaves.
+discards what was typed, Ctrl-D exits.
 """
 
 _COMMAND = re.compile(

@@ -86,7 +86,7 @@ class Shell:
         self._runner.jobs.wait(bounded)
         for running in self._runner.jobs.unannounced():
             job = running.job
-            line = f"it goes on in the background; STOP JOB '{job.id}'; ends it"
+            line = f"it continues in the background; STOP JOB '{job.id}'; stops it"
             self._terminal.say(self._terminal.paint_err(line, "dim"))
 
     def _survive(self, action: Callable[[], None]) -> None:
@@ -136,9 +136,9 @@ class Shell:
 
     def _stop(self, job: Job) -> None:
         if job.state != "running":
-            self._terminal.say(f"job {job.name} is {job.state} already")
+            self._terminal.say(f"job {job.name} is already {job.state}")
         elif not stop_within(job, _STOP_SECONDS):
-            raise TidemarkError(f"job {job.name} does not stop")
+            raise TidemarkError(f"job {job.name} is not stopping")
 
     def _stop_job(self, wanted: str) -> None:
         for job in self._session.jobs:
@@ -147,6 +147,6 @@ class Shell:
                 return
         running = [job.id for job in self._session.jobs if job.state == "running"]
         raise TidemarkError(
-            f"there is no job '{wanted}'",
-            hint=did_you_mean(wanted, running) or "SHOW JOBS; lists them",
+            f"unknown job '{wanted}'",
+            hint=did_you_mean(wanted, running) or "SHOW JOBS; lists all jobs",
         )
