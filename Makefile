@@ -1,6 +1,6 @@
 # `make` lists what there is. Everything runs in .venv, which the first target that needs it makes.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs conformance-record bench lock java
+.PHONY: help demo test test-deep check docs conformance-record bench lock java
 SHELL := /bin/bash
 
 BIN := .venv/bin
@@ -14,6 +14,9 @@ demo: java .venv/.ready ## orders, rates that change, the right rate for each or
 
 test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some)
 	@scripts/test $(ARGS)
+
+test-deep: .venv/.ready ## the random searches among the tests, with twenty times as many examples
+	$(BIN)/pytest -m hypothesis --hypothesis-profile=deep $(ARGS)
 
 check: .venv/.ready ## format, lint, types and the layers: what CI asks before the tests
 	$(BIN)/ruff format --check .

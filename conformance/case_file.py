@@ -20,13 +20,17 @@ KEYS = (
 )  # fmt: skip
 
 
-class _Loader(yaml.SafeLoader):
+# Ten times as fast where PyYAML was built with libyaml, as its wheels are.
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc]  # chosen when imported
     """Leaves times and dates as the strings they are."""
 
 
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in tags if tag != "tag:yaml.org,2002:timestamp"]
-    for first, tags in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, tags in _SafeLoader.yaml_implicit_resolvers.items()
 }
 
 

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.searching import register_profiles
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+register_profiles()
 
 
 @pytest.fixture(scope="session")

@@ -7,14 +7,11 @@ import time
 
 import pytest
 
-from conformance.case import load_cases
 from conformance.script import write_script
 from tests.dialect.samples import round_trip, seeds
+from tests.recorded import CASES
 from tidemark.dialect import parse_script
 from tidemark.errors import SqlError
-
-CASES = load_cases()
-
 
 READ = [case for case in CASES if case.compare != "error"]
 REFUSED_BY_FLINK = [case for case in CASES if case.compare == "error"]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.dialect.samples import pairs, seeds
+from tests.searching import searched
 from tidemark.dialect import is_complete, parse_expression, parse_script, parse_type, to_sql
 from tidemark.dialect.keywords import RESERVED
 from tidemark.dialect.statements import Script
 from tidemark.dialect.tokens import PUNCTUATION, scan
 from tidemark.errors import Source, SqlError
 
-bounded = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+bounded = searched(150, suppress_health_check=list(HealthCheck))
 
 VALID = [*seeds().values(), *(before for before, _ in pairs().values())]
 TOKENS = sorted(
@@ -116,7 +117,7 @@ operands = st.sampled_from(
 )
 
 
-@settings(bounded, max_examples=600)
+@searched(600, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(operands, operators), max_size=8), operands)
 def test_expressions_print_back_whatever_their_operators(pairs_, last):
     text = " ".join(f"{operand} {operator}" for operand, operator in pairs_) + f" {last}"

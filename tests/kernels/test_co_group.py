@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.searching import searched
 from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
 from tidemark.kernels.co_group_sessions import SharedSessions
 from tidemark.kernels.columns import AFTER_ALL
@@ -128,7 +129,7 @@ def expected(reference: CoGroupReference, events: Sequence[Event]) -> list[Group
 
 @pytest.mark.parametrize("gap", [None, GAP])
 @given(history=HISTORIES, cuts=CUTS, compaction=COMPACTIONS)
-@settings(max_examples=60, deadline=None)
+@searched(60)
 def test_rows_meet_as_if_each_came_alone_however_they_are_cut(
     gap: int | None, history: list[Event], cuts: list[str], compaction: Compaction
 ) -> None:
@@ -141,7 +142,7 @@ def test_rows_meet_as_if_each_came_alone_however_they_are_cut(
 
 
 @given(HISTORIES, COMPACTIONS)
-@settings(max_examples=60, deadline=None)
+@searched(60)
 def test_sessions_are_over_when_the_kernel_asks_to_be_called(
     history: list[Event], compaction: Compaction
 ) -> None:

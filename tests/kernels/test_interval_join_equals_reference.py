@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.interval_join import IntervalJoin
 from tidemark.kernels.interval_join_stream import StreamIntervalJoin
@@ -29,7 +30,7 @@ from .histories import (
 from .interval_reference import IntervalReference, StreamReference
 from .reference import NONE_YET
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = searched(60)
 
 # Negative, zero, wide on one side, and such that nothing can lie between.
 BOUNDS = st.one_of(

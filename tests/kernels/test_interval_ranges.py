@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.columns import HASH, TIME
 from tidemark.kernels.interval_ranges import Ranges, by_key_and_time
 
@@ -39,25 +40,25 @@ def found(kept: list[tuple[int, int]], looking: list[tuple[int, int]], width: in
 
 
 @given(kept=rows(40), looking=rows(12), width=st.integers(-3, 10))
-@settings(max_examples=200, deadline=None)
+@searched(200)
 def test_what_is_found_is_what_lies_in_the_range(kept, looking, width):
     found(kept, looking, width)
 
 
 @given(kept=rows(60), looking=rows(2), width=st.integers(-3, 10))
-@settings(max_examples=100, deadline=None)
+@searched(100)
 def test_few_rows_find_theirs_in_long_runs(kept, looking, width):
     found(kept, looking, width)
 
 
 @given(kept=rows(12, HUGE), looking=rows(12, HUGE), width=st.sampled_from([0, HUGE]))
-@settings(max_examples=100, deadline=None)
+@searched(100)
 def test_times_may_be_as_far_apart_as_numbers_go(kept, looking, width):
     found(kept, looking, width)
 
 
 @given(rows(40))
-@settings(max_examples=100, deadline=None)
+@searched(100)
 def test_rows_are_sorted_by_hash_then_time(kept):
     ordered = list(by_key_and_time(frame(kept)).iter_rows())
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.searching import searched
 from tidemark.kernels.co_group import Placing
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.interval_join_stream import StreamIntervalJoin
@@ -66,7 +67,7 @@ def test_a_late_row_tells_its_time_and_the_watermark_of_both_inputs() -> None:
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
 @pytest.mark.parametrize("name", JOINS)
 @given(history=histories(near=25, far=12), cuts=CUTS)
-@settings(max_examples=30, deadline=None)
+@searched(30)
 def test_rows_are_told_exactly_where_a_join_drops_them(
     name: str, side: int, history: list[Event], cuts: list[str]
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.kernels.columns import HASH
@@ -21,7 +21,6 @@ def longs(values: list[int]) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 
-@settings(deadline=None)
 @given(st.lists(numbers))
 def test_equal_values_stay_as_they_came(values: list[int]) -> None:
     assert stable_order(longs(values)).tolist() == sorted(
@@ -29,7 +28,6 @@ def test_equal_values_stay_as_they_came(values: list[int]) -> None:
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.one_of(keys, st.integers(0, 2**62)), numbers)))
 def test_rows_with_two_values_each_are_ordered_by_both(rows: list[tuple[int, int]]) -> None:
     first, second = longs([row[0] for row in rows]), longs([row[1] for row in rows])
@@ -38,7 +36,6 @@ def test_rows_with_two_values_each_are_ordered_by_both(rows: list[tuple[int, int
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(keys, numbers)), st.lists(st.tuples(keys, numbers)))
 def test_the_newest_version_at_or_before_a_time_is_found(
     versions: list[tuple[int, int]], asked: list[tuple[int, int]]
@@ -51,7 +48,6 @@ def test_the_newest_version_at_or_before_a_time_is_found(
         assert place == max(mine, default=-1)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(keys, st.sampled_from(["a", "b", None]))), st.booleans())
 def test_a_key_has_one_number_also_where_two_have_one_hash(
     rows: list[tuple[int, str | None]], collide: bool

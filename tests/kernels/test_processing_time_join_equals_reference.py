@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
@@ -30,7 +31,7 @@ BATCHES = st.lists(
     st.sampled_from([None, (2, 3), (4, 6), (0, 5)]),
     st.integers(2, 4),
 )
-@settings(max_examples=150, deadline=None)
+@searched(150)
 def test_every_left_row_sees_what_arrived_before_it(
     batches: list[tuple[list[tuple[int, str | None, str]], int, bool]],
     how: str,

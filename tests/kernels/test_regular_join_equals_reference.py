@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, KIND, STAMP, TIME
 from tidemark.kernels.protocol import Metrics
 from tidemark.kernels.regular_join import RegularJoin
@@ -21,7 +22,7 @@ from .histories import COMPACTIONS, CUTS, HOWS, in_any_order
 from .reference import NONE_YET
 from .regular_join_reference import LEFT, RIGHT, RegularReference, Row, Told
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = searched(60)
 
 CONDITION = (pl.col("l_value") + pl.col("r_value")) % 3 != 0
 

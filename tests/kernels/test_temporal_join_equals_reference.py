@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
@@ -18,7 +19,7 @@ from tidemark.kernels.temporal_join import TemporalJoin
 from .drive import LEFT, RIGHT, Arrived, Driver
 from .reference import NONE_YET, Emitted, EventTimeReference, Row
 
-MANY = settings(max_examples=100, deadline=None)
+MANY = searched(100)
 
 KEYS = st.sampled_from(["a", "b", "c", "d", None])
 TIMES = st.integers(-3, 12)  # few, so that times meet, and some lie before 1970

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.co_group import CoGroup, Placing
 from tidemark.kernels.columns import AFTER_ALL, TIME
 from tidemark.kernels.segments import Compaction
@@ -158,7 +159,7 @@ def expected(
     CUTS,
     COMPACTIONS,
 )
-@settings(max_examples=300, deadline=None)
+@searched(300)
 def test_rows_join_as_if_each_came_alone_however_they_are_cut(
     how: str,
     conditional: bool,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from tests.plan.marked import workspace
+from tests.searching import searched
 from tidemark.errors import SqlError
 from tidemark.plan import expressions
 from tidemark.plan.explain import explain
@@ -195,7 +196,7 @@ def refusal_or_plan(sql: str) -> SqlError | Plan:
     return planned.plan
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@searched(300)
 @given(QUERIES)
 def test_query_is_planned_or_refused_with_a_place(sql: str):
     answer = refusal_or_plan(sql)

@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.columns import KIND, SEQUENCE
 from tidemark.kernels.windows.spec import Call
@@ -169,7 +170,7 @@ def frame(rows: list[tuple[int, int | None]], retracts: bool) -> pl.DataFrame:
 
 
 @given(rows=rows, cut=st.integers(0, 30), retracts=st.booleans())
-@settings(max_examples=60, deadline=None)
+@searched(60)
 def test_accumulators_merge_in_any_grouping(rows, cut, retracts):
     aggregates = Aggregates.of(ALL, retracts=retracts)
     lifted = aggregates.lifted(frame(rows, retracts), ["g"])
@@ -182,7 +183,7 @@ def test_accumulators_merge_in_any_grouping(rows, cut, retracts):
 
 
 @given(rows=rows, retracts=st.booleans())
-@settings(max_examples=40, deadline=None)
+@searched(40)
 def test_running_accumulators_end_where_merging_does(rows, retracts):
     aggregates = Aggregates.of(ALL, retracts=retracts)
     lifted = aggregates.lifted(frame(rows, retracts), ["g"]).sort("g", maintain_order=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.kernels.aggregates.accumulators import Merge
@@ -38,7 +38,6 @@ def grouped(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.data(), st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=3, unique=True))
 def test_groups_come_to_the_same(data: st.DataObject, by: list[str]) -> None:
     types = [KEYS[name] for name in by]
@@ -52,7 +51,6 @@ def test_groups_come_to_the_same(data: st.DataObject, by: list[str]) -> None:
     assert result.equals(grouped(rows, by))
 
 
-@settings(deadline=None)
 @given(st.data(), st.lists(values, min_size=1, max_size=20))
 def test_runs_come_to_what_their_rows_do(data: st.DataObject, found: list[Any]) -> None:
     rows = pl.DataFrame(found, SCHEMA, orient="row").with_row_index("place")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.late_rows import LATE_KIND, LATE_TIME, LATE_WATERMARK, LateRows, Punctual
 from tidemark.kernels.protocol import Kernel
@@ -75,7 +76,7 @@ WINDOWS = [Sliding(10, 10, -3), Sliding(12, 4), Sliding(4, 10), Cumulating(12, 4
 
 @pytest.mark.parametrize("assigner", WINDOWS, ids=str)
 @pytest.mark.parametrize("lateness", [0, 7])
-@settings(max_examples=40, deadline=None)
+@searched(40)
 @given(batches=st.lists(st.tuples(ROWS, st.integers(-40, 60)), max_size=4))
 def test_rows_are_late_exactly_where_an_aggregate_drops_them(assigner, lateness, batches):
     emit = Emit(late=Firing(each_row=True)) if lateness else Emit()

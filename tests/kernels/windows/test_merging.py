@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.kernels.windows.merging import DROPPED, Spans, merge
 
@@ -121,7 +122,7 @@ def arriving(draw: st.DrawFn, most: int) -> list[Span]:
 
 @pytest.mark.parametrize("scale", [1, 2**30])
 @given(before=stored(), rows=arriving(60))
-@settings(max_examples=400, deadline=None)
+@searched(400)
 def test_spans_at_their_own_watermarks_become_what_they_become_one_after_the_other(
     scale: int, before: list[Span], rows: list[Span]
 ):

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, KIND
 from tidemark.kernels.protocol import Step
 from tidemark.kernels.segments import Compaction
@@ -164,7 +165,7 @@ COMPACTIONS = st.builds(Compaction, fanout=st.integers(2, 4), smallest=st.intege
 
 @pytest.mark.parametrize("hash_values", [2, 1000])
 @given(script=scripts, compaction=COMPACTIONS)
-@settings(max_examples=150, deadline=None)
+@searched(150)
 def test_rows_come_with_their_sessions_as_if_each_had_come_alone(
     hash_values: int, script: list[Any], compaction: Compaction
 ):

@@ -9,9 +9,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.errors import TidemarkError
 from tidemark.kernels.aggregates.users import RowByRow, Vectorized
 from tidemark.kernels.windows.aggregate import WindowAggregate
@@ -229,7 +230,7 @@ class MergingRows(Rows):
     ],
 )
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
-@settings(max_examples=25, deadline=None)
+@searched(25)
 def test_it_gives_what_the_rows_give_however_they_come(function, assigner, emit, script, takes):
     call = Call("ROWS", ("v",), "n", LONG, implementation=RowByRow(function))
     kernel = WindowAggregate(("k",), ASSIGNERS[assigner], (call,), emit, compaction=SMALL)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.windows.aggregate import WindowAggregate
@@ -125,7 +126,7 @@ SMALL = Compaction(fanout=2, smallest=2)
 
 @pytest.mark.parametrize("name", ASSIGNERS)
 @given(script=scripts)
-@settings(max_examples=25, deadline=None)
+@searched(25)
 def test_each_window_is_told_once_with_the_rows_that_came_in_time(name, script):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
@@ -142,7 +143,7 @@ ADDED = [
 
 @pytest.mark.parametrize(("name", "combined"), ADDED)
 @given(script=scripts)
-@settings(max_examples=25, deadline=None)
+@searched(25)
 def test_what_is_only_added_up_is_the_same(name, combined, script):
     chosen, functions = calls("count", "sum", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=combined, compaction=SMALL)
@@ -151,7 +152,7 @@ def test_what_is_only_added_up_is_the_same(name, combined, script):
 
 @pytest.mark.parametrize("name", ASSIGNERS)
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
-@settings(max_examples=25, deadline=None)
+@searched(25)
 def test_rows_that_are_taken_back_do_not_count(name, script, takes):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, retracts=True, compaction=SMALL)
@@ -160,7 +161,7 @@ def test_rows_that_are_taken_back_do_not_count(name, script, takes):
 
 @pytest.mark.parametrize("name", ["tumbling", "given", "session"])
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
-@settings(max_examples=20, deadline=None)
+@searched(20)
 def test_lists_are_in_order_of_arrival(name, script, takes):
     chosen, functions = calls("list")
     reference = Reference(ASSIGNERS[name], functions)
@@ -171,7 +172,7 @@ def test_lists_are_in_order_of_arrival(name, script, takes):
 
 @pytest.mark.parametrize("name", [n for n, a in ASSIGNERS.items() if not isinstance(a, Session)])
 @given(script=scripts)
-@settings(max_examples=25, deadline=None)
+@searched(25)
 def test_rows_combined_before_they_come_give_the_same(name, script):
     chosen, functions = calls("count", "sum", "min", "distinct", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=True, compaction=SMALL)
@@ -182,7 +183,7 @@ def test_rows_combined_before_they_come_give_the_same(name, script):
 @pytest.mark.parametrize("emit", EMITS)
 @pytest.mark.parametrize("name", UPDATING)
 @given(script=scripts, lateness=st.sampled_from([0, 5, 30]))
-@settings(max_examples=15, deadline=None)
+@searched(15)
 def test_results_are_told_before_and_after_the_end(name, emit, script, lateness):
     chosen, functions = calls("count", "sum", "min", "max", "filtered")
     kernel = WindowAggregate(
@@ -194,7 +195,7 @@ def test_results_are_told_before_and_after_the_end(name, emit, script, lateness)
 @pytest.mark.parametrize("emit", ["early and late", "both by the clock"])
 @pytest.mark.parametrize("name", ["tumbling", "sliding", "given"])
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
-@settings(max_examples=20, deadline=None)
+@searched(20)
 def test_a_result_whose_rows_are_all_taken_back_is_deleted(name, emit, script, takes):
     chosen, functions = calls("count", "sum", "min", "distinct", "list")
     assigner, emits = UPDATING[name], EMITS[emit]
@@ -208,7 +209,7 @@ COUNTED = [CountSliding(3, 3), CountSliding(5, 2), CountSliding(4, 1), CountSlid
 
 @pytest.mark.parametrize("assigner", COUNTED)
 @given(script=scripts)
-@settings(max_examples=25, deadline=None)
+@searched(25)
 def test_count_windows_are_told_when_they_are_full(assigner, script):
     chosen, functions = calls("count", "sum", "min", "list")
     kernel = WindowAggregate(("k",), assigner, chosen, compaction=SMALL)
