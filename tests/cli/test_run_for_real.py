@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE_SECONDS
+
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 ENDLESS = """
@@ -37,7 +39,7 @@ def test_ctrl_c_ends_an_endless_query_and_its_lines_are_whole(tmp_path):
     program.send_signal(signal.SIGINT)
     rest, said = program.stdout.read(), program.stderr.read()
 
-    assert program.wait(timeout=60) == 130
+    assert program.wait(timeout=PATIENCE_SECONDS) == 130
     for line in [*first, *rest.splitlines()]:
         assert set(json.loads(line)) == {"op", "row"}
     assert said.splitlines() == ["table `source` created", "SIGINT: stopping"]
@@ -51,7 +53,7 @@ def test_sigterm_stops_a_job_and_says_how_far_it_came(tmp_path):
     program.terminate()
     rest, said = program.stdout.read(), program.stderr.read()
 
-    assert program.wait(timeout=60) == 143
+    assert program.wait(timeout=PATIENCE_SECONDS) == 143
     assert all(line.startswith("+I[") for line in [*first, *rest.splitlines()])
     assert "SIGTERM: stopping\njob insert-into-sink stopped: " in said
     assert "Traceback" not in said

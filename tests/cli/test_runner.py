@@ -16,6 +16,7 @@ from tests.cli.fakes import (
     inserts,
     plain_terminal,
 )
+from tests.waiting import wait_until
 from tidemark.cli.choices import Output
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.run import run_scripts
@@ -213,10 +214,11 @@ def test_progress_is_drawn_on_a_screen_and_erased():
     class Slow(FakeResult):
         def changes(self):
             self.job = FakeJob("query")
-            time.sleep(0.4)
+            wait_until(lambda: "1,204 rows in" in err(terminal))
             yield from ROWS
 
-    terminal = run(FakeSession(Slow("query")), colored_terminal())
+    terminal = colored_terminal()
+    run(FakeSession(Slow("query")), terminal)
 
     assert "1,204 rows in" in err(terminal)
     assert "\r\x1b[K" in err(terminal)
@@ -251,11 +253,10 @@ def test_the_worker_hands_back_results_and_exceptions():
     worker, ticks = Worker(), []
 
     def slow() -> str:
-        time.sleep(0.25)
+        wait_until(lambda: ticks)
         return "done"
 
     assert worker.call(slow, lambda: ticks.append(1)) == "done"
-    assert ticks
     with pytest.raises(ZeroDivisionError):
         worker.call(lambda: 1 / 0, lambda: None)
 
@@ -270,7 +271,8 @@ def test_a_feed_does_not_run_far_ahead_of_its_reader():
             yield ROWS[0]
 
     feed = Feed(many())
-    time.sleep(0.3)
+    wait_until(lambda: taken > Feed.MOST_WAITING)
+    time.sleep(0.05)  # long enough to run away, and the test passes also if it did not begin to
     assert taken <= Feed.MOST_WAITING + 2
 
     total = 0

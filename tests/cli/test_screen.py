@@ -14,6 +14,8 @@ import termios
 import time
 from collections.abc import Callable
 
+from tests.waiting import PATIENCE_SECONDS
+
 ENVIRONMENT = {**os.environ, "TERM": "xterm-256color"}
 for unwanted in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI"):
     ENVIRONMENT.pop(unwanted, None)
@@ -53,7 +55,7 @@ class OnTerminal:
         os.close(slave)
         self.screen = ""
 
-    def wait_for(self, condition: Callable[[str], bool], seconds: float = 30) -> None:
+    def wait_for(self, condition: Callable[[str], bool], seconds: float = PATIENCE_SECONDS) -> None:
         deadline = time.monotonic() + seconds
         while not condition(self.screen):
             assert time.monotonic() < deadline, self.screen
@@ -130,7 +132,7 @@ def test_an_endless_query_in_a_pipe_writes_lines_and_sigterm_ends_it():
     program.terminate()
     rest, said = program.stdout.read(), program.stderr.read()
 
-    assert program.wait(timeout=30) == 143
+    assert program.wait(timeout=PATIENCE_SECONDS) == 143
     assert lines[2].split() == ["0", "│", "row", "0"]
     assert rest == ""
     assert "stopped after 50 rows" in said
@@ -147,5 +149,5 @@ def test_a_reader_that_has_enough_ends_the_query_quietly():
     program.stdout.readline()
     program.stdout.close()
 
-    assert program.wait(timeout=30) == 0
+    assert program.wait(timeout=PATIENCE_SECONDS) == 0
     assert program.stderr.read() == ""

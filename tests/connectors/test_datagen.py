@@ -186,11 +186,12 @@ def test_a_stream_without_end_keeps_its_pace(spark):
     frame = read(spark, datagen("a INT", rows_per_second="20"), streaming=True)
     query = frame.writeStream.format("memory").queryName("pace").start()
     started = time.monotonic()
-    time.sleep(4)
+    while spark.table("pace").count() < 20:
+        assert query.isActive, query.exception()
     query.stop()
     seconds = time.monotonic() - started
 
-    assert 0 < spark.table("pace").count() <= 20 * (seconds + 1)
+    assert 20 <= spark.table("pace").count() <= 20 * (seconds + 1)
 
 
 def test_a_table_without_end_is_no_batch(spark):

@@ -7,9 +7,10 @@ What comes out is known beforehand, however often a run is broken off and starte
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
+
+from tests.waiting import wait_until
 
 SCRIPT = """
 CREATE TABLE orders (
@@ -30,7 +31,6 @@ LEFT JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency;
 
 STEP_SECONDS = 10
 CURRENCIES = ("EUR", "USD", "YEN")
-PATIENCE_SECONDS = 120
 
 
 # Each order and its rate after three steps. YEN has no rate, USD none before 00:00:07; the last
@@ -105,20 +105,7 @@ class LiveOrders:
         self.wait_for(lambda: len(self.written()) >= self.due(), alive)
 
     def wait_for(self, happened: Callable[[], bool], alive: Callable[[], bool]) -> None:
-        wait_for(happened, alive, self.written)
-
-
-def wait_for(
-    happened: Callable[[], bool],
-    alive: Callable[[], bool],
-    last_seen: Callable[[], object] = lambda: "nothing",
-) -> None:
-    """Until it has happened; an error if who is to do it has ended, or takes too long."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not happened():
-        assert alive(), "it has ended before it came so far"
-        assert time.monotonic() < deadline, f"nothing more after {last_seen()}"
-        time.sleep(0.001)
+        wait_until(happened, self.written, alive, every=0.001)
 
 
 def _time(second: int) -> str:

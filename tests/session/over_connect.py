@@ -8,11 +8,10 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import tidemark
+from tests.waiting import wait_until
 
 
 def main(folder: Path) -> None:
@@ -94,23 +93,16 @@ def say_what_unbounded_windows_tell(session: tidemark.Session, folder: Path) -> 
         row = {"v": number, "ts": f"2024-01-01 00:00:{second:02}"}
         (folder / "ev" / f".{number}").write_text(json.dumps(row) + "\n")
         (folder / "ev" / f".{number}").rename(folder / "ev" / f"{number}.json")
-        eventually(lambda number=number: both.progress().rows_in >= 2 * number)
-        eventually(lambda number=number: len(over.rows()) == number)
-    eventually(lambda: early.rows() == [{"s": 6}])
-    eventually(lambda: written(folder / "lates"))
+        wait_until(lambda number=number: both.progress().rows_in >= 2 * number)
+        wait_until(lambda number=number: len(over.rows()) == number)
+    wait_until(lambda: early.rows() == [{"s": 6}])
+    wait_until(lambda: written(folder / "lates"))
     for live in (early, over):
         live.stop()
     both.stop()
     say("early", early.rows())
     say("over", [row["v"] for row in over.rows()])
     say("late", written(folder / "lates"))
-
-
-def eventually(happens: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def written(folder: Path) -> list[str]:

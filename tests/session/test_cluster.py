@@ -10,7 +10,9 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from .live_orders import AFTER_THREE_STEPS, LiveOrders, wait_for
+from tests.waiting import wait_until
+
+from .live_orders import AFTER_THREE_STEPS, LiveOrders
 from .processes import Process, run_command
 
 pytestmark = pytest.mark.slow
@@ -32,12 +34,18 @@ class Cluster:
 
     def start(self, workers: int) -> None:
         self._start("master", "master.Master", "--port", str(self.port))
-        wait_for(lambda: f"Starting Spark master at {self.url}" in self.log("master"), self.alive)
+        self._wait_for(f"Starting Spark master at {self.url}")
         for number in range(workers):
             place = ["--work-dir", str(self.folder / f"work-{number}")]
             size = ["--cores", "1", "--memory", "1g"]
             self._start(f"worker-{number}", "worker.Worker", *place, *size, self.url)
-        wait_for(lambda: self.log("master").count("Registering worker") == workers, self.alive)
+        self._wait_for("Registering worker", workers)
+
+    def _wait_for(self, what: str, times: int = 1) -> None:
+        def log() -> str:
+            return self.log("master")
+
+        wait_until(lambda: log().count(what) == times, log, self.alive)
 
     def _start(self, name: str, what: str, *arguments: str) -> None:
         spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE_SECONDS, wait_until
 from tidemark.errors import JobError
 from tidemark.spark.jobs import StreamRun
 from tidemark.spark.progress import Reports
@@ -21,6 +21,7 @@ class Server:
         self.isActive = True
         self.recentProgress: list[dict[str, int]] = []
         self._views: set[str] = set()
+        self.asked_for: list[str] = []
         self._leave: Any = None
 
     # A DataStreamWriter.
@@ -58,6 +59,7 @@ class Server:
 
     # The catalog.
     def tableExists(self, name: str) -> bool:  # noqa: N802
+        self.asked_for.append(name)
         return name in self._views
 
     def table(self, name: str) -> str:
@@ -72,27 +74,20 @@ def server() -> Server:
     return Server()
 
 
-def eventually(happened: Any) -> None:
-    deadline = time.monotonic() + 10
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_a_report_of_an_idle_query_does_not_make_the_client_skip_the_batch_it_names(server):
     came: list[int] = []
     fetcher = Fetcher(server, lambda _, batch: came.append(batch))
     query = fetcher.start(server)
     server.run(0)
-    eventually(lambda: came == [0])
+    wait_until(lambda: came == [0])
 
     server.report(1)  # idle: batch 1 is to come
-    time.sleep(0.2)
+    wait_until(lambda: server.asked_for[-1].endswith("_1"))
     server.run(1)
-    eventually(lambda: came == [0, 1])
+    wait_until(lambda: came == [0, 1])
 
     query.stop()
-    assert fetcher.ended.wait(10)
+    assert fetcher.ended.wait(PATIENCE_SECONDS)
     assert came == [0, 1]
 
 
@@ -101,10 +96,10 @@ def test_batches_whose_reports_the_server_has_forgotten_come_too(server):
     fetcher = Fetcher(server, lambda _, batch: came.append(batch))
     query = fetcher.start(server)
     server.run(0)
-    eventually(lambda: came == [0])
+    wait_until(lambda: came == [0])
 
     server.isActive = False
-    assert fetcher.ended.wait(10)
+    assert fetcher.ended.wait(PATIENCE_SECONDS)
     for batch in (1, 2, 3):
         server.run(batch)
     server.forget_reports()
@@ -123,7 +118,7 @@ def test_a_consumer_that_fails_ends_the_query_and_is_the_jobs_failure(server):
     assert run.state == "running"
 
     server.run(0)
-    assert fetcher.ended.wait(10)
+    assert fetcher.ended.wait(PATIENCE_SECONDS)
 
     assert not query.isActive
     assert run.state == "failed"

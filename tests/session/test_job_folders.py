@@ -11,6 +11,7 @@ from pyspark import SparkFiles
 from pyspark.sql import DataFrame, SparkSession
 
 import tidemark
+from tests.waiting import PATIENCE_SECONDS
 from tidemark.spark.job_folders import JobFolders
 
 QUERY = """
@@ -59,7 +60,7 @@ def test_many_rows_are_handed_over_in_files_that_go_with_the_job(
         result = session.sql(QUERY)
         rows = result.rows()
         # The rows are there before the job has tidied up.
-        assert result.job is not None and result.job.wait(60)
+        assert result.job is not None and result.job.wait(PATIENCE_SECONDS)
 
     assert sorted(row["m"] for row in rows) == list(range(40_000))
     assert removed

@@ -26,30 +26,48 @@ def orders(tmp_path: Path) -> LiveOrders:
     return LiveOrders(tmp_path / "job")
 
 
-def test_a_process_killed_between_batches_and_inside_one_loses_and_repeats_nothing(orders):
+def test_a_process_killed_between_batches_and_inside_one_loses_and_repeats_nothing(tmp_path):
+    places = set()
+    for attempt in range(ATTEMPTS):
+        orders = LiveOrders(tmp_path / f"job-{attempt}")
+        places |= killed_twice(orders)
+        assert orders.written() == AFTER_THREE_STEPS
+        if places == {"between batches", "inside a batch"}:
+            return
+    pytest.fail(f"no kill came where it was wanted, only {places}")
+
+
+# A kill may come too late on a busy machine: the batch has ended, or another one has begun.
+ATTEMPTS = 5
+
+
+def killed_twice(orders: LiveOrders) -> set[str]:
+    """Runs the job with a kill between batches and one inside a batch, if all goes well; where
+    they came."""
     command = start_command(orders)
     try:
         orders.deliver()
         orders.wait_until_out(command.alive)
         _wait_until_idle(orders)
-        command.kill()
-        begun, ended = orders.commits()
-        assert begun == ended, "killed inside a batch instead of between two"
+        places = {place_of_kill(orders, command)}
 
         command = start_command(orders)
         orders.deliver()
         orders.wait_for(lambda: any(orders.sink.glob(".staging-*")), command.alive)
-        command.kill()
-        begun, ended = orders.commits()
-        assert len(begun) == len(ended) + 1, "killed between two batches instead of inside one"
+        places.add(place_of_kill(orders, command))
 
         command = start_command(orders)
         orders.deliver()
         orders.wait_until_out(command.alive)
     finally:
         command.kill()
+    return places
 
-    assert orders.written() == AFTER_THREE_STEPS
+
+def place_of_kill(orders: LiveOrders, command: Process) -> str:
+    command.kill()
+    begun, ended = orders.commits()
+    return "between batches" if begun == ended else "inside a batch"
 
 
 def _wait_until_idle(orders: LiveOrders) -> None:

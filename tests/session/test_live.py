@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tests.waiting import PATIENCE_SECONDS
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import JobError, TidemarkError
@@ -120,7 +121,7 @@ def test_stopping_leaves_the_rows_as_they_are(query: FakeQuery):
 
     assert table.state == "stopped"
     assert table.rows() == [{"shop": "tea", "n": 1}]
-    assert table.wait(timeout=1)
+    assert table.wait(timeout=PATIENCE_SECONDS)
 
 
 def test_iterating_gives_all_rows_at_each_change_until_the_end(query: FakeQuery):

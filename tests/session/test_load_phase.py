@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import tidemark
+from tests.waiting import wait_until
 from tidemark import Session
 from tidemark.session.verify import verify
 
@@ -73,10 +73,7 @@ def test_a_silent_right_side_has_been_loaded_after_a_while_and_nobody_waits_any_
     job = session.sql(f"INSERT INTO sink {JOIN}").job
 
     def wait_for(happened) -> None:
-        deadline = time.monotonic() + 120
-        while not happened():
-            assert not job.wait(1)
-            assert time.monotonic() < deadline, written(tmp_path)
+        wait_until(happened, lambda: written(tmp_path), lambda: job.state == "running")
 
     try:
         wait_for(lambda: written(tmp_path) == {1: None})

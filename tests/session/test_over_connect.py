@@ -10,19 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE_SECONDS
+
 
 @pytest.mark.spark
 @pytest.mark.slow
 def test_queries_functions_streams_and_jobs_run_over_spark_connect(tmp_path):
-    script = Path(__file__).with_name("over_connect.py")
     environment = {**os.environ, "SPARK_REMOTE": "local[2]"}
 
     done = subprocess.run(
-        [sys.executable, script, tmp_path],
+        [sys.executable, "-m", "tests.session.over_connect", tmp_path],
+        cwd=Path(__file__).parents[2],
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 

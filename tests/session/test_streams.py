@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import tidemark
+from tests.waiting import PATIENCE_SECONDS
 from tidemark import Session, TidemarkError
 
 
@@ -74,7 +75,7 @@ def test_a_job_runs_in_the_background_until_it_is_stopped(ticking):
     job.stop()
 
     assert job.state == "stopped"
-    assert job.wait(1)
+    assert job.wait(PATIENCE_SECONDS)
 
 
 def test_a_changelog_is_applied(spark, session):

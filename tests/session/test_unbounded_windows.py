@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tidemark
+from tests.waiting import wait_until
 from tidemark.session.session import Session
 
 if TYPE_CHECKING:
@@ -61,13 +61,6 @@ def world(spark: SparkSession, tmp_path: Path) -> Iterator[World]:
     session.stop()
 
 
-def eventually(happens: Callable[[], bool], seen: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 90
-    while not happens():
-        assert time.monotonic() < deadline, seen()
-        time.sleep(0.1)
-
-
 def test_a_result_is_told_every_so_often_while_its_window_is_open(world: World):
     query = (
         "SELECT k, SUM(v) AS s FROM ev GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR) "
@@ -76,9 +69,9 @@ def test_a_result_is_told_every_so_often_while_its_window_is_open(world: World):
     world.put(("a", 1, 1), ("b", 5, 2))
     with world.session.sql(query).live() as now:
         sums = lambda: {row["k"]: row["s"] for row in now.rows()}  # noqa: E731
-        eventually(lambda: sums() == {"a": 1, "b": 5}, sums)
+        wait_until(lambda: sums() == {"a": 1, "b": 5}, sums)
         world.put(("a", 2, 3), ("a", 4, 4))
-        eventually(lambda: sums() == {"a": 7, "b": 5}, sums)
+        wait_until(lambda: sums() == {"a": 7, "b": 5}, sums)
         # Two first results, and one that takes the place of the first.
         assert now.snapshot().changes == 4
 
@@ -101,7 +94,7 @@ def test_windows_by_the_clock_end_although_no_row_comes(world: World):
     ):
         with result.live() as now:
             told = lambda now=now: sorted(tuple(row.values()) for row in now.rows())  # noqa: E731
-            eventually(lambda told=told, expected=expected: told() == expected, told)
+            wait_until(lambda told=told, expected=expected: told() == expected, told)
 
 
 def test_late_rows_flow_into_a_sink_beside_what_the_windows_count(world: World):
@@ -116,13 +109,13 @@ def test_late_rows_flow_into_a_sink_beside_what_the_windows_count(world: World):
         """And wait until both have read them."""
         before = result.progress().rows_in
         world.put(*rows)
-        eventually(lambda: result.progress().rows_in >= before + 2 * len(rows), result.progress)
+        wait_until(lambda: result.progress().rows_in >= before + 2 * len(rows), result.progress)
 
     put(("a", 1, 1))
     put(("a", 2, 12))
     put(("a", 3, 5))
     put(("a", 4, 25))
-    eventually(lambda: len(world.written("counts")) == 2, lambda: world.written("counts"))
+    wait_until(lambda: len(world.written("counts")) == 2, lambda: world.written("counts"))
 
     assert world.written("lates") == [{"v": 3, "late_by": 7000}]
     assert sorted(row["n"] for row in world.written("counts")) == [1, 1]
