@@ -5,6 +5,7 @@ SHELL := /bin/bash
 
 BIN := .venv/bin
 CASES ?=
+RECORD ?=
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 28
@@ -12,8 +13,8 @@ help: ## list the targets
 demo: java .venv/.ready ## orders, rates that change, the right rate for each order: half a minute, live
 	@$(BIN)/python -m examples.demo
 
-test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some)
-	@scripts/test $(ARGS)
+test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some, RECORD=1 to record durations)
+	@RECORD=$(RECORD) scripts/test $(ARGS)
 
 test-deep: .venv/.ready ## the random searches among the tests, with twenty times as many examples
 	$(BIN)/pytest -m hypothesis --hypothesis-profile=deep $(ARGS)

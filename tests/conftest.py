@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import parts
 from tests.searching import register_profiles
 
 if TYPE_CHECKING:
@@ -25,8 +29,34 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", help="run one part of the tests only, such as 1/2")
+    parser.addoption("--write-durations", type=Path, help="a file for the seconds of each group")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Whoever asks for Spark is marked so: `-m "not spark"` leaves the quick tests."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+    if part := config.getoption("--part"):
+        _leave(part, config, items)
+
+
+def _leave(part: str, config: pytest.Config, items: list[pytest.Item]) -> None:
+    ours = parts.of_part([item.nodeid for item in items], part, parts.recorded())
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in ours])
+    items[:] = [item for item in items if item.nodeid in ours]
+
+
+_seconds: Counter[str] = Counter()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    file = session.config.getoption("--write-durations")
+    if file is not None:
+        file.write_text(json.dumps(parts.summed(_seconds), indent=0) + "\n", encoding="utf-8")

@@ -1,0 +1,84 @@
+"""The tests in parts that take equally long, so that several processes run them side by side.
+
+What belongs together stays together: the tests of a file, and the recorded cases of an area. How
+long each such group takes is recorded in `durations.json`; `make test RECORD=1` records it anew.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+DURATIONS = Path(__file__).with_name("durations.json")
+# A group that nobody has measured yet.
+UNKNOWN_SECONDS = 5.0
+
+
+def recorded(path: Path = DURATIONS) -> dict[str, float]:
+    """The seconds of each group."""
+    seconds: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
+    return seconds
+
+
+def group_of(test: str) -> str:
+    """The group of a test, by its node ID: its file, and the area if it is a recorded case."""
+    file, _, name = test.partition("::")
+    _, _, case = name.partition("[")
+    if file.endswith("conformance/test_conformance.py") and "/" in case:
+        return f"{file}::{case.partition('/')[0]}"
+    return file
+
+
+def parts_of(tests: Iterable[str], count: int, seconds: Mapping[str, float]) -> dict[str, int]:
+    """The part of each group, from 0; the longest groups first, each to the part with least."""
+    groups = {group_of(test) for test in tests}
+    weights = {group: seconds.get(group, UNKNOWN_SECONDS) for group in groups}
+    parts = [(0.0, part) for part in range(count)]
+    given = {}
+    for group in sorted(groups, key=lambda group: (-weights[group], group)):
+        total, part = heapq.heappop(parts)
+        given[group] = part
+        heapq.heappush(parts, (total + weights[group], part))
+    return given
+
+
+def of_part(tests: Sequence[str], part: str, seconds: Mapping[str, float]) -> set[str]:
+    """The tests of a part that is written as `1/2`."""
+    number, _, count = part.partition("/")
+    given = parts_of(tests, int(count), seconds)
+    return {test for test in tests if given[group_of(test)] == int(number) - 1}
+
+
+def summed(tests: Mapping[str, float]) -> dict[str, float]:
+    """The seconds of groups, from those of tests."""
+    groups: Counter[str] = Counter()
+    for test, seconds in tests.items():
+        groups[group_of(test)] += seconds
+    return {group: round(seconds, 1) for group, seconds in sorted(groups.items())}
+
+
+def grown(before: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
+    """The groups that take half as long again as they did, and more than a moment."""
+    return [
+        f"{group}: {now[group]} s, {before[group]} s before"
+        for group in sorted(now)
+        if group in before and now[group] > max(1.5 * before[group], before[group] + 5)
+    ]
+
+
+def record(files: Iterable[Path], path: Path = DURATIONS) -> list[str]:
+    """Write the seconds in the files down, and say what has grown."""
+    now: dict[str, float] = {}
+    for file in files:
+        now |= recorded(file)
+    found = grown(recorded(path), now)
+    path.write_text(json.dumps(dict(sorted(now.items())), indent=0) + "\n", encoding="utf-8")
+    return found
+
+
+if __name__ == "__main__":
+    print(*record(map(Path, sys.argv[1:])), sep="\n")

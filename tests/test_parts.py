@@ -1,0 +1,64 @@
+"""The tests are parted so that processes side by side end together."""
+
+import json
+
+import pytest
+
+from tests import parts
+
+TESTS = [
+    "tests/a.py::test_one",
+    "tests/a.py::test_two[x/y]",
+    "tests/b.py::test_three",
+    "tests/conformance/test_conformance.py::test_answers_as_flink_did[join/left]",
+    "tests/conformance/test_conformance.py::test_answers_as_flink_did[join/right]",
+    "tests/conformance/test_conformance.py::test_answers_as_flink_did[over/rows]",
+    "tests/conformance/test_conformance.py::test_list_names_only_what_there_is",
+]
+
+
+def test_tests_of_a_file_and_cases_of_an_area_stay_together():
+    assert [parts.group_of(test) for test in TESTS] == [
+        "tests/a.py",
+        "tests/a.py",
+        "tests/b.py",
+        "tests/conformance/test_conformance.py::join",
+        "tests/conformance/test_conformance.py::join",
+        "tests/conformance/test_conformance.py::over",
+        "tests/conformance/test_conformance.py",
+    ]
+
+
+def test_the_longest_groups_are_given_out_first_and_each_to_whoever_has_least():
+    seconds = {"tests/a.py": 9.0, "tests/b.py": 8.0, "tests/c.py": 7.0, "tests/d.py": 5.0}
+
+    given = parts.parts_of([f"{file}::test" for file in seconds], 2, seconds)
+
+    assert given == {"tests/a.py": 0, "tests/b.py": 1, "tests/c.py": 1, "tests/d.py": 0}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_each_test_is_in_one_part(count):
+    seconds = {"tests/a.py": 100.0}
+
+    given = [parts.of_part(TESTS, f"{number + 1}/{count}", seconds) for number in range(count)]
+
+    assert sorted(test for part in given for test in part) == sorted(TESTS)
+
+
+def test_recording_replaces_what_was_there_and_says_what_has_grown(tmp_path):
+    before, now = tmp_path / "before.json", tmp_path / "now.json"
+    before.write_text(json.dumps({"tests/a.py": 10.0, "tests/b.py": 1.0, "tests/gone.py": 1.0}))
+    now.write_text(json.dumps({"tests/a.py": 16.0, "tests/b.py": 2.0}))
+
+    said = parts.record([now], before)
+
+    assert said == ["tests/a.py: 16.0 s, 10.0 s before"]
+    assert parts.recorded(before) == {"tests/a.py": 16.0, "tests/b.py": 2.0}
+
+
+def test_seconds_of_tests_are_added_up():
+    assert parts.summed({TESTS[3]: 1.25, TESTS[4]: 2.0, TESTS[2]: 0.1}) == {
+        "tests/b.py": 0.1,
+        "tests/conformance/test_conformance.py::join": 3.2,
+    }
