@@ -16,7 +16,7 @@ demo: java .venv/.ready ## orders, rates that change, the right rate for each or
 test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some, RECORD=1 to record durations)
 	@RECORD=$(RECORD) scripts/test $(ARGS)
 
-test-deep: .venv/.ready ## the random searches among the tests, with twenty times as many examples
+test-deep: .venv/.ready ## the random searches among the tests, with fifty times as many examples
 	$(BIN)/pytest -m hypothesis --hypothesis-profile=deep $(ARGS)
 
 check: .venv/.ready ## format, lint, types and the layers: what CI asks before the tests

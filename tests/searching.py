@@ -13,8 +13,8 @@ DEEP: Final = "deep"
 # `.ci/run` tries the same examples each time, so that a change fails by what it has changed.
 STEADY: Final = "steady"
 QUICK: Final = "quick"
-_TIMES_AS_MANY = {DEEP: 20}
-_EXAMPLES = 100
+_TIMES_AS_MANY = {DEEP: 50}
+_EXAMPLES = 40
 
 
 def register_profiles() -> None:

@@ -23,12 +23,12 @@ def test_no_search_is_stopped_by_a_clock(profile, name):
         assert HealthCheck.too_slow in search.suppress_health_check
 
 
-def test_a_deep_search_tries_twenty_times_as_many_examples(profile):
+def test_a_deep_search_tries_fifty_times_as_many_examples(profile):
     profile(QUICK)
     quick = searched(30).max_examples
     profile(DEEP)
 
-    assert (quick, searched(30).max_examples, settings().max_examples) == (30, 600, 2000)
+    assert (quick, searched(30).max_examples, settings().max_examples) == (30, 1500, 2000)
 
 
 def test_only_a_steady_search_is_the_same_each_time(profile):

@@ -117,7 +117,7 @@ operands = st.sampled_from(
 )
 
 
-@searched(600, suppress_health_check=list(HealthCheck))
+@searched(200, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(operands, operators), max_size=8), operands)
 def test_expressions_print_back_whatever_their_operators(pairs_, last):
     text = " ".join(f"{operand} {operator}" for operand, operator in pairs_) + f" {last}"

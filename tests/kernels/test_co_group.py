@@ -129,7 +129,7 @@ def expected(reference: CoGroupReference, events: Sequence[Event]) -> list[Group
 
 @pytest.mark.parametrize("gap", [None, GAP])
 @given(history=HISTORIES, cuts=CUTS, compaction=COMPACTIONS)
-@searched(60)
+@searched(25)
 def test_rows_meet_as_if_each_came_alone_however_they_are_cut(
     gap: int | None, history: list[Event], cuts: list[str], compaction: Compaction
 ) -> None:
@@ -142,7 +142,7 @@ def test_rows_meet_as_if_each_came_alone_however_they_are_cut(
 
 
 @given(HISTORIES, COMPACTIONS)
-@searched(60)
+@searched(25)
 def test_sessions_are_over_when_the_kernel_asks_to_be_called(
     history: list[Event], compaction: Compaction
 ) -> None:

@@ -30,7 +30,7 @@ from .histories import (
 from .interval_reference import IntervalReference, StreamReference
 from .reference import NONE_YET
 
-MANY = searched(60)
+MANY = searched(25)
 
 # Negative, zero, wide on one side, and such that nothing can lie between.
 BOUNDS = st.one_of(

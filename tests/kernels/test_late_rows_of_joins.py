@@ -67,7 +67,7 @@ def test_a_late_row_tells_its_time_and_the_watermark_of_both_inputs() -> None:
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
 @pytest.mark.parametrize("name", JOINS)
 @given(history=histories(near=25, far=12), cuts=CUTS)
-@searched(30)
+@searched(12)
 def test_rows_are_told_exactly_where_a_join_drops_them(
     name: str, side: int, history: list[Event], cuts: list[str]
 ) -> None:

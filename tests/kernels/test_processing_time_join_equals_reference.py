@@ -31,7 +31,7 @@ BATCHES = st.lists(
     st.sampled_from([None, (2, 3), (4, 6), (0, 5)]),
     st.integers(2, 4),
 )
-@searched(150)
+@searched(60)
 def test_every_left_row_sees_what_arrived_before_it(
     batches: list[tuple[list[tuple[int, str | None, str]], int, bool]],
     how: str,

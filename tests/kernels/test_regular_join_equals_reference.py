@@ -22,7 +22,7 @@ from .histories import COMPACTIONS, CUTS, HOWS, in_any_order
 from .reference import NONE_YET
 from .regular_join_reference import LEFT, RIGHT, RegularReference, Row, Told
 
-MANY = searched(60)
+MANY = searched(25)
 
 CONDITION = (pl.col("l_value") + pl.col("r_value")) % 3 != 0
 

@@ -19,7 +19,7 @@ from tidemark.kernels.temporal_join import TemporalJoin
 from .drive import LEFT, RIGHT, Arrived, Driver
 from .reference import NONE_YET, Emitted, EventTimeReference, Row
 
-MANY = searched(100)
+MANY = searched(40)
 
 KEYS = st.sampled_from(["a", "b", "c", "d", None])
 TIMES = st.integers(-3, 12)  # few, so that times meet, and some lie before 1970

@@ -159,7 +159,7 @@ def expected(
     CUTS,
     COMPACTIONS,
 )
-@searched(300)
+@searched(100)
 def test_rows_join_as_if_each_came_alone_however_they_are_cut(
     how: str,
     conditional: bool,

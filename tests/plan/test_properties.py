@@ -196,7 +196,7 @@ def refusal_or_plan(sql: str) -> SqlError | Plan:
     return planned.plan
 
 
-@searched(300)
+@searched(100)
 @given(QUERIES)
 def test_query_is_planned_or_refused_with_a_place(sql: str):
     answer = refusal_or_plan(sql)

@@ -170,7 +170,7 @@ def frame(rows: list[tuple[int, int | None]], retracts: bool) -> pl.DataFrame:
 
 
 @given(rows=rows, cut=st.integers(0, 30), retracts=st.booleans())
-@searched(60)
+@searched(25)
 def test_accumulators_merge_in_any_grouping(rows, cut, retracts):
     aggregates = Aggregates.of(ALL, retracts=retracts)
     lifted = aggregates.lifted(frame(rows, retracts), ["g"])
@@ -183,7 +183,7 @@ def test_accumulators_merge_in_any_grouping(rows, cut, retracts):
 
 
 @given(rows=rows, retracts=st.booleans())
-@searched(40)
+@searched(15)
 def test_running_accumulators_end_where_merging_does(rows, retracts):
     aggregates = Aggregates.of(ALL, retracts=retracts)
     lifted = aggregates.lifted(frame(rows, retracts), ["g"]).sort("g", maintain_order=True)

@@ -76,7 +76,7 @@ WINDOWS = [Sliding(10, 10, -3), Sliding(12, 4), Sliding(4, 10), Cumulating(12, 4
 
 @pytest.mark.parametrize("assigner", WINDOWS, ids=str)
 @pytest.mark.parametrize("lateness", [0, 7])
-@searched(40)
+@searched(15)
 @given(batches=st.lists(st.tuples(ROWS, st.integers(-40, 60)), max_size=4))
 def test_rows_are_late_exactly_where_an_aggregate_drops_them(assigner, lateness, batches):
     emit = Emit(late=Firing(each_row=True)) if lateness else Emit()

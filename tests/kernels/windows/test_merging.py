@@ -122,7 +122,7 @@ def arriving(draw: st.DrawFn, most: int) -> list[Span]:
 
 @pytest.mark.parametrize("scale", [1, 2**30])
 @given(before=stored(), rows=arriving(60))
-@searched(400)
+@searched(100)
 def test_spans_at_their_own_watermarks_become_what_they_become_one_after_the_other(
     scale: int, before: list[Span], rows: list[Span]
 ):

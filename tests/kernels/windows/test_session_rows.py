@@ -165,7 +165,7 @@ COMPACTIONS = st.builds(Compaction, fanout=st.integers(2, 4), smallest=st.intege
 
 @pytest.mark.parametrize("hash_values", [2, 1000])
 @given(script=scripts, compaction=COMPACTIONS)
-@searched(150)
+@searched(60)
 def test_rows_come_with_their_sessions_as_if_each_had_come_alone(
     hash_values: int, script: list[Any], compaction: Compaction
 ):

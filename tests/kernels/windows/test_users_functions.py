@@ -230,7 +230,7 @@ class MergingRows(Rows):
     ],
 )
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
-@searched(25)
+@searched(10)
 def test_it_gives_what_the_rows_give_however_they_come(function, assigner, emit, script, takes):
     call = Call("ROWS", ("v",), "n", LONG, implementation=RowByRow(function))
     kernel = WindowAggregate(("k",), ASSIGNERS[assigner], (call,), emit, compaction=SMALL)

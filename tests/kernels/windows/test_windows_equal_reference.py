@@ -126,7 +126,7 @@ SMALL = Compaction(fanout=2, smallest=2)
 
 @pytest.mark.parametrize("name", ASSIGNERS)
 @given(script=scripts)
-@searched(25)
+@searched(10)
 def test_each_window_is_told_once_with_the_rows_that_came_in_time(name, script):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
@@ -143,7 +143,7 @@ ADDED = [
 
 @pytest.mark.parametrize(("name", "combined"), ADDED)
 @given(script=scripts)
-@searched(25)
+@searched(10)
 def test_what_is_only_added_up_is_the_same(name, combined, script):
     chosen, functions = calls("count", "sum", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=combined, compaction=SMALL)
@@ -152,7 +152,7 @@ def test_what_is_only_added_up_is_the_same(name, combined, script):
 
 @pytest.mark.parametrize("name", ASSIGNERS)
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
-@searched(25)
+@searched(10)
 def test_rows_that_are_taken_back_do_not_count(name, script, takes):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, retracts=True, compaction=SMALL)
@@ -161,7 +161,7 @@ def test_rows_that_are_taken_back_do_not_count(name, script, takes):
 
 @pytest.mark.parametrize("name", ["tumbling", "given", "session"])
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
-@searched(20)
+@searched(10)
 def test_lists_are_in_order_of_arrival(name, script, takes):
     chosen, functions = calls("list")
     reference = Reference(ASSIGNERS[name], functions)
@@ -172,7 +172,7 @@ def test_lists_are_in_order_of_arrival(name, script, takes):
 
 @pytest.mark.parametrize("name", [n for n, a in ASSIGNERS.items() if not isinstance(a, Session)])
 @given(script=scripts)
-@searched(25)
+@searched(10)
 def test_rows_combined_before_they_come_give_the_same(name, script):
     chosen, functions = calls("count", "sum", "min", "distinct", "filtered")
     kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=True, compaction=SMALL)
@@ -183,7 +183,7 @@ def test_rows_combined_before_they_come_give_the_same(name, script):
 @pytest.mark.parametrize("emit", EMITS)
 @pytest.mark.parametrize("name", UPDATING)
 @given(script=scripts, lateness=st.sampled_from([0, 5, 30]))
-@searched(15)
+@searched(8)
 def test_results_are_told_before_and_after_the_end(name, emit, script, lateness):
     chosen, functions = calls("count", "sum", "min", "max", "filtered")
     kernel = WindowAggregate(
@@ -195,7 +195,7 @@ def test_results_are_told_before_and_after_the_end(name, emit, script, lateness)
 @pytest.mark.parametrize("emit", ["early and late", "both by the clock"])
 @pytest.mark.parametrize("name", ["tumbling", "sliding", "given"])
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
-@searched(20)
+@searched(10)
 def test_a_result_whose_rows_are_all_taken_back_is_deleted(name, emit, script, takes):
     chosen, functions = calls("count", "sum", "min", "distinct", "list")
     assigner, emits = UPDATING[name], EMITS[emit]
@@ -209,7 +209,7 @@ COUNTED = [CountSliding(3, 3), CountSliding(5, 2), CountSliding(4, 1), CountSlid
 
 @pytest.mark.parametrize("assigner", COUNTED)
 @given(script=scripts)
-@searched(25)
+@searched(10)
 def test_count_windows_are_told_when_they_are_full(assigner, script):
     chosen, functions = calls("count", "sum", "min", "list")
     kernel = WindowAggregate(("k",), assigner, chosen, compaction=SMALL)
