@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import parts
+from tests import java, parts
 from tests.searching import register_profiles
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def spark() -> Iterator[SparkSession]:
     """Local Spark with the settings that `tidemark.connect()` gives it."""
     from tidemark.spark.settings import start
 
-    session = start({"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"})
+    two_cores = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
+    session = start({**two_cores, **java.ON_DRIVER})
     yield session
     session.stop()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from tests import java
 from tests.waiting import wait_until
 
 from .live_orders import AFTER_THREE_STEPS, LiveOrders
@@ -51,7 +52,9 @@ class Cluster:
         spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
         command = [str(spark_class), f"org.apache.spark.deploy.{what}", *arguments]
         command += ["--host", HOST, "--webui-port", "0"]
-        self.processes.append(Process(command, self.folder / f"{name}.log", SPARK_NO_DAEMONIZE="1"))
+        log = self.folder / f"{name}.log"
+        environment = {"SPARK_NO_DAEMONIZE": "1", "SPARK_DAEMON_JAVA_OPTS": java.QUICK}
+        self.processes.append(Process(command, log, **environment))
 
     def log(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text()
@@ -91,6 +94,10 @@ def test_a_worker_that_is_killed_inside_a_batch_takes_no_row_with_it(cluster, tm
         "spark.driver.host": HOST,
         "spark.executor.memory": "512m",
         "spark.sql.shuffle.partitions": "2",
+        # Five seconds otherwise, three times, until an executor that does not answer is given up.
+        "spark.shuffle.io.retryWait": "1s",
+        **java.ON_DRIVER,
+        **java.ON_EXECUTORS,
     }
     command = run_command(orders, settings, tmp_path / "command.log")
     try:

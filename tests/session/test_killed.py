@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
+from tests import java
 from tidemark.spark.jobs import Job
 
 from .live_orders import AFTER_THREE_STEPS, LiveOrders
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 def start_command(orders: LiveOrders) -> Process:
     settings = {"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1"}
+    settings |= java.ON_DRIVER
     return run_command(orders, settings)
 
 

@@ -1,0 +1,12 @@
+"""How Java runs in the tests.
+
+Each test asks for other plans, whose code runs once or twice. Java's best compiler would take a third of
+all the time to make it fast, and be ready when it is not needed any more; its quick one is not.
+"""
+
+from typing import Final
+
+QUICK: Final = "-XX:+UseParallelGC -XX:TieredStopAtLevel=1"
+# For Spark's driver; executors have an option of their own.
+ON_DRIVER: Final = {"spark.driver.defaultJavaOptions": QUICK}
+ON_EXECUTORS: Final = {"spark.executor.defaultJavaOptions": QUICK}
