@@ -34,9 +34,12 @@ def test_feature_is_refused_by_name_at_its_place(marked, feature):
     assert error.notes["why"]
 
 
-def test_temporal_join_is_refused_or_run_but_never_misread():
-    with pytest.raises((NotSupported, PlanError)):
-        edge("SELECT 1 FROM u JOIN k FOR SYSTEM_TIME AS OF u.ts AS r ON u.a = r.id")
+def test_temporal_join_with_a_table_without_versions_says_what_the_table_lacks():
+    error = refused("SELECT 1 FROM u JOIN «k FOR SYSTEM_TIME AS OF u.ts AS r» ON u.a = r.id")
+
+    assert type(error) is PlanError
+    assert "`k`" in error.message and "versioned table" in error.message
+    assert "PRIMARY KEY" in (error.hint or "") and "WATERMARK" in (error.hint or "")
 
 
 # --- hints -------------------------------------------------------------------------------------
