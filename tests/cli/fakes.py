@@ -9,12 +9,15 @@ from collections.abc import Iterable, Iterator
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
+from tidemark.cli.asked import AskedJob, AskedResult, AskedSession
 from tidemark.cli.choices import ColorChoice
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import TidemarkError
 from tidemark.plan.nodes import Column
 from tidemark.rows import Change
+from tidemark.session.result import Kind
 from tidemark.session.workspace import Workspace
+from tidemark.spark.jobs import State
 from tidemark.spark.progress import Progress
 
 ID_AND_NAME = (Column("id", t.Int()), Column("name", t.STRING))
@@ -68,7 +71,7 @@ class FakeJob:
         self.stopped = threading.Event()
 
     @property
-    def state(self) -> str:
+    def state(self) -> State:
         if self.stopped.is_set():
             return "stopped"
         if self._looks is None:
@@ -95,7 +98,7 @@ class FakeResult:
 
     def __init__(
         self,
-        kind: str,
+        kind: Kind,
         *,
         message: str | None = None,
         columns: tuple[Column, ...] = ID_AND_NAME,
@@ -152,3 +155,8 @@ class FakeSession:
 
     def stop(self) -> None:
         self.stopped = True
+
+
+def _asked() -> tuple[AskedSession, AskedResult, AskedJob]:
+    """What the type checker holds the fakes to."""
+    return FakeSession(), FakeResult("ok"), FakeJob()

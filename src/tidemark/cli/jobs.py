@@ -19,8 +19,7 @@ from tidemark.cli.terminal import Terminal
 from tidemark.cli.worker import TICK_SECONDS
 
 if TYPE_CHECKING:
-    from tidemark.session.result import Result
-    from tidemark.spark.jobs import Job
+    from tidemark.cli.asked import AskedJob, AskedResult
 
 STOP_SECONDS = 20.0
 ASK_EVERY_SECONDS = 0.5
@@ -29,7 +28,7 @@ ASK_EVERY_SECONDS = 0.5
 class RunningJob:
     """A job that was started here and not yet reported as ended."""
 
-    def __init__(self, job: Job, bounded: bool) -> None:
+    def __init__(self, job: AskedJob, bounded: bool) -> None:
         self.job = job
         self.bounded = bounded
         self.announced = False
@@ -62,7 +61,7 @@ class RunningJobs:
         self._quiet = quiet
         self._running: list[RunningJob] = []
 
-    def add(self, result: Result) -> None:
+    def add(self, result: AskedResult) -> None:
         if result.job is not None:
             self._running.append(RunningJob(result.job, result.bounded))
 
@@ -119,7 +118,7 @@ def _describe(awaited: list[RunningJob]) -> str:
     return f"{' | '.join(parts)} · {duration(longest)} · Ctrl-C stops"
 
 
-def stop_within(job: Job, seconds: float) -> bool:
+def stop_within(job: AskedJob, seconds: float) -> bool:
     """Ask a job to stop. Returns whether it did so in time."""
     stopping = threading.Thread(target=job.stop, name="tidemark-stop", daemon=True)
     stopping.start()

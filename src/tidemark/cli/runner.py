@@ -26,8 +26,7 @@ from tidemark.cli.worker import Feed, Worker
 from tidemark.errors import Source
 
 if TYPE_CHECKING:
-    from tidemark.session.result import Result
-    from tidemark.session.session import Session
+    from tidemark.cli.asked import AskedResult, AskedSession
 
 T = TypeVar("T")
 
@@ -48,7 +47,7 @@ class Runner:
     """Session calls happen on a worker thread; this one draws and answers to signals."""
 
     def __init__(
-        self, session: Session, terminal: Terminal, display: Display, interrupts: Interrupts
+        self, session: AskedSession, terminal: Terminal, display: Display, interrupts: Interrupts
     ) -> None:
         self._session = session
         self._terminal = terminal
@@ -95,10 +94,10 @@ class Runner:
         finally:
             self.status.clear()
 
-    def _next(self, results: Iterator[Result]) -> Result | None:
+    def _next(self, results: Iterator[AskedResult]) -> AskedResult | None:
         abandoned = threading.Event()
 
-        def step() -> Result | None:
+        def step() -> AskedResult | None:
             result = next(results, None)
             if abandoned.is_set() and result is not None and result.job is not None:
                 result.job.stop()
@@ -110,7 +109,7 @@ class Runner:
             abandoned.set()
             raise
 
-    def _show(self, result: Result) -> None:
+    def _show(self, result: AskedResult) -> None:
         self._spark_was_used |= result.kind in ("query", "job")
         for warning in result.warnings:
             report_warning(warning, "", self._terminal)
@@ -129,7 +128,7 @@ class Runner:
         if message and not self._display.quiet:
             self._terminal.say(self._terminal.paint_err(message, "dim"))
 
-    def _show_query(self, result: Result) -> None:
+    def _show_query(self, result: AskedResult) -> None:
         view = choose_view(self._display.output, result, self._terminal)
         QueryWatch(result, view, self._terminal, self._display, self._interrupts, self.status).run()
         self.jobs.settle()
@@ -142,7 +141,7 @@ class QueryWatch:
 
     def __init__(
         self,
-        result: Result,
+        result: AskedResult,
         view: View,
         terminal: Terminal,
         display: Display,

@@ -17,7 +17,7 @@ from tidemark.plan.nodes import Column
 from tidemark.rows import Change, json_row, json_value
 
 if TYPE_CHECKING:
-    from tidemark.session.result import Result
+    from tidemark.cli.asked import AskedResult
 
 
 class View(Protocol):
@@ -157,7 +157,7 @@ class Stream:
         self._terminal.write("".join(f"{line}\n" for line in lines))
 
 
-def choose_view(output: Output, result: Result, terminal: Terminal) -> View:
+def choose_view(output: Output, result: AskedResult, terminal: Terminal) -> View:
     """The view for a query in an output format: live on a screen, plain lines elsewhere."""
     columns = result.columns
     kinds = result.changelog is not Changelog.APPEND
@@ -174,7 +174,7 @@ def choose_view(output: Output, result: Result, terminal: Terminal) -> View:
     return Live(columns, terminal, kinds=kinds, key=_positions(result))
 
 
-def show_table(result: Result, output: Output, terminal: Terminal) -> None:
+def show_table(result: AskedResult, output: Output, terminal: Terminal) -> None:
     """What SHOW, DESCRIBE or EXPLAIN answered; a single long text stands as it is."""
     columns = result.columns
     rows = [Change("+I", row) for row in result.rows()]
@@ -194,7 +194,7 @@ def show_table(result: Result, output: Output, terminal: Terminal) -> None:
         terminal.say(terminal.paint_err(count(len(rows)), "dim"))
 
 
-def _positions(result: Result) -> list[int]:
+def _positions(result: AskedResult) -> list[int]:
     """Where the key stands by which an upsert changelog replaces rows; empty for others."""
     if result.changelog is not Changelog.UPSERT or not result.keys:
         return []
