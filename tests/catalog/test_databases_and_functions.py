@@ -3,7 +3,7 @@
 import pytest
 
 from tests.plan.marked import edge, refused, schema, workspace
-from tidemark.errors import CatalogError, NotSupported, OptionError
+from tidemark.errors import CatalogError, NotSupported, OptionError, UnknownFunction
 
 TWICE = "AS 'tests.plan.functions.twice' LANGUAGE PYTHON"
 
@@ -47,7 +47,7 @@ def test_dropped_database_takes_tables_and_functions_with_it():
     )
     at.plan_script("CREATE DATABASE d")
     assert shown(at, "TABLES FROM d") == []
-    refused("SELECT «d.f('x')»", at=at)
+    refused("SELECT «d.f('x')»", UnknownFunction, at=at)
 
 
 def test_if_clauses_forgive():
@@ -111,7 +111,7 @@ def test_dropped_catalog_is_gone():
 def test_function_lives_in_its_database():
     at = workspace(f"CREATE DATABASE d; CREATE FUNCTION d.f {TWICE}")
     assert schema("SELECT d.f('x') AS y, default_catalog.d.f('x') AS z", at) == "y STRING, z STRING"
-    refused("SELECT «f('x')»", at=at)
+    refused("SELECT «f('x')»", UnknownFunction, at=at)
     at.plan_script("USE d")
     assert edge("SELECT f('x')", at).types
 

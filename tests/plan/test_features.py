@@ -3,7 +3,7 @@
 import pytest
 
 from tests.plan.marked import edge, refused, world
-from tidemark.errors import CatalogError, NotSupported, PlanError
+from tidemark.errors import CatalogError, NotSupported, PlanError, UnknownFunction
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,14 @@ def test_only_tables_have_options(marked):
 
 
 def test_unknown_function_suggests_the_nearest():
-    assert refused("SELECT «CONCATT(b, b)» FROM t").hint == "did you mean `CONCAT`?"
+    assert (
+        refused("SELECT «CONCATT(b, b)» FROM t", UnknownFunction).hint == "did you mean `CONCAT`?"
+    )
     at = world("CREATE FUNCTION my_twice AS 'tests.plan.functions.twice' LANGUAGE PYTHON")
-    assert refused("SELECT «my_twize(b)» FROM t", at=at).hint == "did you mean `my_twice`?"
+    assert (
+        refused("SELECT «my_twize(b)» FROM t", UnknownFunction, at=at).hint
+        == "did you mean `my_twice`?"
+    )
 
 
 def test_arguments_that_do_not_fit_show_what_does():
