@@ -141,7 +141,7 @@ def test_a_change_without_its_row_before_speaks_of_replica_identity(spark, writt
 
 
 def test_an_insert_without_a_row_is_an_error(spark, written):
-    assert "no `after`" in problem(spark, written({"before": None, "op": "c"})).message
+    assert "missing `after`" in problem(spark, written({"before": None, "op": "c"})).message
 
 
 @pytest.mark.parametrize(("event", "said"), [({**INSERT, "op": "t"}, "t"), ({"id": 1}, "none")])
@@ -155,7 +155,7 @@ def test_an_unknown_op_is_named(spark, written, event, said):
 def test_an_envelope_that_was_not_declared_is_explained(spark, written):
     error = problem(spark, written({"schema": {}, "payload": INSERT}))
 
-    assert "'debezium-json.schema-include' = 'true'" in error.notes["reason"]
+    assert "'debezium-json.schema-include' = 'true'" in error.notes["why"]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_line_that_is_no_json_object_names_file_line_and_reason(spark, written
     error = problem(spark, path)
 
     assert error.message.startswith(f"{path}:2  cannot read the record as JSON")
-    assert reason in error.notes["reason"]
+    assert reason in error.notes["why"]
 
 
 def test_a_bad_value_names_its_column_and_record(spark, written):

@@ -69,12 +69,12 @@ def test_options_change_how_records_are_taken_apart(spark, written, text, option
 @pytest.mark.parametrize(
     ("text", "ignoring", "reason"),
     [
-        ("1\n2,b\n", [(1, None), (2, "b")], "2 fields expected, 1 found"),
-        ("1,a,zz\n2,b\n", [(2, "b")], "2 fields expected, 3 found"),
-        ("1,a,,\n2,b\n", [(2, "b")], "2 fields expected, 4 found"),
-        ('1,"a"x\n2,b\n', [(2, "b")], "quotes are not closed"),
-        ('1,"a\n2,c\n', [], "quotes are not closed"),
-        ('1, "a,b"\n', [], "2 fields expected, 3 found"),
+        ("1\n2,b\n", [(1, None), (2, "b")], "expected 2 fields, found 1"),
+        ("1,a,zz\n2,b\n", [(2, "b")], "expected 2 fields, found 3"),
+        ("1,a,,\n2,b\n", [(2, "b")], "expected 2 fields, found 4"),
+        ('1,"a"x\n2,b\n', [(2, "b")], "unclosed quotes"),
+        ('1,"a\n2,c\n', [], "unclosed quotes"),
+        ('1, "a,b"\n', [], "expected 2 fields, found 3"),
     ],
 )
 def test_bad_records_are_errors_or_skipped(spark, written, text, ignoring, reason):
@@ -87,7 +87,7 @@ def test_bad_records_are_errors_or_skipped(spark, written, text, ignoring, reaso
     with pytest.raises(DataError) as caught:
         rows(read(spark, files("id INT, s STRING", path, "csv")))
     assert caught.value.message == f"{path}:1  cannot read the record as CSV"
-    assert reason in caught.value.notes["reason"]
+    assert reason in caught.value.notes["why"]
 
 
 def test_a_bad_value_names_file_line_value_and_record(spark, written):

@@ -199,7 +199,7 @@ def test_wide_rows_come_in_smaller_groups(folder: Path) -> None:
 def test_what_files_cannot_take_is_refused_before_rows_come(table: Table, tmp_path: Path) -> None:
     made = connectors.lookup(table).taker
     assert made is not None
-    with pytest.raises(PlanError, match="takes inserts only"):
+    with pytest.raises(PlanError, match="accepts only inserts"):
         made(target(table, changelog=Changelog.RETRACT))
     (tmp_path / "file").touch()
     with pytest.raises(OptionError, match="is a file"):

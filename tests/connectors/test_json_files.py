@@ -201,7 +201,7 @@ def test_a_missing_field_is_an_error_if_asked_for(spark, written):
         json__fail_on_missing_field="true",
     )
 
-    with pytest.raises(DataError, match=r"rows.json:2  no field `s`"):
+    with pytest.raises(DataError, match=r"rows.json:2  missing field `s`"):
         rows(read(spark, table))
 
 

@@ -32,7 +32,7 @@ def test_the_line_of_a_bad_value_is_looked_up(tmp_path):
 
     assert isinstance(error, DataError)
     assert error.message == f"{file}:2  cannot read `id` as INT"
-    assert error.notes == {"reason": "no INT", "value": "'x'", "record": '{"id": "x", "note": "y"}'}
+    assert error.notes == {"why": "no INT", "value": "'x'", "record": '{"id": "x", "note": "y"}'}
 
 
 def test_a_value_deep_inside_a_column_is_found(tmp_path):
@@ -57,11 +57,11 @@ def test_packed_files_are_looked_into(tmp_path):
 
 def test_what_is_wrong_with_a_document_is_said(tmp_path):
     def reason(record):
-        return data_error_from(failure(record=record, problem="p")).notes["reason"]
+        return data_error_from(failure(record=record, problem="p")).notes["why"]
 
     assert reason('{"a": 1').startswith("not valid JSON: Expecting")
     assert reason("17") == "not a JSON object"
-    assert "shape" in reason('{"a": 1}')
+    assert "structure" in reason('{"a": 1}')
 
 
 def test_long_records_are_shortened():

@@ -40,9 +40,9 @@ REGISTRY: dict[str, Connector] = {
 
 # Connectors that are known by name and come later, with the reason.
 NOT_YET = {
-    "kafka": "the Kafka connector is not there yet",
-    "upsert-kafka": "the Kafka connector is not there yet",
-    "jdbc": "the JDBC connector is not there yet",
+    "kafka": "planned",
+    "upsert-kafka": "planned",
+    "jdbc": "planned",
 }
 
 
@@ -54,16 +54,14 @@ def lookup(table: Table) -> Connector:
     name = table.option(key) if key else None
     if key is None or name is None:
         raise OptionError(
-            f"table `{table.name}` does not say where its rows are",
+            f"table `{table.name}` has no 'connector' option",
             source=table.source,
             hint=f"add 'connector' = '...', one of {', '.join(_offered())}",
         )
     folded = name.lower()
     if folded in NOT_YET:
-        located = option_error(table, key, f"connector '{name}' cannot be used yet")
-        raise NotSupported(
-            located.message, at=located.at, source=located.source, notes={"why": NOT_YET[folded]}
-        )
+        located = option_error(table, key, f"connector '{name}' is not supported yet")
+        raise NotSupported(located.message, at=located.at, source=located.source)
     if folded not in _offered():
         raise option_error(
             table,

@@ -35,7 +35,7 @@ def _done(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
 BLACKHOLE = Connector(
     name="blackhole",
     options=(),
-    summary="takes all rows and keeps none",
+    summary="discards all rows",
     traits=traits,
     write=write,
     taker=taker,

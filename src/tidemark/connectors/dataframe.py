@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 OPTIONS = (
-    OptionSpec("row-kind", summary="the column that holds +I, -U, +U and -D"),
+    OptionSpec("row-kind", summary="the column with the row kinds +I, -U, +U and -D"),
     OptionSpec(
         "changelog-mode",
         "enum",

@@ -23,19 +23,23 @@ if TYPE_CHECKING:
 SEED = "tidemark.seed"
 
 OPTIONS = (
-    OptionSpec("rows-per-second", "long", 10_000, summary="how fast an unbounded table grows"),
-    OptionSpec("number-of-rows", "long", summary="how many rows; without it there is no end"),
-    OptionSpec("scan.parallelism", "int", summary="accepted; changes nothing here"),
+    OptionSpec("rows-per-second", "long", 10_000, summary="the rate of an unbounded table"),
+    OptionSpec(
+        "number-of-rows", "long", summary="the number of rows; without it the table is unbounded"
+    ),
+    OptionSpec("scan.parallelism", "int", summary="accepted without effect"),
     OptionSpec(SEED, summary="makes random values the same in each run; they differ by default"),
-    OptionSpec("fields.#.kind", "enum", choices=("random", "sequence"), summary="how it is made"),
-    OptionSpec("fields.#.min", summary="the least random value"),
-    OptionSpec("fields.#.max", summary="the greatest random value"),
+    OptionSpec(
+        "fields.#.kind", "enum", choices=("random", "sequence"), summary="how values are generated"
+    ),
+    OptionSpec("fields.#.min", summary="the minimum random value"),
+    OptionSpec("fields.#.max", summary="the maximum random value"),
     OptionSpec("fields.#.start", summary="the first value of a sequence"),
     OptionSpec("fields.#.end", summary="the last value of a sequence"),
-    OptionSpec("fields.#.length", "int", summary="the length of a text or a collection"),
+    OptionSpec("fields.#.length", "int", summary="the length of a string or collection"),
     OptionSpec("fields.#.max-past", "duration", summary="how far back random times go"),
-    OptionSpec("fields.#.var-len", "boolean", summary="texts of any length up to `length`"),
-    OptionSpec("fields.#.null-rate", "double", summary="the share of NULLs, from 0 to 1"),
+    OptionSpec("fields.#.var-len", "boolean", summary="strings of random length up to `length`"),
+    OptionSpec("fields.#.null-rate", "double", summary="the fraction of NULLs, from 0 to 1"),
 )
 
 # More rows are made by several tasks at once; then only the rows of each task have an order.
@@ -54,7 +58,7 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
     if (options["number-of-rows"] or 0) < 0:
         raise option_error(table, "number-of-rows", "'number-of-rows' cannot be negative")
     if options["rows-per-second"] < 1:
-        raise option_error(table, "rows-per-second", "'rows-per-second' must be above zero")
+        raise option_error(table, "rows-per-second", "'rows-per-second' must be greater than zero")
     for column in _physical(table):
         if _is_sequence(column.name, options):
             _check_sequence(table, column, options)
@@ -104,14 +108,14 @@ def _check_field_option(
         raise option_error(
             table,
             key,
-            f"option '{key}' fits no column of `{table.name}`",
+            f"option '{key}' does not match any column of `{table.name}`",
             hint=did_you_mean(key, allowed),
         )
     what = key.rpartition(".")[2]
     if what in ("min", "max", "start", "end"):
         _check_number(table, key, options[key], type_)
     if what == "null-rate" and not 0 <= options[key] <= 1:
-        raise option_error(table, key, f"option '{key}' must lie between 0 and 1")
+        raise option_error(table, key, f"option '{key}' must be between 0 and 1")
     if what in ("length", "var-len"):
         _check_length(table, key, options[key], type_)
 
@@ -123,8 +127,10 @@ def _check_number(table: Table, key: str, text: str, type_: t.DataType) -> None:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or (whole and number != int(number)):
-        kind = "a whole number" if whole else "a number"
-        raise option_error(table, key, f"option '{key}' cannot be '{text}': expected {kind}")
+        kind = "an integer" if whole else "a number"
+        raise option_error(
+            table, key, f"invalid value '{text}' for option '{key}': expected {kind}"
+        )
 
 
 def _check_length(table: Table, key: str, value: Any, type_: t.DataType) -> None:
@@ -133,7 +139,7 @@ def _check_length(table: Table, key: str, value: Any, type_: t.DataType) -> None
     declared = getattr(type_, "length", None)
     if value < 0 or (declared is not None and value > declared):
         raise option_error(
-            table, key, f"option '{key}' cannot be {value}: the column is {type_.text()}"
+            table, key, f"invalid value {value} for option '{key}': the column is {type_.text()}"
         )
 
 
@@ -141,15 +147,18 @@ def _check_sequence(table: Table, column: PhysicalColumn, options: Mapping[str, 
     path = f"fields.{column.name}"
     if not isinstance(column.type, _COUNTED):
         raise option_error(
-            table, f"{path}.kind", f"a column of type {column.type.text()} cannot count"
+            table, f"{path}.kind", f"a sequence is not supported for type {column.type.text()}"
         )
     for end in ("start", "end"):
         if options.get(f"{path}.{end}") is None:
             raise option_error(
-                table, f"{path}.kind", f"a sequence needs '{path}.{end}'", hint="add the option"
+                table,
+                f"{path}.kind",
+                f"a sequence requires option '{path}.{end}'",
+                hint="add the option",
             )
     if Decimal(options[f"{path}.start"]) > Decimal(options[f"{path}.end"]):
-        raise option_error(table, f"{path}.end", "the sequence ends before it starts")
+        raise option_error(table, f"{path}.end", "the end of the sequence is less than its start")
 
 
 def _check_bounds(table: Table, path: str, type_: t.DataType, options: Mapping[str, Any]) -> None:
@@ -158,7 +167,9 @@ def _check_bounds(table: Table, path: str, type_: t.DataType, options: Mapping[s
             low, high = bounds(type_, path, options)
             if low > high:
                 key = f"{path}.max" if f"{path}.max" in options else f"{path}.min"
-                raise option_error(table, key, f"no {type_.text()} lies between {low} and {high}")
+                raise option_error(
+                    table, key, f"there is no {type_.text()} between {low} and {high}"
+                )
         case t.Array(element=element) | t.Multiset(element=element):
             _check_bounds(table, f"{path}.element", element, options)
         case t.Map(key=key_type, value=value):
@@ -229,7 +240,7 @@ def _numbered(request: ReadRequest) -> DataFrame:
         return _stream(request, count).selectExpr(f"value AS {ROW}", f"timestamp AS {NOW}")
     if count is None:
         raise PlanError(
-            f"`{request.table.name}` has no end and cannot be read as a batch",
+            f"`{request.table.name}` is unbounded and cannot be read in batch mode",
             source=request.table.source,
             hint="set 'number-of-rows'",
         )
@@ -259,7 +270,7 @@ def _tasks(rows: int) -> int | None:
 DATAGEN = Connector(
     name="datagen",
     options=OPTIONS,
-    summary="random or counting rows",
+    summary="generates random or sequential rows",
     traits=traits,
     read=read,
     check=check,

@@ -32,12 +32,15 @@ def _folder_of(target: Target) -> str:
     place = Place.of(target.options["path"])
     if not place.local:
         raise NotSupported(
-            f"cannot write to {place.path}: only local and mounted folders are there yet",
+            f"cannot write to {place.path}: only local and mounted folders are supported yet",
             source=target.table.source,
         )
     if os.path.isfile(place.path):
         raise option_error(
-            target.table, "path", f"{place.path} is a file", hint="a sink's path is a folder"
+            target.table,
+            "path",
+            f"{place.path} is a file",
+            hint="the path of a sink must be a folder",
         )
     return place.path
 
@@ -45,13 +48,13 @@ def _folder_of(target: Target) -> str:
 def _refuse_what_files_cannot_do(target: Target) -> None:
     if any(isinstance(c, MetadataColumn) and not c.virtual for c in target.table.columns):
         raise PlanError(
-            f"the metadata columns of `{target.table.name}` cannot be written",
+            f"cannot write the metadata columns of `{target.table.name}`",
             source=target.table.source,
             hint="declare them VIRTUAL",
         )
     if target.changelog is not Changelog.APPEND:
         raise PlanError(
-            f"`{target.table.name}` takes inserts only, and the query updates its results",
+            f"`{target.table.name}` accepts only inserts, but the query produces updates",
             source=target.table.source,
             notes={"changelog": target.changelog.value},
             hint="write windowed or other append-only results to files, or use 'print'",

@@ -37,22 +37,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-_NO_EFFECT = "accepted; changes nothing here"
+_NO_EFFECT = "accepted without effect"
 
 OPTIONS = (
     OptionSpec("path", required=True, summary="a file, a folder or a glob"),
-    OptionSpec("format", required=True, summary="how the files are written"),
+    OptionSpec("format", required=True, summary="the format of the files"),
     OptionSpec(
         "source.monitor-interval",
         "duration",
         summary="how often to look for new files; makes the table unbounded",
     ),
-    OptionSpec("source.path.regex-pattern", summary="reads only files whose whole path matches"),
+    OptionSpec("source.path.regex-pattern", summary="read only files whose full path matches"),
     OptionSpec("source.report-statistics", "enum", choices=("all", "none"), summary=_NO_EFFECT),
     OptionSpec(
         "partition.default-name",
         default="__DEFAULT_PARTITION__",
-        summary="the folder of partition values that are NULL or empty",
+        summary="the folder name for partition values that are NULL or empty",
     ),
     OptionSpec(
         "sink.partition-commit.policy.kind",
@@ -60,7 +60,9 @@ OPTIONS = (
         summary="`success-file` marks each written partition",
     ),
     OptionSpec(
-        "sink.partition-commit.success-file.name", default="_SUCCESS", summary="the mark's name"
+        "sink.partition-commit.success-file.name",
+        default="_SUCCESS",
+        summary="the name of the success file",
     ),
     OptionSpec("sink.partition-commit.trigger", summary=_NO_EFFECT),
     OptionSpec("sink.partition-commit.delay", "duration", summary=_NO_EFFECT),
@@ -69,7 +71,7 @@ OPTIONS = (
     OptionSpec("sink.rolling-policy.inactivity-interval", "duration", summary=_NO_EFFECT),
     OptionSpec("sink.rolling-policy.check-interval", "duration", summary=_NO_EFFECT),
     OptionSpec("sink.shuffle-by-partition.enable", "boolean", summary=_NO_EFFECT),
-    OptionSpec("sink.parallelism", "int", summary="the number of files of a batch"),
+    OptionSpec("sink.parallelism", "int", summary="the number of files per batch"),
     OptionSpec("scan.parallelism", "int", summary=_NO_EFFECT),
     OptionSpec("auto-compaction", "boolean", summary=_NO_EFFECT),
     OptionSpec("compaction.file-size", "memory", summary=_NO_EFFECT),
@@ -100,7 +102,7 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
     for name in table.partitioned_by:
         if name not in physical:
             raise PlanError(
-                f"partition column `{name}` is no physical column of `{table.name}`",
+                f"partition column `{name}` is not a physical column of `{table.name}`",
                 source=table.source,
                 hint=did_you_mean(name, physical),
             )
@@ -110,7 +112,7 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
             table,
             "sink.partition-commit.policy.kind",
             f"partition commit policy '{unknown[0]}' is not supported",
-            hint="only 'success-file' is",
+            hint="use 'success-file'",
         )
     format_.check(table, _format_fields(table, tuple(physical), _types(table)), options)
 
@@ -122,7 +124,7 @@ def _types(table: Table) -> tuple[t.DataType, ...]:
 def _format(table: Table, options: Mapping[str, Any]) -> Format:
     name = options["format"].lower()
     if name in NOT_YET:
-        raise NotSupported(f"format '{name}' is not there yet: {NOT_YET[name]}")
+        raise NotSupported(f"format '{name}' is not supported yet")
     if name not in FORMATS:
         raise option_error(
             table,
@@ -206,7 +208,7 @@ def _partition_value(field: Field, request: ReadRequest) -> str:
             file=FILE,
             value=value,
             problem=string(f"cannot read the partition value `{field.name}` as {type_.text()}"),
-            reason=string("the folder's name does not fit the column's type"),
+            reason=string("the folder name does not match the column type"),
         )
 
     return from_text(plain, field.type, Spelling(loose_dates=True, complain=complain))
@@ -221,8 +223,8 @@ def _opener(request: ReadRequest) -> Any:
         raise option_error(
             request.table,
             "path",
-            f"there is no file or folder {place.path}",
-            hint="relative paths start at the working directory"
+            f"file or folder not found: {place.path}",
+            hint="relative paths are resolved against the working directory"
             if not os.path.isabs(request.options["path"])
             else None,
         )

@@ -117,8 +117,8 @@ def _unknown(table: Table, option: Option, owner: str, specs: Sequence[OptionSpe
     raise option_error(
         table,
         option.key,
-        f"`{owner}` has no option '{option.key}'",
-        hint=did_you_mean(option.key, known) or f"options are: {', '.join(known)}",
+        f"unknown option '{option.key}' for `{owner}`",
+        hint=did_you_mean(option.key, known) or f"options are {', '.join(known)}",
     )
 
 
@@ -128,7 +128,7 @@ def _missing(table: Table, owner: str, spec: OptionSpec) -> OptionError:
     return option_error(
         table,
         "connector",
-        f"`{owner}` needs the option '{spec.name}'",
+        f"missing option '{spec.name}' for `{owner}`",
         hint=f"add '{spec.name}' = '...'{summary}{choices}",
     )
 
@@ -140,12 +140,12 @@ def _value(table: Table, option: Option, spec: OptionSpec) -> Any:
         return _PARSERS[spec.type](option.value)
     except ValueError as problem:
         hidden = _is_secret(option.key, [spec])
-        value = "the value given" if hidden else f"'{option.value}'"
+        value = "(hidden)" if hidden else f"'{option.value}'"
         suggestion = did_you_mean(option.value, spec.choices) if spec.choices else None
         raise option_error(
             _without_value(table, option) if hidden else table,
             option.key,
-            f"option '{option.key}' cannot be {value}: {problem}",
+            f"invalid value {value} for option '{option.key}': {problem}",
             hint=None if hidden else suggestion,
         ) from None
 
@@ -174,7 +174,7 @@ def _boolean(text: str) -> bool:
 def _whole_number(allowed: range) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not re.fullmatch(r"[+-]?[0-9]{1,20}", text.strip()) or int(text) not in allowed:
-            raise ValueError(f"expected a whole number of {allowed.stop.bit_length()} bits")
+            raise ValueError(f"expected an integer of {allowed.stop.bit_length()} bits")
         return int(text)
 
     return parse

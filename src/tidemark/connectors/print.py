@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 OPTIONS = (
-    OptionSpec("print-identifier", summary="a word before each line"),
+    OptionSpec("print-identifier", summary="a prefix of each line"),
     OptionSpec("standard-error", "boolean", False, summary="print to standard error"),
-    OptionSpec("sink.parallelism", "int", summary="above 1, lines begin with a task's number"),
+    OptionSpec(
+        "sink.parallelism", "int", summary="if greater than 1, lines start with a task number"
+    ),
 )
 
 
@@ -70,7 +72,7 @@ def _prefix(options: Mapping[str, Any], row: int) -> str:
 PRINT = Connector(
     name="print",
     options=OPTIONS,
-    summary="shows each change on standard output",
+    summary="prints each change to standard output",
     traits=traits,
     write=write,
     on_client=True,

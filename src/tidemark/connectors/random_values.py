@@ -183,7 +183,7 @@ def _nested(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: s
                 for name, field in zip(names, fields, strict=True)
             )
             return f"named_struct({pairs})"
-    raise ValueError(f"no random values of {type_}")
+    raise ValueError(f"datagen does not support {type_}")
 
 
 def _map(keys: str, values: str) -> str:

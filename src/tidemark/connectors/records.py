@@ -49,7 +49,7 @@ def _describe(facts: Mapping[str, Any]) -> DataError:
     line, found = _look_up(file, facts)
     record = record or found
     place = f"{file or 'a record'}{f':{line}' if line else ''}"
-    notes: dict[str, object] = {"reason": facts.get("reason") or _why_not_json(record)}
+    notes: dict[str, object] = {"why": facts.get("reason") or _why_not_json(record)}
     if facts.get("value") is not None:
         notes["value"] = repr(facts["value"])
     if record:
@@ -64,7 +64,7 @@ def _why_not_json(record: str | None) -> str:
         return f"not valid JSON: {problem}"
     if not isinstance(value, dict):
         return "not a JSON object"
-    return "a value does not have the shape that the type of its column asks for"
+    return "the structure of a value does not match the type of its column"
 
 
 def _look_up(file: str | None, facts: Mapping[str, Any]) -> tuple[int | None, str | None]:

@@ -16,7 +16,7 @@ FORMATS: dict[str, Format] = {
 
 # Formats that are known by name and come later, with the reason.
 NOT_YET = {
-    "avro": "it comes with the Kafka connector",
-    "maxwell-json": "it comes with the Kafka connector",
-    "ogg-json": "it comes with the Kafka connector",
+    "avro": "planned together with the Kafka connector",
+    "maxwell-json": "planned together with the Kafka connector",
+    "ogg-json": "planned together with the Kafka connector",
 }

@@ -51,8 +51,10 @@ DATABASES = f"{NAME}.database.include"
 TABLES = f"{NAME}.table.include"
 
 OPTIONS = (
-    OptionSpec(DATABASES, summary="reads only events of databases that match this expression"),
-    OptionSpec(TABLES, summary="reads only events of tables that match this expression"),
+    OptionSpec(
+        DATABASES, summary="read only events of databases that match this regular expression"
+    ),
+    OptionSpec(TABLES, summary="read only events of tables that match this regular expression"),
 )
 
 METADATA: Mapping[str, t.DataType] = {
@@ -147,8 +149,8 @@ def _unwanted(reading: Reading) -> list[tuple[str, str]]:
         if pattern is not None:
             missing = bad_event(
                 reading,
-                problem=string(f"no `{what}` in a Canal event"),
-                reason=string(f"'{key}' asks for it"),
+                problem=string(f"missing `{what}` in a Canal event"),
+                reason=string(f"it is required by '{key}'"),
             )
             cases.append((f"{part} IS NULL", missing))
             cases.append((f"NOT {part} RLIKE {string(f'^(?:{pattern})$')}", "NULL"))
@@ -168,16 +170,16 @@ def _before(image: t.Row) -> str:
 def _no_data(reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('no rows in a Canal event of ', {_TYPE})",
-        reason=string("`data` is missing, or one of its rows is"),
+        problem=f"concat('missing rows in a Canal event of type ', {_TYPE})",
+        reason=string("`data` is missing, or contains a null row"),
     )
 
 
 def _no_old(reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=string("rows without their `old` form in a Canal event of UPDATE"),
-        reason=string("the row as it was must be known to be taken back"),
+        problem=string("rows without `old` in a Canal event of type UPDATE"),
+        reason=string("the row before the change is needed to retract it"),
     )
 
 
@@ -185,7 +187,7 @@ def _unknown(reading: Reading) -> str:
     return bad_event(
         reading,
         problem=f"concat('unknown `type` in a Canal event: ', coalesce({_TYPE}, 'none'))",
-        reason=string("a change is told by `type`: INSERT, UPDATE or DELETE; CREATE is skipped"),
+        reason=string("the `type` of a change must be INSERT, UPDATE or DELETE; CREATE is skipped"),
     )
 
 

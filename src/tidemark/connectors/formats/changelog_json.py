@@ -73,7 +73,7 @@ def changelog_format(
 
 
 def _common_options(format_: str) -> tuple[OptionSpec, ...]:
-    only_read = "accepted; the format can only be read"
+    only_read = "accepted without effect; the format is read-only"
     return (
         *reading_options(format_),
         OptionSpec(f"{format_}.encode.decimal-as-plain-number", "boolean", summary=only_read),

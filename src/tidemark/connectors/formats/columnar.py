@@ -35,8 +35,10 @@ _CODECS = {
 def _options(name: str) -> tuple[OptionSpec, ...]:
     key = "parquet.compression" if name == "parquet" else "orc.compress"
     return (
-        OptionSpec(key, "enum", "SNAPPY", choices=_CODECS[name], summary="how files are packed"),
-        OptionSpec(f"{name}.utc-timezone", "boolean", True, summary="changes nothing here"),
+        OptionSpec(
+            key, "enum", "SNAPPY", choices=_CODECS[name], summary="the compression of the files"
+        ),
+        OptionSpec(f"{name}.utc-timezone", "boolean", True, summary="accepted without effect"),
     )
 
 
@@ -45,16 +47,16 @@ def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -
     for field in fields:
         other = seen.setdefault(field.name.lower(), field.name)
         if other != field.name:
-            raise _unfit(table, f"columns `{other}` and `{field.name}` differ only by case")
+            raise _unfit(table, f"columns `{other}` and `{field.name}` differ only in case")
         if isinstance(field.type, t.INTERVALS):
             raise _unfit(table, f"column `{field.name}` is {field.type.text()}")
 
 
 def _unfit(table: Table, reason: str) -> PlanError:
     return PlanError(
-        "the columns cannot be stored in this format",
+        "the format does not distinguish them",
         source=table.source,
-        notes={"table": table.name, "reason": reason},
+        notes={"table": table.name, "why": reason},
     )
 
 

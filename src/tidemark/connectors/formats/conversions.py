@@ -79,7 +79,7 @@ def _scalar(sql: str, type_: t.DataType, spelling: Spelling) -> str:
             return _time(sql, type_, spelling)
         case t.Timestamp() | t.TimestampLtz():
             return _timestamp(sql, type_, spelling)
-    raise ValueError(f"no text stands for {type_}")
+    raise ValueError(f"{type_} cannot be read from a string")
 
 
 def _if(sql: str, pattern: str, operand: str, target: str) -> str:

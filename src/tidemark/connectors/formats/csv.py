@@ -45,15 +45,15 @@ ELEMENTS = "csv.array-element-delimiter"
 SCIENTIFIC = "csv.write-bigdecimal-in-scientific-notation"
 
 OPTIONS = (
-    OptionSpec(DELIMITER, "string", ",", summary="one character between fields"),
-    OptionSpec(QUOTE, "string", '"', summary="one character around fields"),
-    OptionSpec(NO_QUOTE, "boolean", False, summary="no field is quoted"),
-    OptionSpec(ESCAPE, "string", summary="one character that takes the next one literally"),
-    OptionSpec(NULL, "string", summary="the text that stands for NULL"),
+    OptionSpec(DELIMITER, "string", ",", summary="the character between fields"),
+    OptionSpec(QUOTE, "string", '"', summary="the character around quoted fields"),
+    OptionSpec(NO_QUOTE, "boolean", False, summary="disable quoting"),
+    OptionSpec(ESCAPE, "string", summary="the character that escapes the next one"),
+    OptionSpec(NULL, "string", summary="the string that represents NULL"),
     OptionSpec(IGNORE, "boolean", False, summary="skip bad records, read bad fields as NULL"),
-    OptionSpec(COMMENTS, "boolean", False, summary="skip lines that begin with #"),
-    OptionSpec(ELEMENTS, "string", ";", summary="what stands between elements of an array"),
-    OptionSpec(SCIENTIFIC, "boolean", True, summary="1E+2 instead of 100"),
+    OptionSpec(COMMENTS, "boolean", False, summary="skip lines that start with #"),
+    OptionSpec(ELEMENTS, "string", ";", summary="the separator of array elements"),
+    OptionSpec(SCIENTIFIC, "boolean", True, summary="write 1E+2 instead of 100"),
 )
 
 _RAW = raw_name(0)
@@ -63,7 +63,7 @@ _ALWAYS_QUOTED_FROM = 25
 
 def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
     if options[NO_QUOTE] and table.option(QUOTE) is not None:
-        raise option_error(table, QUOTE, f"'{QUOTE}' and '{NO_QUOTE}' exclude each other")
+        raise option_error(table, QUOTE, f"'{QUOTE}' and '{NO_QUOTE}' cannot be combined")
     for key in (DELIMITER, QUOTE, ESCAPE):
         if options[key] is not None and len(_unescaped(options[key])) != 1:
             raise option_error(table, key, f"option '{key}' must be a single character")
@@ -242,9 +242,9 @@ def _checked(fields: str, count: int, ignore: bool) -> str:
             hint=string(f"'{IGNORE}' = 'true' skips such records"),
         )
 
-    counted = f"concat('{count} fields expected, ', size(_f), ' found')"
+    counted = f"concat('expected {count} fields, found ', size(_f))"
     checked = (
-        f"CASE WHEN _f IS NULL THEN {complain(string('quotes are not closed, or text follows'))} "
+        f"CASE WHEN _f IS NULL THEN {complain(string('unclosed quotes, or text after them'))} "
         f"WHEN {many} OR {few} THEN {complain(counted)} ELSE _f END"
     )
     return f"transform(array({fields}), _f -> {checked})"
@@ -257,7 +257,7 @@ def _value(position: int, field: Field, decode: Decode, style: Style) -> str:
             record=_RAW,
             value=f"substring({text}, 1, 200)",
             problem=string(f"cannot read `{field.name}` as {type_.text()}"),
-            reason=string(f"the value is no {type_.text()}"),
+            reason=string(f"the value is not a valid {type_.text()}"),
             hint=string(f"'{IGNORE}' = 'true' reads such fields as NULL"),
         )
 

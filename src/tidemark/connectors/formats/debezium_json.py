@@ -38,7 +38,7 @@ OPTIONS = (
         SCHEMA_INCLUDED,
         "boolean",
         False,
-        summary="events stand in an envelope, with their schema beside them",
+        summary="events are wrapped in an envelope with their schema",
     ),
 )
 
@@ -94,8 +94,8 @@ def _changes(payload: str, bad: str, reading: Reading) -> str:
 def _no_before(op: str, reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('no `before` in an event with `op` = ', {op})",
-        reason=string("the row as it was must be known to be taken back"),
+        problem=f"concat('missing `before` in an event with `op` =  ', {op})",
+        reason=string("the row before the change is needed to retract it"),
         hint=string(
             "with PostgreSQL as the source, set the table's REPLICA IDENTITY to FULL; "
             f"'{reading.ignore_option}' = 'true' skips such records"
@@ -106,8 +106,8 @@ def _no_before(op: str, reading: Reading) -> str:
 def _no_after(op: str, reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('no `after` in an event with `op` = ', {op})",
-        reason=string("the row as it is now must be known"),
+        problem=f"concat('missing `after` in an event with `op` =  ', {op})",
+        reason=string("the row after the change is needed"),
     )
 
 
@@ -116,7 +116,7 @@ def _unknown(op: str, reading: Reading) -> str:
         reading,
         problem=f"concat('unknown `op` in a Debezium event: ', coalesce({op}, 'none'))",
         reason=string(
-            "a change is told by `op`: c, r, u or d. Where events stand in an envelope with their "
+            "`op` must be c, r, u or d. If events are wrapped in an envelope with their "
             f"schema, '{SCHEMA_INCLUDED}' = 'true' opens it"
         ),
     )

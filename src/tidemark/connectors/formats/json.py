@@ -53,10 +53,12 @@ WITHOUT_NULLS = "json.encode.ignore-null-fields"
 
 OPTIONS = (
     *reading_options("json"),
-    OptionSpec(FAIL_ON_MISSING, "boolean", False, summary="a missing field is an error"),
-    OptionSpec(PLAIN_DECIMALS, "boolean", False, summary="100 instead of 1E+2"),
-    OptionSpec(WITHOUT_NULLS, "boolean", False, summary="leave NULL fields out"),
-    OptionSpec("json.decode.json-parser.enabled", "boolean", True, summary="changes nothing here"),
+    OptionSpec(FAIL_ON_MISSING, "boolean", False, summary="fail if a field is missing"),
+    OptionSpec(PLAIN_DECIMALS, "boolean", False, summary="write 100 instead of 1E+2"),
+    OptionSpec(WITHOUT_NULLS, "boolean", False, summary="omit NULL fields"),
+    OptionSpec(
+        "json.decode.json-parser.enabled", "boolean", True, summary="accepted without effect"
+    ),
 )
 
 # A name that no field of a document is likely to have.
@@ -66,7 +68,7 @@ _ABSENT = "_tm_absent"
 def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
     if options[IGNORE] and options[FAIL_ON_MISSING]:
         raise option_error(
-            table, FAIL_ON_MISSING, f"'{FAIL_ON_MISSING}' and '{IGNORE}' exclude each other"
+            table, FAIL_ON_MISSING, f"'{FAIL_ON_MISSING}' and '{IGNORE}' cannot be combined"
         )
     check_fields(table, fields)
 
@@ -122,7 +124,7 @@ def _documents(decode: Decode, reading: Reading) -> DataFrame:
     complain = records.raising(
         file=FILE,
         record=TEXT,
-        problem=f"concat('no field `', {missing}[0], '` in the record')",
+        problem=f"concat('missing field `', {missing}[0], '` in the record')",
         reason=spark_text.string(f"'{FAIL_ON_MISSING}' is set"),
     )
     checked = (

@@ -71,7 +71,7 @@ def reading_options(format_: str) -> tuple[OptionSpec, ...]:
             "enum",
             "SQL",
             choices=("SQL", "ISO-8601"),
-            summary="how times are written",
+            summary="the format of times",
         ),
         # Maps in Spark have no NULL keys: building one with such a key fails before it gets here.
         OptionSpec(
@@ -79,7 +79,7 @@ def reading_options(format_: str) -> tuple[OptionSpec, ...]:
             "enum",
             "FAIL",
             choices=("FAIL", "DROP", "LITERAL"),
-            summary="accepted; maps have no NULL keys here",
+            summary="accepted without effect; maps never have NULL keys",
         ),
         OptionSpec(f"{format_}.map-null-key.literal", "string", "null", summary="accepted"),
     )
@@ -102,13 +102,13 @@ def _check_names(table: Table, names: list[str], owner: str) -> None:
         other = seen.setdefault(name.lower(), name)
         if other != name:
             raise PlanError(
-                f"columns `{other}` and `{name}` of {owner} differ only by case",
+                f"columns `{other}` and `{name}` of {owner} differ only in case",
                 source=table.source,
                 notes={
                     "table": table.name,
-                    "reason": "Spark's JSON reader does not tell them apart",
+                    "why": "Spark's JSON reader does not distinguish them",
                 },
-                hint="read the lines with 'format' = 'raw' and take them apart with JSON_VALUE",
+                hint="read the lines with 'format' = 'raw' and extract values with JSON_VALUE",
             )
 
 
@@ -116,11 +116,11 @@ def _check_type(table: Table, column: str, type_: t.DataType) -> None:
     match type_:
         case t.Map(key=key, value=value):
             if not isinstance(key, t.CHARACTERS):
-                raise _unfit(table, column, type_, "a JSON object has only strings as keys")
+                raise _unfit(table, column, type_, "keys of a JSON object must be strings")
             _check_type(table, column, value)
         case t.Multiset(element=element):
             if not isinstance(element, t.CHARACTERS):
-                raise _unfit(table, column, type_, "a JSON object has only strings as keys")
+                raise _unfit(table, column, type_, "keys of a JSON object must be strings")
         case t.Array(element=element):
             _check_type(table, column, element)
         case t.Row(fields=fields):
@@ -128,14 +128,14 @@ def _check_type(table: Table, column: str, type_: t.DataType) -> None:
             for field in fields:
                 _check_type(table, column, field.type)
         case t.DayTimeInterval() | t.YearMonthInterval():
-            raise _unfit(table, column, type_, "Flink has no JSON form of it")
+            raise _unfit(table, column, type_, "Flink cannot write it as JSON either")
 
 
 def _unfit(table: Table, column: str, type_: t.DataType, reason: str) -> PlanError:
     return PlanError(
         f"column `{column}` cannot be stored as JSON: it is {type_.text()}",
         source=table.source,
-        notes={"table": table.name, "reason": reason},
+        notes={"table": table.name, "why": reason},
     )
 
 
@@ -228,7 +228,7 @@ def value(raw: str, field: Field, reading: Reading, record: str | None = None) -
             column=spark_text.string(field.name),
             value=f"substring({text}, 1, 200)",
             problem=spark_text.string(f"cannot read `{field.name}` as {type_.text()}"),
-            reason=spark_text.string(f"the value is no {type_.text()}"),
+            reason=spark_text.string(f"the value is not a valid {type_.text()}"),
             hint=spark_text.string(f"'{reading.ignore_option}' = 'true' reads such fields as NULL"),
             **facts,
         )

@@ -54,14 +54,14 @@ _CHARSETS = ("UTF-8", "US-ASCII", "ISO-8859-1", "UTF-16BE", "UTF-16LE", "UTF-16"
 def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
     if len(fields) != 1:
         raise PlanError(
-            f"the raw format holds a single column, and the table has {len(fields)}",
+            f"the raw format needs exactly one column, and the table has {len(fields)}",
             source=table.source,
             notes={"table": table.name},
         )
     type_ = fields[0].type
     if type(type_) not in _WIDTHS and not isinstance(type_, (*t.CHARACTERS, *t.BINARIES)):
         raise PlanError(
-            f"the raw format cannot hold {type_.text()}",
+            f"the raw format does not support {type_.text()}",
             source=table.source,
             notes={"table": table.name},
             hint="use STRING, BYTES, BOOLEAN or an integer type",
@@ -71,7 +71,7 @@ def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -
             table,
             CHARSET,
             f"unknown character set '{options[CHARSET]}'",
-            hint=f"known are {', '.join(_CHARSETS)}",
+            hint=f"supported are {', '.join(_CHARSETS)}",
         )
 
 
@@ -98,7 +98,7 @@ def _value(line: str, field: Field, decode: Decode) -> str:
     complain = records.raising(
         file=FILE,
         problem=string(f"cannot read `{field.name}` as {type_.text()}"),
-        reason=f"concat('{width} bytes expected, ', length({line}), ' found')",
+        reason=f"concat('expected {width} bytes, found ', length({line}))",
         value=f"hex({line})",
     )
     return f"CASE WHEN length({line}) = {width} THEN {_number(ordered, type_)} ELSE {complain} END"
@@ -125,9 +125,9 @@ def write(encode: Encode) -> DataFrame:
 
 def _no_null(field: Field) -> str:
     return records.raising(
-        problem=string(f"cannot write NULL of `{field.name}` in the raw format"),
-        reason=string("a line has no word for NULL"),
-        hint=string(f"filter such rows, or write COALESCE({field.name}, ...)"),
+        problem=string(f"cannot write NULL in `{field.name}` with the raw format"),
+        reason=string("the raw format cannot represent NULL"),
+        hint=string(f"filter such rows, or use COALESCE({field.name}, ...)"),
     )
 
 
