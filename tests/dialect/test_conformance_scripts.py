@@ -34,9 +34,21 @@ def test_what_flink_refuses_is_read_or_refused_for_the_same_reason(case, tmp_pat
         assert re.search(mention, reason, re.IGNORECASE), reason
 
 
-def test_two_hundred_lines_take_well_under_half_a_second():
+def test_reading_a_script_eight_times_as_long_takes_less_than_sixteen_times_as_long():
+    """By the time of this process on whatever machine, so that only its growth counts."""
     text = seeds()["versioned_tables"] + "\n" + seeds()["group_windows"]
     assert text.count("\n") > 200
-    begin = time.process_time()
-    parse_script(text)
-    assert time.process_time() - begin < 0.5
+    parse_script(text)  # what is loaded or compiled once is not counted
+
+    assert least_seconds(8 * (text + "\n")) < 16 * least_seconds(text)
+
+
+def least_seconds(text: str) -> float:
+    """Of several tries, because garbage is collected in some."""
+
+    def once() -> float:
+        begin = time.process_time()
+        parse_script(text)
+        return time.process_time() - begin
+
+    return min(once() for _ in range(5))
