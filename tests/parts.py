@@ -10,12 +10,10 @@ import heapq
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 DURATIONS = Path(__file__).with_name("durations.json")
-# A group that nobody has measured yet.
-UNKNOWN_SECONDS = 5.0
 
 
 def recorded(path: Path = DURATIONS) -> dict[str, float]:
@@ -33,24 +31,28 @@ def group_of(test: str) -> str:
     return file
 
 
-def parts_of(tests: Iterable[str], count: int, seconds: Mapping[str, float]) -> dict[str, int]:
-    """The part of each group, from 0; the longest groups first, each to the part with least."""
-    groups = {group_of(test) for test in tests}
-    weights = {group: seconds.get(group, UNKNOWN_SECONDS) for group in groups}
+def parts_of(
+    guesses: Mapping[str, float], count: int, seconds: Mapping[str, float]
+) -> dict[str, int]:
+    """The part of each group, from 0; the longest groups first, each to the part with least.
+
+    `guesses` holds the seconds that each test may take, for groups that nobody has measured.
+    """
+    weights = {group: seconds.get(group, guess) for group, guess in summed(guesses).items()}
     parts = [(0.0, part) for part in range(count)]
     given = {}
-    for group in sorted(groups, key=lambda group: (-weights[group], group)):
+    for group in sorted(weights, key=lambda group: (-weights[group], group)):
         total, part = heapq.heappop(parts)
         given[group] = part
         heapq.heappush(parts, (total + weights[group], part))
     return given
 
 
-def of_part(tests: Sequence[str], part: str, seconds: Mapping[str, float]) -> set[str]:
+def of_part(guesses: Mapping[str, float], part: str, seconds: Mapping[str, float]) -> set[str]:
     """The tests of a part that is written as `1/2`."""
     number, _, count = part.partition("/")
-    given = parts_of(tests, int(count), seconds)
-    return {test for test in tests if given[group_of(test)] == int(number) - 1}
+    given = parts_of(guesses, int(count), seconds)
+    return {test for test in guesses if given[group_of(test)] == int(number) - 1}
 
 
 def summed(tests: Mapping[str, float]) -> dict[str, float]:

@@ -17,6 +17,10 @@ TESTS = [
 ]
 
 
+def guesses(tests):
+    return dict.fromkeys(tests, 1.0)
+
+
 def test_tests_of_a_file_and_cases_of_an_area_stay_together():
     assert [parts.group_of(test) for test in TESTS] == [
         "tests/a.py",
@@ -32,16 +36,33 @@ def test_tests_of_a_file_and_cases_of_an_area_stay_together():
 def test_the_longest_groups_are_given_out_first_and_each_to_whoever_has_least():
     seconds = {"tests/a.py": 9.0, "tests/b.py": 8.0, "tests/c.py": 7.0, "tests/d.py": 5.0}
 
-    given = parts.parts_of([f"{file}::test" for file in seconds], 2, seconds)
+    given = parts.parts_of(guesses(f"{file}::test" for file in seconds), 2, seconds)
 
     assert given == {"tests/a.py": 0, "tests/b.py": 1, "tests/c.py": 1, "tests/d.py": 0}
+
+
+def test_what_nobody_has_measured_takes_what_its_tests_may_take():
+    tests = {
+        "tests/new.py::one": 2.0,
+        "tests/new.py::two": 2.0,
+        "tests/a.py::one": 2.0,
+        "tests/b.py::one": 2.0,
+    }
+
+    assert parts.parts_of(tests, 2, {"tests/a.py": 3.0}) == {
+        "tests/new.py": 0,
+        "tests/a.py": 1,
+        "tests/b.py": 1,
+    }
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_each_test_is_in_one_part(count):
     seconds = {"tests/a.py": 100.0}
 
-    given = [parts.of_part(TESTS, f"{number + 1}/{count}", seconds) for number in range(count)]
+    given = [
+        parts.of_part(guesses(TESTS), f"{number + 1}/{count}", seconds) for number in range(count)
+    ]
 
     assert sorted(test for part in given for test in part) == sorted(TESTS)
 
