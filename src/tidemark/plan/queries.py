@@ -10,9 +10,10 @@ from sqlglot import exp
 from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
-from tidemark.plan import deduplication, relations
+from tidemark.plan import relations
 from tidemark.plan.aggregates import select as aggregates
 from tidemark.plan.aggregates.distinct import distinct
+from tidemark.plan.bind import ranks
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse, refuse_what_cannot_run
 from tidemark.plan.joins import interval as interval_joins
@@ -24,7 +25,6 @@ from tidemark.plan.relation import renamed
 from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.select_list import project_select
-from tidemark.plan.windows import ranks as window_ranks
 
 
 def bind_query(node: exp.Expression, context: Context) -> Node:
@@ -82,12 +82,9 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
     relations.check_hints(select.args.get("hints") or ())
     select, sub_queries = interval_joins.take_sub_queries(select)
     refuse_what_cannot_run(_without_temporal_joins(select, context))
-    found = deduplication.recognise(select)
-    ranked = window_ranks.recognise(select, context)
-    if ranked is not None:
-        relation, condition = window_ranks.bind(*ranked, context), ranked[0].rest
-    elif found is not None:
-        relation, condition = deduplication.bind(found, context), found.rest
+    numbered = ranks.find(select, context.catalogs)
+    if numbered is not None:
+        relation, condition = ranks.bind(numbered, context), numbered.rest
     else:
         where = select.args.get("where")
         relation = relations.bind_from(select, context)

@@ -1,0 +1,1 @@
+"""Binding: parts of a query become typed values once, which a table of rules then classifies."""

@@ -1,0 +1,83 @@
+"""Window Top-N and deduplication: the window's start and end are among the keys."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from tidemark.errors import PlanError
+from tidemark.plan.bind.ranks.numbered import BoundRank
+from tidemark.plan.bind.ranks.rule import Ranked
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes import Node, WindowOrder, WindowRank, project
+from tidemark.plan.nodes.window_columns import is_by_clock, time_of_window
+from tidemark.plan.nodes.window_rank import RANK
+
+
+def applies(rank: BoundRank) -> bool:
+    return rank.window_bounds >= {"start", "end"}
+
+
+def plan(rank: BoundRank) -> Ranked:
+    """The wanted rows of each key and window, with their number as a column."""
+    _check(rank)
+    node, places = _with_columns(rank.rows, [*rank.keys, *(by.value for by in rank.order)])
+    of_keys, of_values = places[: len(rank.keys)], places[len(rank.keys) :]
+    bounds = {_says(node, place): place for place in of_keys}
+    ranked = WindowRank(
+        node,
+        keys=tuple(place for place in of_keys if _says(node, place) is None),
+        bounds=(bounds["start"], bounds["end"]),
+        order=tuple(
+            WindowOrder(place, by.descending, by.nulls_last)
+            for place, by in zip(of_values, rank.order, strict=True)
+        ),
+        low=rank.numbered.low,
+        high=rank.numbered.high,
+        newest_first=_is_deduplication(rank),
+        time_type=time_of_window(node.edge, bounds["start"]).type,
+    )
+    return Ranked(ranked, exp.Column(this=exp.to_identifier(RANK, quoted=True)))
+
+
+def _check(rank: BoundRank) -> None:
+    if rank.rows.edge.changes:
+        raise PlanError(
+            "the rows of a window can be numbered where they are only inserted, and these are "
+            "updated or deleted too",
+            at=rank.at,
+        )
+    if is_by_clock(rank.rows):
+        raise PlanError(
+            "the rows of windows of processing time cannot be numbered",
+            at=rank.at,
+            notes={"why": "when such a window is over is not said by the rows, in Flink either"},
+            hint="use windows of a time with a WATERMARK",
+        )
+    if not rank.order:
+        raise PlanError("ROW_NUMBER() needs an ORDER BY", at=rank.at)
+
+
+def _says(node: Node, place: int) -> str | None:
+    window = node.edge.columns[place].window
+    return window.says if window is not None else None
+
+
+def _is_deduplication(rank: BoundRank) -> bool:
+    """Whether the newest row by time is kept: of several the last to arrive, as in Flink."""
+    if not rank.is_first_only or len(rank.order) != 1 or not rank.order[0].descending:
+        return False
+    column = rank.column(rank.order[0].value)
+    return column is not None and column.time is not None
+
+
+def _with_columns(node: Node, values: list[Expression]) -> tuple[Node, list[int]]:
+    """The node with the values as columns, behind those it has, and where they are."""
+    expressions: list[Expression] = list(node.edge.refs)
+    names = list(node.edge.names)
+    places = []
+    for value in values:
+        if value not in expressions:
+            expressions.append(value)
+            names.append(f"$by{len(names)}")
+        places.append(expressions.index(value))
+    return project(node, expressions, names), places

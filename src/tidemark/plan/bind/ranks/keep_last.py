@@ -1,0 +1,22 @@
+"""Keep-last deduplication: `ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) ... rn = 1`.
+
+Over an append-only stream this is how a versioned table is declared as a view: its key is the
+partition's and its time attribute the one it is ordered by, both inferred.
+"""
+
+from __future__ import annotations
+
+from tidemark.plan.bind.ranks.by_time import is_deduplication, places
+from tidemark.plan.bind.ranks.numbered import BoundRank
+from tidemark.plan.bind.ranks.rule import Ranked, always_one
+from tidemark.plan.nodes import KeepLast
+
+
+def applies(rank: BoundRank) -> bool:
+    return is_deduplication(rank, descending=True)
+
+
+def plan(rank: BoundRank) -> Ranked:
+    """The newest row of each key, as a changelog."""
+    keys, time = places(rank)
+    return Ranked(KeepLast(rank.rows, keys, time), always_one())
