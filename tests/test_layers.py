@@ -20,6 +20,7 @@ ORDER = (
     ("dialect",),
     ("catalog",),
     ("plan",),
+    ("checkpoints",),
     ("rows",),
     ("spark",),
     ("connectors",),

@@ -20,7 +20,7 @@ def message(statement: str) -> str:
         ("table.local-time-zone", "GMT+02:00"),
         ("table.local-time-zone", "-08:00"),
         ("table.exec.state.ttl", "2 h"),
-        ("parallelism.default", "4"),
+        ("pipeline.max-parallelism", "4"),
         ("table.dml-sync", "TRUE"),
         ("table.exec.interval-join.min-cleanup-interval", "half-width"),
         ("table.exec.sink.not-null-enforcer", "DROP"),
@@ -39,8 +39,8 @@ def test_value_of_a_known_key_is_kept(key, value):
         ("'table.local-time-zone' = 'GMT+99:00'", "not a time zone"),
         ("'table.local-time-zone' = 'x; DROP TABLE'", "such as 'GMT+02:00'"),
         ("'table.exec.state.ttl' = 'soon'", "soon"),
-        ("'parallelism.default' = '0'", "positive integer"),
-        ("'parallelism.default' = 'many'", "positive integer"),
+        ("'pipeline.max-parallelism' = '0'", "positive integer"),
+        ("'pipeline.max-parallelism' = 'many'", "positive integer"),
         ("'table.dml-sync' = 'maybe'", "expected true or false"),
     ],
 )
@@ -79,19 +79,21 @@ def test_spark_settings_are_kept_for_spark():
 
 
 def test_options_are_listed_without_secrets():
-    at = workspace("SET 'spark.hadoop.fs.s3a.secret.key' = 'abc'; SET 'parallelism.default' = '3'")
+    at = workspace(
+        "SET 'spark.hadoop.fs.s3a.secret.key' = 'abc'; SET 'pipeline.max-parallelism' = '3'"
+    )
     assert at.plan_script("SET")[0].result.rows == (
-        ("parallelism.default", "3"),
+        ("pipeline.max-parallelism", "3"),
         ("spark.hadoop.fs.s3a.secret.key", "******"),
     )
 
 
 def test_reset_goes_back_to_what_the_session_began_with():
-    options = SessionOptions({"parallelism.default": "2"})
-    options.set("parallelism.default", "5")
+    options = SessionOptions({"pipeline.max-parallelism": "2"})
+    options.set("pipeline.max-parallelism", "5")
     options.set("execution.runtime-mode", "batch")
-    options.reset("parallelism.default")
-    assert options.get("parallelism.default") == "2"
+    options.reset("pipeline.max-parallelism")
+    assert options.get("pipeline.max-parallelism") == "2"
     assert options.batch
     options.reset()
     assert not options.batch

@@ -133,16 +133,17 @@ def test_a_stream_resumes_from_its_checkpoint(spark, tmp_path):
     assert run_once() == ['{"id":1}', '{"id":2}']
 
 
-def test_a_checkpoint_refuses_another_query(spark, tmp_path):
+def test_a_checkpoint_refuses_other_sources_and_goes_on_with_another_projection(spark, tmp_path):
     def run(query: str) -> None:
         session = tidemark.connect(spark, checkpoint=tmp_path / "state")
         session.sql("CREATE TABLE nowhere (v INT) WITH ('connector' = 'blackhole')")
         session.sql(f"INSERT INTO nowhere {query}").job.wait()
 
     run("SELECT x FROM (VALUES (1)) AS t(x)")
+    run("SELECT x + 1 FROM (VALUES (1)) AS t(x)")
 
-    with pytest.raises(TidemarkError, match="made by another query"):
-        run("SELECT x + 1 FROM (VALUES (1)) AS t(x)")
+    with pytest.raises(TidemarkError, match="cannot resume from its checkpoint: it reads other"):
+        run("SELECT x FROM (VALUES (2)) AS t(x)")
 
 
 def test_two_jobs_may_write_to_one_table(ticking):

@@ -188,7 +188,10 @@ def test_nothing_takes_effect_where_the_text_cannot_be_read():
 
 
 def test_workspaces_know_nothing_of_each_other():
-    one, other = workspace("CREATE TABLE a (x INT); SET 'parallelism.default' = '3'"), workspace()
+    one, other = (
+        workspace("CREATE TABLE a (x INT); SET 'pipeline.max-parallelism' = '3'"),
+        workspace(),
+    )
     assert other.catalogs.relation_names() == []
-    assert other.options.get("parallelism.default") is None
+    assert other.options.get("pipeline.max-parallelism") is None
     assert one.catalogs.relation_names() == ["a"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -231,3 +232,15 @@ def test_equal_segments_are_stored_once_and_stay_until_the_last_is_gone() -> Non
     before, _ = store.open()
     store.save(before, State(), {})
     assert set(spark.values) == {"manifest"}
+
+
+def test_a_manifest_of_another_format_is_refused() -> None:
+    spark = Spark()
+    writer = StateStore(spark, spark, SegmentCache())
+    writer.open()
+    writer.save(State(), table(State(), 1), {})
+    manifest = json.loads(spark.values["manifest"][0])
+    spark.values["manifest"] = (json.dumps({**manifest, "format": 2}),)
+
+    with pytest.raises(JobError, match="has format 2"):
+        StateStore(spark, spark, SegmentCache()).open()

@@ -37,6 +37,12 @@ def _positive(value: str) -> int:
     return int(value)
 
 
+def _max_parallelism(value: str) -> int:
+    if _positive(value) > 32768:
+        raise ValueError("expected an integer from 1 to 32768")
+    return int(value)
+
+
 _OFFSET = re.compile(r"(GMT|UTC|UT)?[+-](0?\d|1[0-8])(:[0-5]\d)?")
 
 
@@ -74,7 +80,7 @@ INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
 LOAD_PHASE = "tidemark.temporal-join.load-phase"
-BUCKETS = "parallelism.default"
+MAX_PARALLELISM = "pipeline.max-parallelism"
 AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
 
 OPTIONS = (
@@ -130,7 +136,12 @@ OPTIONS = (
         "or are dropped, as in Flink's stream API",
         default="join",
     ),
-    SessionOption(BUCKETS, _positive, "the number of key buckets of stateful jobs"),
+    SessionOption(
+        MAX_PARALLELISM,
+        _max_parallelism,
+        "the number of key groups of a new job, which limits how far it can be spread; a job "
+        "that resumes keeps the number of its checkpoint",
+    ),
     SessionOption(
         AGGREGATE_PHASES,
         _one_of("auto", "one_phase", "two_phase"),

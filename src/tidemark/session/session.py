@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.options import (
     AGGREGATE_PHASES,
-    BUCKETS,
     CHECKPOINT_INTERVAL,
     JOB_NAME,
     LOCAL_TIME_ZONE,
+    MAX_PARALLELISM,
     STATE_TTL,
 )
 from tidemark.catalog.tables import Changelog, TemporalFunction
@@ -160,7 +160,7 @@ class Session:
             checkpoint=self._checkpoint,
             interval_ms=options.milliseconds(CHECKPOINT_INTERVAL) or 0,
             ttl_ms=options.milliseconds(STATE_TTL) or 0,
-            buckets=int(options.get(BUCKETS) or 0) or None,
+            key_groups=int(options.get(MAX_PARALLELISM) or 0) or None,
             aggregate_phases=(options.get(AGGREGATE_PHASES) or "auto").lower(),
         )
 

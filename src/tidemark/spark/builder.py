@@ -33,6 +33,7 @@ from tidemark.plan.nodes import (
     WindowJoin,
     WindowRank,
 )
+from tidemark.plan.operator_ids import Ids
 from tidemark.spark import (
     co_groups,
     interval_joins,
@@ -90,6 +91,7 @@ class Builder:
     ends: list[str] = field(default_factory=list)
     # The stateful operators by name, with what tells what they did in a batch.
     operators: dict[str, Observation | None] = field(default_factory=dict)
+    ids: Ids = field(default_factory=Ids)
 
     def build(self, node: Node) -> Frame:
         """The rows of a node, which may have faults that whoever takes them must look at."""
@@ -135,7 +137,7 @@ class Builder:
         from tidemark.spark.stateful.payloads import Payloads
 
         assert self.state is not None
-        name = f"{what}-{len(self.operators) + 1}"
+        name = self.ids.next(what)
         self.operators[name] = observation = None if self.streaming else _observation()
         wanted = [ms for ms in (tick_ms, min(TICK_MS, self.state.ttl_ms)) if ms]
         tick = min(wanted, default=None)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.errors import JobError
-from tidemark.plan.explain import explain
+from tidemark.checkpoints import contract as contracts
+from tidemark.checkpoints.contract import Contract
+from tidemark.checkpoints.fit import check
+from tidemark.checkpoints.of_plan import contract_of
+from tidemark.plan.kept_state import KeptWith
 from tidemark.plan.nodes import Node, Scan, is_stateful
 from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
@@ -38,6 +40,10 @@ class Handover:
     rows: str = "count(1)"
 
 
+# Into how many groups keys fall by their hash, in a stream. It does not depend on the machine, so
+# that a job may move to another one; powers of two fall evenly on the usual numbers of cores.
+KEY_GROUPS = 32
+
 # Says how the rows of a frame want to be handed over.
 Consume = Callable[[Frame], Handover]
 
@@ -63,7 +69,7 @@ class Launcher:
     checkpoint: Path | None = None
     interval_ms: int = 0  # the shortest time between two micro-batches
     ttl_ms: int = 0  # how long the state of idle keys is kept; 0 keeps it
-    buckets: int | None = None
+    key_groups: int | None = None  # of jobs that start from the beginning
     aggregate_phases: str = "auto"
     always_stream: bool = False  # also what could run as one batch
     # Where the jobs do not resume.
@@ -75,14 +81,21 @@ class Launcher:
         return self.built(root, streaming, JobFolders(self.spark), by_files=streaming).frame
 
     def built(
-        self, root: Node, streaming: bool, folders: JobFolders, *, by_files: bool = True
+        self,
+        root: Node,
+        streaming: bool,
+        folders: JobFolders,
+        *,
+        by_files: bool = True,
+        key_groups: int | None = None,
     ) -> Built:
-        """With `by_files` workers leave rows for each other in a folder of the job, if they can."""
+        """With `by_files` workers leave rows for each other in a folder of the job, if they can.
+        `key_groups` are those of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.zone)
         state = None
         if is_stateful(root):
             state = StateSettings(
-                self.buckets or self._default_buckets(),
+                key_groups or self._key_groups(streaming),
                 self.ttl_ms,
                 str(folders.own) if streaming else None,
                 self.aggregate_phases,
@@ -95,8 +108,25 @@ class Launcher:
         told = {name: o for name, o in builder.operators.items() if o is not None}
         return Built(frame, tuple(builder.ends), told)
 
-    def _default_buckets(self) -> int:
-        return 2 * int(self.spark.conf.get("spark.sql.shuffle.partitions") or 4)
+    def _key_groups(self, streaming: bool) -> int:
+        if self.key_groups is not None:
+            return self.key_groups
+        # A batch keeps nothing, so its groups may suit the machine.
+        return KEY_GROUPS if streaming else 2 * self._shuffle_partitions()
+
+    def _shuffle_partitions(self) -> int:
+        return int(self.spark.conf.get("spark.sql.shuffle.partitions") or 4)
+
+    def contract(self, root: Node, name: str) -> Contract:
+        """What a job of this name would promise if it started now from the beginning."""
+        return contract_of(
+            root,
+            name,
+            KeptWith(self.zone, ttl=self.ttl_ms > 0),
+            key_groups=self._key_groups(True),
+            shuffle_partitions=self._shuffle_partitions(),
+            spark=self.spark.version,
+        )
 
     def start(
         self, root: Node, plan: Plan, name: str, consume: Consume, *, on_client: bool = True
@@ -139,12 +169,12 @@ class Launcher:
     def _start_stream(
         self, root: Node, plan: Plan, name: str, consume: Consume, on_client: bool
     ) -> Run:
-        kept = None
+        kept, key_groups = None, None
         if self.checkpoint is not None:
-            kept = self.checkpoint / _folder_name(name)
-            _same_query(kept, root, plan)
+            kept = self.checkpoint / folder_name(name)
+            key_groups = _agreed(kept, self.contract(root, name)).key_groups
         folders = JobFolders(self.spark, kept)
-        built = self.built(root, True, folders)
+        built = self.built(root, True, folders, key_groups=key_groups)
         bounded = root.edge.bounded
         stream = _Stream(self, name, consume(built.frame), folders.own, bounded, on_client)
 
@@ -238,22 +268,16 @@ class _Stream:
         return writer.trigger(processingTime=f"{self.launcher.interval_ms} milliseconds")
 
 
-def _folder_name(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+def folder_name(job: str) -> str:
+    """The name of a job's folder in the checkpoint folder."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in job)
 
 
-def _same_query(folder: Path, root: Node, plan: Plan) -> None:
-    """A checkpoint continues the query it was made by, and no other."""
-    meaning = explain(Plan((root,), plan.mode), "text")
-    note = folder / "query.json"
-    if not note.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        note.write_text(json.dumps({"plan": meaning}, indent=1), encoding="utf-8")
-        return
-    before = json.loads(note.read_text(encoding="utf-8"))["plan"]
-    if before != meaning:
-        raise JobError(
-            f"the checkpoint in {folder} was made by another query",
-            notes={"then": "\n" + before, "now": "\n" + meaning},
-            hint="use another checkpoint folder, or delete this one to start from the beginning",
-        )
+def _agreed(folder: Path, now: Contract) -> Contract:
+    """What a job that starts now and its checkpoint agree on. Raises JobError if they do not."""
+    then = contracts.read(folder)
+    if then is not None:
+        check(folder, then, now)
+        now = then.goes_on_as(now)
+    contracts.write(folder, now)
+    return now

@@ -20,6 +20,8 @@ from tidemark.kernels.state import State
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.payloads import decode, encode
 
+# How manifests and segments are written. A reader that knows another number must not go on.
+_FORMAT = 1
 # A larger segment is stored in several pieces, so that no single value gets huge.
 _PIECE = 16 << 20
 
@@ -45,7 +47,7 @@ class StateStore:
         found = self._manifest.get()
         if found is None:
             return State(), {}
-        manifest = json.loads(found[0])
+        manifest = _known(json.loads(found[0]))
         self._pieces = manifest["pieces"]
         return State.open(manifest["state"], self._load), manifest["notes"]
 
@@ -61,7 +63,12 @@ class StateStore:
         for id_, content in contents.items():
             if ids[id_] not in self._pieces:
                 self._write(ids[id_], fresh[id_], content)
-        manifest = {"state": after.manifest(), "notes": notes, "pieces": self._pieces}
+        manifest = {
+            "format": _FORMAT,
+            "state": after.manifest(),
+            "notes": notes,
+            "pieces": self._pieces,
+        }
         self._manifest.update((json.dumps(manifest),))
         self.round_trips += 1
 
@@ -92,6 +99,16 @@ class StateStore:
         for piece in range(self._pieces.pop(id_)):
             self._segments.removeKey((id_, piece))
             self.round_trips += 1
+
+
+def _known(manifest: dict[str, Any]) -> dict[str, Any]:
+    if manifest.get("format") != _FORMAT:
+        raise JobError(
+            f"the state in the checkpoint has format {manifest.get('format')}, and this version "
+            f"of Tidemark reads format {_FORMAT}",
+            hint="resume with the version that wrote it, or start with another checkpoint folder",
+        )
+    return manifest
 
 
 def _id_of(content: bytes) -> str:

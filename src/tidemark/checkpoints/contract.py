@@ -1,0 +1,153 @@
+"""The contract of a job's checkpoint: written at the job's first start, kept at each later one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tidemark import __version__
+from tidemark.checkpoints import files
+from tidemark.errors import JobError
+from tidemark.plan.kept_state import KeptColumn, KeptState
+
+FORMAT = 1
+NAME = "contract.json"
+# What versions before the first contract wrote in its place.
+_BEFORE_CONTRACTS = "query.json"
+SPARK = "spark"  # the folder of Spark's own checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """A table that a job reads. Spark knows its sources by their place among all of them."""
+
+    table: str
+    connector: str
+    path: str | None = None
+    bounded: bool = False
+    watermark: bool = False  # one that something waits for
+
+    def goes_on(self, other: SourceTable) -> bool:
+        """Whether what was noted of the other one's progress is true of this one."""
+        same_place = self.path is not None and self.path == other.path
+        return (same_place or self.table == other.table) and self._kind == other._kind
+
+    @property
+    def _kind(self) -> tuple[str, bool, bool]:
+        return self.connector, self.bounded, self.watermark
+
+    def __str__(self) -> str:
+        ends = "which ends" if self.bounded else "which does not end"
+        place = f" at {self.path}" if self.path else ""
+        watermark = ", with a watermark" if self.watermark else ""
+        return f"`{self.table}` ({self.connector}{place}, {ends}{watermark})"
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What a checkpoint promises to whoever resumes from it.
+
+    `key_groups` is the number of groups into which keys fall by their hash. It is fixed as long
+    as the checkpoint lives, and so is Spark's number of partitions, among which groups are dealt.
+    """
+
+    job: str
+    key_groups: int
+    shuffle_partitions: int
+    operators: tuple[KeptState, ...]
+    sources: tuple[SourceTable, ...]
+    spark: str
+    tidemark: str = __version__
+    format: int = FORMAT
+
+    def as_json(self) -> str:
+        said = asdict(self)
+        for kept, operator in zip(self.operators, said["operators"], strict=True):
+            operator["hash"] = kept.hash
+        return json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def of_json(cls, said: dict[str, Any]) -> Contract:
+        operators = tuple(
+            KeptState(
+                operator["id"],
+                operator["kind"],
+                operator["meaning"],
+                tuple(tuple(KeptColumn(**column) for column in rows) for rows in operator["rows"]),
+            )
+            for operator in said["operators"]
+        )
+        sources = tuple(SourceTable(**source) for source in said["sources"])
+        return cls(**{**said, "operators": operators, "sources": sources})
+
+    def goes_on_as(self, now: Contract) -> Contract:
+        """The contract once a job has resumed: what is fixed stays, the script is today's."""
+        return replace(now, key_groups=self.key_groups, shuffle_partitions=self.shuffle_partitions)
+
+
+def read(folder: Path) -> Contract | None:
+    """The contract in the folder of a job; None if no job has started there yet.
+
+    Raises JobError if something is there that cannot be resumed from.
+    """
+    content = files.read_text(folder / NAME)
+    if content is None:
+        _refuse_what_is_older(folder)
+        return None
+    said = _parsed(folder, content)
+    if said.get("format") != FORMAT:
+        raise JobError(
+            f"the checkpoint in {folder} has format {said.get('format')}, and this version of "
+            f"Tidemark reads format {FORMAT}",
+            notes={"written by": f"Tidemark {said.get('tidemark')}", "this is": __version__},
+            hint="resume with the version that wrote it, or start with another checkpoint folder",
+        )
+    return _complete(folder, said)
+
+
+def write(folder: Path, contract: Contract) -> None:
+    files.write_text(folder / NAME, contract.as_json())
+
+
+def _parsed(folder: Path, content: str) -> dict[str, Any]:
+    try:
+        said = json.loads(content)
+        if isinstance(said, dict):
+            return said
+    except ValueError:
+        pass
+    raise _damaged(folder)
+
+
+def _complete(folder: Path, said: dict[str, Any]) -> Contract:
+    try:
+        return Contract.of_json(
+            {
+                **said,
+                "operators": [
+                    {name: value for name, value in operator.items() if name != "hash"}
+                    for operator in said["operators"]
+                ],
+            }
+        )
+    except (KeyError, TypeError):
+        raise _damaged(folder) from None
+
+
+def _damaged(folder: Path) -> JobError:
+    return JobError(
+        f"{folder / NAME} is damaged",
+        hint="resume from a copy of the checkpoint, or start with another checkpoint folder",
+    )
+
+
+def _refuse_what_is_older(folder: Path) -> None:
+    if files.exists(folder / _BEFORE_CONTRACTS) or files.exists(folder / SPARK):
+        raise JobError(
+            f"the checkpoint in {folder} was written by a version of Tidemark that did not note "
+            "into how many groups its keys fall, so its state cannot be read safely",
+            hint="start from the beginning with another checkpoint folder, or let the version "
+            "that wrote it run to the end",
+        )

@@ -1,0 +1,131 @@
+"""Whether a job may go on from a checkpoint: operator by operator and source by source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidemark.checkpoints.contract import Contract
+from tidemark.errors import JobError
+from tidemark.plan.kept_state import KeptState, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Something of a checkpoint that a job cannot go on with: where, what, and what to do."""
+
+    what: str
+    then: str
+    now: str
+    hint: str
+
+
+_AGAIN = "start from the beginning with another checkpoint folder"
+
+
+def check(folder: Path, then: Contract, now: Contract) -> None:
+    """Raise JobError, of everything that does not fit, if a job cannot resume."""
+    found = list(misfits(then, now))
+    if not found:
+        return
+    first, *others = found
+    notes: dict[str, object] = {"checkpoint": folder, "then": first.then, "now": first.now}
+    if others:
+        notes["also"] = "; ".join(misfit.what for misfit in others)
+    raise JobError(
+        f"job {now.job} cannot resume from its checkpoint: {first.what}",
+        notes=notes,
+        hint=first.hint,
+    )
+
+
+def misfits(then: Contract, now: Contract) -> Iterator[Misfit]:
+    """What differs so that state or positions cannot be used."""
+    yield from _operators(then, now)
+    yield from _sources(then, now)
+
+
+# --- operators ---------------------------------------------------------------------------------
+
+
+def _operators(then: Contract, now: Contract) -> Iterator[Misfit]:
+    before = {operator.id: operator for operator in then.operators}
+    after = {operator.id: operator for operator in now.operators}
+    for id_ in before.keys() - after.keys():
+        yield Misfit(
+            f"the script no longer has the operator {id_}, whose state the checkpoint keeps",
+            id_,
+            _listed(now),
+            f"bring the operator back, or {_AGAIN}",
+        )
+    for id_ in after.keys() - before.keys():
+        yield Misfit(
+            f"the checkpoint has no state of the operator {id_}",
+            _listed(then),
+            id_,
+            f"leave the operator out, or {_AGAIN}",
+        )
+    for id_ in [id_ for id_ in before if id_ in after]:
+        yield from _operator(before[id_], after[id_])
+    if before.keys() == after.keys() and [*before] != [*after]:
+        yield Misfit(
+            "its operators come in another order",
+            _listed(then),
+            _listed(now),
+            f"write the joins and inputs in the order of before, or {_AGAIN}",
+        )
+
+
+def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
+    for name in sorted(before.meaning.keys() | after.meaning.keys()):
+        then, now = before.meaning.get(name), after.meaning.get(name)
+        if then != now:
+            yield Misfit(
+                f"{before.id} differs in {name} from the operator that its state was made by",
+                _said(then),
+                _said(now),
+                f"restore what {before.id} was, or {_AGAIN}",
+            )
+    for place, (rows, wanted) in enumerate(zip(before.rows, after.rows, strict=False)):
+        if rows != wanted:
+            yield _columns(after.id, place, len(before.rows), rows, wanted)
+
+
+def _columns(id_: str, place: int, inputs: int, then: Rows, now: Rows) -> Misfit:
+    side = ("left ", "right ")[place] if inputs == 2 else ""
+    there = {column.name: column for column in then}
+    missing = [column for column in now if column.name not in there]
+    what = f"{id_} keeps other columns of its {side}rows"
+    hint = f"give the operator the columns of before, or {_AGAIN}"
+    if missing:
+        names = ", ".join(f"`{column.name}`" for column in missing)
+        what = f"{id_} would need {names} of its {side}rows, which its state has not kept"
+        hint = f"do without {names} above {id_}, or {_AGAIN}"
+    return Misfit(what, ", ".join(map(str, then)), ", ".join(map(str, now)), hint)
+
+
+def _listed(contract: Contract) -> str:
+    return ", ".join(operator.id for operator in contract.operators) or "no operator keeps state"
+
+
+def _said(value: Any) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+# --- sources -----------------------------------------------------------------------------------
+
+
+def _sources(then: Contract, now: Contract) -> Iterator[Misfit]:
+    fits = len(then.sources) == len(now.sources) and all(
+        after.goes_on(before) for before, after in zip(then.sources, now.sources, strict=True)
+    )
+    if not fits:
+        yield Misfit(
+            "it reads other tables, or in another order",
+            ", ".join(map(str, then.sources)) or "none",
+            ", ".join(map(str, now.sources)) or "none",
+            f"read the tables of before in the same order, or {_AGAIN}",
+        )

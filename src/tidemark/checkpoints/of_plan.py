@@ -1,0 +1,50 @@
+"""The contract that a plan would make, from the plan alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+from tidemark.checkpoints.contract import Contract, SourceTable
+from tidemark.plan.kept_state import KeptWith, kept_state, plain
+from tidemark.plan.nodes import AssignWatermark, Node, Scan, Values, inputs, is_stateful
+
+# Of a table's options those that say where its rows are.
+_PLACES = ("path",)
+
+
+def contract_of(
+    root: Node,
+    job: str,
+    options: KeptWith,
+    *,
+    key_groups: int,
+    shuffle_partitions: int,
+    spark: str,
+) -> Contract:
+    """What a job that runs this plan promises if it starts now."""
+    return Contract(
+        job=job,
+        key_groups=key_groups,
+        shuffle_partitions=shuffle_partitions,
+        operators=kept_state(root, options),
+        sources=tuple(_sources(root, stateful=is_stateful(root))),
+        spark=spark,
+    )
+
+
+def _sources(node: Node, *, stateful: bool, watermark: bool = False) -> Iterator[SourceTable]:
+    """The tables in the order in which they are read."""
+    match node:
+        case Scan(table=table, edge=edge):
+            path = next(filter(None, map(table.option, _PLACES)), None)
+            connector = table.option("connector") or "dataframe"
+            yield SourceTable(str(table.identifier), connector, path, edge.bounded, watermark)
+        case Values(rows=rows):
+            said = json.dumps(plain(rows), sort_keys=True).encode()
+            name = hashlib.blake2b(said, digest_size=4).hexdigest()
+            yield SourceTable(f"VALUES {name}", "values", bounded=True)
+    marked = watermark or (stateful and isinstance(node, AssignWatermark))
+    for below in inputs(node):
+        yield from _sources(below, stateful=stateful, watermark=marked)

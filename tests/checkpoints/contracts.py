@@ -1,0 +1,40 @@
+"""Contracts of queries over two streams, planned without Spark."""
+
+from __future__ import annotations
+
+from tidemark.checkpoints.contract import Contract
+from tidemark.checkpoints.of_plan import contract_of
+from tidemark.plan.kept_state import KeptWith
+from tidemark.session.workspace import Workspace
+
+TABLES = """
+CREATE TABLE a (k INT, v INT, w STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts {delay})
+WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '/nowhere/a',
+      'source.monitor-interval' = '1' {options});
+CREATE TABLE b (k INT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts,
+                PRIMARY KEY (k) NOT ENFORCED)
+WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '/nowhere/b',
+      'source.monitor-interval' = '1');
+"""
+
+
+def contract(
+    query: str,
+    *,
+    tables: str = TABLES,
+    delay: str = "",
+    options: str = "",
+    zone: str = "UTC",
+    ttl: bool = False,
+) -> Contract:
+    script = tables.replace("{delay}", delay).replace("{options}", options) + query
+    plan = Workspace().plan_script(script)[-1].plan
+    assert plan is not None
+    return contract_of(
+        plan.roots[0],
+        "job",
+        KeptWith(zone, ttl),
+        key_groups=32,
+        shuffle_partitions=2,
+        spark="4.3.0",
+    )

@@ -1,0 +1,70 @@
+"""The contract in a job's folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tidemark.checkpoints.contract import NAME, read, write
+from tidemark.errors import JobError
+
+from .contracts import contract
+
+QUERY = "SELECT a.v, b.v AS other FROM a JOIN b ON a.k = b.k"
+
+
+def test_a_contract_is_read_as_it_was_written(tmp_path: Path) -> None:
+    written = contract(QUERY)
+    write(tmp_path / "job", written)
+
+    assert read(tmp_path / "job") == written
+    assert [file.name for file in (tmp_path / "job").iterdir()] == [NAME]
+
+
+def test_a_folder_in_which_nothing_has_started_has_none(tmp_path: Path) -> None:
+    assert read(tmp_path / "job") is None
+
+
+def test_operators_stand_in_it_by_their_ids_with_a_hash(tmp_path: Path) -> None:
+    write(tmp_path, contract(QUERY))
+
+    said = json.loads((tmp_path / NAME).read_text())
+
+    assert (said["format"], said["key_groups"], said["spark"]) == (1, 32, "4.3.0")
+    [join] = said["operators"]
+    assert (join["id"], len(join["hash"])) == ("regular-join-1", 16)
+    assert join["rows"][1] == [{"name": "k", "type": "INT"}, {"name": "v", "type": "INT"}]
+
+
+def test_groups_and_partitions_stay_those_of_the_first_start() -> None:
+    then = replace(contract(QUERY), key_groups=64, shuffle_partitions=8)
+
+    now = then.goes_on_as(contract(f"{QUERY} WHERE b.v > 1"))
+
+    assert (now.key_groups, now.shuffle_partitions) == (64, 8)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"format": 1}', "{"])
+def test_a_damaged_contract_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / NAME).write_text(content)
+
+    with pytest.raises(JobError, match=r"damaged|has format"):
+        read(tmp_path)
+
+
+def test_a_contract_of_a_later_format_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, replace(contract(QUERY), format=2, tidemark="9.9"))
+
+    with pytest.raises(JobError, match=r"has format 2.*\n  written by: Tidemark 9.9"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("left_behind", ["query.json", "spark"])
+def test_a_checkpoint_from_before_contracts_is_refused(tmp_path: Path, left_behind: str) -> None:
+    (tmp_path / left_behind).mkdir()
+
+    with pytest.raises(JobError, match="into how many groups its keys fall"):
+        read(tmp_path)

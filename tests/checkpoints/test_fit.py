@@ -1,0 +1,132 @@
+"""Which changes of a script a checkpoint goes on with, and what is said of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidemark.checkpoints.contract import Contract
+from tidemark.checkpoints.fit import check, misfits
+from tidemark.errors import JobError
+
+from .contracts import TABLES, contract
+
+TEMPORAL = "SELECT a.k, a.v, b.v AS rate FROM a LEFT JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k"
+INTERVAL = (
+    "SELECT a.v, b.v AS other FROM a JOIN b ON a.k = b.k"
+    " AND b.ts BETWEEN a.ts - INTERVAL '5' SECOND AND a.ts"
+)
+WINDOWS = "SELECT k, SUM(v) AS s FROM TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end"
+GROUPS = "SELECT k, SUM(v) AS s FROM a GROUP BY k"
+OUTER = INTERVAL.replace("JOIN", "LEFT JOIN")
+REGULAR = "SELECT a.v, b.v AS other FROM a JOIN b ON a.k = b.k"
+
+
+def said(then: Contract, now: Contract) -> list[str]:
+    return [misfit.what for misfit in misfits(then, now)]
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        (TEMPORAL, TEMPORAL.replace("rate FROM", "price FROM")),
+        (TEMPORAL, TEMPORAL.replace("a.v,", "a.v * 2 AS twice,")),
+        (TEMPORAL, f"{TEMPORAL} WHERE b.v > 3"),
+        (TEMPORAL, f"SELECT k + 1 AS following, rate FROM ({TEMPORAL}) WHERE v > 3"),
+        (WINDOWS, WINDOWS.replace("AS s", "* 2 AS t")),
+        (GROUPS, f"{GROUPS} HAVING SUM(v) > 3"),
+        (GROUPS, "SELECT SUM(v) + 1 AS s FROM a GROUP BY k"),
+    ],
+)
+def test_what_is_above_an_operator_may_change(then: str, now: str) -> None:
+    assert said(contract(then), contract(now)) == []
+
+
+def test_a_wider_watermark_delay_and_other_options_of_a_table_fit() -> None:
+    wider = contract(
+        TEMPORAL,
+        delay="- INTERVAL '1' MINUTE",
+        options=", 'json.ignore-parse-errors' = 'true'",
+    )
+
+    assert said(contract(TEMPORAL), wider) == []
+
+
+def test_a_table_may_be_renamed_or_move_but_not_both() -> None:
+    then = contract(TEMPORAL)
+    renamed = TABLES.replace("TABLE a", "TABLE c"), TEMPORAL.replace("FROM a", "FROM c AS a")
+    moved = TABLES.replace("/nowhere/a", "/elsewhere")
+
+    assert said(then, contract(renamed[1], tables=renamed[0])) == []
+    assert said(then, contract(TEMPORAL, tables=moved)) == []
+    both = contract(renamed[1], tables=renamed[0].replace("/nowhere/a", "/elsewhere"))
+    assert said(then, both) == ["it reads other tables, or in another order"]
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "what"),
+    [
+        (TEMPORAL, TEMPORAL.replace("LEFT ", ""), "temporal-join-1 differs in join "),
+        (TEMPORAL, TEMPORAL.replace("a.k = b.k", "a.v = b.k"), "temporal-join-1 differs in keys "),
+        (
+            TEMPORAL,
+            TEMPORAL.replace("a.v,", "a.v, a.w,"),
+            "temporal-join-1 would need `w` of its left rows, which its state has not kept",
+        ),
+        (INTERVAL, INTERVAL.replace("'5'", "'6'"), "interval-join-1 differs in bounds "),
+        (OUTER, f"{OUTER} AND a.v < b.v", "interval-join-1 differs in condition "),
+        (WINDOWS, WINDOWS.replace("'1' MINUTE", "'2' MINUTE"), "window-aggregate-1 differs in wi"),
+        (WINDOWS, WINDOWS.replace("SUM", "MAX"), "window-aggregate-1 differs in functions "),
+        (GROUPS, GROUPS.replace("SUM(v)", "SUM(DISTINCT v)"), "group-aggregate-1 differs in func"),
+        (REGULAR, INTERVAL, "the script no longer has the operator regular-join-1"),
+        (GROUPS, "SELECT k, v FROM a", "the script no longer has the operator group-aggregate-1"),
+        ("SELECT k, v FROM a", GROUPS, "the checkpoint has no state of the operator group-aggre"),
+    ],
+)
+def test_what_state_was_made_by_may_not_change(then: str, now: str, what: str) -> None:
+    assert said(contract(then), contract(now))[0].startswith(what)
+
+
+def test_state_that_is_forgotten_after_a_time_does_not_fit_state_that_is_kept() -> None:
+    assert said(contract(GROUPS), contract(GROUPS, ttl=True)) == [
+        "group-aggregate-1 differs in idle keys from the operator that its state was made by"
+    ]
+
+
+def test_windows_of_a_clock_stay_in_their_time_zone() -> None:
+    tables = TABLES.replace("TIMESTAMP(3)", "TIMESTAMP_LTZ(3)")
+    berlin = contract(WINDOWS, tables=tables, zone="Europe/Berlin")
+
+    [what] = said(contract(WINDOWS, tables=tables), berlin)
+
+    assert what.startswith("window-aggregate-1 differs in time zone ")
+    assert said(contract(GROUPS), contract(GROUPS, zone="Europe/Berlin")) == []
+
+
+def test_the_error_names_the_operator_what_differs_and_what_to_do() -> None:
+    with pytest.raises(JobError) as refused:
+        check(
+            Path("/state/job"),
+            contract(INTERVAL),
+            contract(INTERVAL.replace("'5'", "'6'")),
+        )
+
+    assert refused.value.render().splitlines() == [
+        "job job cannot resume from its checkpoint: interval-join-1 differs in bounds in "
+        "milliseconds from the operator that its state was made by",
+        "  checkpoint: /state/job",
+        "  then: [-5000, 0]",
+        "  now: [-6000, 0]",
+        "  hint: restore what interval-join-1 was, or start from the beginning with another "
+        "checkpoint folder",
+    ]
+
+
+def test_the_hash_is_the_operators_own() -> None:
+    def hash_of(query: str) -> str:
+        [operator] = contract(query).operators
+        return operator.hash
+
+    assert hash_of(TEMPORAL) == hash_of(f"{TEMPORAL} WHERE b.v > 3")
+    assert hash_of(TEMPORAL) != hash_of(TEMPORAL.replace("LEFT ", ""))
