@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tidemark.catalog.user_functions import udaf, udf
     from tidemark.errors import TidemarkError
     from tidemark.rows import Change
+    from tidemark.session.checkpoints import Checkpoint
     from tidemark.session.co_groups import co_group, window_join
     from tidemark.session.dataframes import temporal_join, window_aggregate
     from tidemark.session.interval_joins import interval_join, stream
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 # Loaded when first used: importing the package must stay cheap.
 _HOMES = {
     "Change": "tidemark.rows",
+    "Checkpoint": "tidemark.session.checkpoints",
     "Job": "tidemark.spark.jobs",
     "OperatorProgress": "tidemark.spark.progress",
     "Progress": "tidemark.spark.progress",
@@ -48,6 +50,7 @@ _HOMES = {
 
 __all__ = [
     "Change",
+    "Checkpoint",
     "Job",
     "OperatorProgress",
     "Progress",

@@ -87,6 +87,11 @@ class Contract:
         return replace(now, key_groups=self.key_groups, shuffle_partitions=self.shuffle_partitions)
 
 
+def folder_name(job: str) -> str:
+    """The name of a job's folder in the checkpoint folder."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in job)
+
+
 def read(folder: Path) -> Contract | None:
     """The contract in the folder of a job; None if no job has started there yet.
 

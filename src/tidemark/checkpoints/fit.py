@@ -15,12 +15,13 @@ from tidemark.plan.kept_state import KeptState, Rows
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Something of a checkpoint that a job cannot go on with: where, what, and what to do."""
+    """Something of a checkpoint that a job cannot go on with: what differs, and what to do."""
 
     what: str
     then: str
     now: str
     hint: str
+    operator: str | None = None  # None: it is about the whole job
 
 
 _AGAIN = "start from the beginning with another checkpoint folder"
@@ -60,6 +61,7 @@ def _operators(then: Contract, now: Contract) -> Iterator[Misfit]:
             id_,
             _listed(now),
             f"bring the operator back, or {_AGAIN}",
+            id_,
         )
     for id_ in after.keys() - before.keys():
         yield Misfit(
@@ -67,6 +69,7 @@ def _operators(then: Contract, now: Contract) -> Iterator[Misfit]:
             _listed(then),
             id_,
             f"leave the operator out, or {_AGAIN}",
+            id_,
         )
     for id_ in [id_ for id_ in before if id_ in after]:
         yield from _operator(before[id_], after[id_])
@@ -88,6 +91,7 @@ def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
                 _said(then),
                 _said(now),
                 f"restore what {before.id} was, or {_AGAIN}",
+                before.id,
             )
     for place, (rows, wanted) in enumerate(zip(before.rows, after.rows, strict=False)):
         if rows != wanted:
@@ -104,7 +108,7 @@ def _columns(id_: str, place: int, inputs: int, then: Rows, now: Rows) -> Misfit
         names = ", ".join(f"`{column.name}`" for column in missing)
         what = f"{id_} would need {names} of its {side}rows, which its state has not kept"
         hint = f"do without {names} above {id_}, or {_AGAIN}"
-    return Misfit(what, ", ".join(map(str, then)), ", ".join(map(str, now)), hint)
+    return Misfit(what, ", ".join(map(str, then)), ", ".join(map(str, now)), hint, id_)
 
 
 def _listed(contract: Contract) -> str:

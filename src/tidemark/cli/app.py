@@ -197,6 +197,99 @@ def verify(
         verify_command(file, execute, init, settings, terminal, debug=debug)
 
 
+checkpoint_app = typer.Typer(
+    help="See what a checkpoint holds, whether a script can resume from it, and copy it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(
+    checkpoint_app, name="checkpoint", short_help="Inspect, compare and copy checkpoints."
+)
+Folder = Annotated[
+    str, typer.Argument(metavar="DIR", help="The folder that was given to --checkpoint.")
+]
+
+
+@checkpoint_app.command("show", short_help="Show the jobs of a checkpoint and their state.")
+def checkpoint_show(
+    folder: Folder,
+    format: Annotated[CheckFormat, typer.Option(help="For people or for programs.")] = (
+        CheckFormat.text
+    ),
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Show the jobs of a checkpoint: operators, key groups, state, watermark, last batch.
+
+    \b
+    Examples:
+      tidemark checkpoint show /var/lib/orders
+      tidemark checkpoint show /var/lib/orders --format json | jq '.[].last_batch'
+
+    Does not start Spark. The job may be running.
+    \b
+    Exit code: 0 fine, 1 not a checkpoint or one that cannot be read, 2 wrong usage.
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.checkpoint import show_command
+
+        show_command(folder, format, terminal)
+
+
+@checkpoint_app.command("check", short_help="Show what a script would keep of a checkpoint.")
+def checkpoint_check(
+    folder: Folder,
+    file: File = None,
+    execute: Execute = [],  # noqa: B006
+    format: Annotated[CheckFormat, typer.Option(help="For people or for programs.")] = (
+        CheckFormat.text
+    ),
+    init: Init = None,
+    settings: Settings = [],  # noqa: B006
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Compare a checkpoint with a script: which state would be kept, rebuilt, lost or refused.
+
+    \b
+    Examples:
+      tidemark checkpoint check /var/lib/orders pipeline.sql
+      tidemark checkpoint check /var/lib/orders --init tables.sql pipeline.sql
+
+    Does not start Spark and changes nothing.
+    \b
+    Exit code: 0 all state is kept, 1 some is lost or refused, 2 wrong usage.
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.checkpoint import check_command
+
+        check_command(folder, file, execute, init, settings, format, terminal)
+
+
+@checkpoint_app.command("copy", short_help="Copy a checkpoint so that jobs can start from it.")
+def checkpoint_copy(
+    folder: Folder,
+    target: Annotated[str, typer.Argument(metavar="NEW", help="A folder that is not there yet.")],
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Copy a checkpoint as it was after the last finished micro-batch of each job: a savepoint.
+
+    \b
+    Examples:
+      tidemark checkpoint copy /var/lib/orders /backup/orders-monday
+      tidemark run pipeline.sql --checkpoint /backup/orders-monday
+
+    Does not start Spark. The jobs may be running; the copy does not depend on the original.
+    \b
+    Exit code: 0 fine, 1 it cannot be copied, 2 wrong usage.
+    """
+    with ending(color, debug) as terminal:
+        from tidemark.cli.checkpoint import copy_command
+
+        copy_command(folder, target, terminal)
+
+
 @app.command(short_help="An interactive shell.")
 def sql(
     output: OutputFormat = Output.table,

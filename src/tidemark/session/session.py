@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.options import (
     AGGREGATE_PHASES,
     CHECKPOINT_INTERVAL,
-    JOB_NAME,
     LOCAL_TIME_ZONE,
     MAX_PARALLELISM,
     STATE_TTL,
@@ -29,6 +28,7 @@ from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import sinks, sources
 from tidemark.session.changes import ChangeStream
 from tidemark.session.failures import diagnose
+from tidemark.session.job_names import JobNames
 from tidemark.session.registration import table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
 from tidemark.session.workspace import Planned, Workspace
@@ -81,7 +81,7 @@ class Session:
         self._given = spark
         self._config = dict(spark_config or {})
         self._checkpoint = Path(checkpoint).absolute() if checkpoint is not None else None
-        self._names: Counter[str] = Counter()
+        self._names = JobNames(self.workspace.options)
         self._spark: SparkSession | None = None
         self._zone: str | None = None
 
@@ -166,7 +166,7 @@ class Session:
 
     def _query(self, statement: s.Query, plan: Plan) -> Result:
         [root] = plan.roots
-        name = self._job_name("query")
+        name = self._names.next(root)
 
         def start() -> ChangeStream:
             launcher = self.launcher()
@@ -214,7 +214,7 @@ class Session:
         names = []
         for root in plan.roots:
             assert isinstance(root, Sink)
-            name = self._job_name(f"insert-into-{root.table.name}")
+            name = self._names.next(root)
             consume = sinks.writer(root, launcher.zone, self._lasting_name(name))
             here = sinks.on_client(root)
             runs.append(launcher.start(root, plan, name, consume, on_client=here))
@@ -224,13 +224,6 @@ class Session:
         if (self.workspace.options.get("table.dml-sync") or "").lower() == "true":
             job.wait()
         return JobResult(statement, job, plan.bounded, plan.warnings)
-
-    def _job_name(self, what: str) -> str:
-        """A name that no other job of the session has. Running the same script again gives the
-        same names, by which jobs find their checkpoints."""
-        name = self.workspace.options.get(JOB_NAME) or what
-        self._names[name] += 1
-        return f"{name}-{self._names[name]}" if self._names[name] > 1 else name
 
     def _lasting_name(self, name: str) -> str | None:
         """What a sink may know a job by after a restart; None if it does not come again."""

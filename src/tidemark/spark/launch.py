@@ -20,6 +20,7 @@ from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
 from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.jobs import AtEnd, BatchRun, Deliver, Diagnose, Run, StreamRun, nothing
+from tidemark.spark.noting import Noting
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote
@@ -171,20 +172,26 @@ class Launcher:
     ) -> Run:
         kept, key_groups = None, None
         if self.checkpoint is not None:
-            kept = self.checkpoint / folder_name(name)
+            kept = self.checkpoint / contracts.folder_name(name)
             key_groups = _agreed(kept, self.contract(root, name)).key_groups
         folders = JobFolders(self.spark, kept)
         built = self.built(root, True, folders, key_groups=key_groups)
         bounded = root.edge.bounded
         stream = _Stream(self, name, consume(built.frame), folders.own, bounded, on_client)
+        if kept is not None:
+            stream.noting = Noting(kept, stream.reports)
+
+        def at_end() -> None:
+            stream.note()
+            folders.remove()
 
         def tell_ends() -> None:
             for end in built.ends:
                 say_ended(self.spark, end)
 
         if bounded and built.ends:
-            return TwoPhaseRun(stream.start, tell_ends, folders.remove)
-        run = stream.start(folders.remove)
+            return TwoPhaseRun(stream.start, tell_ends, at_end)
+        run = stream.start(at_end)
         if built.ends:
             after_first_batch(run, tell_ends)
         return run
@@ -225,16 +232,24 @@ class _Stream:
     rows_out: int = 0
     reports: Reports = field(default_factory=Reports)
     query: StreamingQuery | None = None
+    noting: Noting | None = None
+
+    def note(self) -> None:
+        """Write down how much the operators keep."""
+        if self.noting is not None and self.query is not None:
+            self.reports.take(self.query.recentProgress)
+            self.noting.note()
 
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
         if is_remote(spark) and not self.on_client:
             query = self._writer(self._counted()).foreachBatch(self._on_server()).start()
+            self.query = query
             return StreamRun(query, lambda: reports.rows_out, diagnose, reports, at_end=at_end)
         writer = self._writer(self.handover.data)
         if is_remote(spark):
             fetcher = Fetcher(spark, self._deliver)
-            query = fetcher.start(writer)
+            self.query = query = fetcher.start(writer)
             return StreamRun(query, lambda: self.rows_out, diagnose, reports, fetcher, at_end)
         self.query = writer.foreachBatch(self._deliver).start()
         return StreamRun(self.query, lambda: self.rows_out, diagnose, reports, at_end=at_end)
@@ -243,6 +258,8 @@ class _Stream:
         self.rows_out += self.handover.deliver(data, batch)
         if self.query is not None and batch % _READ_REPORTS_EVERY == 0:
             self.reports.take(self.query.recentProgress)
+        if self.noting is not None and self.noting.is_due:
+            self.note()
 
     def _counted(self) -> DataFrame:
         """The rows, their number being observed: a server's count of them is not the client's."""
@@ -266,11 +283,6 @@ class _Stream:
         if self.bounded:
             return writer.trigger(availableNow=True)
         return writer.trigger(processingTime=f"{self.launcher.interval_ms} milliseconds")
-
-
-def folder_name(job: str) -> str:
-    """The name of a job's folder in the checkpoint folder."""
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in job)
 
 
 def _agreed(folder: Path, now: Contract) -> Contract:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import Observation
 
+    from tidemark.checkpoints.noted import Group
     from tidemark.spark.stateful.metrics import OperatorMetrics, Totals
 
 # The observed metric with the number of rows that came out, where nobody else can count them.
@@ -110,6 +111,11 @@ class Reports:
         self.rows_out += observations(said).get(ROWS_OUT, {}).get("rows", 0)
         for name, reports in reports_of(said).items():
             self._totals.setdefault(name, Totals()).add(reports)
+
+    def kept(self) -> tuple[int, dict[str, dict[str, Group]]]:
+        """The last micro-batch, and what each operator keeps of the key groups it has worked on."""
+        with self._lock:
+            return self._last, {name: totals.kept() for name, totals in self._totals.items()}
 
     def progress(self, rows_out: int, seconds: float) -> Progress:
         with self._lock:

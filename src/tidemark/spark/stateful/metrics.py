@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checkpoints.noted import Group
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.protocol import Step
 from tidemark.spark.stateful.packing import PAYLOAD
@@ -154,6 +155,13 @@ class Totals:
             self._rows_out += report["rows_out"]
             self._round_trips += report["round_trips"]
             self._busy_ms += report["busy_ms"]
+
+    def kept(self) -> dict[str, Group]:
+        """The state of each group that has reported, by the number that Spark knows it by."""
+        return {
+            str(label): Group(report["state_rows"], report["state_bytes"], report["waiting"])
+            for label, report in self._latest.items()
+        }
 
     def read(self) -> OperatorMetrics:
         latest = self._latest.values()

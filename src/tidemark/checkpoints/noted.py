@@ -1,0 +1,68 @@
+"""What a running job notes beside its contract now and then: how much its operators keep.
+
+Operators report by key group, and only of the groups that had something to do. So the numbers of
+each group are kept until it reports again, over restarts too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark.checkpoints import files
+
+NAME = "progress.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What an operator keeps of one key group."""
+
+    rows: int = 0
+    bytes: int = 0
+    waiting: int = 0
+
+
+@dataclass(slots=True)
+class Noted:
+    """After which micro-batch it was noted, and for each operator what its groups keep."""
+
+    batch: int = -1
+    operators: dict[str, dict[str, Group]] = field(default_factory=dict)
+
+    def add(self, batch: int, operators: Mapping[str, Mapping[str, Group]]) -> None:
+        self.batch = max(self.batch, batch)
+        for name, groups in operators.items():
+            self.operators.setdefault(name, {}).update(groups)
+
+    def total(self, operator: str) -> Group | None:
+        """What the operator keeps; None if it has never reported."""
+        groups = self.operators.get(operator)
+        if groups is None:
+            return None
+        return Group(
+            sum(group.rows for group in groups.values()),
+            sum(group.bytes for group in groups.values()),
+            sum(group.waiting for group in groups.values()),
+        )
+
+
+def read(job: Path) -> Noted:
+    """What was noted last; nothing where nothing was, or where it cannot be read: it is no part
+    of the contract."""
+    try:
+        said: dict[str, Any] = json.loads(files.read_text(job / NAME) or "{}")
+        groups = {
+            operator: {label: Group(**group) for label, group in kept.items()}
+            for operator, kept in said.get("operators", {}).items()
+        }
+        return Noted(said.get("batch", -1), groups)
+    except (ValueError, TypeError, AttributeError):
+        return Noted()
+
+
+def write(job: Path, noted: Noted) -> None:
+    files.write_text(job / NAME, json.dumps(asdict(noted)) + "\n")

@@ -1,0 +1,85 @@
+"""What lies in a checkpoint folder, without starting Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from tidemark.checkpoints import contract as contracts
+from tidemark.checkpoints import noted
+from tidemark.checkpoints.copying import jobs_in
+from tidemark.checkpoints.spark_log import read_log
+from tidemark.errors import JobError
+
+# Spark's watermark when all input has ended.
+_END_MS = 253_402_300_799_999
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointOperator:
+    """An operator, and how much it has said to keep; None if it has never said."""
+
+    id: str
+    hash: str
+    state_rows: int | None
+    state_bytes: int | None
+    waiting: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointJob:
+    """A job in a checkpoint folder.
+
+    Micro-batches are numbered from 0; `unfinished` says that one more was begun and will be run
+    again. The watermark is ISO 8601 in UTC. State was counted after micro-batch `counted_after`.
+    """
+
+    name: str
+    tidemark: str
+    spark: str
+    key_groups: int
+    shuffle_partitions: int
+    sources: tuple[str, ...]
+    operators: tuple[CheckpointOperator, ...]
+    last_batch: int | None
+    unfinished: bool
+    watermark: str | None
+    counted_after: int | None
+
+
+def overview(checkpoint: Path) -> tuple[CheckpointJob, ...]:
+    """The jobs of a checkpoint folder. Raises JobError if it is none."""
+    return tuple(_job(folder) for folder in jobs_in(checkpoint))
+
+
+def _job(folder: Path) -> CheckpointJob:
+    contract = contracts.read(folder)
+    if contract is None:
+        raise JobError(f"{folder} has no contract")
+    log, said = read_log(folder), noted.read(folder)
+    return CheckpointJob(
+        name=contract.job,
+        tidemark=contract.tidemark,
+        spark=contract.spark,
+        key_groups=contract.key_groups,
+        shuffle_partitions=log.shuffle_partitions or contract.shuffle_partitions,
+        sources=tuple(map(str, contract.sources)),
+        operators=tuple(_operator(kept.id, kept.hash, said) for kept in contract.operators),
+        last_batch=log.committed,
+        unfinished=log.unfinished,
+        watermark=None if log.watermark_ms is None else _iso(log.watermark_ms),
+        counted_after=said.batch if said.batch >= 0 else None,
+    )
+
+
+def _operator(id_: str, hash_: str, said: noted.Noted) -> CheckpointOperator:
+    total = said.total(id_)
+    if total is None:
+        return CheckpointOperator(id_, hash_, None, None, None)
+    return CheckpointOperator(id_, hash_, total.rows, total.bytes, total.waiting)
+
+
+def _iso(milliseconds: int) -> str:
+    moment = datetime(1970, 1, 1) + timedelta(milliseconds=min(milliseconds, _END_MS))
+    return f"{moment.isoformat(timespec='milliseconds')}Z"

@@ -1,0 +1,59 @@
+"""What Spark's own logs in a job's folder say: one file for each micro-batch that was planned, and
+one for each that has ended."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidemark.checkpoints import files
+from tidemark.checkpoints.contract import SPARK
+
+OFFSETS, COMMITS = "offsets", "commits"
+_PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+@dataclass(frozen=True, slots=True)
+class SparkLog:
+    """How far a job has come. Numbers of micro-batches start at 0; None where there is none."""
+
+    planned: int | None
+    committed: int | None
+    watermark_ms: int | None
+    shuffle_partitions: int | None
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the last micro-batch has not ended; it will be run again."""
+        return self.planned != self.committed
+
+
+def read_log(job: Path) -> SparkLog:
+    spark = job / SPARK
+    planned, committed = last(spark / OFFSETS), last(spark / COMMITS)
+    said = _metadata(spark / OFFSETS, planned)
+    ended = _metadata(spark / COMMITS, committed)
+    watermark = max(said.get("batchWatermarkMs", 0), ended.get("nextBatchWatermarkMs", 0))
+    partitions = said.get("conf", {}).get(_PARTITIONS)
+    return SparkLog(planned, committed, watermark or None, int(partitions) if partitions else None)
+
+
+def batches(log: Path) -> list[int]:
+    """The micro-batches that a log has a file for."""
+    return sorted(int(name) for name in files.names(log) if name.isdecimal())
+
+
+def last(log: Path) -> int | None:
+    return max(batches(log), default=None)
+
+
+def _metadata(log: Path, batch: int | None) -> dict[str, Any]:
+    """What is said of a whole micro-batch: the second line, after the version of the log."""
+    content = None if batch is None else files.read_text(log / str(batch))
+    lines = (content or "").splitlines()
+    if len(lines) < 2:
+        return {}
+    found = json.loads(lines[1])
+    return found if isinstance(found, dict) else {}

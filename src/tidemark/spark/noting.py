@@ -1,0 +1,36 @@
+"""Noting in a job's checkpoint how much its operators keep, for those who look at it later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tidemark.checkpoints import noted
+from tidemark.spark.progress import Reports
+
+_EVERY_SECONDS = 10.0
+
+
+class Noting:
+    """Writes down what has been reported: now and then, and at the end."""
+
+    def __init__(
+        self, job: Path, reports: Reports, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._job = job
+        self._reports = reports
+        self._clock = clock
+        self._noted = noted.read(job)
+        self._last = clock()
+
+    @property
+    def is_due(self) -> bool:
+        return self._clock() - self._last >= _EVERY_SECONDS
+
+    def note(self) -> None:
+        self._last = self._clock()
+        batch, operators = self._reports.kept()
+        if operators:
+            self._noted.add(batch, operators)
+            noted.write(self._job, self._noted)
