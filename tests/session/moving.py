@@ -45,19 +45,20 @@ class MovingJob:
     def step(self, partitions: int = 2, **rows: Sequence[Row]) -> Counter[tuple[Any, ...]]:
         """Start the job on so many shuffle partitions, give it rows, let it work through them
         and stop it. Returns what has come out so far: changes are applied."""
-        for table, new in rows.items():
-            self._write(table, new)
         before = self._spark.conf.get("spark.sql.shuffle.partitions")
         self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
         try:
-            run = self._start()
+            run = self.start(**rows)
             run.query.processAllAvailable()
             run.stop()
         finally:
             self._spark.conf.set("spark.sql.shuffle.partitions", before)
         return self.out()
 
-    def _start(self) -> Any:
+    def start(self, **rows: Sequence[Row]) -> Any:
+        """Give the job rows and start it."""
+        for table, new in rows.items():
+            self._write(table, new)
         session = tidemark.connect(self._spark, options=self.options, checkpoint=self.checkpoint)
         root, plan = self.planned(session)
         return session.launcher().start(root, plan, "job", self._consume)

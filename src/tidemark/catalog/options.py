@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from zoneinfo import available_timezones
 
@@ -81,6 +81,9 @@ NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
 LOAD_PHASE = "tidemark.temporal-join.load-phase"
 MAX_PARALLELISM = "pipeline.max-parallelism"
+# Each by its name in Flink 2 and by the one before.
+SAVEPOINT = ("execution.state-recovery.path", "execution.savepoint.path")
+SAVEPOINT_FOLDER = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
 AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
 
 OPTIONS = (
@@ -98,6 +101,11 @@ OPTIONS = (
         CHECKPOINT_INTERVAL,
         parse_duration,
         "the minimum time between two micro-batches of an unbounded job",
+    ),
+    *(SessionOption(key, _text, "a savepoint that jobs start from") for key in SAVEPOINT),
+    *(
+        SessionOption(key, _text, "the folder in which STOP JOB ... WITH SAVEPOINT saves jobs")
+        for key in SAVEPOINT_FOLDER
     ),
     SessionOption(STATE_TTL, parse_duration, "how long idle state is kept; 0 means forever"),
     SessionOption(
@@ -264,6 +272,10 @@ class SessionOptions:
     def get(self, key: str) -> str | None:
         option = _BY_KEY.get(key)
         return self._values.get(key, option.default if option else None)
+
+    def first(self, keys: Iterable[str]) -> str | None:
+        """The value of an option that has several names."""
+        return next((value for value in map(self.get, keys) if value is not None), None)
 
     def milliseconds(self, key: str) -> int | None:
         """The value of a duration option."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tidemark.checkpoints import contract as contracts
+from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.spark_log import COMMITS, OFFSETS, last
 from tidemark.errors import JobError
 
@@ -64,6 +65,19 @@ def copy_job(job: Path, target: Path) -> Path:
             shutil.copy2(part, target / part.name)
     shutil.copy2(job / contracts.NAME, target / contracts.NAME)
     return target
+
+
+def start_from(savepoint: Path, now: Contract, folder: Path) -> None:
+    """Make the folder of a job that starts now from the job of its name in a savepoint."""
+    jobs = {job.name: job for job in jobs_in(savepoint)}
+    job = jobs.get(contracts.folder_name(now.job))
+    if job is None:
+        raise JobError(
+            f"the savepoint {savepoint} has no job {now.job}",
+            notes={"it has": ", ".join(jobs)},
+            hint="RESET 'execution.state-recovery.path' before jobs that start from the beginning",
+        )
+    copy_job(job, folder)
 
 
 def _copy_spark(spark: Path, target: Path, committed: int) -> None:

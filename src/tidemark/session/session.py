@@ -15,6 +15,7 @@ from tidemark.catalog.options import (
     CHECKPOINT_INTERVAL,
     LOCAL_TIME_ZONE,
     MAX_PARALLELISM,
+    SAVEPOINT,
     STATE_TTL,
 )
 from tidemark.catalog.tables import Changelog, TemporalFunction
@@ -152,12 +153,14 @@ class Session:
         spark, options = self.spark, self.workspace.options
         zone = options.get(LOCAL_TIME_ZONE) or self._zone
         assert zone is not None
+        savepoint = options.first(SAVEPOINT)
         return Launcher(
             spark,
             zone,
             sources.read,
             diagnose,
             checkpoint=self._checkpoint,
+            savepoint=None if savepoint is None else Path(savepoint).absolute(),
             interval_ms=options.milliseconds(CHECKPOINT_INTERVAL) or 0,
             ttl_ms=options.milliseconds(STATE_TTL) or 0,
             key_groups=int(options.get(MAX_PARALLELISM) or 0) or None,

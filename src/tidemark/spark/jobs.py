@@ -7,9 +7,13 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from tidemark.errors import TidemarkError
+from tidemark.checkpoints.copying import copy_job
+from tidemark.checkpoints.spark_log import read_log
+from tidemark.errors import JobError, TidemarkError
+from tidemark.spark.gates import Gate
 from tidemark.spark.progress import OperatorProgress, Progress, Reports, operators_of
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ class Run(Protocol):
     def failure(self) -> TidemarkError | None: ...
     def wait(self, timeout: float | None) -> bool: ...
     def stop(self) -> None: ...
+    def stop_with_savepoint(self, target: Path) -> None: ...
     def progress(self) -> Progress: ...
 
 
@@ -104,12 +109,32 @@ class BatchRun:
             self._spark.interruptTag(self._tag)
             self._thread.join()
 
+    def stop_with_savepoint(self, target: Path) -> None:
+        raise JobError(
+            "a batch job has no state from which it could go on, so there is nothing to save",
+            hint="stop it without a savepoint",
+        )
+
     def progress(self) -> Progress:
         seconds = (self._ended or time.monotonic()) - self._started
         rate = self._rows / seconds if seconds else 0.0
         done = 0 if self._thread.is_alive() else 1
         operators = self._operators
         return Progress(done, self._rows, self._rows, rate, seconds=seconds, operators=operators)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What it takes to end a stream between two micro-batches: its folder and its gate; and
+    what its folder is called in a savepoint."""
+
+    folder: Path
+    called: str
+    gate: Gate
+
+    def drain(self, alive: Callable[[], bool]) -> None:
+        """Wait until the last micro-batch has ended, and let no other one deliver its rows."""
+        self.gate.shut(lambda: not read_log(self.folder).unfinished, alive)
 
 
 @dataclass
@@ -123,6 +148,7 @@ class StreamRun:
     # Where a consumer gets its batches later than the query ends.
     fetcher: Fetcher | None = None
     at_end: AtEnd = nothing
+    ending: Ending | None = None
     _started: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _stopped: bool = False
@@ -164,6 +190,21 @@ class StreamRun:
             self.query.stop()
         self._ended = self._ended or time.monotonic()
         self.at_end()
+
+    def stop_with_savepoint(self, target: Path) -> None:
+        """Stop after the micro-batch that is running, and copy the checkpoint as it then is."""
+        if self.ending is None:
+            raise JobError("savepoints are not supported yet over Spark Connect")
+        if not self.query.isActive:
+            raise JobError(f"the job is {self.state} already, so there is nothing to save")
+        self.ending.drain(lambda: self.query.isActive)
+        if not self.query.isActive:
+            raise self.failure or JobError("the job ended before it could be saved")
+        self._stopped = True
+        self.ending.gate.fail()
+        self.query.stop()
+        copy_job(self.ending.folder, target / self.ending.called)
+        self.stop()
 
     def progress(self) -> Progress:
         self.reports.take(self.query.recentProgress)
@@ -226,6 +267,14 @@ class Job:
         """End the job now, cleanly: what was not written whole is not written at all."""
         for run in self._runs:
             run.stop()
+
+    def stop_with_savepoint(self, folder: str | Path) -> Path:
+        """Stop the job and save its state in a new folder inside `folder`, from which it can be
+        started again (`execution.state-recovery.path`). Returns the new folder."""
+        target = Path(folder).absolute() / f"savepoint-{self.id[:6]}-{uuid.uuid4().hex[:12]}"
+        for run in self._runs:
+            run.stop_with_savepoint(target)
+        return target
 
     def progress(self) -> Progress:
         total = Progress()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
+from tidemark.checkpoints.copying import start_from
 from tidemark.checkpoints.fit import check
 from tidemark.checkpoints.of_plan import contract_of
 from tidemark.plan.kept_state import KeptWith
@@ -18,8 +20,9 @@ from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
 from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
+from tidemark.spark.gates import Gate
 from tidemark.spark.job_folders import JobFolders
-from tidemark.spark.jobs import AtEnd, BatchRun, Deliver, Diagnose, Run, StreamRun, nothing
+from tidemark.spark.jobs import AtEnd, BatchRun, Deliver, Diagnose, Ending, Run, StreamRun, nothing
 from tidemark.spark.noting import Noting
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
@@ -68,6 +71,7 @@ class Launcher:
     read: Callable[[Scan, Builder], DataFrame]
     diagnose: Diagnose
     checkpoint: Path | None = None
+    savepoint: Path | None = None  # where jobs start from that have no checkpoint yet
     interval_ms: int = 0  # the shortest time between two micro-batches
     ttl_ms: int = 0  # how long the state of idle keys is kept; 0 keeps it
     key_groups: int | None = None  # of jobs that start from the beginning
@@ -170,19 +174,19 @@ class Launcher:
     def _start_stream(
         self, root: Node, plan: Plan, name: str, consume: Consume, on_client: bool
     ) -> Run:
-        kept, key_groups = None, None
-        if self.checkpoint is not None:
-            kept = self.checkpoint / contracts.folder_name(name)
-            key_groups = _agreed(kept, self.contract(root, name)).key_groups
+        kept = self.checkpoint and self.checkpoint / contracts.folder_name(name)
         folders = JobFolders(self.spark, kept)
-        built = self.built(root, True, folders, key_groups=key_groups)
+        agreed = _agreed(folders.own, self.contract(root, name), self.savepoint)
+        built = self.built(root, True, folders, key_groups=agreed.key_groups)
         bounded = root.edge.bounded
         stream = _Stream(self, name, consume(built.frame), folders.own, bounded, on_client)
         if kept is not None:
             stream.noting = Noting(kept, stream.reports)
 
         def at_end() -> None:
-            stream.note()
+            # What is noted is for readers; a Spark that has gone takes its reports along.
+            with contextlib.suppress(Exception):
+                stream.note()
             folders.remove()
 
         def tell_ends() -> None:
@@ -233,6 +237,7 @@ class _Stream:
     reports: Reports = field(default_factory=Reports)
     query: StreamingQuery | None = None
     noting: Noting | None = None
+    gate: Gate = field(default_factory=Gate)
 
     def note(self) -> None:
         """Write down how much the operators keep."""
@@ -252,10 +257,18 @@ class _Stream:
             self.query = query = fetcher.start(writer)
             return StreamRun(query, lambda: self.rows_out, diagnose, reports, fetcher, at_end)
         self.query = writer.foreachBatch(self._deliver).start()
-        return StreamRun(self.query, lambda: self.rows_out, diagnose, reports, at_end=at_end)
+        return StreamRun(
+            self.query,
+            lambda: self.rows_out,
+            diagnose,
+            reports,
+            at_end=at_end,
+            ending=Ending(self.folder, contracts.folder_name(self.name), self.gate),
+        )
 
     def _deliver(self, data: DataFrame, batch: int) -> None:
-        self.rows_out += self.handover.deliver(data, batch)
+        with self.gate.passing():
+            self.rows_out += self.handover.deliver(data, batch)
         if self.query is not None and batch % _READ_REPORTS_EVERY == 0:
             self.reports.take(self.query.recentProgress)
         if self.noting is not None and self.noting.is_due:
@@ -285,9 +298,13 @@ class _Stream:
         return writer.trigger(processingTime=f"{self.launcher.interval_ms} milliseconds")
 
 
-def _agreed(folder: Path, now: Contract) -> Contract:
-    """What a job that starts now and its checkpoint agree on. Raises JobError if they do not."""
+def _agreed(folder: Path, now: Contract, savepoint: Path | None) -> Contract:
+    """What a job that starts now and its checkpoint agree on; it has none yet if it is to start
+    from a savepoint. Raises JobError if they do not agree."""
     then = contracts.read(folder)
+    if then is None and savepoint is not None:
+        start_from(savepoint, now, folder)
+        then = contracts.read(folder)
     if then is not None:
         check(folder, then, now)
         now = then.goes_on_as(now)

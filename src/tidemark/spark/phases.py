@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.spark.jobs import AtEnd, State, StreamRun
@@ -61,6 +62,11 @@ class TwoPhaseRun:
     def stop(self) -> None:
         self._stopping = True
         self._runs[-1].stop()
+        self._thread.join()
+
+    def stop_with_savepoint(self, target: Path) -> None:
+        self._stopping = True
+        self._runs[-1].stop_with_savepoint(target)
         self._thread.join()
 
     def progress(self) -> Progress:

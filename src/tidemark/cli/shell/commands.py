@@ -15,7 +15,7 @@ A statement ends with `;` and may span several lines.
   DESCRIBE t;            the columns of a table or view
   SET;                   the options; SET 'key' = 'value'; changes one
   SHOW JOBS;             running and finished jobs
-  STOP JOB 'id';         stops a job
+  STOP JOB 'id';         stops a job; followed by WITH SAVEPOINT it also saves the state
   SOURCE file.sql;       runs a script
   CLEAR;                 clears the screen
   QUIT;                  exits, and stops what is still running
@@ -28,6 +28,9 @@ _COMMAND = re.compile(
     r"^\s*(?P<name>CLEAR|EXIT|HELP|QUIT|SOURCE|SHOW\s+JOBS|STOP\s+JOB)\b\s*(?P<argument>.*?)\s*;?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+_SAVING = re.compile(r"\s+WITH\s+SAVEPOINT$", re.IGNORECASE)
 
 
 class Command(NamedTuple):
@@ -43,7 +46,10 @@ def read_command(text: str) -> Command | None:
     if found is None:
         return None
     name = " ".join(found["name"].upper().split())
-    argument = found["argument"].strip("'\"")
+    argument = found["argument"].strip()
+    if name == "STOP JOB" and (saving := _SAVING.search(argument)):
+        name, argument = "STOP JOB WITH SAVEPOINT", argument[: saving.start()]
+    argument = argument.strip("'\"")
     if argument and name in ("CLEAR", "EXIT", "HELP", "QUIT", "SHOW JOBS"):
         return None
     return Command(name, argument)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidemark import types as t
+from tidemark.catalog.options import SAVEPOINT_FOLDER
 from tidemark.cli.endings import report_failure
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.jobs import bounded, stop_within
@@ -114,7 +115,9 @@ class Shell:
             case "SHOW JOBS":
                 self._show_jobs()
             case "STOP JOB":
-                self._stop_job(command.argument)
+                self._stop(self._job(command.argument))
+            case "STOP JOB WITH SAVEPOINT":
+                self._save(self._job(command.argument))
 
     def _show_jobs(self) -> None:
         rows = []
@@ -140,11 +143,19 @@ class Shell:
         elif not stop_within(job, _STOP_SECONDS):
             raise TidemarkError(f"job {job.name} is not stopping")
 
-    def _stop_job(self, wanted: str) -> None:
+    def _save(self, job: Job) -> None:
+        folder = self._session.workspace.options.first(SAVEPOINT_FOLDER)
+        if folder is None:
+            raise TidemarkError(
+                "it is not known where to save jobs",
+                hint=f"SET '{SAVEPOINT_FOLDER[0]}' = '/a/folder'",
+            )
+        self._terminal.write(f"{job.stop_with_savepoint(folder)}\n")
+
+    def _job(self, wanted: str) -> Job:
         for job in self._session.jobs:
             if job.id == wanted:
-                self._stop(job)
-                return
+                return job
         running = [job.id for job in self._session.jobs if job.state == "running"]
         raise TidemarkError(
             f"unknown job '{wanted}'",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark.dialect.keywords import RESERVED
 
 # What the shell itself understands.
-COMMANDS = ("CLEAR", "EXIT", "HELP", "QUIT", "SOURCE", "STOP JOB")
+COMMANDS = ("CLEAR", "EXIT", "HELP", "QUIT", "SOURCE", "STOP JOB", "WITH SAVEPOINT")
 
 STATEMENTS = (
     "ALTER TABLE",

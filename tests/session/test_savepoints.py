@@ -1,0 +1,119 @@
+"""Jobs that are stopped with a savepoint, copied, changed, and started again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+import tidemark
+from tidemark.checkpoints import contract as contracts
+from tidemark.errors import JobError
+
+from .moving import TABLES, MovingJob
+
+RATES = [(k, 200 + k, 1) for k in range(5)]
+ORDERS = [(k, 100 + k, 2) for k in range(5)]
+PUSH = [(-1, 0, 3000)]
+JOINED = Counter({(100 + k, 200 + k): 1 for k in range(5)})
+QUERY = (
+    "SELECT a.v, b.v AS rate FROM a LEFT JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k"
+    " WHERE a.k >= 0"
+)
+
+
+@pytest.fixture
+def job(spark, tmp_path) -> MovingJob:
+    return MovingJob(spark, tmp_path, QUERY)
+
+
+def test_a_job_that_moves_keeps_its_key_groups_and_says_how_much_it_keeps(job):
+    job.options = {"pipeline.max-parallelism": "12"}
+    job.step(partitions=2, b=RATES)
+    job.options = {"pipeline.max-parallelism": "7"}
+    job.step(partitions=4, a=ORDERS)
+
+    [shown] = tidemark.Checkpoint(job.checkpoint).jobs
+
+    assert (shown.name, shown.key_groups, shown.shuffle_partitions) == ("job", 12, 2)
+    assert shown.watermark == "2024-01-01T00:00:01.000Z"
+    assert not shown.unfinished
+    [join] = shown.operators
+    assert join.id == "temporal-join-1"
+    # A version of each key, and the orders that wait.
+    assert (join.state_rows, join.waiting) == (10, 5)
+
+
+def test_a_copy_goes_on_by_itself_from_where_it_was_made(job, tmp_path):
+    job.step(b=RATES)
+    copy = tidemark.Checkpoint(job.checkpoint).copy(tmp_path / "copy")
+    job.step(a=[(0, 1, 2)])
+
+    job.checkpoint = copy.folder
+    # The file that came after the copy was made is new to it, too.
+    out = job.step(a=[order for order in ORDERS if order[0]])
+    assert out == Counter()
+    assert job.step(a=PUSH, b=PUSH) == JOINED - Counter({(100, 200): 1}) + Counter({(1, 200): 1})
+
+
+def test_a_changed_script_goes_on_where_its_state_fits(job):
+    job.step(b=RATES)
+    job.step(a=ORDERS)
+    job.query = (
+        QUERY.replace("a.v, b.v AS rate", "a.v + 1 AS v, b.v * 2 AS twice") + " AND a.v > 101"
+    )
+    job.tables = TABLES.replace("FOR ts AS ts)", "FOR ts AS ts - INTERVAL '1' MINUTE)")
+
+    out = job.step(a=PUSH, b=PUSH)
+
+    assert out == Counter({(101 + k, 400 + 2 * k): 1 for k in (2, 3, 4)})
+
+
+def test_a_script_that_needs_what_was_not_kept_is_refused_before_anything_is_read(job):
+    job.step(b=RATES)
+    before = contracts.read(job.checkpoint / "job")
+    job.query = QUERY.replace("a.v,", "a.v, a.ts,")
+
+    with pytest.raises(JobError, match="temporal-join-1 would need `ts` of its left rows"):
+        job.step()
+
+    assert contracts.read(job.checkpoint / "job") == before
+
+
+def test_a_checkpoint_from_before_contracts_is_refused(job):
+    job.step(b=RATES)
+    (job.checkpoint / "job" / contracts.NAME).unlink()
+
+    with pytest.raises(JobError, match="into how many groups its keys fall"):
+        job.step()
+
+
+def test_a_job_stopped_with_a_savepoint_starts_from_it_elsewhere(spark, tmp_path):
+    job = MovingJob(spark, tmp_path, QUERY)
+    run = job.start(b=RATES)
+    run.query.processAllAvailable()
+    run.stop_with_savepoint(tmp_path / "savepoint")
+    assert run.state == "stopped"
+
+    job.checkpoint = tmp_path / "elsewhere"
+    job.options = {"execution.savepoint.path": str(tmp_path / "savepoint")}
+    job.step(a=ORDERS)
+    # It now has a checkpoint of its own, from which it goes on, not from the savepoint again.
+    assert job.step(a=PUSH, b=PUSH) == JOINED
+    [shown] = tidemark.Checkpoint(tmp_path / "savepoint").jobs
+    assert shown.operators[0].state_rows == 5
+
+
+def test_a_savepoint_without_the_job_is_refused(job, tmp_path):
+    job.step(b=RATES)
+    folder = job.checkpoint / "job"
+    contract = contracts.read(folder)
+    assert contract is not None
+    contracts.write(folder, replace(contract, job="another"))
+    folder.rename(job.checkpoint / "another")
+    job.options = {"execution.state-recovery.path": str(job.checkpoint)}
+    job.checkpoint = tmp_path / "elsewhere"
+
+    with pytest.raises(JobError, match=r"has no job job\n  it has: another"):
+        job.step()
