@@ -43,6 +43,12 @@ def test_what_is_above_an_operator_may_change(then: str, now: str) -> None:
     assert said(contract(then), contract(now)) == []
 
 
+def test_a_column_may_be_renamed_on_its_way_to_a_key() -> None:
+    renamed = "SELECT SUM(v) AS s FROM (SELECT k AS kk, v FROM a) GROUP BY kk"
+
+    assert said(contract("SELECT SUM(v) AS s FROM a GROUP BY k"), contract(renamed)) == []
+
+
 def test_a_wider_watermark_delay_and_other_options_of_a_table_fit() -> None:
     wider = contract(
         TEMPORAL,
@@ -79,6 +85,18 @@ def test_a_table_may_be_renamed_or_move_but_not_both() -> None:
         (WINDOWS, WINDOWS.replace("'1' MINUTE", "'2' MINUTE"), "window-aggregate-1 differs in wi"),
         (WINDOWS, WINDOWS.replace("SUM", "MAX"), "window-aggregate-1 differs in functions "),
         (GROUPS, GROUPS.replace("SUM(v)", "SUM(DISTINCT v)"), "group-aggregate-1 differs in func"),
+        (GROUPS, "SELECT SUM(v) AS s FROM a GROUP BY v", "group-aggregate-1 differs in keys "),
+        (
+            "SELECT SUM(v) FROM a GROUP BY k + 1",
+            "SELECT SUM(v) FROM a GROUP BY k * 1",
+            "group-aggregate-1 differs in keys ",
+        ),
+        (
+            REGULAR.replace("a.k = b.k", "a.k + 1 = b.k"),
+            REGULAR.replace("a.k = b.k", "a.k * 1 = b.k"),
+            "regular-join-1 differs in keys ",
+        ),
+        (GROUPS, GROUPS.replace("SUM(v)", "SUM(v + 0)"), "group-aggregate-1 differs in functions "),
         (REGULAR, INTERVAL, "the script no longer has the operator regular-join-1"),
         (GROUPS, "SELECT k, v FROM a", "the script no longer has the operator group-aggregate-1"),
         ("SELECT k, v FROM a", GROUPS, "the checkpoint has no state of the operator group-aggre"),

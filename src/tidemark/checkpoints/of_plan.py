@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterator
 
 from tidemark.checkpoints.contract import Contract, SourceTable
-from tidemark.plan.kept_state import KeptWith, kept_state, plain
+from tidemark.plan.kept_state import KeptWith, kept_state
 from tidemark.plan.nodes import AssignWatermark, Node, Scan, Values, inputs, is_stateful
+from tidemark.plan.origins import plain
 
 # Of a table's options those that say where its rows are.
 _PLACES = ("path",)

@@ -9,14 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
+from dataclasses import dataclass
 from typing import Any
 
-from tidemark.catalog.tables import UserFunction
-from tidemark.functions.registry import Function
 from tidemark.kernels.windows.spec import Firing
-from tidemark.plan.expressions import Ref, references
+from tidemark.plan.expressions import references
 from tidemark.plan.nodes import (
     AggregateCall,
     AssignWindows,
@@ -35,7 +32,8 @@ from tidemark.plan.nodes import (
     delay_ms,
 )
 from tidemark.plan.operator_ids import kind_of, operators
-from tidemark.types import DataType, TimestampLtz
+from tidemark.plan.origins import origin, origins, plain
+from tidemark.types import TimestampLtz
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +113,11 @@ def _by_name(edge: Edge, but: Iterable[str] = ()) -> Rows:
     return tuple(KeptColumn(c.name, c.type.text()) for c in edge.columns if c.name not in hidden)
 
 
-def _by_place(edge: Edge, places: Iterable[int] | None = None) -> Rows:
-    """The columns of rows that are kept under the number of their place."""
-    wanted = range(len(edge.columns)) if places is None else sorted({*places})
-    return tuple(KeptColumn(f"#{place + 1}", edge.columns[place].type.text()) for place in wanted)
-
-
-def _names(edge: Edge, places: Sequence[int]) -> list[str]:
-    return [edge.columns[place].name for place in places]
+def _by_place(edge: Edge, places: Iterable[int]) -> Rows:
+    """The columns that are known by the number of their place."""
+    return tuple(
+        KeptColumn(f"#{place + 1}", edge.columns[place].type.text()) for place in sorted({*places})
+    )
 
 
 # --- what each operator means ------------------------------------------------------------------
@@ -132,7 +127,7 @@ Meaning = tuple[dict[str, Any], tuple[Rows, ...]]
 
 def _keep_last(node: KeepLast) -> Meaning:
     edge = node.input.edge
-    meaning = {"keys": _names(edge, node.keys), "time": edge.names[node.time]}
+    meaning = {"keys": origins(node.input, node.keys), "time": origin(node.input, node.time)}
     return meaning, (_by_name(edge),)
 
 
@@ -145,7 +140,7 @@ def _temporal_join(node: TemporalJoin) -> Meaning:
     if node.right_time is None:
         meaning["waits for the right side"] = node.load_idle_ms is not None
         return meaning, (_by_name(left), _by_name(right))
-    meaning["times"] = [left.names[node.left_time], right.names[node.right_time]]
+    meaning["times"] = [origin(node.left, node.left_time), origin(node.right, node.right_time)]
     meaning["retractions end versions"] = node.retractions_overwrite
     shown = _given_out(node, (*node.left_keys, *_moved(node, node.right_keys)))
     return meaning, _without_times(node, node.right_time, shown)
@@ -155,7 +150,7 @@ def _interval_join(node: IntervalJoin) -> Meaning:
     meaning = {
         **_of_join(node),
         "time": "processing" if node.by_clock else "event",
-        "times": [node.left.edge.names[node.left_time], node.right.edge.names[node.right_time]],
+        "times": [origin(node.left, node.left_time), origin(node.right, node.right_time)],
         "bounds in milliseconds": [node.lower_ms, node.upper_ms],
         "nulls equal": node.nulls_equal,
         "condition": plain(node.condition),
@@ -197,8 +192,8 @@ def _window_join(node: WindowJoin) -> Meaning:
 def _co_group(node: CoGroup) -> Meaning:
     left, right = node.left.edge, node.right.edge
     meaning = {
-        "keys": [_names(left, node.left_keys), _names(right, node.right_keys)],
-        "times": [left.names[node.left_time], right.names[node.right_time]],
+        "keys": [origins(node.left, node.left_keys), origins(node.right, node.right_keys)],
+        "times": [origin(node.left, node.left_time), origin(node.right, node.right_time)],
         "windows": [
             None if window is None else _windows(edge, window)
             for edge, window in ((left, node.left_window), (right, node.right_window))
@@ -210,22 +205,22 @@ def _co_group(node: CoGroup) -> Meaning:
 
 def _rows_of_sessions(node: AssignWindows) -> Meaning:
     meaning = {
-        "keys": node.keys,
+        "keys": origins(node.input, node.keys),
         "windows": plain(node.assigner),
-        "time": "processing" if node.by_clock else "event",
+        "time": "processing" if node.by_clock else origin(node.input, node.time),
         "changes": node.input.edge.changelog.value,
     }
-    return meaning, (_by_place(node.input.edge),)
+    return meaning, (_by_name(node.input.edge),)
 
 
 def _window_aggregate(node: WindowAggregate) -> Meaning:
     edge = node.input.edge
     meaning = {
-        "keys": node.keys,
+        "keys": origins(node.input, node.keys),
         "windows": plain(node.assigner),
         "given by columns": node.given,
-        "time": "processing" if node.by_clock else "event",
-        "functions": plain(node.calls),
+        "time": "processing" if node.by_clock else _time(node.input, node.time),
+        "functions": [_function(node.input, call) for call in node.calls],
         "early results": _firing(node.emit.early),
         "late results": _firing(node.emit.late),
         "allowed lateness in milliseconds": node.lateness_ms,
@@ -238,13 +233,23 @@ def _window_aggregate(node: WindowAggregate) -> Meaning:
 def _group_aggregate(node: GroupAggregate) -> Meaning:
     edge = node.input.edge
     meaning = {
-        "keys": node.keys,
-        "functions": plain(node.calls),
+        "keys": origins(node.input, node.keys),
+        "functions": [_function(node.input, call) for call in node.calls],
         "at end": node.at_end,
         "changes": edge.changelog.value,
     }
     used = {*node.keys, *(place for call in node.calls for place in _used(call))}
     return meaning, (_by_place(edge, used),)
+
+
+def _time(node: Node, place: int | None) -> Any:
+    return "event" if place is None else origin(node, place)
+
+
+def _function(node: Node, call: AggregateCall) -> dict[str, Any]:
+    given = [origin(node, place) for place in call.arguments]
+    only = None if call.filter is None else origin(node, call.filter)
+    return {**plain(call), "arguments": given, "filter": only}
 
 
 def _firing(firing: Firing | None) -> str | None:
@@ -260,28 +265,28 @@ def _used(call: AggregateCall) -> tuple[int, ...]:
 
 def _window_rank(node: WindowRank) -> Meaning:
     meaning = {
-        "keys": node.keys,
+        "keys": origins(node.input, node.keys),
         "bounds": node.bounds,
-        "order": plain(node.order),
+        "order": [{**plain(by), "column": origin(node.input, by.column)} for by in node.order],
         "ranks": [node.low, node.high],
         "newest first": node.newest_first,
     }
-    return meaning, (_by_place(node.input.edge),)
+    return meaning, (_by_name(node.input.edge),)
 
 
 def _late_rows(node: LateRows) -> Meaning:
     meaning = {
         "operator": node.operator,
-        "keys": node.keys,
+        "keys": origins(node.input, node.keys),
         "windows": plain(node.assigner),
         "given by columns": node.given,
-        "time": node.time,
+        "time": origin(node.input, node.time),
         "allowed lateness in milliseconds": node.lateness_ms,
         "held back in milliseconds": node.held_back_ms,
         "shares sessions": node.shares_sessions,
         "inputs": 1 + len(node.beside),
     }
-    return meaning, (_by_place(node.input.edge),)
+    return meaning, (_by_name(node.input.edge),)
 
 
 _MEANINGS: dict[type, Callable[[Any], Meaning]] = {
@@ -305,10 +310,9 @@ Join = TemporalJoin | IntervalJoin | RegularJoin | WindowJoin
 
 
 def _of_join(node: Join) -> dict[str, Any]:
-    left, right = node.left.edge, node.right.edge
     return {
         "join": node.how,
-        "keys": [_names(left, node.left_keys), _names(right, node.right_keys)],
+        "keys": [origins(node.left, node.left_keys), origins(node.right, node.right_keys)],
         "held back in milliseconds": max(delay_ms(node.left), delay_ms(node.right)),
     }
 
@@ -338,27 +342,3 @@ def _without_times(
 def _windows(edge: Edge, bounds: tuple[int, int]) -> Any:
     window = edge.columns[bounds[0]].window
     return list(bounds) if window is None else plain(window.assigner)
-
-
-# --- plain values ------------------------------------------------------------------------------
-
-
-def plain(value: Any) -> Any:
-    """A value of a plan as JSON can hold it: by its structure, not by words about it."""
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case Enum():
-            return plain(value.value)
-        case DataType():
-            return value.text()
-        case Function() | UserFunction():
-            return value.name
-        case Ref(name=name, index=index):
-            return {"column": name, "place": index}
-        case tuple() | list():
-            return [plain(part) for part in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-        return {"is": type(value).__name__, **parts}
-    return str(value)
