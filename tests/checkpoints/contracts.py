@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.of_plan import contract_of
+from tidemark.checkpoints.resuming import resumed
 from tidemark.plan.kept_state import KeptWith
+from tidemark.plan.nodes import Node
+from tidemark.plan.planner import Plan
 from tidemark.session.workspace import Workspace
 
 TABLES = """
@@ -28,13 +31,24 @@ def contract(
     ttl: bool = False,
 ) -> Contract:
     script = tables.replace("{delay}", delay).replace("{options}", options) + query
+    return promise(planned(script).roots[0], KeptWith(zone, ttl))
+
+
+def planned(script: str) -> Plan:
     plan = Workspace().plan_script(script)[-1].plan
     assert plan is not None
-    return contract_of(
-        plan.roots[0],
-        "job",
-        KeptWith(zone, ttl),
-        key_groups=32,
-        shuffle_partitions=2,
-        spark="4.3.0",
-    )
+    return plan
+
+
+UTC = KeptWith("UTC", ttl=False)
+
+
+def promise(root: Node, options: KeptWith = UTC) -> Contract:
+    return contract_of(root, "job", options, key_groups=32, shuffle_partitions=2, spark="4.3.0")
+
+
+def resumed_from(then: Contract, query: str) -> tuple[Node, Contract]:
+    """The plan and the contract with which a query goes on."""
+    script = TABLES.replace("{delay}", "").replace("{options}", "") + query
+    plan = planned(script)
+    return resumed(plan.roots[0], plan, then, promise)

@@ -10,7 +10,7 @@ from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.fit import check, misfits
 from tidemark.errors import JobError
 
-from .contracts import TABLES, contract
+from .contracts import TABLES, contract, planned, resumed_from
 
 TEMPORAL = "SELECT a.k, a.v, b.v AS rate FROM a LEFT JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k"
 INTERVAL = (
@@ -57,6 +57,44 @@ def test_a_wider_watermark_delay_and_other_options_of_a_table_fit() -> None:
     )
 
     assert said(contract(TEMPORAL), wider) == []
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        (TEMPORAL, TEMPORAL.replace("a.v, ", "")),
+        (TEMPORAL.replace("a.v,", "a.v, a.ts,"), TEMPORAL),
+        (TEMPORAL.replace("a.v,", "a.v, b.ts AS since,"), f"{TEMPORAL} WHERE a.v > 1"),
+        (INTERVAL, INTERVAL.replace("a.v, ", "")),
+        (REGULAR.replace("a.v,", "a.w, a.v,"), REGULAR),
+        (REGULAR, f"SELECT SUM(other) FROM ({REGULAR})".replace("SUM(other)", "other")),
+    ],
+)
+def test_columns_that_the_query_no_longer_asks_for_are_kept_on(then: str, now: str) -> None:
+    before = contract(then)
+
+    root, after = resumed_from(before, now)
+
+    assert said(before, after) == []
+    assert [operator.rows for operator in after.operators] == [
+        operator.rows for operator in before.operators
+    ]
+    assert root.edge.names == contract_names(now)
+
+
+def test_columns_that_are_asked_for_and_not_kept_are_named() -> None:
+    before = contract(TEMPORAL)
+
+    _, after = resumed_from(before, TEMPORAL.replace("a.v,", "a.w,"))
+
+    assert said(before, after) == [
+        "temporal-join-1 would need `w` of its left rows, which its state has not kept"
+    ]
+
+
+def contract_names(query: str) -> tuple[str, ...]:
+    script = TABLES.replace("{delay}", "").replace("{options}", "") + query
+    return planned(script).roots[0].edge.names
 
 
 def test_a_table_may_be_renamed_or_move_but_not_both() -> None:

@@ -152,7 +152,6 @@ def _interval_join(node: IntervalJoin) -> Meaning:
         "time": "processing" if node.by_clock else "event",
         "times": [origin(node.left, node.left_time), origin(node.right, node.right_time)],
         "bounds in milliseconds": [node.lower_ms, node.upper_ms],
-        "nulls equal": node.nulls_equal,
         "condition": plain(node.condition),
         "drops late rows": node.drops_late,
     }
@@ -167,7 +166,6 @@ def _regular_join(node: RegularJoin) -> Meaning:
     sides = (node.left.edge, node.right.edge)
     meaning = {
         **_of_join(node),
-        "nulls equal": node.nulls_equal,
         "condition": plain(node.condition),
         "at end": node.at_end,
         "changes": [edge.changelog.value for edge in sides],
@@ -183,7 +181,6 @@ def _window_join(node: WindowJoin) -> Meaning:
             _windows(node.left.edge, node.left_window),
             _windows(node.right.edge, node.right_window),
         ],
-        "nulls equal": node.nulls_equal,
         "condition": plain(node.condition),
     }
     return meaning, (_by_name(node.left.edge), _by_name(node.right.edge))
@@ -312,6 +309,7 @@ Join = TemporalJoin | IntervalJoin | RegularJoin | WindowJoin
 def _of_join(node: Join) -> dict[str, Any]:
     return {
         "join": node.how,
+        "nulls equal": node.nulls_equal,
         "keys": [origins(node.left, node.left_keys), origins(node.right, node.right_keys)],
         "held back in milliseconds": max(delay_ms(node.left), delay_ms(node.right)),
     }

@@ -42,6 +42,8 @@ class Plan:
     roots: tuple[Node, ...]
     mode: Mode
     warnings: tuple[str, ...] = ()
+    # The roots with all their columns: state that was kept once may have more than are asked for.
+    whole: tuple[Node, ...] = ()
 
     @property
     def bounded(self) -> bool:
@@ -78,13 +80,13 @@ class Planner:
             load_idle_ms=self.options.milliseconds(LOAD_PHASE) or None,
         )
         parts = _parts(statement)
-        roots = tuple(
-            pruned(self._root(part, self._beside_others(part, parts, context), windows))
-            for part in parts
+        whole = tuple(
+            self._root(part, self._beside_others(part, parts, context), windows) for part in parts
         )
+        roots = tuple(map(pruned, whole))
         if mode == "batch":
             _refuse_unbounded(roots, statement)
-        return Plan(roots, mode, tuple(context.warnings))
+        return Plan(roots, mode, tuple(context.warnings), whole)
 
     def _beside_others(self, part: Part, parts: tuple[Part, ...], context: Context) -> Context:
         """The context of a part, which can be told what the others are."""

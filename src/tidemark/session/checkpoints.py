@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -14,9 +15,11 @@ from tidemark.checkpoints.copying import copy_checkpoint, jobs_in
 from tidemark.checkpoints.fit import Misfit, misfits
 from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.overview import CheckpointJob, overview
+from tidemark.checkpoints.resuming import resumed
 from tidemark.errors import Source
 from tidemark.plan.kept_state import KeptWith
 from tidemark.plan.nodes import Node
+from tidemark.plan.planner import Plan
 from tidemark.session.job_names import JobNames
 from tidemark.session.workspace import Planned, Workspace
 
@@ -70,24 +73,28 @@ class Checkpoint:
         """The same with the tables and options of a workspace."""
         folders = {folder.name: folder for folder in jobs_in(self.folder)}
         found: list[StateOutcome] = []
-        for job, root in _jobs(workspace, scripts):
+        for job, root, plan in _jobs(workspace, scripts):
             folder = folders.pop(folder_name(job), None)
             then = None if folder is None else contracts.read(folder)
-            now = _contract(workspace, job, root, then)
-            found += _new(now) if then is None else _compared(then, now)
+            promise = partial(_contract, workspace, job, then)
+            if then is None:
+                found += _new(promise(root))
+            else:
+                found += _compared(then, resumed(root, plan, then, promise)[1])
         for folder in folders.values():
             then = contracts.read(folder)
             found += [] if then is None else _left(then)
         return tuple(found)
 
 
-def _jobs(workspace: Workspace, scripts: list[Source]) -> Iterator[tuple[str, Node]]:
+def _jobs(workspace: Workspace, scripts: list[Source]) -> Iterator[tuple[str, Node, Plan]]:
     """The jobs that the scripts start, by the names that they would have."""
     names = JobNames(workspace.options)
     for source in scripts:
         for planned in _each(workspace, source):
-            for root in planned.plan.roots if planned.plan is not None else ():
-                yield names.next(root), root
+            if planned.plan is not None:
+                for root in planned.plan.roots:
+                    yield names.next(root), root, planned.plan
 
 
 def _each(workspace: Workspace, source: Source) -> Iterator[Planned]:
@@ -98,7 +105,7 @@ def _each(workspace: Workspace, source: Source) -> Iterator[Planned]:
         yield workspace.apply(statement, script.source)
 
 
-def _contract(workspace: Workspace, job: str, root: Node, then: Contract | None) -> Contract:
+def _contract(workspace: Workspace, job: str, then: Contract | None, root: Node) -> Contract:
     options = workspace.options
     # Without an option it is that of the machine, which nobody has said to have changed.
     zone = options.get(LOCAL_TIME_ZONE) or (_zone_of(then) if then is not None else "UTC")

@@ -14,6 +14,7 @@ from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.copying import start_from
 from tidemark.checkpoints.fit import check
 from tidemark.checkpoints.of_plan import contract_of
+from tidemark.checkpoints.resuming import resumed
 from tidemark.plan.kept_state import KeptWith
 from tidemark.plan.nodes import Node, Scan, is_stateful
 from tidemark.plan.planner import Plan
@@ -133,6 +134,20 @@ class Launcher:
             spark=self.spark.version,
         )
 
+    def _agreed(self, folder: Path, root: Node, plan: Plan, name: str) -> tuple[Node, Contract]:
+        """What a job that starts now and its checkpoint agree on; it has none yet if it is to
+        start from a savepoint. Raises JobError if they do not agree."""
+        then, now = contracts.read(folder), self.contract(root, name)
+        if then is None and self.savepoint is not None:
+            start_from(self.savepoint, now, folder)
+            then = contracts.read(folder)
+        if then is not None:
+            root, now = resumed(root, plan, then, lambda root: self.contract(root, name))
+            check(folder, then, now)
+            now = then.goes_on_as(now)
+        contracts.write(folder, now)
+        return root, now
+
     def start(
         self, root: Node, plan: Plan, name: str, consume: Consume, *, on_client: bool = True
     ) -> Run:
@@ -176,7 +191,7 @@ class Launcher:
     ) -> Run:
         kept = self.checkpoint and self.checkpoint / contracts.folder_name(name)
         folders = JobFolders(self.spark, kept)
-        agreed = _agreed(folders.own, self.contract(root, name), self.savepoint)
+        root, agreed = self._agreed(folders.own, root, plan, name)
         built = self.built(root, True, folders, key_groups=agreed.key_groups)
         bounded = root.edge.bounded
         stream = _Stream(self, name, consume(built.frame), folders.own, bounded, on_client)
@@ -296,17 +311,3 @@ class _Stream:
         if self.bounded:
             return writer.trigger(availableNow=True)
         return writer.trigger(processingTime=f"{self.launcher.interval_ms} milliseconds")
-
-
-def _agreed(folder: Path, now: Contract, savepoint: Path | None) -> Contract:
-    """What a job that starts now and its checkpoint agree on; it has none yet if it is to start
-    from a savepoint. Raises JobError if they do not agree."""
-    then = contracts.read(folder)
-    if then is None and savepoint is not None:
-        start_from(savepoint, now, folder)
-        then = contracts.read(folder)
-    if then is not None:
-        check(folder, then, now)
-        now = then.goes_on_as(now)
-    contracts.write(folder, now)
-    return now

@@ -63,6 +63,8 @@ class Join(TwoSided):
     how: How
     condition: Expression | None = None
     output: tuple[int, ...] | None = None
+    # Columns that it is to give besides those that are asked for: its state has them.
+    also: tuple[int, ...] = ()
 
     # --- what each join says itself -----------------------------------------------------------
 
@@ -105,7 +107,7 @@ class Join(TwoSided):
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         # Spark needs a column to have rows.
-        wanted = tuple(wanted) or (self._some_column,)
+        wanted = tuple(dict.fromkeys((*wanted, *self.also))) or (self._some_column,)
         given = wanted if self.output is None else tuple(self.output[place] for place in wanted)
         sides = _NarrowedSides.of(self, given)
         left_own, right_own = self.own_columns
@@ -118,6 +120,7 @@ class Join(TwoSided):
             right_keys=sides.right.places(self.right_keys),
             condition=None if self.condition is None else sides.moved(self.condition),
             output=tuple(map(sides.place, given)),
+            also=(),
         )
         return Narrowed(join, wanted)
 
