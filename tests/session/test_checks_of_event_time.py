@@ -7,6 +7,7 @@ column into all expressions beside it, and evaluates those for rows that the fil
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -173,3 +174,18 @@ def test_a_row_without_an_event_time_that_is_filtered_out_harms_nobody(session, 
 
     assert outcome.equal
     assert outcome.stream.rows == 2
+
+
+def test_a_filter_still_reaches_the_files(spark, session, tmp_path, capsys):
+    times = "SELECT 1 AS k, TIMESTAMP_NTZ'2024-01-01 00:00:00' AS ts"
+    spark.sql(times).write.parquet(str(tmp_path / "kept"))
+    session.sql(
+        "CREATE TABLE kept (k INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+        f"('connector' = 'filesystem', 'format' = 'parquet', 'path' = '{tmp_path}/kept')"
+    )
+
+    rows = session.sql("SELECT ts FROM kept WHERE k = 1").to_dataframe()
+    rows.explain()
+
+    assert re.search(r"PushedFilters: \[.*EqualTo\(\w+,1\)", capsys.readouterr().out)
+    assert rows.count() == 1

@@ -23,6 +23,7 @@ from tidemark import types as t
 from tidemark.functions import json_kernels, json_writing
 from tidemark.functions.json_paths import UnknownPath, check_path
 from tidemark.functions.json_text import quote
+from tidemark.functions.outcomes import value_of
 from tidemark.functions.registry import (
     Argument,
     Call,
@@ -77,6 +78,7 @@ def _exists(clauses: Clauses) -> Function:
         strict=False,
         converts=_checked_path,
         python=json_kernels.exists,
+        may_fail=True,
         category="json",
         summary="Whether the path finds a value that is not null.",
     )
@@ -112,6 +114,7 @@ def _value(clauses: Clauses) -> Function:
         strict=False,
         converts=converts,
         python=json_kernels.VALUE_KERNELS[kind],
+        may_fail=True,
         category="json",
         summary="The scalar at the path.",
     )
@@ -137,6 +140,7 @@ def _query(clauses: Clauses) -> Function:
         strict=False,
         converts=_checked_path,
         python=json_kernels.query_array if is_array else json_kernels.query,
+        may_fail=True,
         category="json",
         summary="The object or array at the path.",
     )
@@ -153,7 +157,7 @@ def _checked_path(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 
 def _kernel_call(name: str, *args: str) -> str:
-    return f"{python_name(name)}({', '.join(args)})"
+    return value_of(f"{python_name(name)}({', '.join(args)})")
 
 
 # --- writing JSON ------------------------------------------------------------------------------
@@ -255,6 +259,7 @@ def _constructor(
         strict=False,
         converts=converts,
         python=json_writing.write,
+        may_fail=True,
         category="json",
         summary=summary,
     )

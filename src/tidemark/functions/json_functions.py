@@ -8,6 +8,7 @@ from typing import Any
 from tidemark import types as t
 from tidemark.functions import json_kernels, json_writing
 from tidemark.functions.json_calls import check_json, json_function, write_json
+from tidemark.functions.outcomes import value_of
 from tidemark.functions.registry import Function, python_name, scalar
 
 
@@ -31,11 +32,15 @@ def _is_json(kind: str, what: str) -> Function:
 
 
 # JSON(string), which is only allowed inside JSON_OBJECT and JSON_ARRAY.
-NESTED_JSON = _kernel(
+NESTED_JSON = scalar(
     "JSON",
+    "(string)",
     t.STRING,
-    json_writing.normalize,
-    "A string that is already JSON, inserted as is.",
+    lambda call: value_of(f"{python_name('JSON')}({call.args[0]})"),
+    python=json_writing.normalize,
+    may_fail=True,
+    category="json",
+    summary="A string that is already JSON, inserted as is.",
     strict=False,
 )
 
@@ -58,6 +63,7 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda call: write_json(call, 0, "JSON_STRING"),
         converts=check_json,
         python=json_writing.write,
+        may_fail=True,
         category="json",
         summary="The value as JSON.",
     ),

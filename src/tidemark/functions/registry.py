@@ -87,6 +87,9 @@ class Function:
     # A vectorized fallback for what Spark SQL cannot express: Arrow arrays in, an Arrow array out.
     # `spark` then calls it by the name that `python_name` gives.
     python: Callable[..., Any] | None = field(default=None, compare=False)
+    # Whether `python` raises ValueError for some rows. Spark then calls it as `outcomes.Outcomes`,
+    # and `spark` asks for the value with `outcomes.value_of`.
+    may_fail: bool = False
     category: str = ""
     summary: str = ""
 

@@ -9,6 +9,7 @@ from typing import Any
 from tidemark import types as t
 from tidemark.functions import spark_text
 from tidemark.functions.casts import write_cast
+from tidemark.functions.outcomes import Outcomes, outcome_type
 from tidemark.functions.registry import UNKNOWN, Argument, python_name
 from tidemark.functions.registry import Call as SparkCall
 from tidemark.plan.expressions import (
@@ -68,10 +69,11 @@ class Writer:
         )
         function = call.function
         if function.python is not None:
+            kernel, returns = function.python, call.type
+            if function.may_fail:
+                kernel, returns = Outcomes(kernel), outcome_type(returns)
             name = python_name(function.name)
-            self.python[name] = PythonFunction(
-                name, function.python, call.type, True, function.deterministic
-            )
+            self.python[name] = PythonFunction(name, kernel, returns, True, function.deterministic)
         texts = tuple(self.write(arg) for arg in call.args)
         return function.write(SparkCall(texts, arguments, call.type, self.zone))
 

@@ -21,6 +21,16 @@ RUNTIME: Mapping[str, str] = {
     # Integers wrap around and a failed function gives null, as in Flink. Where Flink fails
     # (CAST, division by zero), the text written for Spark raises by itself.
     "spark.sql.ansi.enabled": "false",
+    # A cast or a division may fail, and may do so only for rows that come to it. Spark must not
+    # evaluate it with a constant or another column that equals one of its columns in the rows that
+    # a filter keeps, because it does so for all others too; nor before the parts of an AND that
+    # stand before it, be it to compute it once or because those cost more.
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.ConstantPropagation"
+    ),
+    "spark.sql.constraintPropagation.enabled": "false",
+    "spark.sql.subexpressionElimination.skipForShortcutExpr": "true",
+    "spark.sql.optimizer.avoidDoubleFilterEval": "false",
     # TIME is a type that Spark has and does not offer unless asked.
     "spark.sql.timeType.enabled": "true",
     # Of two equal keys of a map the last one counts.
