@@ -117,3 +117,17 @@ def test_a_savepoint_without_the_job_is_refused(job, tmp_path):
 
     with pytest.raises(JobError, match=r"has no job job\n  it has: another"):
         job.step()
+
+
+def test_a_job_whose_operators_are_all_gone_goes_on_if_it_may(job):
+    job.step(b=RATES, a=ORDERS)
+    job.query = "SELECT k, v FROM a UNION ALL SELECT k, v FROM b"
+    with pytest.raises(JobError, match="no longer has the operator temporal-join-1"):
+        job.step()
+
+    job.options = {"execution.state-recovery.ignore-unclaimed-state": "true"}
+    out = job.step(a=[(7, 8, 9)])
+
+    assert out == Counter({(7, 8): 1})
+    job.options = {}
+    assert job.step(b=[(8, 9, 10)]) == Counter({(7, 8): 1, (8, 9): 1})

@@ -83,6 +83,10 @@ LOAD_PHASE = "tidemark.temporal-join.load-phase"
 MAX_PARALLELISM = "pipeline.max-parallelism"
 # Each by its name in Flink 2 and by the one before.
 SAVEPOINT = ("execution.state-recovery.path", "execution.savepoint.path")
+IGNORE_UNCLAIMED = (
+    "execution.state-recovery.ignore-unclaimed-state",
+    "execution.savepoint.ignore-unclaimed-state",
+)
 SAVEPOINT_FOLDER = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
 AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
 
@@ -103,6 +107,10 @@ OPTIONS = (
         "the minimum time between two micro-batches of an unbounded job",
     ),
     *(SessionOption(key, _text, "a savepoint that jobs start from") for key in SAVEPOINT),
+    *(
+        SessionOption(key, _boolean, "whether state that the script has no operator for is dropped")
+        for key in IGNORE_UNCLAIMED
+    ),
     *(
         SessionOption(key, _text, "the folder in which STOP JOB ... WITH SAVEPOINT saves jobs")
         for key in SAVEPOINT_FOLDER

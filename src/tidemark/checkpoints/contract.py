@@ -27,7 +27,8 @@ class SourceTable:
     connector: str
     path: str | None = None
     bounded: bool = False
-    watermark: bool = False  # one that something waits for
+    # Whether an operator waits for its end; Spark then has a source more.
+    watermark: bool = False
 
     def goes_on(self, other: SourceTable) -> bool:
         """Whether what was noted of the other one's progress is true of this one."""

@@ -60,7 +60,7 @@ def _operators(then: Contract, now: Contract) -> Iterator[Misfit]:
             f"the script no longer has the operator {id_}, whose state the checkpoint keeps",
             id_,
             _listed(now),
-            f"bring the operator back, or {_AGAIN}",
+            f"bring the operator back, {_drop(now)}or {_AGAIN}",
             id_,
         )
     for id_ in after.keys() - before.keys():
@@ -80,6 +80,11 @@ def _operators(then: Contract, now: Contract) -> Iterator[Misfit]:
             _listed(now),
             f"write the joins and inputs in the order of before, or {_AGAIN}",
         )
+
+
+def _drop(now: Contract) -> str:
+    """State can only be dropped with all operators: Spark knows the others by their place."""
+    return "" if now.operators else "drop its state with --allow-non-restored-state, "
 
 
 def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:

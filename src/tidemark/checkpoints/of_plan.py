@@ -41,7 +41,8 @@ def _sources(node: Node, *, stateful: bool, watermark: bool = False) -> Iterator
         case Scan(table=table, edge=edge):
             path = next(filter(None, map(table.option, _PLACES)), None)
             connector = table.option("connector") or "dataframe"
-            yield SourceTable(str(table.identifier), connector, path, edge.bounded, watermark)
+            ends = edge.bounded and watermark
+            yield SourceTable(str(table.identifier), connector, path, edge.bounded, ends)
         case Values(rows=rows):
             said = json.dumps(plain(rows), sort_keys=True).encode()
             name = hashlib.blake2b(said, digest_size=4).hexdigest()

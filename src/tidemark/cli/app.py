@@ -49,6 +49,13 @@ Checkpoint = Annotated[
         metavar="DIR", help="A checkpoint folder, to save progress in and to resume from."
     ),
 ]
+AllowNonRestored = Annotated[
+    bool,
+    typer.Option(
+        "--allow-non-restored-state",
+        help="Resume without the state of operators that the script no longer has.",
+    ),
+]
 OutputFormat = Annotated[Output, typer.Option("-o", "--output", help="The output format.")]
 MaxRows = Annotated[
     int | None,
@@ -88,6 +95,7 @@ def run(
     execute: Execute = [],  # noqa: B006 - typer copies it
     output: OutputFormat = Output.table,
     checkpoint: Checkpoint = None,
+    allow_non_restored_state: AllowNonRestored = False,
     init: Init = None,
     settings: Settings = [],  # noqa: B006
     max_rows: MaxRows = None,
@@ -113,9 +121,12 @@ def run(
     Exit code: 0 fine, 1 an error in the SQL or a job, 2 wrong usage, 130 stopped by Ctrl-C.
     """
     with ending(color, debug) as terminal:
+        from tidemark.catalog.options import IGNORE_UNCLAIMED
         from tidemark.cli.run import run_command
         from tidemark.cli.runner import Display
 
+        if allow_non_restored_state:
+            settings = [*settings, f"{IGNORE_UNCLAIMED[0]}=true"]
         display = Display(output, max_rows, progress, quiet)
         run_command(file, execute, init, settings, checkpoint, terminal, display, debug=debug)
 

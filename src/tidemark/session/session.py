@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.options import (
     AGGREGATE_PHASES,
     CHECKPOINT_INTERVAL,
+    IGNORE_UNCLAIMED,
     LOCAL_TIME_ZONE,
     MAX_PARALLELISM,
     SAVEPOINT,
@@ -160,6 +161,7 @@ class Session:
             sources.read,
             diagnose,
             checkpoint=self._checkpoint,
+            drops_unclaimed=(options.first(IGNORE_UNCLAIMED) or "").lower() == "true",
             savepoint=None if savepoint is None else Path(savepoint).absolute(),
             interval_ms=options.milliseconds(CHECKPOINT_INTERVAL) or 0,
             ttl_ms=options.milliseconds(STATE_TTL) or 0,

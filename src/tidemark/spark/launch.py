@@ -15,6 +15,7 @@ from tidemark.checkpoints.copying import start_from
 from tidemark.checkpoints.fit import check
 from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.resuming import resumed
+from tidemark.checkpoints.unclaimed import without_unclaimed
 from tidemark.plan.kept_state import KeptWith
 from tidemark.plan.nodes import Node, Scan, is_stateful
 from tidemark.plan.planner import Plan
@@ -73,6 +74,7 @@ class Launcher:
     diagnose: Diagnose
     checkpoint: Path | None = None
     savepoint: Path | None = None  # where jobs start from that have no checkpoint yet
+    drops_unclaimed: bool = False  # state that the script has no operator for
     interval_ms: int = 0  # the shortest time between two micro-batches
     ttl_ms: int = 0  # how long the state of idle keys is kept; 0 keeps it
     key_groups: int | None = None  # of jobs that start from the beginning
@@ -143,6 +145,8 @@ class Launcher:
             then = contracts.read(folder)
         if then is not None:
             root, now = resumed(root, plan, then, lambda root: self.contract(root, name))
+            if self.drops_unclaimed:
+                then = without_unclaimed(folder, then, now)
             check(folder, then, now)
             now = then.goes_on_as(now)
         contracts.write(folder, now)

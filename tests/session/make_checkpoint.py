@@ -1,0 +1,47 @@
+"""Makes the checkpoint that later versions must be able to resume from:
+`python -m tests.session.make_checkpoint`.
+
+Run it when the format of checkpoints changes, and keep those of the formats before.
+"""
+
+from __future__ import annotations
+
+import tarfile
+import tempfile
+from pathlib import Path
+
+from tidemark.checkpoints.contract import FORMAT
+from tidemark.spark.settings import start
+
+from .moving import MovingJob
+
+FOLDER = Path(__file__).parent / "checkpoints"
+KEYS = range(5)
+QUERY = (
+    "SELECT k, SUM(n) AS n FROM (SELECT a.k, a.v + b.v AS n FROM a"
+    " JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k WHERE a.k >= 0) GROUP BY k"
+)
+
+
+def made_by(format_: int) -> Path:
+    return FOLDER / f"format-{format_}.tar.gz"
+
+
+def main() -> None:
+    spark = start({"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1"})
+    with tempfile.TemporaryDirectory() as folder:
+        job = MovingJob(spark, Path(folder), QUERY)
+        job.options = {"pipeline.max-parallelism": "4"}
+        # Versions of all keys, an order of each that has come out, and one that waits.
+        rates, first = [(k, 200, 1) for k in KEYS], [(k, k, 2) for k in KEYS]
+        job.step(1, a=first, b=rates)
+        job.step(1, a=[(k, 10, 4) for k in KEYS], b=[(-1, 0, 3)])
+        FOLDER.mkdir(exist_ok=True)
+        with tarfile.open(made_by(FORMAT), "w:gz") as archive:
+            archive.add(job.checkpoint, "checkpoint")
+    spark.stop()
+    print(f"{made_by(FORMAT)}: {made_by(FORMAT).stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
