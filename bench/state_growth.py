@@ -33,13 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keys", type=int, nargs="+", default=KEYS, help="keys in state")
     parser.add_argument("--batches", type=int, default=usual.batches, help="micro-batches")
     parser.add_argument("--rows", type=int, default=usual.rows, help="rows of a micro-batch")
+    parser.add_argument("--groups", type=int, default=usual.groups, help="key groups")
     parser.add_argument("--touched", type=int, default=usual.touched, help="keys of a micro-batch")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     grown = []
     for keys in arguments.keys:
-        growth = Growth(keys, arguments.batches, arguments.rows, arguments.touched)
+        growth = Growth(
+            keys, arguments.batches, arguments.rows, arguments.touched, arguments.groups
+        )
         with console.status(f"{keys:,} keys in state"):
             grown.append((keys, measured(growth)))
     ratio = slowdown(grown[0][1], grown[-1][1])

@@ -17,6 +17,8 @@ import tidemark
 from bench.parquet_batches import Grown, followed, measure, stream_of, write_batch
 from bench.temporal_join_tidemark import OPERATOR, register
 from bench.temporal_join_workload import JOIN, START_MS, sink
+from tidemark.catalog.options import MAX_PARALLELISM
+from tidemark.spark.launch import KEY_GROUPS
 
 # A tenth of the rows are versions.
 _ORDERS_PER_VERSION = 9
@@ -31,6 +33,7 @@ class Growth:
     batches: int = 20
     rows: int = 50_000
     touched: int = 10_000
+    groups: int = KEY_GROUPS
 
     @property
     def versions(self) -> int:
@@ -82,6 +85,7 @@ def _write(folder: Path, number: int, orders: pl.DataFrame, versions: pl.DataFra
 
 
 def measured(session: tidemark.Session, folder: Path, growth: Growth) -> Grown:
+    session.sql(f"SET '{MAX_PARALLELISM}' = '{growth.groups}'")
     session.sql(sink(digits=6))
     tables = [stream_of(session.spark, folder / name) for name in ("orders", "versions")]
     register(session, *tables)

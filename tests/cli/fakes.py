@@ -6,6 +6,7 @@ import io
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
@@ -88,6 +89,10 @@ class FakeJob:
 
     def stop(self) -> None:
         self.stopped.set()
+
+    def stop_with_savepoint(self, folder: str) -> Path:
+        self.stopped.set()
+        return Path(folder) / "savepoint"
 
     def progress(self) -> Progress:
         return Progress(batches=1, rows_in=1204, rows_out=1100, rows_per_second=310.0)

@@ -157,6 +157,7 @@ def test_half_a_text_is_coloured_without_complaint():
         ("QUIT ;", Command("QUIT", "")),
         ("source 'a b.sql';", Command("SOURCE", "a b.sql")),
         ("STOP  JOB 'x1';", Command("STOP JOB", "x1")),
+        ("STOP JOB 'x1' with\n savepoint;", Command("STOP JOB WITH SAVEPOINT", "x1")),
         ("SELECT 1;", None),
         ("HELPER", None),
         ("exit is a name", None),
@@ -258,6 +259,21 @@ def test_a_job_without_an_end_goes_on_in_the_background():
         "running",
         "1204",
     ]
+    assert job.stopped.is_set()
+
+
+def test_a_job_is_stopped_with_a_savepoint_where_savepoints_go():
+    job = FakeJob()
+    talk = Conversation(FakeResult("job", job=job, endless=True))
+    stop = f"STOP JOB '{job.id}' WITH SAVEPOINT;"
+    talk.say("INSERT INTO sink SELECT * FROM endless;", stop)
+    assert "hint: SET 'execution.checkpointing.savepoint-dir' = '/a/folder'" in talk.err
+    assert not job.stopped.is_set()
+
+    talk.session.workspace.options.set("state.savepoints.dir", "/backup")
+    talk.say(stop)
+
+    assert talk.out == "/backup/savepoint\n"
     assert job.stopped.is_set()
 
 

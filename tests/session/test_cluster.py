@@ -87,7 +87,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         cluster.kill()
 
 
-def test_a_worker_that_is_killed_inside_a_batch_takes_no_row_with_it(cluster, tmp_path):
+def test_a_worker_that_is_killed_and_a_job_that_moves_take_no_row_with_them(cluster, tmp_path):
     orders = LiveOrders(tmp_path / "job")
     settings = {
         "spark.master": cluster.url,
@@ -107,6 +107,10 @@ def test_a_worker_that_is_killed_inside_a_batch_takes_no_row_with_it(cluster, tm
         orders.wait_for(lambda: any(orders.sink.glob(".staging-*")), command.alive)
         cluster.kill_a_worker()
         orders.wait_until_out(command.alive)
+        # What is left of the cluster goes on where the whole of it was.
+        command.kill()
+        settings["spark.sql.shuffle.partitions"] = "5"
+        command = run_command(orders, settings, tmp_path / "command.log")
         orders.deliver()
         orders.wait_until_out(command.alive)
     finally:

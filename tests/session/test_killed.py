@@ -17,8 +17,8 @@ from .processes import Process, run_command
 pytestmark = pytest.mark.slow
 
 
-def start_command(orders: LiveOrders) -> Process:
-    settings = {"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1"}
+def start_command(orders: LiveOrders, cores: int) -> Process:
+    settings = {"spark.master": f"local[{cores}]", "spark.sql.shuffle.partitions": str(cores)}
     settings |= java.ON_DRIVER
     return run_command(orders, settings)
 
@@ -46,19 +46,19 @@ ATTEMPTS = 5
 def killed_twice(orders: LiveOrders) -> set[str]:
     """Runs the job with a kill between batches and one inside a batch, if all goes well; where
     they came."""
-    command = start_command(orders)
+    command = start_command(orders, 2)
     try:
         orders.deliver()
         orders.wait_until_out(command.alive)
         _wait_until_idle(orders)
         places = {place_of_kill(orders, command)}
 
-        command = start_command(orders)
+        command = start_command(orders, 1)
         orders.deliver()
         orders.wait_for(lambda: any(orders.sink.glob(".staging-*")), command.alive)
         places.add(place_of_kill(orders, command))
 
-        command = start_command(orders)
+        command = start_command(orders, 3)
         orders.deliver()
         orders.wait_until_out(command.alive)
     finally:
