@@ -328,5 +328,5 @@ def test_what_cannot_run_says_so_at_its_place(marked, tables):
 def test_an_ungrouped_column_is_named_with_what_is_grouped(tables):
     error = refused(f"SELECT k, «i» FROM s GROUP BY k, {TUMBLE}", at=tables)
 
-    assert error.message == "`i` is neither grouped nor aggregated"
+    assert error.message == "`i` must be in GROUP BY or in an aggregate function"
     assert error.notes == {"grouped by": f"k, {TUMBLE}"}

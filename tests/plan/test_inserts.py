@@ -74,15 +74,15 @@ def test_values_can_be_inserted():
 @pytest.mark.parametrize(
     ("marked", "part"),
     [
-        ("INSERT INTO s «SELECT a, b FROM t»", "3 columns are filled, the query gives 2"),
-        ("INSERT INTO s (id, n) «SELECT c FROM t»", "2 columns are filled, the query gives 1"),
-        ("INSERT INTO parted PARTITION (dt = '2020') «SELECT a, 1 FROM t»", "1 columns are filled"),
+        ("INSERT INTO s «SELECT a, b FROM t»", "3 columns are listed, the query has 2"),
+        ("INSERT INTO s (id, n) «SELECT c FROM t»", "2 columns are listed, the query has 1"),
+        ("INSERT INTO parted PARTITION (dt = '2020') «SELECT a, 1 FROM t»", "1 columns are listed"),
         ("INSERT INTO «s» (id, id, n) SELECT a, a, c FROM t", "column `id` is given twice"),
-        ("INSERT INTO «s» (ID, n) SELECT a, c FROM t", "table `s` has no column `ID`"),
-        ("INSERT INTO «g» (g) SELECT a FROM t", "column `g` of `g` cannot be written to"),
-        ("INSERT INTO «g» (p) SELECT b FROM t", "column `p` of `g` cannot be written to"),
-        ("INSERT INTO «s» (id) SELECT a FROM t", "column `n` of `s` is NOT NULL and gets no value"),
-        ("INSERT INTO «source_only» SELECT a FROM t", "its connector or format can only be read"),
+        ("INSERT INTO «s» (ID, n) SELECT a, c FROM t", "column `ID` does not exist in table `s`"),
+        ("INSERT INTO «g» (g) SELECT a FROM t", "cannot write to column `g` of `g`"),
+        ("INSERT INTO «g» (p) SELECT b FROM t", "cannot write to column `p` of `g`"),
+        ("INSERT INTO «s» (id) SELECT a FROM t", "column `n` of `s` is NOT NULL and has no value"),
+        ("INSERT INTO «source_only» SELECT a FROM t", "its connector or format is read-only"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(marked, part):
@@ -92,7 +92,8 @@ def test_columns_that_do_not_fit_are_refused(marked, part):
 def test_mismatch_shows_both_sides():
     error = refused("INSERT INTO s «SELECT b, a, c FROM t»", at=sinks())
     assert (
-        error.message == "the query does not fit table `s`: `id` takes INT, the query gives STRING"
+        error.message
+        == "the query does not match table `s`: `id` is INT, but the query returns STRING"
     )
     assert error.notes == {
         "query": "(b STRING, a INT, c BIGINT NOT NULL)",
@@ -103,7 +104,7 @@ def test_mismatch_shows_both_sides():
 def test_views_take_no_rows():
     at = world("CREATE VIEW v AS SELECT a FROM u")
     assert (
-        refused("INSERT INTO «v» SELECT 1", at=at).message == "`v` is a view; only tables take rows"
+        refused("INSERT INTO «v» SELECT 1", at=at).message == "cannot insert into `v`: it is a view"
     )
 
 
@@ -226,7 +227,7 @@ def test_emit_needs_a_window():
             "SELECT a, COUNT(*) FROM t GROUP BY a, TUMBLE(ts, INTERVAL '1' MINUTE) "
             "EMIT WITHOUT DELAY BEFORE WATERMARK",
             "early or late",
-            "leave EMIT out, or write",
+            "remove EMIT, or write",
         ),
         ("SELECT id, CAST(n AS BIGINT) FROM cdc", "`cdc` is a changelog", "write to a sink"),
     ],

@@ -149,8 +149,8 @@ def test_explain_says_what_is_kept_and_until_when(tables):
 @pytest.mark.parametrize(
     ("on", "advice"),
     [
-        (NEAR, "no equality: all its rows go to one bucket"),
-        ("l.k = r.k AND l.ts > r.ts AND l.ts < r.ts", "exclude each other: no two rows can match"),
+        (NEAR, "no equality: all its rows go to one key group"),
+        ("l.k = r.k AND l.ts > r.ts AND l.ts < r.ts", "exclude each other, so no rows can match"),
         (
             "l.k = r.k AND r.ts BETWEEN l.ts AND l.ts + INTERVAL '7' DAY",
             "168 hours wide: at one row a second and side the interval join keeps about 604,800",

@@ -82,17 +82,20 @@ def test_rows_and_tables_open_into_columns(sql, expected):
         ("SELECT «U.a» FROM u", "table `U` not found in the FROM clause"),
         ("SELECT «u.a» FROM u AS x", "table `u` not found in the FROM clause"),
         ("SELECT «u.*» FROM u AS x", "table `u` not found in the FROM clause"),
-        ("SELECT «a.b» FROM u", "INT has no field `b`; only a ROW has"),
-        ("SELECT «a.*» FROM u", "`.*` takes a ROW, not INT"),
+        ("SELECT «a.b» FROM u", "INT is not a ROW, so it has no field `b`"),
+        ("SELECT «a.*» FROM u", "`.*` requires a ROW, not INT"),
         ("SELECT «r.nope» FROM t", "the row has no field `nope`"),
         ("SELECT a AS z FROM u WHERE «z» > 1", "column `z` not found in any table"),
         ("SELECT «*»", "`*` needs a FROM clause"),
         ("SELECT 1 AS x WHERE «y» > 1", "there are no columns here"),
         ("SELECT «a» FROM (SELECT a, a FROM u)", "column `a` is ambiguous"),
         ("SELECT «a» FROM t CROSS JOIN UNNEST(arr) AS z(a)", "column `a` is ambiguous"),
-        ("SELECT 1 FROM u, «UNNEST(ARRAY[1]) AS u(b)»", "there are two tables `u` in FROM"),
-        ("SELECT * FROM u «AS s(x)»", "the number of column names is 1, of columns 2"),
-        ("SELECT * FROM u «AS s(x, x)»", "two columns have the column name `x`"),
+        (
+            "SELECT 1 FROM u, «UNNEST(ARRAY[1]) AS u(b)»",
+            "table name or alias `u` is used twice in FROM",
+        ),
+        ("SELECT * FROM u «AS s(x)»", "found 1 column names for 2 columns"),
+        ("SELECT * FROM u «AS s(x, x)»", "column name `x` is used twice"),
     ],
 )
 def test_name_that_means_nothing_is_refused(marked, message):
@@ -197,7 +200,7 @@ def test_name_is_not_known_before_it_is_given():
 
 def test_named_query_must_make_sense_even_when_it_is_not_used():
     refused("WITH x AS (SELECT «nope» FROM u) SELECT 1 AS y")
-    with pytest.raises(PlanError, match="number of column names"):
+    with pytest.raises(PlanError, match="column names for"):
         plan("WITH x (p) AS (SELECT a, ts FROM u) SELECT 1 AS y")
 
 

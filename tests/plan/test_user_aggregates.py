@@ -90,15 +90,15 @@ def test_result_has_the_declared_type_and_may_be_null(call, type_, tables):
     [
         ("SELECT «spread(a, c)» FROM t", "takes 1 arguments, not 2"),
         ("SELECT «spread()» FROM t", "takes 1 arguments, not 0"),
-        ("SELECT «total()» FROM t", "takes an argument"),
+        ("SELECT «total()» FROM t", "requires an argument"),
         ("SELECT «spread(n)» FROM (SELECT COUNT(*) AS n FROM t GROUP BY b)", "has no `retract`"),
-        ("SELECT «weighted(a, c, a)» FROM t", "cannot take 3 arguments"),
-        ("SELECT «total(a, c)» FROM t", "cannot take 2 arguments"),
-        ("SELECT spread(«b») FROM t", "takes BIGINT here, not STRING"),
-        ("SELECT a FROM t WHERE «spread(a)» > 1", "is of several rows"),
-        ("SELECT spread(«total(a)») FROM t", "is of several rows"),
-        ("SELECT a FROM t GROUP BY «spread(a)»", "cannot be grouped by an aggregate"),
-        ("SELECT «a» + spread(a) FROM t", "neither grouped nor aggregated"),
+        ("SELECT «weighted(a, c, a)» FROM t", "does not accept 3 arguments"),
+        ("SELECT «total(a, c)» FROM t", "does not accept 2 arguments"),
+        ("SELECT spread(«b») FROM t", "requires BIGINT here, not STRING"),
+        ("SELECT a FROM t WHERE «spread(a)» > 1", "is not allowed here"),
+        ("SELECT spread(«total(a)») FROM t", "is not allowed here"),
+        ("SELECT a FROM t GROUP BY «spread(a)»", "not allowed in GROUP BY"),
+        ("SELECT «a» + spread(a) FROM t", "must be in GROUP BY or in an aggregate function"),
     ],
 )
 def test_mistakes_are_shown_at_their_place(marked, says, tables):

@@ -200,7 +200,7 @@ def test_explain_says_what_waits_and_until_when(tables):
 def test_a_join_of_windows_alone_is_warned_of(tables):
     [warning] = plan(query(SAME), tables).warnings
 
-    assert "no equality beside its windows" in warning
+    assert "no equality besides its windows" in warning
 
 
 # --- what is a regular join, as in Flink ---------------------------------------------------------
@@ -223,7 +223,7 @@ def test_windows_that_may_differ_are_joined_as_any_columns_and_warned_of(sides, 
 
     assert any(isinstance(node, RegularJoin) for node in walk(planned.roots[0]))
     [warning] = planned.warnings
-    assert "a regular join, which forgets no rows" in warning
+    assert "a regular join, which keeps rows forever" in warning
     assert why in warning
 
 
@@ -243,7 +243,7 @@ def test_a_side_without_windows_makes_it_no_window_join(tables):
 def test_changelogs_are_refused(one, other, side, tables):
     sql = f"SELECT a.id FROM {tumble(one)} AS a «JOIN {tumble(other)} AS b ON a.k = b.k AND {SAME}»"
 
-    assert f"its {side} side is a changelog" in str(refused(sql, PlanError, at=tables))
+    assert f"the {side} side is a changelog" in str(refused(sql, PlanError, at=tables))
 
 
 @pytest.mark.parametrize("windows", [tumble, sessions])

@@ -286,7 +286,7 @@ def test_what_is_missing_is_said(sides):
 
     with pytest.raises(PlanError, match="need time windows"):
         keyed.select("l.id")
-    with pytest.raises(PlanError, match="need keys"):
+    with pytest.raises(PlanError, match="same number of keys"):
         left.join(right).where("who").window(TEN).select("l.id")
     with pytest.raises(PlanError, match="no column `whom`"):
         left.join(right).where("whom").equal_to("who").window(TEN).select("l.id")

@@ -113,7 +113,7 @@ def _state(plan: Plan) -> list[str]:
         for node in walk(root)
         if (said := node.description).keeps != "nothing"
     ]
-    return keeping or ["no operator keeps state"]
+    return keeping or ["no stateful operators"]
 
 
 # --- pictures and JSON -------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the language has and Tidemark does not run yet: one table, with the reason for each.
+"""What the language has and Tidemark does not support yet: one table, with reasons.
 
 A recogniser looks at one SELECT and returns the node that asks for its feature. When a feature
 is built, its row goes and a planner module takes its place.
@@ -22,8 +22,8 @@ Recogniser = Callable[[exp.Select], exp.Expression | None]
 @dataclass(frozen=True, slots=True)
 class Feature:
     name: str
-    reason: str
     find: Recogniser
+    reason: str | None = None
 
 
 # fmt: off
@@ -43,12 +43,11 @@ WINDOW_PROPERTIES = frozenset(
 )
 WINDOW_TABLE_FUNCTIONS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
 
-_STATE = "it keeps state between rows, and its operator is not there yet"
 
-
-def refuse(name: str, reason: str, node: exp.Expression) -> NoReturn:
-    """Say that a known feature cannot be run, at its place."""
-    raise NotSupported(f"{name} cannot be run yet", at=span_of(node), notes={"why": reason})
+def refuse(name: str, reason: str | None, node: exp.Expression) -> NoReturn:
+    """Reject a known feature, at its place."""
+    notes = {"why": reason} if reason else None
+    raise NotSupported(f"{name} is not supported yet", at=span_of(node), notes=notes)
 
 
 def refuse_what_cannot_run(select: exp.Select) -> None:
@@ -66,21 +65,21 @@ def refuse_call_that_cannot_run(call: exp.Expression) -> None:
     if lookup(name) is not None:
         refuse_aggregate(name, call)
     if name in AGGREGATES:
-        refuse(f"the aggregate function {name}", _STATE, call)
+        refuse(f"aggregate function {name}", None, call)
     if name in GROUP_WINDOWS | WINDOW_PROPERTIES:
         raise PlanError(
-            f"{name} is about the rows of a window, and nothing is grouped here",
+            f"{name} is only allowed in a query grouped by a window",
             at=span_of(call),
-            hint="group by the window: GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)",
+            hint="add the window: GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)",
         )
 
 
 def refuse_aggregate(name: str, call: exp.Expression) -> NoReturn:
     """Say that a function of several rows stands where there is one."""
     raise PlanError(
-        f"{name} is of several rows, and here there is one",
+        f"aggregate function {name} is not allowed here",
         at=span_of(call),
-        hint="aggregate functions stand in the SELECT list and in HAVING, not inside another",
+        hint="use aggregate functions in the SELECT list and in HAVING, not nested",
     )
 
 
@@ -166,27 +165,23 @@ def _join_group(select: exp.Select) -> exp.Expression | None:
 
 
 NOT_YET = (
-    Feature("MATCH_RECOGNIZE", _STATE, _relation(lambda r: isinstance(r, nodes.MatchRecognize))),
+    Feature("MATCH_RECOGNIZE", _relation(lambda r: isinstance(r, nodes.MatchRecognize))),
     Feature(
         "FOR SYSTEM_TIME AS OF without a left side",
-        "versions are looked up for the rows of a table that is joined with them",
         _relation(_as_of),
+        "versions are looked up for the rows of the left side of a join",
     ),
-    Feature("LATERAL TABLE with a table function", _STATE, _relation(_table_function)),
+    Feature("LATERAL TABLE with a table function", _relation(_table_function)),
+    Feature("a LATERAL subquery", _relation(lambda r: isinstance(r, exp.Lateral))),
+    Feature("a join in parentheses", _join_group),
+    Feature("OVER", _scalar(exp.Window)),
     Feature(
-        "a LATERAL sub-query",
-        "it is another query for each row, and its operator is not there yet",
-        _relation(lambda r: isinstance(r, exp.Lateral)),
-    ),
-    Feature("a join in parentheses", _STATE, _join_group),
-    Feature("OVER", _STATE, _scalar(exp.Window)),
-    Feature(
-        "IN, EXISTS, ANY or ALL with a sub-query",
-        "they are joins where WHERE asks for them by AND, over a plain SELECT of one table",
+        "IN, EXISTS, ANY or ALL with a subquery",
         _subquery_predicate,
+        "only conditions of WHERE joined by AND, over a plain SELECT of one table, are supported",
     ),
-    Feature("a scalar sub-query", _STATE, _scalar(exp.Subquery, exp.Select, exp.Union)),
-    Feature("ORDER BY", _STATE, _clause("order")),
-    Feature("LIMIT", _STATE, _clause("limit")),
-    Feature("OFFSET", _STATE, _clause("offset")),
+    Feature("a scalar subquery", _scalar(exp.Subquery, exp.Select, exp.Union)),
+    Feature("ORDER BY", _clause("order")),
+    Feature("LIMIT", _clause("limit")),
+    Feature("OFFSET", _clause("offset")),
 )

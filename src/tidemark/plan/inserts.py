@@ -31,7 +31,7 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
     traits = context.traits(table)
     if not traits.writable:
         raise PlanError(
-            f"table `{table.name}` cannot be written to; its connector or format can only be read",
+            f"cannot write to table `{table.name}`: its connector or format is read-only",
             at=statement.target.span,
         )
     query = bind_query(statement.query, context)
@@ -45,7 +45,7 @@ def _target(statement: s.Insert, context: Context) -> Table:
     target = context.catalogs.relation(statement.target)
     if isinstance(target, View):
         raise PlanError(
-            f"`{target.name}` is a view; only tables take rows", at=statement.target.span
+            f"cannot insert into `{target.name}`: it is a view", at=statement.target.span
         )
     return with_options(target, statement.options)
 
@@ -69,10 +69,10 @@ def _check_changelog(query: Node, accepts_updates: bool, table: Table, statement
         notes["why"] = reason.why
         instead = f"{reason.instead}, or " if reason.instead else ""
     raise PlanError(
-        f"table `{table.name}` takes inserts only, and the query updates and deletes rows",
+        f"table `{table.name}` accepts only inserts, but the query updates and deletes rows",
         at=statement.target.span,
         notes=notes,
-        hint=f"{instead}write to a sink that takes a changelog, such as `print`",
+        hint=f"{instead}write to a sink that accepts a changelog, such as `print`",
     )
 
 
@@ -102,7 +102,7 @@ class _Assignment:
         filled = list(self.statement.columns) or [name for name in names if name not in fixed]
         if len(filled) != len(self.query.edge.columns):
             raise self._mismatch(
-                f"{len(filled)} columns are filled, the query gives {len(self.query.edge.columns)}"
+                f"{len(filled)} columns are listed, the query has {len(self.query.edge.columns)}"
             )
         scope = Scope.of(self.query.edge)
         given: dict[str, Expression] = {name: scope.ref(i) for i, name in enumerate(filled)}
@@ -128,11 +128,11 @@ class _Assignment:
             if name not in names:
                 there = any(column.name == name for column in self.table.columns)
                 raise PlanError(
-                    f"column `{name}` of `{self.table.name}` cannot be written to"
+                    f"cannot write to column `{name}` of `{self.table.name}`"
                     if there
-                    else f"table `{self.table.name}` has no column `{name}`",
+                    else f"column `{name}` does not exist in table `{self.table.name}`",
                     at=self.statement.target.span,
-                    hint="it is computed or read-only metadata"
+                    hint="it is a computed or read-only metadata column"
                     if there
                     else did_you_mean(name, names),
                 )
@@ -143,14 +143,14 @@ class _Assignment:
         type_ = type_of(column, self.table)
         if value is None and not type_.nullable:
             raise PlanError(
-                f"column `{column.name}` of `{self.table.name}` is NOT NULL and gets no value",
+                f"column `{column.name}` of `{self.table.name}` is NOT NULL and has no value",
                 at=self.statement.target.span,
             )
         if value is None:
             return literals.null(type_)
         if not can_cast_implicitly(value.type, type_):
             raise self._mismatch(
-                f"`{column.name}` takes {type_.text()}, the query gives {value.type.text()}"
+                f"`{column.name}` is {type_.text()}, but the query returns {value.type.text()}"
             )
         converted = convert(value, type_)
         if type_.nullable or not converted.type.nullable or self.drops_nulls:
@@ -159,7 +159,7 @@ class _Assignment:
 
     def _mismatch(self, why: str) -> PlanError:
         return PlanError(
-            f"the query does not fit table `{self.table.name}`: {why}",
+            f"the query does not match table `{self.table.name}`: {why}",
             at=span_of(self.statement.query),
             notes={
                 "query": _schema(self.query.edge.columns),

@@ -55,7 +55,7 @@ class _Read:
         times = [place for place, column in enumerate(edge.columns) if column.time == "event"]
         if not times:
             raise PlanError(
-                f"`{name}` has no event time, so none of its rows are late",
+                f"`{name}` has no event time, so it has no late rows",
                 at=at,
                 notes={"columns": ", ".join(edge.names)},
                 hint="declare a WATERMARK for a column of the table",
@@ -105,10 +105,10 @@ class _Read:
 
     def _refuse_sessions(self) -> None:
         raise NotSupported(
-            "the late rows of sessions through a UNION ALL cannot be told yet",
+            "`$late` is not supported for session windows over UNION ALL",
             at=self.at,
-            notes={"why": "a row is late by the sessions that the rows of all branches make"},
-            hint="make a view of the UNION ALL, and read the late rows of that",
+            notes={"why": "lateness depends on sessions over the rows of all branches"},
+            hint="create a view of the UNION ALL, and read its late rows",
         )
 
     def _kept(self, rows: Node) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ _REQUIRED = scalar(
 
 def required(value: Expression, column: str, table: str) -> Expression:
     """The value for a NOT NULL column; a null fails the job with a message that names both."""
-    message = f"column `{column}` of table `{table}` is NOT NULL and was given NULL"
+    message = f"column `{column}` of table `{table}` is NOT NULL, but a value is NULL"
     args = (value, literals.text(message))
     return Call(_REQUIRED, args, value.type.with_nullable(False))
 

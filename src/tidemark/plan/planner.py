@@ -105,7 +105,7 @@ class Planner:
             root = bind_result(statement.query, context)
         if clause is not None and not any(isinstance(n, WindowAggregate) for n in walk(root)):
             raise PlanError(
-                "EMIT says when windows tell their results, and there is no window here",
+                "EMIT requires a windowed aggregation, and this query has none",
                 at=clause.span,
             )
         return root
@@ -136,7 +136,7 @@ def _refuse_unbounded(roots: tuple[Node, ...], statement: Runnable) -> None:
         for node in walk(root):
             if isinstance(node, Scan) and not node.edge.bounded:
                 raise PlanError(
-                    f"table `{node.table.name}` never ends, so it cannot be read in batch mode",
+                    f"table `{node.table.name}` is unbounded and cannot be read in batch mode",
                     at=statement.span,
                     hint=f"SET '{RUNTIME_MODE}' = 'streaming', or bound the source",
                 )

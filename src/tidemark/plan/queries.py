@@ -42,7 +42,7 @@ def bind_query(node: exp.Expression, context: Context) -> Node:
             _refuse_ordering(node)
             return bind_query(node.this, context)
         case _:
-            return refuse(type(node).__name__.upper(), "it compares rows, which needs state", node)
+            return refuse(type(node).__name__.upper(), None, node)
 
 
 def bind_result(node: exp.Expression, context: Context) -> Node:
@@ -60,7 +60,7 @@ def _with_names(node: exp.Expression, context: Context) -> Context:
     if with_ is None:
         return context
     if with_.args.get("recursive"):
-        refuse("WITH RECURSIVE", "a stream has no fixed point to wait for", with_)
+        refuse("WITH RECURSIVE", "recursive queries are not defined for streams", with_)
     for cte in with_.expressions:
         alias = cte.args["alias"]
         columns = alias.args.get("columns") or ()
@@ -72,7 +72,7 @@ def _with_names(node: exp.Expression, context: Context) -> Context:
 def _refuse_ordering(node: exp.Expression) -> None:
     for key, name in (("order", "ORDER BY"), ("limit", "LIMIT"), ("offset", "OFFSET")):
         if node.args.get(key) is not None:
-            refuse(name, "it keeps state between rows", node.args[key])
+            refuse(name, None, node.args[key])
 
 
 # --- SELECT ------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def _merged_columns(
 ) -> tuple[Column, ...]:
     if len(left) != len(right):
         raise PlanError(
-            f"UNION ALL of {len(left)} and {len(right)} columns",
+            f"UNION ALL requires the same number of columns, found {len(left)} and {len(right)}",
             at=span_of(written),
             notes={
                 "left": ", ".join(column.name for column in left),
@@ -199,7 +199,8 @@ def _bind_values(node: exp.Values, context: Context) -> Node:
     for written, row in zip(node.expressions, rows, strict=True):
         if len(row) != len(rows[0]):
             raise PlanError(
-                f"this row has {len(row)} values, the first has {len(rows[0])}", at=span_of(written)
+                f"this row has {len(row)} values, but the first row has {len(rows[0])}",
+                at=span_of(written),
             )
     types = [
         common_type(values, "the values of a column", node) for values in zip(*rows, strict=True)

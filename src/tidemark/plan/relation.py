@@ -48,7 +48,7 @@ def renamed_to(bound: Node, names: Sequence[str], at: Span | None) -> Node:
 def check_number(names: Sequence[str], columns: Sequence[Column], at: Span | None) -> None:
     if len(names) != len(columns):
         raise PlanError(
-            f"the number of column names is {len(names)}, of columns {len(columns)}",
+            f"found {len(names)} column names for {len(columns)} columns",
             at=at,
             notes={"columns": ", ".join(column.name for column in columns)},
         )
@@ -58,7 +58,7 @@ def check_distinct(names: Sequence[str], at: Span | None) -> None:
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise PlanError(
-            f"two columns have the column name `{repeated[0]}`",
+            f"column name `{repeated[0]}` is used twice",
             at=at,
-            hint="give each column a name of its own, with AS or in a list of names",
+            hint="give each column a unique name, with AS or in a list of names",
         )

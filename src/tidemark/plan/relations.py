@@ -64,7 +64,7 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return _unnest(ONE_EMPTY_ROW, node, False, context)
         case nodes.TableFunction() if window_functions.is_window_function(node):
             return window_functions.bind_window_function(node, context)
-    raise NotSupported("this cannot stand in FROM yet", at=span_of(node))
+    raise NotSupported("this is not supported in FROM yet", at=span_of(node))
 
 
 # --- names -------------------------------------------------------------------------------------
@@ -77,12 +77,12 @@ def _bind_name(node: exp.Table, context: Context) -> tuple[Node, tuple[str, ...]
     hints = node.args.get("hints") or ()
     check_hints(hints)
     if len(parts) == 1 and parts[0] in context.common:
-        _refuse_options(hints, "a query named by WITH")
+        _refuse_options(hints, "a common table expression")
         return context.common[parts[0]], parts
     name = Name(parts, at or NOWHERE)
     punctual = late_rows.relation_of(name, context.catalogs)
     if punctual is not None:
-        _refuse_options(hints, "the late rows of a table")
+        _refuse_options(hints, "a late-rows table")
         rows = _bind_relation(punctual, context, at)
         path = (*punctual.identifier.path, parts[-1])
         return late_rows.bind_late_rows(rows, punctual.name, at, context.others()), path
@@ -109,7 +109,7 @@ def _together(parts: Sequence[exp.Expression]) -> Span | None:
 def bind_view(view: View, context: Context, at: Span | None = None) -> Node:
     """The rows of a view. Errors point into the text that declared it."""
     if view.identifier in context.views:
-        raise PlanError(f"view `{view.name}` uses itself", at=at)
+        raise PlanError(f"view `{view.name}` refers to itself", at=at)
     try:
         bound = context.inside(view).bind_query(view.query)
         if view.columns:
@@ -147,7 +147,7 @@ def check_hints(hints: Iterable[exp.Expression]) -> None:
 def _refuse_options(hints: Iterable[exp.Expression], what: str) -> None:
     for hint in hints:
         if hint.name == "OPTIONS":
-            raise PlanError(f"{what} has no options; only tables have", at=span_of(hint))
+            raise PlanError(f"{what} does not have options; only tables do", at=span_of(hint))
 
 
 def _options(hints: Iterable[exp.Expression]) -> tuple[Option, ...]:
@@ -174,16 +174,20 @@ def _cross_unnest(left: Relation, join: exp.Join, context: Context) -> Relation:
     assert isinstance(join.this, exp.Unnest)
     condition = join.args.get("on")
     if condition is not None and not (isinstance(condition, exp.Boolean) and condition.this):
-        raise NotSupported("a join condition with UNNEST other than TRUE", at=span_of(condition))
+        raise NotSupported(
+            "a join condition other than TRUE with UNNEST is not supported", at=span_of(condition)
+        )
     side = join.args.get("side") or ""
     if side not in ("", "LEFT"):
-        raise PlanError(f"{side} JOIN UNNEST has no rows of its own to keep", at=span_of(join))
+        raise PlanError(
+            f"{side} JOIN UNNEST is not allowed; use CROSS JOIN or LEFT JOIN", at=span_of(join)
+        )
     return _unnest(left, join.this, side == "LEFT", context)
 
 
 def _unnest(left: Relation, node: exp.Unnest, outer: bool, context: Context) -> Relation:
     if len(node.expressions) != 1:
-        raise PlanError("UNNEST takes one collection", at=span_of(node))
+        raise PlanError("UNNEST takes exactly one collection", at=span_of(node))
     collection = context.binder(left.scope).bind(node.expressions[0])
     ordinality = bool(node.args.get("ordinality"))
     elements = _element_columns(collection, node, ordinality)
@@ -191,7 +195,7 @@ def _unnest(left: Relation, node: exp.Unnest, outer: bool, context: Context) -> 
         elements = [replace(c, type=c.type.with_nullable(True)) for c in elements]
     table, added = _named_elements(elements, node)
     if table and left.scope.has_table(table):
-        raise PlanError(f"there are two tables `{table[0]}` in FROM", at=span_of(node))
+        raise PlanError(f"table name or alias `{table[0]}` is used twice in FROM", at=span_of(node))
     scope = left.scope + Scope.of(Edge(added), *table)
     return Relation(Unnest(left.node, collection, added, outer, ordinality), scope)
 
@@ -233,7 +237,7 @@ def _element_columns(collection: Expression, node: exp.Unnest, ordinality: bool)
             columns = [Column("KEY", key), Column("VALUE", value)]
         case other:
             raise PlanError(
-                f"UNNEST takes an ARRAY, MAP or MULTISET, not {other.text()}", at=span_of(node)
+                f"UNNEST requires an ARRAY, MAP or MULTISET, not {other.text()}", at=span_of(node)
             )
     if ordinality:
         columns.append(Column("ORDINALITY", t.Int(nullable=False)))

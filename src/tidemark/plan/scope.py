@@ -97,7 +97,7 @@ class Scope:
             return PlanError(
                 f"column `{name}` is ambiguous",
                 at=at,
-                notes={"found": f"{len(matches)} times in the sub-query or collection"},
+                notes={"found": f"{len(matches)} times in the subquery or collection"},
                 hint="give the columns different names with AS",
             )
         return PlanError(
@@ -146,7 +146,7 @@ def _fields(value: Expression, names: Path, at: Span | None) -> Expression:
 def access(value: Expression, name: str, at: Span | None) -> FieldAccess:
     """`value.name`, where `value` must be a ROW with such a field."""
     if not isinstance(value.type, Row):
-        raise PlanError(f"{value.type.text()} has no field `{name}`; only a ROW has", at=at)
+        raise PlanError(f"{value.type.text()} is not a ROW, so it has no field `{name}`", at=at)
     for field in value.type.fields:
         if field.name == name:
             nullable = field.type.nullable or value.type.nullable

@@ -44,7 +44,7 @@ def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, st
         return [(ref, ref.name) for ref in scope.star(path, at)]
     row = scope.resolve(path, at)
     if not isinstance(row.type, t.Row):
-        raise PlanError(f"`.*` takes a ROW, not {row.type.text()}", at=at)
+        raise PlanError(f"`.*` requires a ROW, not {row.type.text()}", at=at)
     return [(access(row, field.name, at), field.name) for field in row.type.fields]
 
 

@@ -36,7 +36,7 @@ def _scan(table: Table, context: Context) -> Scan:
     traits = context.traits(table)
     if not traits.readable:
         raise PlanError(
-            f"table `{table.name}` cannot be read from; its connector is a sink only",
+            f"cannot read from table `{table.name}`: its connector is write-only",
             at=_connector_option(table),
         )
     for column in table.columns:
@@ -94,10 +94,10 @@ def _refuse_computed(column: s.ComputedColumn, table: Table) -> None:
     for used in column.expression.find_all(exp.Column):
         if used.parts[0].name in computed:
             raise PlanError(
-                f"computed column `{column.name}` cannot be made of another one, "
+                f"computed column `{column.name}` cannot refer to another computed column, "
                 f"`{used.parts[0].name}`",
                 at=span_of(used),
-                hint="write that one's expression in its place",
+                hint="repeat its expression instead",
             )
 
 
@@ -120,7 +120,7 @@ def _watermark(table: Table, node: Node, context: Context) -> Node:
         return node
     if len(declared.column) > 1:
         raise PlanError(
-            "a watermark on a field of a row cannot be declared",
+            "a watermark on a nested field is not supported",
             at=declared.span,
             hint="add a computed column: `ts AS r.ts, WATERMARK FOR ts AS ts`",
         )
@@ -132,7 +132,7 @@ def _watermark(table: Table, node: Node, context: Context) -> Node:
     expression = binder.bind(_modern(declared.expression))
     if type(expression.type) is not type(time.type):
         raise PlanError(
-            f"the watermark of `{name}` must be a {time.type.text()}, as the column is, "
+            f"the watermark of `{name}` must be {time.type.text()} like its column, "
             f"not {expression.type.text()}",
             at=span_of(declared.expression),
         )
@@ -142,7 +142,7 @@ def _watermark(table: Table, node: Node, context: Context) -> Node:
 def _check_time_type(time: Column, declared: s.Watermark, context: Context) -> None:
     if time.time == "processing":
         raise PlanError(
-            f"a watermark is about event time; `{time.name}` is processing time, which needs none",
+            f"`{time.name}` is processing time, which does not need a watermark",
             at=declared.span,
         )
     if not isinstance(time.type, t.TIMESTAMPS):
@@ -154,8 +154,8 @@ def _check_time_type(time: Column, declared: s.Watermark, context: Context) -> N
         )
     if time.type.precision > 3:
         context.warn(
-            f"event time `{time.name}` is {time.type.text()}: watermarks and windows see whole "
-            "milliseconds; Flink asks for a precision of at most 3"
+            f"event time `{time.name}` is {time.type.text()}: watermarks and windows use whole "
+            "milliseconds; Flink requires a precision of at most 3"
         )
 
 
@@ -172,4 +172,4 @@ def _offset(call: exp.Anonymous) -> tuple[exp.Expression, exp.Expression]:
         case [column, exp.Literal(is_string=False, this=digits)] if digits.isdecimal():
             text = f"{int(digits) // 1000}.{int(digits) % 1000:03d}"
             return column, nodes.IntervalLiteral(this=text, first="SECOND")
-    raise PlanError("withOffset takes a column and a number of milliseconds", at=span_of(call))
+    raise PlanError("withOffset requires a column and a number of milliseconds", at=span_of(call))

@@ -100,9 +100,9 @@ class Folded:
             return pickle.dumps(entries, protocol=pickle.HIGHEST_PROTOCOL)
         except Exception as problem:
             raise TidemarkError(
-                f"the accumulator of aggregate function `{self.name}` cannot be kept",
+                f"the accumulator of aggregate function `{self.name}` cannot be stored",
                 notes={"why": problem},
-                hint="make it of lists, dicts, numbers and texts, or of a class in a module that "
+                hint="use lists, dicts, numbers and strings, or a class in a module that  "
                 "the workers can import",
             ) from problem
 

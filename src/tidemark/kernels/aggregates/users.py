@@ -101,8 +101,8 @@ def _of_the_result_type(scope: Scope, name: str, results: list[Any]) -> pl.Serie
         return pl.Series(name, results, dtype)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as problem:
         raise TidemarkError(
-            f"aggregate function `{scope.call.function}` gave a value that is not of its "
+            f"aggregate function `{scope.call.function}` returned a value that is not of its "
             "result type",
             notes={"result type in the workers": dtype, "why": problem},
-            hint="return such values, or declare another type: returns=...",
+            hint="return values of that type, or declare another one: returns=...",
         ) from problem

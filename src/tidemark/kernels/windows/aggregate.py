@@ -69,9 +69,9 @@ class WindowAggregate:
     def __post_init__(self) -> None:
         if self._updates and isinstance(self.assigner, Session | CountSliding):
             raise NotSupported(
-                f"early or late results of {self.assigner}",
-                notes={"reason": "the end of such a window is not known before it is there"},
-                hint="leave out EMIT, or use windows of fixed length",
+                f"{type(self.assigner).__name__} windows do not support early and late results",
+                notes={"why": "the end of such a window is not known in advance"},
+                hint="remove EMIT, or use windows of fixed length",
             )
 
     @property

@@ -160,12 +160,12 @@ def _only_window(
     calls: list[exp.Expression], grouping: Grouping, binder: Binder
 ) -> group_windows.GroupWindow:
     if len(calls) > 1:
-        raise PlanError("only one window can stand in GROUP BY", at=span_of(calls[1]))
+        raise PlanError("GROUP BY allows only one window", at=span_of(calls[1]))
     if not grouping.is_single:
         raise NotSupported(
-            "GROUPING SETS, ROLLUP and CUBE cannot be run beside a group window",
+            "GROUPING SETS, ROLLUP and CUBE are not supported with a group window",
             at=span_of(calls[0]),
-            notes={"why": "Flink has no such plan either"},
+            notes={"why": "Flink does not support this either"},
             hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...)), and group "
             "by window_start and window_end",
         )
@@ -176,19 +176,19 @@ def _checked_emit(rules: EmitRules, windows: ByCall | ByRows | ByColumns) -> Emi
     if rules.is_plain:
         return rules.emit
     if isinstance(windows, ByRows):
-        raise PlanError("a window of rows tells its result when it is full, not early or late")
+        raise PlanError("EMIT is not supported for row-count windows")
     if isinstance(windows.assigner, Session):
         raise PlanError(
-            "a session window tells its result once, so EMIT and the keys "
-            "'table.exec.emit.*' for early and late results cannot be used",
+            "a session window emits its result once; EMIT and the early and late fire options "
+            "'table.exec.emit.*' are not supported for it",
             at=rules.clause or span_of(windows.at),
-            notes={"why": "sessions merge; a result told early may be one of two"},
+            notes={"why": "sessions merge, so an early result may belong to two sessions"},
         )
     if isinstance(windows, ByColumns) and rules.clause is None:
         raise PlanError(
-            "the keys 'table.exec.emit.*' for early-fire and late-fire are for group windows, "
+            "the options 'table.exec.emit.*' for early-fire and late-fire apply to group windows, "
             "not for window table functions",
             at=span_of(windows.at),
-            hint="say it in the query, behind it: EMIT WITHOUT DELAY BEFORE WATERMARK",
+            hint="add a clause after the query: EMIT WITHOUT DELAY BEFORE WATERMARK",
         )
     return rules.emit

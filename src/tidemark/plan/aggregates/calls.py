@@ -116,9 +116,9 @@ def _users_call(
 ) -> AggregateCall:
     if not written and function.vectorized:
         raise PlanError(
-            f"aggregate function `{function.name}` takes an argument",
+            f"aggregate function `{function.name}` requires an argument",
             at=span_of(call),
-            notes={"why": "it is given the values of a group, and of no argument there are none"},
+            notes={"why": "it aggregates the values of its arguments"},
         )
     assert function.returns is not None
     args = as_parameters(binder.bind_all(written), function, call, written)
@@ -131,10 +131,10 @@ def _users_call(
 def _check_retracts(function: UserFunction, call: exp.Expression) -> None:
     if not function.vectorized and not hasattr(function.implementation, "retract"):
         raise PlanError(
-            f"aggregate function `{function.name}` has no `retract`, and its input is a changelog, "
-            "which takes rows back",
+            f"aggregate function `{function.name}` has no `retract` method, but its input is a "
+            "changelog, which retracts rows",
             at=span_of(call),
-            hint="give it retract(accumulator, ...), which undoes what accumulate does",
+            hint="add a method retract(accumulator, ...) that undoes accumulate",
         )
 
 
@@ -145,15 +145,15 @@ def _filtered(node: exp.Expression) -> tuple[exp.Expression | None, exp.Expressi
         condition, node = node.expression.this, node.this
     if isinstance(node, exp.WithinGroup):
         raise NotSupported(
-            "WITHIN GROUP (ORDER BY ...) cannot be run",
+            "WITHIN GROUP (ORDER BY ...) is not supported",
             at=span_of(node),
-            notes={"why": "rows are aggregated as they arrive, in Flink as well"},
+            notes={"why": "rows are aggregated in arrival order (same in Flink)"},
         )
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
         raise PlanError(
-            "IGNORE NULLS and RESPECT NULLS belong to OVER",
+            "IGNORE NULLS and RESPECT NULLS are only allowed with OVER",
             at=span_of(node),
-            hint="aggregate functions skip nulls; use ARRAY_AGG to keep them",
+            hint="aggregate functions skip NULLs; use ARRAY_AGG to keep them",
         )
     return condition, node
 
@@ -181,7 +181,7 @@ def _bound_arguments(
 ) -> tuple[list[Expression], str | None]:
     """The arguments as values, and the separator of a LISTAGG, which is a constant."""
     if not written and (aggregate.name != "COUNT" or not _has_star(call)):
-        raise PlanError(f"{aggregate.name} takes an argument", at=span_of(call))
+        raise PlanError(f"{aggregate.name} requires an argument", at=span_of(call))
     args = [binder.bind(node) for node in written]
     if aggregate.name != "LISTAGG":
         return args, None
@@ -189,7 +189,9 @@ def _bound_arguments(
     if len(args) == 2:
         given = args[1]
         if not isinstance(given, Literal) or not isinstance(given.value, str):
-            raise PlanError("the separator of LISTAGG must be a text", at=span_of(written[1]))
+            raise PlanError(
+                "the separator of LISTAGG must be a string literal", at=span_of(written[1])
+            )
         separator = given.value
     return args, separator
 
@@ -201,7 +203,7 @@ def _has_star(call: exp.Expression) -> bool:
 def _json_text(call: nodes.JsonCall, args: list[Expression]) -> Expression:
     """The element of a JSON array or object that a row makes; null if it is to be left out."""
     if call.args.get("order") is not None:
-        raise NotSupported("ORDER BY in a JSON function cannot be run", at=span_of(call))
+        raise NotSupported("ORDER BY in a JSON function is not supported", at=span_of(call))
     *key, value = [apply(functions.BUILT_IN["JSON_STRING"], [arg], call) for arg in args]
     element: Expression = value
     default = "NULL" if key else "ABSENT"

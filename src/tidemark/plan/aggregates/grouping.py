@@ -49,7 +49,7 @@ def grouping_of(elements: Sequence[exp.Expression], binder: Binder) -> Grouping:
     def place(node: exp.Expression) -> int:
         nested = next(calls_within(node, binder.catalogs), None)
         if nested is not None:
-            raise PlanError("rows cannot be grouped by an aggregate", at=span_of(nested))
+            raise PlanError("aggregate functions are not allowed in GROUP BY", at=span_of(nested))
         bound = binder.bind(node)
         if bound not in keys:
             keys.append(bound)

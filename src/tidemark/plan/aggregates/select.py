@@ -50,9 +50,9 @@ def _item(item: exp.Expression, binder: Binder, place: int) -> tuple[Expression,
     bare = item.this if isinstance(item, exp.Column) else item
     if isinstance(bare, exp.Star):
         raise PlanError(
-            "`*` stands for columns that are not grouped",
+            "`*` includes columns that are not in GROUP BY",
             at=span_of(item),
-            hint="name the columns of GROUP BY",
+            hint="list the columns of GROUP BY",
         )
     if isinstance(item, exp.Alias):
         return binder.bind(item.this), item.alias
@@ -97,9 +97,9 @@ class _GroupedBinder(Binder):
             return group_windows.property_of(node, window, self.below, to_be.bounds)
         if group_windows.is_group_window(node):
             raise PlanError(
-                f"{node.name.upper()} stands in GROUP BY only",
+                f"{node.name.upper()} is only allowed in GROUP BY",
                 at=span_of(node),
-                hint=f"ask for {node.name.upper()}_START or {node.name.upper()}_END",
+                hint=f"use {node.name.upper()}_START or {node.name.upper()}_END",
             )
         return None
 
@@ -110,7 +110,8 @@ class _GroupedBinder(Binder):
             bound = self.below.bind(argument)
             if bound not in keys:
                 raise PlanError(
-                    f"{node.name.upper()} takes columns of GROUP BY", at=span_of(argument)
+                    f"the arguments of {node.name.upper()} must be columns of GROUP BY",
+                    at=span_of(argument),
                 )
             asked.append(keys.index(bound))
         to_be = self.aggregation
@@ -131,11 +132,10 @@ class _GroupedBinder(Binder):
         )
         keys = [to_sql(part) for part in self._written_keys(node)]
         return PlanError(
-            f"`{to_sql(guilty)}` is neither grouped nor aggregated",
+            f"`{to_sql(guilty)}` must be in GROUP BY or in an aggregate function",
             at=span_of(guilty),
             notes={"grouped by": ", ".join(keys)} if keys else None,
-            hint="add it to GROUP BY, or say which of the group's values: MAX(...), "
-            "FIRST_VALUE(...)",
+            hint="add it to GROUP BY, or aggregate it: MAX(...), FIRST_VALUE(...)",
         )
 
     def _written_keys(self, node: exp.Expression) -> list[exp.Expression]:

@@ -29,20 +29,20 @@ def bind_co_group(
     """
     if not keys[0] or len(keys[0]) != len(keys[1]):
         raise PlanError(
-            "both sides of a join by windows need keys, and the same number of them",
+            "both sides of a window join must have the same number of keys, at least one",
             notes={"where": ", ".join(keys[0]) or "none", "equal_to": ", ".join(keys[1]) or "none"},
-            hint='say .where("user").equal_to("user")',
+            hint='call .where("user").equal_to("user")',
         )
     times = _time_of(left.edge), _time_of(right.edge)
     types = left.edge.columns[times[0]].type, right.edge.columns[times[1]].type
     if type(types[0]) is not type(types[1]):
         raise PlanError(
-            "both sides must have times of one kind",
+            "both sides must have the same type of time attribute",
             notes={"left": types[0].text(), "right": types[1].text()},
         )
     for side in (left, right):
         if side.edge.changelog is not Changelog.APPEND:
-            raise PlanError("windows of two sides take rows that are only inserted")
+            raise PlanError("window joins need append-only inputs")
     in_windows = gap_ms is None
     return CoGroup(
         left=left,
@@ -64,7 +64,7 @@ def _places(edge: Edge, keys: Sequence[str]) -> tuple[int, ...]:
     for key in keys:
         if key not in edge.names:
             raise PlanError(
-                f"there is no column `{key}` to join by",
+                f"join key `{key}` does not exist",
                 notes={"columns": ", ".join(edge.names)},
                 hint=did_you_mean(key, edge.names),
             )

@@ -116,12 +116,12 @@ def bind_sub_query(left: Relation, sub: SubQuery, context: Context) -> Relation:
     """The rows of `left` that have, or do not have, a row of the sub-query near them in time."""
     start, where = sub.query.args.get("from_"), sub.query.args.get("where")
     if start is None:
-        refuse("a sub-query without FROM", "there is nothing to compare rows with", sub.query)
+        refuse("a subquery without FROM", "there are no rows to compare with", sub.query)
     if sub.compared and sub.how == "anti":
         raise NotSupported(
-            "NOT IN with a sub-query cannot be run yet",
+            "NOT IN with a subquery is not supported yet",
             at=span_of(sub.node) or span_of(sub.compared[0]),
-            notes={"why": "where nulls may be compared it is true of no row for certain"},
+            notes={"why": "with NULLs among the values it is never true"},
             hint="use NOT EXISTS",
         )
     right = context.bind_relation(start.this)
@@ -143,7 +143,7 @@ def _give_advice(
     names = f"{left.columns[interval.left].name} and {right.columns[interval.right].name}"
     width = interval.upper - interval.lower
     if width < 0:
-        context.warn(f"the bounds of {names} exclude each other: no two rows can match")
+        context.warn(f"the bounds of {names} exclude each other, so no rows can match")
     if width > _WIDE_MS:
         seconds = width // 1000
         context.warn(
@@ -154,11 +154,11 @@ def _give_advice(
     if 0 < context.state_ttl_ms < kept:
         context.warn(
             f"the interval join over {names} keeps rows for {kept / 1000:,.10g} s, as its bounds "
-            f"say: 'table.exec.state.ttl' does not shorten that, in Flink neither"
+            f"say: 'table.exec.state.ttl' does not shorten this (same in Flink)"
         )
     if not matched.left:
         context.warn(
-            f"the interval join over {names} has no equality: all its rows go to one bucket"
+            f"the interval join over {names} has no equality: all its rows go to one key group"
         )
 
 

@@ -82,14 +82,13 @@ class Bounds:
             return False
         if mine.time != theirs.time:
             raise PlanError(
-                "an interval join bounds event time by event time, or processing time by "
-                "processing time",
+                "an interval join cannot compare event time with processing time",
                 at=span_of(node),
                 notes={"left": f"{mine.time} time", "right": f"{theirs.time} time"},
             )
         if type(mine.type) is not type(theirs.type):
             raise PlanError(
-                "both sides of an interval join must have times of one kind",
+                "both sides of an interval join must have the same type of time attribute",
                 at=span_of(node),
                 notes={"left": mine.type.text(), "right": theirs.type.text()},
             )
@@ -104,9 +103,9 @@ def joined(bounds: list[Bound]) -> Interval | None:
     for bound in bounds[1:]:
         if (bound.left, bound.right) != (first.left, first.right):
             raise PlanError(
-                "the bounds of an interval join are on different time attributes",
+                "the bounds of an interval join must use the same time attributes",
                 at=span_of(bound.node),
-                hint="bound one time attribute of the left side by one of the right side",
+                hint="compare one time attribute of the left side with one of the right side",
             )
     lower = [bound.lower for bound in bounds if bound.lower is not None]
     upper = [bound.upper for bound in bounds if bound.upper is not None]

@@ -143,7 +143,7 @@ def _check(part: Expression, at: exp.Expression) -> None:
             ):
                 return
     raise NotSupported(
-        "this part of an outer join's condition cannot be tested between two rows yet",
+        "this part of an outer join's condition is not supported yet",
         at=span_of(at),
         notes={
             "why": "it decides which rows are padded, so it runs inside the operator, which knows "

@@ -66,8 +66,8 @@ def _joined(
 def _why(matched: Condition, interval: Interval | None) -> str:
     """Why it is no interval join, where that might be thought; nothing where it might not."""
     if interval is not None:
-        return "bounds on times forget no rows of a changelog"
-    return "times are bounded from one side only" if matched.bounds else ""
+        return "over a changelog, time bounds do not expire rows"
+    return "times are bounded on one side only" if matched.bounds else ""
 
 
 def _give_advice(
@@ -81,12 +81,12 @@ def _give_advice(
         return
     hint = ""
     if not (left.node.edge.changes or right.node.edge.changes):
-        hint = ", or bound the times of its sides"
+        hint = ", or bound the times of both sides"
         if matched.bounds:
             missing = _other_bound(matched.bounds[0], left.scope, right.scope)
-            hint = f", or AND {missing} makes it an interval join"
+            hint = f", or add AND {missing} to make it an interval join"
     context.warn(
-        f"a join keeps all rows of both sides for ever: SET '{STATE_TTL}' = '1 d' lets go of them "
+        f"this join keeps all rows of both sides forever: SET '{STATE_TTL}' = '1 d' to expire rows "
         f"a day after they were written{hint}"
     )
 
@@ -111,20 +111,20 @@ def _name(scope: Scope, place: int) -> str:
 def without_condition(join: exp.Join) -> NotSupported:
     """NATURAL, USING and the like."""
     return NotSupported(
-        "a join can only be run with ON yet",
+        "a join without ON is not supported yet",
         at=span_of(join) or span_of(join.this),
-        notes={"why": "USING and NATURAL make one column of two, which is not there yet"},
-        hint="write the condition as ON l.k = r.k, and name the columns you want",
+        notes={"why": "USING and NATURAL merge columns"},
+        hint="write the condition as ON l.k = r.k, and list the columns you want",
     )
 
 
 def _without_equality(at: exp.Expression, matched: Condition) -> NotSupported:
-    times = " but bounds on times from one side" if matched.bounds else ""
+    times = ", with time bounds on one side only," if matched.bounds else ""
     return NotSupported(
-        f"a join without an equality{times} cannot be run yet",
+        f"a join without an equality{times} is not supported yet",
         at=span_of(at),
-        notes={"why": "each row would have to meet all rows of the other side, in one place"},
-        hint="compare a column of each side: ... ON l.k = r.k",
+        notes={"why": "each row would have to be compared with all rows of the other side"},
+        hint="compare columns of both sides: ... ON l.k = r.k",
     )
 
 
@@ -132,8 +132,10 @@ def _check_whole_changes(side: str, node: Node, at: exp.Expression) -> None:
     if node.edge.changelog is not Changelog.UPSERT:
         return
     raise NotSupported(
-        f"a join cannot be run yet whose {side} side is a changelog of upserts",
+        f"joins over an upsert changelog are not supported yet ({side} side)",
         at=span_of(at),
-        notes={"why": "it takes pairs back, and an upsert does not say what row it replaces"},
-        hint="read a changelog with the rows before updates, such as debezium-json",
+        notes={
+            "why": "the join must retract rows, and an upsert does not contain the row it replaces"
+        },
+        hint="use a changelog with the rows before updates, such as debezium-json",
     )

@@ -60,10 +60,10 @@ def bind_temporal_join(
     side = join.args.get("side") or "INNER"
     if side in UNSUPPORTED:
         raise NotSupported(
-            f"a {side} temporal join cannot be run",
+            f"{side} temporal joins are not supported",
             at=span_of(join),
             notes={"why": UNSUPPORTED[side]},
-            hint="turn it round: the versioned table stands on the right of a LEFT JOIN",
+            hint="swap the sides: put the versioned table on the right of a LEFT JOIN",
         )
     versions = _versions(join.this, context)
     left_time = _left_time(left, versions, context)
@@ -78,7 +78,7 @@ def bind_temporal_join(
     if condition is None and (join.args.get("kind") == "COMMA" or where is not None):
         condition = where
     if condition is None:
-        raise PlanError("a temporal join needs a condition on the key", at=span_of(join))
+        raise PlanError("a temporal join requires a condition on the key", at=span_of(join))
     matched = _Condition.of(condition, left, versions, context, own=join.args.get("on") is not None)
     matched.check_key(versions, condition)
     how: JoinType = "left" if side == "LEFT" else "inner"
@@ -111,7 +111,9 @@ def _function_versions(
 ) -> _Versions:
     call = node.this if isinstance(node, exp.Lateral) else node
     if len(call.expressions) != 1:
-        raise PlanError(f"`{function.name}` takes one time", at=span_of(call))
+        raise PlanError(
+            f"`{function.name}` takes exactly one argument, a time attribute", at=span_of(call)
+        )
     table = exp.Table(this=exp.to_identifier(function.table, quoted=True))
     alias = node.args.get("alias") or call.args.get("alias")
     table.set("alias", alias.copy() if alias is not None else None)
@@ -139,7 +141,7 @@ def _left_time(left: Relation, versions: _Versions, context: Context) -> int:
         return bound.index
     times = [c.name for c in left.node.edge.columns if c.time is not None]
     raise PlanError(
-        "FOR SYSTEM_TIME AS OF takes a time attribute of the left side",
+        "FOR SYSTEM_TIME AS OF requires a time attribute of the left side",
         at=span_of(versions.as_of),
         notes={"time attributes": ", ".join(times) or "none"},
         hint=None if times else "declare a WATERMARK on the left table",
@@ -158,7 +160,7 @@ def _check_event_time(left: Relation, left_time: int, versions: _Versions, join:
             at=span_of(join.this),
             hint=(
                 "declare PRIMARY KEY (...) NOT ENFORCED and WATERMARK FOR ts AS ... on the table, "
-                "or make a view with ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1"
+                "or create a view with ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1"
             ),
         )
     assert versions.time is not None
@@ -166,7 +168,7 @@ def _check_event_time(left: Relation, left_time: int, versions: _Versions, join:
     other = versions.relation.node.edge.columns[versions.time].type
     if type(mine) is not type(other):
         raise PlanError(
-            "both sides of a temporal join must have event times of one kind",
+            "both sides of a temporal join must have the same type of event time",
             at=span_of(versions.as_of),
             notes={"left": mine.text(), "right": other.text()},
         )
@@ -193,20 +195,20 @@ def _load_phase(join: exp.Join, versions: _Versions, context: Context) -> int | 
         return None
     if context.load_idle_ms is None:
         raise NotSupported(
-            "a processing-time temporal join of a stream cannot be run through FOR SYSTEM_TIME "
-            "AS OF without a load phase",
+            "a processing-time temporal join with FOR SYSTEM_TIME AS OF is not supported without a "
+            "load phase",
             at=span_of(versions.as_of),
             notes={
-                "why": "left rows would not wait until the right side's first rows have been read, "
-                "so results would depend on timing (FLINK-19830)"
+                "why": "left rows would not wait for the initial content of the right side, so the "
+                "results would depend on timing (FLINK-19830)"
             },
             hint=f"join by event time; or SET '{LOAD_PHASE}' = '10 s': left rows then wait until "
-            "the right side has been silent for so long; or use a temporal table function, "
+            "the right side has been silent for this long; or use a temporal table function, "
             "LATERAL TABLE(f(o.proctime)), which does not wait",
         )
     if versions.key is None:
         raise PlanError(
-            f"`{versions.name}` has no key by which its latest rows could be kept",
+            f"`{versions.name}` has no key to keep the latest row of",
             at=span_of(join.this),
             hint="declare PRIMARY KEY (...) NOT ENFORCED on the table, or make a view with "
             "ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1",
@@ -264,7 +266,7 @@ class _Condition:
         missing = [name for name in versions.key if name not in compared]
         if missing:
             raise PlanError(
-                f"temporal join must use the whole primary key of `{versions.name}`",
+                f"a temporal join must use the whole primary key of `{versions.name}`",
                 at=span_of(condition),
                 notes={"primary key": f"({', '.join(versions.key)})"},
                 hint="add " + " AND ".join(f"... = {versions.name}.{name}" for name in missing),

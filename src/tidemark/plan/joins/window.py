@@ -173,31 +173,33 @@ def _warn_of_windows(matched: _Condition, context: Context) -> None:
         names = [window_words.window(mine.assigner), window_words.window(theirs.assigner)]
         if mine.assigner == theirs.assigner:
             names = [f"by {mine.time.text()}", f"by {theirs.time.text()}"]
-        what = f"its sides are in different windows, {' and '.join(names)}"
+        what = f"the sides have different windows, {' and '.join(names)}"
     elif matched.bounds:
         [missing] = set(_BOUNDS) - matched.bounds.keys()
         what = f"without l.window_{missing} = r.window_{missing} windows may differ"
     if what:
-        context.warn(f"a join of windows is a regular join, which forgets no rows: {what}")
+        context.warn(
+            f"this join of windows runs as a regular join, which keeps rows forever: {what}"
+        )
 
 
 def _check(left: Node, right: Node, at: exp.Expression) -> None:
     for side, node in (("left", left), ("right", right)):
         if node.edge.changelog is not Changelog.APPEND:
             raise PlanError(
-                f"a window join takes append-only inputs, and its {side} side is a changelog with "
+                f"window joins need append-only inputs, and the {side} side is a changelog with "
                 "updates and deletes",
                 at=span_of(at),
                 notes={"changelog": node.edge.changelog.value},
-                hint="aggregate the windows first, which gives one row for each, and join these",
+                hint="aggregate the windows first, which yields one row each, and join the results",
             )
         if is_by_clock(node):
             raise NotSupported(
-                f"a window join takes windows of event time, and those of its {side} side are of "
+                f"window joins over processing-time windows are not supported ({side} side)"
                 "processing time",
                 at=span_of(at),
-                notes={"why": "both sides wait for a watermark that says that a window is over"},
-                hint="put the rows into windows by a column with a WATERMARK",
+                notes={"why": "both sides need a watermark to know when a window has ended"},
+                hint="use windows over a column with a WATERMARK",
             )
 
 
@@ -214,7 +216,9 @@ def _joined(
 ) -> Node:
     _check(left, right, at if span_of(at) is not None else at.this)
     if not matched.keys:
-        context.warn("a window join has no equality beside its windows: its rows go to one bucket")
+        context.warn(
+            "the window join has no equality besides its windows: all rows go to one key group"
+        )
     keys = [mine for mine, _, _ in matched.keys], [theirs for _, theirs, _ in matched.keys]
     sides = JoinSides.of(left, right, keys, tuple(matched.rest), how)
     starts, ends = matched.bounds["start"], matched.bounds["end"]

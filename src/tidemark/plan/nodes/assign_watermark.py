@@ -39,7 +39,7 @@ class AssignWatermark(Unary, Stateless):
 
     def _description(self) -> Description:
         details = (f"rowtime=[{self.column}]", f"watermark=[{words(self.expression)}]")
-        runs_as = "filter that refuses rows without a time"
+        runs_as = "filter that fails on rows without a time"
         return Description("WatermarkAssigner", details, runs_as)
 
     @property

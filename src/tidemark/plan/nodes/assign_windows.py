@@ -31,7 +31,7 @@ class AssignWindows(Unary, Windowing):
 
     def _edge(self) -> Edge:
         column = self.input.edge.columns[self.time]
-        assert column.time is not None, f"`{column.name}` is no time attribute"
+        assert column.time is not None, f"`{column.name}` is not a time attribute"
         added = window_columns(self.assigner, column.type, column.time)
         return self.input.edge.with_columns(added)
 

@@ -60,7 +60,7 @@ class GroupAggregate(Unary, Stateful):
     @property
     def why_rows_change(self) -> Reason:
         return Reason(
-            "without a window, GROUP BY and DISTINCT change a result at each row",
+            "without a window, GROUP BY and DISTINCT update a result for each row",
             "group by a window",
         )
 

@@ -34,7 +34,7 @@ class KeepLast(Unary, Stateful):
 
     @property
     def why_rows_change(self) -> Reason:
-        return Reason("a newer row of a key takes the place of the one before")
+        return Reason("a newer row of a key replaces the previous one")
 
     @property
     def own_delay_ms(self) -> int:

@@ -54,15 +54,15 @@ class RegularJoin(Join):
         if self.why:
             details.append(f"no interval join=[{self.why}]")
         keeps = "all rows of both sides, "
-        idle = "for ever, or for 'table.exec.state.ttl' after they were written if that is set"
+        idle = "forever, or for 'table.exec.state.ttl' after they were written if that is set"
         keeps += "until the input ends" if self.at_end else idle
         return Description("RegularJoin", tuple(details), ON_STATE, keeps)
 
     @property
     def why_rows_change(self) -> Reason:
         return Reason(
-            "a row without a partner is told, and taken back when one comes",
-            "join with INNER JOIN, or bound the times of both sides",
+            "an unmatched row is emitted, and retracted when a match arrives",
+            "use INNER JOIN, or bound the times of both sides",
         )
 
     @property

@@ -87,7 +87,7 @@ class WindowAggregate(Unary, Stateful, Windowing):
     @property
     def why_rows_change(self) -> Reason:
         return Reason(
-            "EMIT or 'table.exec.emit.*' has windows tell results early or late", "leave EMIT out"
+            "EMIT or 'table.exec.emit.*' makes windows emit early or late results", "remove EMIT"
         )
 
     @property

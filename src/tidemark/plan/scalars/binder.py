@@ -32,7 +32,7 @@ class Binder:
         for kind in type(node).__mro__:
             if kind in _BINDERS:
                 return _BINDERS[kind](self, node)
-        raise NotSupported(f"`{to_sql(node)}` cannot be run", at=span_of(node))
+        raise NotSupported(f"`{to_sql(node)}` is not supported", at=span_of(node))
 
     def bind_all(self, several: Sequence[exp.Expression]) -> tuple[Expression, ...]:
         return tuple(self.bind(node) for node in several)
@@ -94,7 +94,7 @@ def _between(binder: Binder, node: exp.Expression) -> Expression:
 
 def _in(binder: Binder, node: exp.Expression) -> Expression:
     if node.args.get("query") is not None:
-        refuse("IN with a sub-query", "a column is made of its own row only", node)
+        refuse("IN with a subquery", "it is supported only in WHERE of a query", node)
     return binder.operator("IN", binder.bind_all([node.this, *node.expressions]), node)
 
 

@@ -39,9 +39,9 @@ def function_call(binder: Binds, node: exp.Anonymous) -> Expression:
     for argument in node.expressions:
         if isinstance(argument, nodes.NamedArgument):
             raise NotSupported(
-                "named arguments of scalar functions cannot be run",
+                "named arguments of scalar functions are not supported",
                 at=span_of(argument),
-                hint="write the arguments in order",
+                hint="pass the arguments by position",
             )
     called = name_of_function(node)
     built_in = functions.lookup(name) if len(called.parts) == 1 else None
@@ -53,12 +53,12 @@ def function_call(binder: Binds, node: exp.Anonymous) -> Expression:
     if name.upper() in functions.NOT_YET:
         reason = functions.NOT_YET[name.upper()]
         raise NotSupported(
-            f"function {name.upper()} cannot be run yet", at=span_of(node), notes={"why": reason}
+            f"function {name.upper()} is not supported", at=span_of(node), notes={"why": reason}
         )
     refuse_call_that_cannot_run(node)
     known = [*functions.BUILT_IN, *binder.catalogs.function_names()]
     hint = did_you_mean(name, (k for k in known if k[0].isalpha()))
-    raise UnknownFunction(f"function `{name}` is not known", at=span_of(node), hint=hint)
+    raise UnknownFunction(f"unknown function `{name}`", at=span_of(node), hint=hint)
 
 
 def name_of_function(call: exp.Anonymous) -> Name:
@@ -84,7 +84,7 @@ def json_call(binder: Binds, node: nodes.JsonCall) -> Expression:
     try:
         function = json_function(node.this, clauses)
     except SignatureMismatch as mismatch:
-        raise PlanError(f"{node.this} cannot be applied: {mismatch}", at=span_of(node)) from None
+        raise PlanError(f"invalid call of {node.this}: {mismatch}", at=span_of(node)) from None
     return apply(function, args, node)
 
 
@@ -132,7 +132,7 @@ def as_parameters(
         problem = argument_problem(function, len(args))
         if problem is not None:
             raise PlanError(
-                f"function `{function.name}` cannot take {len(args)} arguments: {problem}",
+                f"function `{function.name}` does not accept {len(args)} arguments: {problem}",
                 at=span_of(node),
             )
         return args
@@ -145,7 +145,7 @@ def as_parameters(
     for arg, parameter, written in zip(args, parameters, arguments, strict=True):
         if not can_cast_implicitly(arg.type, parameter):
             raise PlanError(
-                f"function `{function.name}` takes {parameter.text()} here, not {arg.type.text()}",
+                f"`{function.name}` requires {parameter.text()} here, not {arg.type.text()}",
                 at=span_of(written),
                 hint=f"CAST(... AS {parameter.text()})",
             )

@@ -22,7 +22,7 @@ def apply(function: Function, args: Sequence[Expression], node: exp.Expression) 
         resolution = function.resolve([_argument(arg) for arg in args])
     except SignatureMismatch as mismatch:
         raise PlanError(
-            f"{function.name} cannot be applied: {mismatch}",
+            f"invalid call of {function.name}: {mismatch}",
             at=span_of(node),
             notes={
                 "given": ", ".join(arg.type.text() for arg in args) or "nothing",
@@ -76,5 +76,5 @@ def common_type(values: Sequence[Expression], what: str, node: exp.Expression) -
     common = t.common_type([value.type for value in values])
     if common is None:
         kinds = sorted({value.type.text() for value in values})
-        raise PlanError(f"{what} have no common type: {', '.join(kinds)}", at=span_of(node))
+        raise PlanError(f"{what} do not have a common type: {', '.join(kinds)}", at=span_of(node))
     return common

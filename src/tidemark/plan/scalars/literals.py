@@ -57,7 +57,7 @@ def number(node: exp.Literal, negative: bool = False) -> Literal:
     precision, scale = len(digits.replace(".", "")), len(digits.partition(".")[2])
     if precision > t.MAX_DECIMAL_PRECISION:
         raise PlanError(
-            f"a number cannot have more than {t.MAX_DECIMAL_PRECISION} digits",
+            f"a number literal cannot have more than {t.MAX_DECIMAL_PRECISION} digits",
             at=span_of(node),
             hint=f"write it with an exponent, {float(digits):e}, to get a DOUBLE",
         )
@@ -74,7 +74,9 @@ def hexadecimal(node: exp.HexString) -> Literal:
     try:
         value = bytes.fromhex(node.this)
     except ValueError:
-        raise PlanError("a binary literal takes pairs of hex digits", at=span_of(node)) from None
+        raise PlanError(
+            "a binary literal must have pairs of hexadecimal digits", at=span_of(node)
+        ) from None
     return Literal(value, t.Binary(len(value), nullable=False))
 
 
@@ -84,7 +86,9 @@ def temporal(node: nodes.TypedLiteral) -> Literal:
     readers = {"DATE": _date, "TIME": _time, "TIMESTAMP": _timestamp}
     if kind not in readers:
         raise PlanError(
-            f"{kind} has no literals", at=span_of(node), hint="use TO_TIMESTAMP_LTZ or a CAST"
+            f"{kind} literals are not supported",
+            at=span_of(node),
+            hint="use TO_TIMESTAMP_LTZ or a CAST",
         )
     try:
         return readers[kind](node.this)
@@ -106,14 +110,14 @@ _EXAMPLES = {
 def _groups(pattern: re.Pattern[str], value: str) -> tuple[str | None, ...]:
     match = pattern.fullmatch(value.strip())
     if match is None:
-        raise ValueError("it has another form")
+        raise ValueError("invalid format")
     return match.groups()
 
 
 def _micros(fraction: str | None) -> int:
     digits = fraction or ""
     if digits[6:].strip("0"):
-        raise ValueError("times are kept to the microsecond")
+        raise ValueError("times have at most six fractional digits")
     return int(digits[:6].ljust(6, "0"))
 
 
@@ -180,7 +184,7 @@ def _units(first: str, last: str) -> tuple[str, ...]:
         return (first,)
     start, end = _UNITS.index(first), _UNITS.index(last)
     if start > end or (first in _MONTHS) != (last in _MONTHS):
-        raise ValueError(f"{last} does not divide {first}")
+        raise ValueError(f"{first} TO {last} is not a valid range")
     return _UNITS[start : end + 1]
 
 
@@ -193,11 +197,11 @@ def _parts(digits: str, units: tuple[str, ...]) -> list[str]:
         pattern = pattern[:-1] + r"(?:\.\d{1,9})?)"
     match = re.fullmatch(pattern, digits)
     if match is None:
-        raise ValueError("it has another form")
+        raise ValueError("invalid format")
     parts = list(match.groups())
     for part, unit in zip(parts[1:], units[1:], strict=True):
         if Number(part) >= _FULL[unit]:
-            raise ValueError(f"{unit} goes up to {_FULL[unit] - 1}")
+            raise ValueError(f"{unit} must be at most {_FULL[unit] - 1}")
     return parts
 
 

@@ -67,7 +67,7 @@ def _delay(strategy: s.EmitStrategy) -> int:
     assert isinstance(strategy.delay, nodes.IntervalLiteral)
     delay = literals.interval(strategy.delay)
     if not isinstance(delay.type, DayTimeInterval) or delay.value < 0:
-        raise PlanError("the delay of EMIT must be a time such as '1' MINUTE")
+        raise PlanError("the delay of EMIT must be an interval such as '1' MINUTE")
     return int(delay.value)
 
 
@@ -78,7 +78,7 @@ def _firing(delay_ms: int) -> Firing:
 def _check_lateness(options: SessionOptions, what: str, at: Span | None) -> None:
     if not _lateness(options):
         raise PlanError(
-            f"{what} needs to know how late rows may be: without that there are no late rows",
+            f"{what} requires an allowed lateness: without it, late rows are dropped",
             at=at,
             hint=f"SET '{ALLOWED_LATENESS}' = '1 h', or '{STATE_TTL}'",
         )
@@ -101,7 +101,7 @@ def _fire(options: SessionOptions, which: str) -> Firing | None:
     delay = options.milliseconds(f"{prefix}.delay")
     if delay is None:
         raise PlanError(
-            f"'{prefix}.enabled' needs a delay",
+            f"'{prefix}.enabled' requires a delay",
             hint=f"SET '{prefix}.delay' = '0 s' for a result at each row, or '1 min'",
         )
     return _firing(delay)

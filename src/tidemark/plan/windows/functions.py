@@ -61,7 +61,7 @@ def _named(name: str, call: nodes.TableFunction) -> dict[str, exp.Expression]:
             key, value = argument.this.name.upper(), argument.expression
             if key not in known:
                 raise PlanError(
-                    f"{name} has no argument {key}",
+                    f"unknown argument {key} of {name}",
                     at=span_of(argument),
                     notes={"expected": spelling},
                     hint=did_you_mean(key, known),
@@ -72,7 +72,7 @@ def _named(name: str, call: nodes.TableFunction) -> dict[str, exp.Expression]:
     missing = [key for key in required if key not in found]
     if missing or len(call.expressions) > len(known):
         raise PlanError(
-            f"{name} is given {len(call.expressions)} arguments",
+            f"{name} does not accept {len(call.expressions)} arguments",
             at=span_of(call),
             notes={"expected": spelling},
         )
@@ -84,12 +84,14 @@ def _table(
 ) -> tuple[Relation, list[exp.Expression]]:
     if not isinstance(argument, nodes.TableArgument):
         raise PlanError(
-            f"{name} takes a table first", at=span_of(argument), hint="write TABLE and its name"
+            f"the first argument of {name} must be a table",
+            at=span_of(argument),
+            hint="write TABLE before the table name",
         )
     partition: list[exp.Expression] = argument.args.get("partition_by") or []
     if partition and name != "SESSION":
         raise PlanError(
-            f"{name} takes no PARTITION BY; only sessions are of some key",
+            f"PARTITION BY is only allowed in SESSION, not in {name}",
             at=span_of(partition[0]),
             hint="group by the column as well as by window_start and window_end",
         )
@@ -99,7 +101,7 @@ def _table(
 def _time(argument: exp.Expression, edge: Edge) -> int:
     if not isinstance(argument, nodes.Descriptor) or not argument.expressions:
         raise PlanError(
-            "the time of a window function is named by a DESCRIPTOR",
+            "the time column of a window function must be a DESCRIPTOR",
             at=span_of(argument),
             hint="write DESCRIPTOR(ts)",
         )
@@ -114,12 +116,13 @@ def _time(argument: exp.Expression, edge: Edge) -> int:
     index = edge.names.index(column.name)
     if edge.columns[index].time is None:
         raise PlanError(
-            f"`{column.name}` is no time attribute; it is {edge.columns[index].type.text()}",
+            f"`{column.name}` is not a time attribute "
+            f"(it is a plain {edge.columns[index].type.text()})",
             at=span_of(column),
             notes={
                 "time attributes": ", ".join(c.name for c in edge.columns if c.time) or "none",
             },
-            hint="declare a WATERMARK for the column; computing with it makes it a plain value",
+            hint="declare a WATERMARK for the column; the result of an expression is a plain value",
         )
     return index
 
@@ -127,7 +130,7 @@ def _time(argument: exp.Expression, edge: Edge) -> int:
 def _column(key: exp.Expression, relation: Relation, context: Context) -> int:
     bound = context.binder(relation.scope).bind(key)
     if not isinstance(bound, Ref):
-        raise PlanError("PARTITION BY takes columns", at=span_of(key))
+        raise PlanError("PARTITION BY takes columns only", at=span_of(key))
     return bound.index
 
 

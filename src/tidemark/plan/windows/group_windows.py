@@ -73,13 +73,13 @@ def _window(name: str, spelling: str, call: exp.Expression, binder: Binder) -> G
     given = call.expressions
     if name == "TUMBLE" and len(given) == 3:
         raise NotSupported(
-            "TUMBLE with an alignment cannot be run in GROUP BY",
+            "TUMBLE with an alignment is not supported in GROUP BY",
             at=span_of(given[2]),
-            hint="the table function takes an offset: TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))",
+            hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))",
         )
     if len(given) != 1 + lengths:
         raise PlanError(
-            f"{name} takes a time and {lengths} interval(s)",
+            f"{name} requires a time attribute and {lengths} interval(s)",
             at=span_of(call),
             notes={"expected": spelling},
         )
@@ -99,7 +99,7 @@ def _time(node: exp.Expression, binder: Binder) -> tuple[Ref, TimeAttribute]:
     bound = binder.bind(node)
     if not isinstance(bound, Ref) or attribute_of(bound, binder.scope) is None:
         raise PlanError(
-            f"a window is by a time attribute, and this is {bound.type.text()}",
+            f"a window requires a time attribute, and this is a plain {bound.type.text()}",
             at=span_of(node),
             notes={"time attributes": ", ".join(_attributes(binder.scope)) or "none"},
             hint="declare a WATERMARK for the column in its table, or use a column AS PROCTIME()",
@@ -122,7 +122,7 @@ def length_ms(node: exp.Expression, binder: Binder, *, positive: bool = True) ->
     bound = binder.bind(node)
     if isinstance(bound.type, t.YearMonthInterval):
         raise PlanError(
-            "months and years differ in length; a window is of days or less",
+            "window sizes in months or years are not supported, because their length varies",
             at=span_of(node),
             hint="write INTERVAL '30' DAY",
         )
@@ -133,7 +133,7 @@ def length_ms(node: exp.Expression, binder: Binder, *, positive: bool = True) ->
             hint="write INTERVAL '10' SECOND",
         )
     if positive and bound.value <= 0:
-        raise PlanError("the length of a window must be above zero", at=span_of(node))
+        raise PlanError("the length of a window must be greater than zero", at=span_of(node))
     return int(bound.value)
 
 
@@ -167,7 +167,7 @@ def property_of(
     asked = _window(window, f"{call.name.upper()}(time, ...)", call, binder)
     if grouped is None or asked != grouped:
         raise PlanError(
-            f"{call.name.upper()} asks of a window that is not in GROUP BY",
+            f"{call.name.upper()} needs its window in GROUP BY",
             at=span_of(call),
             hint=f"add {window}(...) with the same arguments to GROUP BY",
         )
@@ -176,7 +176,7 @@ def property_of(
         return apply(functions.BUILT_IN["PROCTIME"], [], call)
     if part == "ROWTIME" and grouped.attribute == "processing":
         raise PlanError(
-            "a window by processing time has no row time",
+            "a processing-time window has no row time",
             at=span_of(call),
             hint=f"use {window}_PROCTIME or {window}_END",
         )

@@ -124,11 +124,13 @@ class ByColumns:
         if below is None:
             if is_by_clock(node):
                 raise NotSupported(
-                    "windows of processing time cannot be grouped so",
+                    "this grouping is not supported for processing-time windows",
                     at=span_of(self.at),
-                    notes={"why": "no watermark says when the rows of such a window are all there"},
-                    hint="group right above the window function by window_start and window_end (of "
-                    "SESSION also by its PARTITION BY), or use a time with a WATERMARK",
+                    notes={
+                        "why": "without a watermark it is unknown when such a window is complete"
+                    },
+                    hint="group directly above the window function by window_start and window_end "
+                    "(for SESSION also by its PARTITION BY), or use a time with a WATERMARK",
                 )
             return Windowed(node, None, (columns.add(self.start), columns.add(self.end)))
         # Where the window's start stood is the time of the row.

@@ -42,19 +42,19 @@ def plan(rank: BoundRank) -> Ranked:
 def _check(rank: BoundRank) -> None:
     if rank.rows.edge.changes:
         raise PlanError(
-            "the rows of a window can be numbered where they are only inserted, and these are "
-            "updated or deleted too",
+            "ROW_NUMBER() over a window requires append-only rows, and these are "
+            "updated or deleted",
             at=rank.at,
         )
     if is_by_clock(rank.rows):
         raise PlanError(
-            "the rows of windows of processing time cannot be numbered",
+            "ROW_NUMBER() is not supported over processing-time windows",
             at=rank.at,
-            notes={"why": "when such a window is over is not said by the rows, in Flink either"},
-            hint="use windows of a time with a WATERMARK",
+            notes={"why": "rows do not determine when such a window ends (same in Flink)"},
+            hint="use windows over a time with a WATERMARK",
         )
     if not rank.order:
-        raise PlanError("ROW_NUMBER() needs an ORDER BY", at=rank.at)
+        raise PlanError("ROW_NUMBER() requires ORDER BY", at=rank.at)
 
 
 def _says(node: Node, place: int) -> str | None:

@@ -16,7 +16,7 @@ _NOT_YET: tuple[tuple[str, Callable[[BoundRank], bool], str | None], ...] = (
     (
         "PARTITION BY an expression",
         lambda rank: not all(isinstance(key, Ref) for key in rank.keys),
-        "compute the column in a subquery below",
+        "compute the column in a subquery",
     ),
     (
         "Top-N outside of windows",
