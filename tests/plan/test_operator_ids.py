@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tidemark.plan.operator_ids import operators
+from typing import Any
+
+from tidemark.plan.kept_state import _MEANINGS
+from tidemark.plan.nodes import AssignWindows
+from tidemark.plan.nodes.families import Stateful
+from tidemark.plan.operator_ids import _KINDS, operators
 from tidemark.session.workspace import Workspace
 
 TABLES = """
@@ -37,3 +42,12 @@ def test_an_operator_keeps_its_id_when_one_of_another_kind_comes_below_it() -> N
 
     assert plain == ["group-aggregate-1"]
     assert joined == ["regular-join-1", "group-aggregate-1"]
+
+
+def test_every_operator_that_keeps_state_says_what_its_state_means() -> None:
+    def concrete(family: type[Any]) -> set[type[Any]]:
+        below = [concrete(part) for part in family.__subclasses__()]
+        return set().union(*below) if below else {family}
+
+    assert concrete(Stateful) - {AssignWindows} <= _MEANINGS.keys() & {*_KINDS, AssignWindows}
+    assert AssignWindows in _MEANINGS

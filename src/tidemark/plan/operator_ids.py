@@ -44,7 +44,9 @@ def kind_of(node: Node) -> str | None:
     """The kind of an operator that keeps state; None if the node keeps none."""
     if isinstance(node, AssignWindows):
         return "session-window" if node.keeps_rows else None
-    return _KINDS.get(type(node))
+    kind = _KINDS.get(type(node))
+    assert kind is not None or not node.is_stateful, f"{type(node).__name__} has no kind"
+    return kind
 
 
 class Ids:
