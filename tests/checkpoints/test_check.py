@@ -88,7 +88,7 @@ def test_show_says_what_a_checkpoint_holds(tmp_path: Path) -> None:
         "  last batch   3\n"
         "  watermark    1970-01-01T00:00:03.500Z\n"
         "  operator     regular-join-1: 30 rows, 3,000 bytes, 2 of them waiting\n"
-        "  state was counted after batch 2\n"
+        "  state size as of batch 2\n"
     )
 
 

@@ -88,7 +88,7 @@ def test_columns_that_are_asked_for_and_not_kept_are_named() -> None:
     _, after = resumed_from(before, TEMPORAL.replace("a.v,", "a.w,"))
 
     assert said(before, after) == [
-        "temporal-join-1 would need `w` of its left rows, which its state has not kept"
+        "temporal-join-1 needs `w` of its left rows, which are not in its state"
     ]
 
 
@@ -105,7 +105,7 @@ def test_a_table_may_be_renamed_or_move_but_not_both() -> None:
     assert said(then, contract(renamed[1], tables=renamed[0])) == []
     assert said(then, contract(TEMPORAL, tables=moved)) == []
     both = contract(renamed[1], tables=renamed[0].replace("/nowhere/a", "/elsewhere"))
-    assert said(then, both) == ["it reads other tables, or in another order"]
+    assert said(then, both) == ["the job reads different tables, or in a different order"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_table_may_be_renamed_or_move_but_not_both() -> None:
         (
             TEMPORAL,
             TEMPORAL.replace("a.v,", "a.v, a.w,"),
-            "temporal-join-1 would need `w` of its left rows, which its state has not kept",
+            "temporal-join-1 needs `w` of its left rows, which are not in its state",
         ),
         (INTERVAL, INTERVAL.replace("'5'", "'6'"), "interval-join-1 differs in bounds "),
         (OUTER, f"{OUTER} AND a.v < b.v", "interval-join-1 differs in condition "),
@@ -135,9 +135,9 @@ def test_a_table_may_be_renamed_or_move_but_not_both() -> None:
             "regular-join-1 differs in keys ",
         ),
         (GROUPS, GROUPS.replace("SUM(v)", "SUM(v + 0)"), "group-aggregate-1 differs in functions "),
-        (REGULAR, INTERVAL, "the script no longer has the operator regular-join-1"),
-        (GROUPS, "SELECT k, v FROM a", "the script no longer has the operator group-aggregate-1"),
-        ("SELECT k, v FROM a", GROUPS, "the checkpoint has no state of the operator group-aggre"),
+        (REGULAR, INTERVAL, "the checkpoint has state for operator regular-join-1"),
+        (GROUPS, "SELECT k, v FROM a", "the checkpoint has state for operator group-aggregate-1"),
+        ("SELECT k, v FROM a", GROUPS, "the checkpoint has no state for operator group-aggre"),
     ],
 )
 def test_what_state_was_made_by_may_not_change(then: str, now: str, what: str) -> None:
@@ -146,7 +146,7 @@ def test_what_state_was_made_by_may_not_change(then: str, now: str, what: str) -
 
 def test_state_that_is_forgotten_after_a_time_does_not_fit_state_that_is_kept() -> None:
     assert said(contract(GROUPS), contract(GROUPS, ttl=True)) == [
-        "group-aggregate-1 differs in idle keys from the operator that its state was made by"
+        "group-aggregate-1 differs in idle keys from the operator that wrote the state"
     ]
 
 
@@ -170,12 +170,11 @@ def test_the_error_names_the_operator_what_differs_and_what_to_do() -> None:
 
     assert refused.value.render().splitlines() == [
         "job job cannot resume from its checkpoint: interval-join-1 differs in bounds in "
-        "milliseconds from the operator that its state was made by",
+        "milliseconds from the operator that wrote the state",
         "  checkpoint: /state/job",
         "  then: [-5000, 0]",
         "  now: [-6000, 0]",
-        "  hint: restore what interval-join-1 was, or start from the beginning with another "
-        "checkpoint folder",
+        "  hint: restore interval-join-1, or start over with another checkpoint folder",
     ]
 
 

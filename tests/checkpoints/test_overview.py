@@ -60,5 +60,5 @@ def test_a_folder_without_jobs_is_not_a_checkpoint(tmp_path: Path) -> None:
 
     with pytest.raises(JobError, match="is not a checkpoint folder"):
         overview(tmp_path)
-    with pytest.raises(JobError, match="there is no checkpoint folder"):
+    with pytest.raises(JobError, match="checkpoint folder not found"):
         overview(tmp_path / "nowhere")

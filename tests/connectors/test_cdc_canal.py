@@ -120,7 +120,7 @@ def test_an_event_without_the_name_that_is_filtered_by_is_an_error(spark, writte
 
     error = problem(spark, path, canal_json__table__include="mine")
 
-    assert "no `table`" in error.message
+    assert "missing `table`" in error.message
 
 
 # --- bad events --------------------------------------------------------------------------------
@@ -131,8 +131,8 @@ def test_an_event_without_the_name_that_is_filtered_by_is_an_error(spark, writte
     [
         (event("ALTER", None), "unknown `type` in a Canal event: ALTER"),
         ({"data": []}, "unknown `type` in a Canal event: none"),
-        (event("INSERT", None), "no rows in a Canal event of INSERT"),
-        (event("DELETE", [None]), "no rows in a Canal event of DELETE"),
+        (event("INSERT", None), "missing rows in a Canal event of type INSERT"),
+        (event("DELETE", [None]), "missing rows in a Canal event of type DELETE"),
         (event("UPDATE", [row(1, "a", 1)]), "without `old`"),
         (event("UPDATE", [row(1, "a", 1)], []), "without `old`"),
         (event("UPDATE", [row(1, "a", 1)], [None]), "without `old`"),

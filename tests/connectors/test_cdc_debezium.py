@@ -136,7 +136,7 @@ def test_a_change_without_its_row_before_speaks_of_replica_identity(spark, writt
 
     error = problem(spark, path)
 
-    assert error.message == f"{path}:2  no `before` in an event with `op` = {op}"
+    assert error.message == f"{path}:2  missing `before` in an event with `op` = {op}"
     assert "REPLICA IDENTITY" in error.hint
 
 

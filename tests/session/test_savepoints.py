@@ -75,7 +75,7 @@ def test_a_script_that_needs_what_was_not_kept_is_refused_before_anything_is_rea
     before = contracts.read(job.checkpoint / "job")
     job.query = QUERY.replace("a.v,", "a.v, a.ts,")
 
-    with pytest.raises(JobError, match="temporal-join-1 would need `ts` of its left rows"):
+    with pytest.raises(JobError, match="temporal-join-1 needs `ts` of its left rows"):
         job.step()
 
     assert contracts.read(job.checkpoint / "job") == before
@@ -85,7 +85,7 @@ def test_a_checkpoint_from_before_contracts_is_refused(job):
     job.step(b=RATES)
     (job.checkpoint / "job" / contracts.NAME).unlink()
 
-    with pytest.raises(JobError, match="into how many groups its keys fall"):
+    with pytest.raises(JobError, match="the number of key groups"):
         job.step()
 
 
@@ -122,7 +122,7 @@ def test_a_savepoint_without_the_job_is_refused(job, tmp_path):
 def test_a_job_whose_operators_are_all_gone_goes_on_if_it_may(job):
     job.step(b=RATES, a=ORDERS)
     job.query = "SELECT k, v FROM a UNION ALL SELECT k, v FROM b"
-    with pytest.raises(JobError, match="no longer has the operator temporal-join-1"):
+    with pytest.raises(JobError, match="has state for operator temporal-join-1"):
         job.step()
 
     job.options = {"execution.state-recovery.ignore-unclaimed-state": "true"}

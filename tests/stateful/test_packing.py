@@ -136,7 +136,7 @@ def test_a_null_time_names_the_row() -> None:
         {"k": ["a"], "ts": pa.array([None], SCHEMA.field("ts").type), HASH: pa.array([1])}
     )
 
-    with pytest.raises(DataError, match="time attribute of a row is null") as failure:
+    with pytest.raises(DataError, match="time attribute of a row is NULL") as failure:
         next(Pack(0, (0,), SCHEMA, "ts")(iter([rows])))
     assert failure.value.notes["row"] == {"k": "a", "ts": None}
 

@@ -202,7 +202,7 @@ def test_a_segment_that_the_checkpoint_lacks_is_told() -> None:
 
     found, _ = StateStore(spark, spark, SegmentCache()).open()
 
-    with pytest.raises(JobError, match="lacks a part of the state"):
+    with pytest.raises(JobError, match="a part of the state is missing"):
         next(found.segments()).rows()
 
 

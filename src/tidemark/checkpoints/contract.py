@@ -40,7 +40,7 @@ class SourceTable:
         return self.connector, self.bounded, self.watermark
 
     def __str__(self) -> str:
-        ends = "which ends" if self.bounded else "which does not end"
+        ends = "bounded" if self.bounded else "unbounded"
         place = f" at {self.path}" if self.path else ""
         watermark = ", with a watermark" if self.watermark else ""
         return f"`{self.table}` ({self.connector}{place}, {ends}{watermark})"
@@ -105,10 +105,10 @@ def read(folder: Path) -> Contract | None:
     said = _parsed(folder, content)
     if said.get("format") != FORMAT:
         raise JobError(
-            f"the checkpoint in {folder} has format {said.get('format')}, and this version of "
+            f"the checkpoint in {folder} has format {said.get('format')}, but this version of "
             f"Tidemark reads format {FORMAT}",
-            notes={"written by": f"Tidemark {said.get('tidemark')}", "this is": __version__},
-            hint="resume with the version that wrote it, or start with another checkpoint folder",
+            notes={"written by": f"Tidemark {said.get('tidemark')}", "this version": __version__},
+            hint="resume with that version, or start over with another checkpoint folder",
         )
     return _complete(folder, said)
 
@@ -145,15 +145,15 @@ def _complete(folder: Path, said: dict[str, Any]) -> Contract:
 def _damaged(folder: Path) -> JobError:
     return JobError(
         f"{folder / NAME} is damaged",
-        hint="resume from a copy of the checkpoint, or start with another checkpoint folder",
+        hint="resume from a copy of the checkpoint, or start over with another checkpoint folder",
     )
 
 
 def _refuse_what_is_older(folder: Path) -> None:
     if files.exists(folder / _BEFORE_CONTRACTS) or files.exists(folder / SPARK):
         raise JobError(
-            f"the checkpoint in {folder} was written by a version of Tidemark that did not note "
-            "into how many groups its keys fall, so its state cannot be read safely",
-            hint="start from the beginning with another checkpoint folder, or let the version "
-            "that wrote it run to the end",
+            f"the checkpoint in {folder} was written by a version of Tidemark that did not record "
+            "the number of key groups, so its state cannot be read safely",
+            hint="start over with another checkpoint folder, or let the version "
+            "that wrote it finish the job",
         )

@@ -21,12 +21,12 @@ _STATE, _SOURCES = "state", "sources"
 def jobs_in(checkpoint: Path) -> list[Path]:
     """The folders of jobs in a checkpoint folder. Raises JobError if there is none."""
     if not checkpoint.is_dir():
-        raise JobError(f"there is no checkpoint folder {checkpoint}")
+        raise JobError(f"checkpoint folder not found: {checkpoint}")
     found = sorted(folder for folder in checkpoint.iterdir() if _is_job(folder))
     if not found:
         raise JobError(
-            f"{checkpoint} is not a checkpoint folder: no job has started there",
-            hint="give the folder that jobs were started with, not one inside it",
+            f"{checkpoint} is not a checkpoint folder: no job was started with it",
+            hint="pass the folder that jobs were started with, not a subfolder",
         )
     return found
 
@@ -40,14 +40,14 @@ def copy_checkpoint(checkpoint: Path, target: Path) -> list[Path]:
     jobs = jobs_in(checkpoint)
     for job in jobs:
         if contracts.read(job) is None:
-            raise JobError(f"the job in {job} has no contract, so it cannot be copied")
+            raise JobError(f"cannot copy the job in {job}: it has no contract")
     _refuse_existing(target)
     return [copy_job(job, target / job.name) for job in jobs]
 
 
 def _refuse_existing(target: Path) -> None:
     if target.exists() and any(target.iterdir()):
-        raise JobError(f"{target} is not empty", hint="name a folder that does not exist yet")
+        raise JobError(f"{target} is not empty", hint="choose a folder that does not exist yet")
 
 
 def copy_job(job: Path, target: Path) -> Path:
@@ -73,9 +73,9 @@ def start_from(savepoint: Path, now: Contract, folder: Path) -> None:
     job = jobs.get(contracts.folder_name(now.job))
     if job is None:
         raise JobError(
-            f"the savepoint {savepoint} has no job {now.job}",
-            notes={"it has": ", ".join(jobs)},
-            hint="RESET 'execution.state-recovery.path' before jobs that start from the beginning",
+            f"savepoint {savepoint} has no job {now.job}",
+            notes={"jobs": ", ".join(jobs)},
+            hint="RESET 'execution.state-recovery.path' before starting new jobs",
         )
     copy_job(job, folder)
 

@@ -24,7 +24,7 @@ class Misfit:
     operator: str | None = None  # None: it is about the whole job
 
 
-_AGAIN = "start from the beginning with another checkpoint folder"
+_AGAIN = "start over with another checkpoint folder"
 
 
 def check(folder: Path, then: Contract, now: Contract) -> None:
@@ -57,28 +57,28 @@ def _operators(then: Contract, now: Contract) -> Iterator[Misfit]:
     after = {operator.id: operator for operator in now.operators}
     for id_ in before.keys() - after.keys():
         yield Misfit(
-            f"the script no longer has the operator {id_}, whose state the checkpoint keeps",
+            f"the checkpoint has state for operator {id_}, which the script no longer has",
             id_,
             _listed(now),
-            f"bring the operator back, {_drop(now)}or {_AGAIN}",
+            f"restore the operator, {_drop(now)}or {_AGAIN}",
             id_,
         )
     for id_ in after.keys() - before.keys():
         yield Misfit(
-            f"the checkpoint has no state of the operator {id_}",
+            f"the checkpoint has no state for operator {id_}",
             _listed(then),
             id_,
-            f"leave the operator out, or {_AGAIN}",
+            f"remove the operator, or {_AGAIN}",
             id_,
         )
     for id_ in [id_ for id_ in before if id_ in after]:
         yield from _operator(before[id_], after[id_])
     if before.keys() == after.keys() and [*before] != [*after]:
         yield Misfit(
-            "its operators come in another order",
+            "the operators are in a different order",
             _listed(then),
             _listed(now),
-            f"write the joins and inputs in the order of before, or {_AGAIN}",
+            f"restore the order of joins and inputs, or {_AGAIN}",
         )
 
 
@@ -92,10 +92,10 @@ def _operator(before: KeptState, after: KeptState) -> Iterator[Misfit]:
         then, now = before.meaning.get(name), after.meaning.get(name)
         if then != now:
             yield Misfit(
-                f"{before.id} differs in {name} from the operator that its state was made by",
+                f"{before.id} differs in {name} from the operator that wrote the state",
                 _said(then),
                 _said(now),
-                f"restore what {before.id} was, or {_AGAIN}",
+                f"restore {before.id}, or {_AGAIN}",
                 before.id,
             )
     for place, (rows, wanted) in enumerate(zip(before.rows, after.rows, strict=False)):
@@ -107,17 +107,17 @@ def _columns(id_: str, place: int, inputs: int, then: Rows, now: Rows) -> Misfit
     side = ("left ", "right ")[place] if inputs == 2 else ""
     there = {column.name: column for column in then}
     missing = [column for column in now if column.name not in there]
-    what = f"{id_} keeps other columns of its {side}rows"
-    hint = f"give the operator the columns of before, or {_AGAIN}"
+    what = f"{id_} keeps different columns of its {side}rows"
+    hint = f"restore the columns of the operator, or {_AGAIN}"
     if missing:
         names = ", ".join(f"`{column.name}`" for column in missing)
-        what = f"{id_} would need {names} of its {side}rows, which its state has not kept"
-        hint = f"do without {names} above {id_}, or {_AGAIN}"
+        what = f"{id_} needs {names} of its {side}rows, which are not in its state"
+        hint = f"do not use {names} above {id_}, or {_AGAIN}"
     return Misfit(what, ", ".join(map(str, then)), ", ".join(map(str, now)), hint, id_)
 
 
 def _listed(contract: Contract) -> str:
-    return ", ".join(operator.id for operator in contract.operators) or "no operator keeps state"
+    return ", ".join(operator.id for operator in contract.operators) or "no stateful operators"
 
 
 def _said(value: Any) -> str:
@@ -133,8 +133,8 @@ def _sources(then: Contract, now: Contract) -> Iterator[Misfit]:
     )
     if not fits:
         yield Misfit(
-            "it reads other tables, or in another order",
+            "the job reads different tables, or in a different order",
             ", ".join(map(str, then.sources)) or "none",
             ", ".join(map(str, now.sources)) or "none",
-            f"read the tables of before in the same order, or {_AGAIN}",
+            f"read the same tables in the same order, or {_AGAIN}",
         )

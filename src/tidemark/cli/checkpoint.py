@@ -71,9 +71,9 @@ def _job(job: CheckpointJob, terminal: Terminal) -> Iterator[str]:
     for operator in job.operators:
         yield f"  operator     {operator.id}: {_kept(operator)}"
     if not job.operators:
-        yield "  operator     none keeps state"
+        yield "  operator     none is stateful"
     if job.counted_after is not None and job.counted_after != job.last_batch:
-        yield f"  state was counted after batch {job.counted_after}"
+        yield f"  state size as of batch {job.counted_after}"
 
 
 def _kept(operator: CheckpointOperator) -> str:

@@ -144,13 +144,13 @@ def _refused(job: str, id_: str | None, misfit: Misfit) -> StateOutcome:
 
 
 def _new(now: Contract) -> Iterator[StateOutcome]:
-    reason = "the checkpoint has no job of this name"
+    reason = "the checkpoint has no job with this name"
     for id_ in _ids(now):
         yield StateOutcome(now.job, id_, "rebuilt", reason)
 
 
 def _left(then: Contract) -> Iterator[StateOutcome]:
-    reason = "the script has no job of this name"
+    reason = "the script has no job with this name"
     for id_ in _ids(then):
         yield StateOutcome(then.job, id_, "lost", reason)
 

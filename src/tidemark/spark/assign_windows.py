@@ -62,7 +62,7 @@ def _windows(assigner: Assigner, moment: str) -> str:
                 f"transform({steps}, n -> named_struct('start', {start}, "
                 f"'end', {start} + n * {step}L))"
             )
-    raise AssertionError(f"a row alone does not say which windows it is in: {assigner}")
+    raise AssertionError(f"windows cannot be assigned row by row:  {assigner}")
 
 
 def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:

@@ -297,7 +297,7 @@ def _watermark(builder: Builder, node: AssignWatermark) -> Frame:
     below = builder.build(node.input)
     time = spark_text.name(below.columns[node.edge.names.index(node.column)])
     message = spark_text.string(
-        f"event time `{node.column}` is null; a row without a time has no place in a stream: "
+        f"event time `{node.column}` is NULL; every row of a stream needs an event time:  "
     )
     row = ", ".join(spark_text.name(name) for name in below.columns)
     fault = f"CASE WHEN {time} IS NULL THEN concat({message}, to_json(struct({row}))) END"

@@ -119,7 +119,7 @@ def _drops(
             return by_wall_clock(sessions, time, zone)
         case Sliding() | Cumulating():
             return by_wall_clock(Punctual(node.assigner, node.lateness_ms), time, zone)
-    raise AssertionError(f"no row is late for {node.assigner}")
+    raise AssertionError(f"rows are never late for {node.assigner}")
 
 
 def _nothing(rows: pl.DataFrame, _: pl.DataFrame) -> pl.DataFrame:

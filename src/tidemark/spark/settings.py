@@ -108,7 +108,7 @@ def start(config: Mapping[str, str]) -> SparkSession:
         from pyspark.sql import SparkSession
     except ImportError as problem:
         raise SetupError(
-            f"PySpark cannot be imported: {problem}", hint="pip install 'pyspark>=4.3,<4.4'"
+            f"cannot import PySpark: {problem}", hint="pip install 'pyspark>=4.3,<4.4'"
         ) from None
     builder = SparkSession.builder
     master = config.get("spark.master") or os.environ.get("MASTER") or "local[*]"
@@ -134,8 +134,8 @@ def _require_java() -> None:
     found = os.path.join(home, "bin", "java") if home else "java"
     if shutil.which(found) is None:
         raise SetupError(
-            "Spark needs Java, and there is none" + (f" in JAVA_HOME ({home})" if home else ""),
-            hint="install Java 17 or newer, or set JAVA_HOME; `tidemark doctor` says what it finds",
+            "Spark needs Java, and none was found" + (f" in JAVA_HOME ({home})" if home else ""),
+            hint="install Java 17 or newer, or set JAVA_HOME; check with `tidemark doctor`",
         )
 
 

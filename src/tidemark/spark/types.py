@@ -135,8 +135,8 @@ def _from_spark(type_: Any) -> t.DataType:
             )
     if kind not in _FLINK_OF_SPARK:
         raise NotSupported(
-            f"Spark's type {type_.simpleString()} is no type of Flink SQL",
-            hint="cast the column, to STRING for instance, before it is registered",
+            f"Spark's type {type_.simpleString()} is not supported in Flink SQL",
+            hint="cast the column, for example to STRING, before registering it",
         )
     return _FLINK_OF_SPARK[kind]
 
@@ -266,5 +266,5 @@ def _nested_from_arrow(type_: Any) -> t.DataType:
             tuple(t.Field(f.name, from_arrow(f.type, nullable=f.nullable)) for f in fields)
         )
     if str(type_) not in _FLINK_OF_ARROW:
-        raise NotSupported(f"Arrow's type {type_} is no type of Flink SQL")
+        raise NotSupported(f"Arrow's type {type_} is not supported in Flink SQL")
     return _FLINK_OF_ARROW[str(type_)]

@@ -94,7 +94,7 @@ def _changes(payload: str, bad: str, reading: Reading) -> str:
 def _no_before(op: str, reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('missing `before` in an event with `op` =  ', {op})",
+        problem=f"concat('missing `before` in an event with `op` = ', {op})",
         reason=string("the row before the change is needed to retract it"),
         hint=string(
             "with PostgreSQL as the source, set the table's REPLICA IDENTITY to FULL; "
@@ -106,7 +106,7 @@ def _no_before(op: str, reading: Reading) -> str:
 def _no_after(op: str, reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('missing `after` in an event with `op` =  ', {op})",
+        problem=f"concat('missing `after` in an event with `op` = ', {op})",
         reason=string("the row after the change is needed"),
     )
 

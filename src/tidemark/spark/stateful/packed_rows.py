@@ -79,8 +79,8 @@ def arrow_schema(schema: StructType) -> pa.Schema:
     for field in schema.fields:
         if "YearMonthIntervalType" in str(field.dataType):
             raise NotSupported(
-                f"an INTERVAL YEAR TO MONTH in a stateful operator: {field.name}",
-                notes={"reason": "the libraries that keep its state do not know the type"},
-                hint="cast the column to a number of months, or leave it out",
+                f"INTERVAL YEAR TO MONTH is not supported in a stateful operator: {field.name}",
+                notes={"why": "the libraries that store its state do not have this type"},
+                hint="cast the column to a number of months, or omit it",
             )
     return pa.schema([(f.name, to_arrow(from_spark(f.dataType))) for f in schema.fields])

@@ -136,9 +136,9 @@ class Pack:
         if times.null_count():
             row = rows.filter(times.is_null()).drop(HASH).row(0, named=True)
             raise DataError(
-                "the time attribute of a row is null",
+                "the time attribute of a row is NULL",
                 notes={"column": self.time_column, "row": row},
-                hint="filter such rows, or give the column a value where it has none",
+                hint="filter such rows, or replace NULL with a value",
             )
         return times
 

@@ -87,8 +87,8 @@ class StateStore:
             self.round_trips += len(pieces)
             if None in pieces:
                 raise JobError(
-                    f"the checkpoint lacks a part of the state (segment {id_}); go on from an "
-                    "earlier copy of it, or from the beginning with another checkpoint folder"
+                    f"a part of the state is missing from the checkpoint (segment {id_}); resume "
+                    "from an earlier copy of it, or start over with another checkpoint folder"
                 )
             rows = decode(b"".join(bytes(piece[0]) for piece in pieces))
             self._cache.put(id_, rows)
