@@ -14,10 +14,10 @@ from tidemark.plan import relations
 from tidemark.plan.aggregates import select as aggregates
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.bind import ranks
+from tidemark.plan.bind.joins import bind_sub_query
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse, refuse_what_cannot_run
-from tidemark.plan.joins import interval as interval_joins
-from tidemark.plan.joins import window as window_joins
+from tidemark.plan.joins.sub_queries import take_sub_queries
 from tidemark.plan.joins.temporal import is_temporal
 from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
 from tidemark.plan.nodes.union_all import merged
@@ -80,7 +80,7 @@ def _refuse_ordering(node: exp.Expression) -> None:
 
 def _bind_select(select: exp.Select, context: Context) -> Node:
     relations.check_hints(select.args.get("hints") or ())
-    select, sub_queries = interval_joins.take_sub_queries(select)
+    select, sub_queries = take_sub_queries(select)
     refuse_what_cannot_run(_without_temporal_joins(select, context))
     numbered = ranks.find(select, context.catalogs)
     if numbered is not None:
@@ -90,9 +90,7 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
         relation = relations.bind_from(select, context)
         condition = where.this if where is not None else None
     for sub_query in sub_queries:
-        relation = window_joins.bind_sub_query(
-            relation, sub_query, context
-        ) or interval_joins.bind_sub_query(relation, sub_query, context)
+        relation = bind_sub_query(relation, sub_query, context)
     if condition is not None:
         bound = context.binder(relation.scope).condition(condition, "WHERE")
         relation = replace(relation, node=Filter(relation.node, bound))

@@ -13,11 +13,10 @@ from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
 from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
 from tidemark.plan import late_rows
+from tidemark.plan.bind.joins import bind_join
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
-from tidemark.plan.joins import interval as interval_joins
 from tidemark.plan.joins import temporal as temporal_joins
-from tidemark.plan.joins import window as window_joins
 from tidemark.plan.nodes import Column, Edge, Node, Unnest
 from tidemark.plan.relation import (
     ONE_EMPTY_ROW,
@@ -47,9 +46,7 @@ def bind_from(select: exp.Select, context: Context) -> Relation:
             relation = _cross_unnest(relation, join, context)
         else:
             condition = where.this if where is not None else None
-            relation = window_joins.bind_window_join(
-                relation, join, condition, context
-            ) or interval_joins.bind_join(relation, join, condition, context)
+            relation = bind_join(relation, join, condition, context)
     return relation
 
 

@@ -10,6 +10,7 @@ from tidemark.dialect import span_of
 from tidemark.dialect.keywords import needs_quotes
 from tidemark.errors import NotSupported
 from tidemark.plan.context import Context
+from tidemark.plan.joins.bound import BoundJoin, check_not_in
 from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Bound, Interval
 from tidemark.plan.joins.sides import JoinSides
@@ -19,21 +20,21 @@ from tidemark.plan.scope import Scope, Visible
 from tidemark.types import quote_name
 
 
-def bind_regular_join(
-    left: Relation,
-    right: Relation,
-    matched: Condition,
-    interval: Interval | None,
-    how: How,
-    at: exp.Expression,
-    context: Context,
-) -> Relation:
+def applies(join: BoundJoin) -> bool:
+    return True
+
+
+def plan(join: BoundJoin, context: Context) -> Relation:
     """The pairs of rows with equal keys, as long as both are there."""
+    check_not_in(join)
+    left, right, how = join.left, join.right, join.how
+    matched = Condition.of(join)
     if not matched.left:
-        raise _without_equality(at, matched)
+        raise _without_equality(join.at, matched)
     for side, node in (("left", left.node), ("right", right.node)):
-        _check_whole_changes(side, node, at)
-    bound = _joined(left.node, right.node, matched, _why(matched, interval), how, context)
+        _check_whole_changes(side, node, join.at)
+    why = _why(matched, matched.interval)
+    bound = _joined(left.node, right.node, matched, why, how, context)
     _give_advice(bound, matched, left, right, context)
     one_sided = how in ("semi", "anti")
     visible = left.scope.visible if one_sided else (left.scope + right.scope).visible
@@ -106,16 +107,6 @@ def _name(scope: Scope, place: int) -> str:
 
 
 # --- what is refused -----------------------------------------------------------------------------
-
-
-def without_condition(join: exp.Join) -> NotSupported:
-    """NATURAL, USING and the like."""
-    return NotSupported(
-        "a join without ON is not supported yet",
-        at=span_of(join) or span_of(join.this),
-        notes={"why": "USING and NATURAL merge columns"},
-        hint="write the condition as ON l.k = r.k, and list the columns you want",
-    )
 
 
 def _without_equality(at: exp.Expression, matched: Condition) -> NotSupported:

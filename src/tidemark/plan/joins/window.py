@@ -13,73 +13,29 @@ from tidemark.errors import NotSupported, PlanError
 from tidemark.plan import window_words
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
-from tidemark.plan.joins import interval as interval_joins
-from tidemark.plan.joins.keys import key_pair, nullable_scope
+from tidemark.plan.joins.bound import BoundJoin, pairs_of
+from tidemark.plan.joins.keys import nullable_scope
 from tidemark.plan.joins.sides import JoinSides, Part
 from tidemark.plan.nodes import Edge, How, Node, WindowColumn, WindowJoin
 from tidemark.plan.nodes.window_columns import is_by_clock
 from tidemark.plan.relation import Relation
-from tidemark.plan.scalars.binder import Binder
-from tidemark.plan.scalars.conditions import flattened
-from tidemark.plan.scope import InnerFirst
 
-_HOW: dict[str, How] = {"INNER": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
 _BOUNDS = ("start", "end")
 
 
-def bind_window_join(
-    left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
-) -> Relation | None:
-    """The pairs of rows that are in one window; None where the join is of another kind."""
-    how = _HOW.get((join.args.get("side") or "INNER").upper())
-    no_words = join.args.get("using") or join.args.get("method")
-    if how is None or no_words or not _has_windows(left.node.edge):
-        return None
-    right = context.bind_relation(join.this)
-    matched = _Condition(left.node.edge, right.node.edge)
-    binder = context.binder(left.scope + right.scope)
-    for part in flattened(join.args["on"]) if join.args.get("on") is not None else ():
-        matched.add(part, binder)
-    if how == "inner":
-        # Those of WHERE are tested above the join too: here they only tell what may match.
-        for part in flattened(where) if where is not None else ():
-            matched.add_key(part, binder)
-    if not matched.has_windows:
-        _warn_of_windows(matched, context)
-        return None
-    bound = _joined(left.node, right.node, matched, how, join, context)
+def applies(join: BoundJoin) -> bool:
+    """Whether start and end of windows of one kind are compared."""
+    return _Condition.of(join).has_windows
+
+
+def plan(join: BoundJoin, context: Context) -> Relation:
+    """The pairs of rows that are in one window."""
+    left, right, how = join.left, join.right, join.how
+    bound = _joined(left.node, right.node, _Condition.of(join), how, join.at, context)
+    if how in ("semi", "anti"):
+        return Relation(bound, left.scope)
     scope = nullable_scope(left.scope, how in ("right", "full"))
     return Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
-
-
-def bind_sub_query(
-    left: Relation, sub: interval_joins.SubQuery, context: Context
-) -> Relation | None:
-    """The rows of `left` that have, or do not have, a row of the sub-query in their window;
-    None where the sub-query does not speak of windows."""
-    start, where = sub.query.args.get("from_"), sub.query.args.get("where")
-    if start is None or where is None or not _has_windows(left.node.edge):
-        return None
-    right = context.bind_relation(start.this)
-    matched = _Condition(left.node.edge, right.node.edge)
-    binder = context.binder(InnerFirst(left.scope, right.scope))
-    for part in flattened(where.this):
-        matched.add(part, binder)
-    for compared, selected in zip(sub.compared, sub.query.expressions, strict=False):
-        pair = binder.bind(compared), binder.bind(selected)
-        if sub.how == "anti":
-            matched.add_unless_known_different(*pair, sub.node, binder)
-        else:
-            matched.add_equality(*pair, exp.EQ(this=compared, expression=selected), binder)
-    if not matched.has_windows:
-        _warn_of_windows(matched, context)
-        return None
-    bound = _joined(left.node, right.node, matched, sub.how, sub.node, context)
-    return Relation(bound, left.scope)
-
-
-def _has_windows(edge: Edge) -> bool:
-    return any(column.window is not None for column in edge.columns)
 
 
 # --- the condition -----------------------------------------------------------------------------
@@ -101,48 +57,14 @@ class _Condition:
     def has_windows(self) -> bool:
         return self.bounds.keys() >= set(_BOUNDS)
 
-    def add(self, part: exp.Expression, binder: Binder) -> None:
-        """A part of ON."""
-        if not isinstance(part, exp.EQ | exp.NullSafeEQ):
-            self.rest.append((binder.condition(part, "ON"), part))
-            return
-        one, other = binder.bind(part.this), binder.bind(part.expression)
-        self.add_equality(one, other, part, binder)
-
-    def add_key(self, part: exp.Expression, binder: Binder) -> None:
-        """A part of WHERE, which may speak of tables that are not in sight yet."""
-        if not isinstance(part, exp.EQ):
-            return
-        try:
-            one, other = binder.bind(part.this), binder.bind(part.expression)
-        except (PlanError, NotSupported):
-            return  # it is bound again where all tables are in sight
-        pair = key_pair(one, other, len(self.left.columns), part)
-        if pair is not None:
-            self._add_pair(*pair, nulls_equal=False)
-
-    def add_equality(
-        self, one: Expression, other: Expression, part: exp.Expression, binder: Binder
-    ) -> None:
-        nulls_equal = isinstance(part, exp.NullSafeEQ)
-        pair = key_pair(one, other, len(self.left.columns), part)
-        if pair is not None:
-            self._add_pair(*pair, nulls_equal)
-        else:
-            name = "IS NOT DISTINCT FROM" if nulls_equal else "="
-            self.rest.append((binder.operator(name, [one, other], part), part))
-
-    def add_unless_known_different(
-        self, one: Expression, other: Expression, part: exp.Expression, binder: Binder
-    ) -> None:
-        """`one NOT IN (other)`: a null on either side might be equal, so it excludes too."""
-        if not (one.type.nullable or other.type.nullable):
-            self.add_equality(one, other, exp.EQ(this=part, expression=part), binder)
-            return
-        tests = [binder.operator("IS NULL", [side], part) for side in (one, other)]
-        equal = binder.operator("=", [one, other], part)
-        either = binder.operator("OR", tests, part)
-        self.rest.append((binder.operator("OR", [either, equal], part), part))
+    @classmethod
+    def of(cls, join: BoundJoin) -> _Condition:
+        made = cls(join.left.node.edge, join.right.node.edge)
+        made.rest += [one.part for one in join.on if one.pair is None]
+        known = [one for one in join.where if not one.nulls_equal]
+        for pair in pairs_of([*join.on, *known]):
+            made._add_pair(*pair)
+        return made
 
     def _add_pair(self, mine: Expression, theirs: Expression, nulls_equal: bool) -> None:
         windows = _window(self.left, mine), _window(self.right, theirs)
@@ -165,9 +87,9 @@ def _window(edge: Edge, value: Expression) -> WindowColumn | None:
 # --- what is said and refused --------------------------------------------------------------------
 
 
-def _warn_of_windows(matched: _Condition, context: Context) -> None:
+def warn_if_almost(join: BoundJoin, context: Context) -> None:
     """Say why a join that speaks of a window is not a window join, where it is one almost."""
-    what = ""
+    matched, what = _Condition.of(join), ""
     if matched.different:
         mine, theirs = matched.different[0]
         names = [window_words.window(mine.assigner), window_words.window(theirs.assigner)]

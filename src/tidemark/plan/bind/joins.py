@@ -1,0 +1,51 @@
+"""Joins of two sides, versions apart: bound once, then classified by a table of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from sqlglot import exp
+
+from tidemark.plan.context import Context
+from tidemark.plan.joins import interval, regular, window
+from tidemark.plan.joins.bound import BoundJoin
+from tidemark.plan.joins.sub_queries import SubQuery
+from tidemark.plan.relation import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A kind of join: what it is recognized by, and what it plans."""
+
+    name: str
+    applies: Callable[[BoundJoin], bool]
+    plan: Callable[[BoundJoin, Context], Relation]
+
+
+# The first that applies; the last one always does.
+RULES: Final = (
+    Rule("window join", window.applies, window.plan),
+    Rule("interval join", interval.applies, interval.plan),
+    Rule("regular join", regular.applies, regular.plan),
+)
+
+
+def bind_join(
+    left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
+) -> Relation:
+    """The rows of `left` joined with a further relation of FROM."""
+    return _classified(BoundJoin.of(left, join, where, context), context)
+
+
+def bind_sub_query(left: Relation, sub: SubQuery, context: Context) -> Relation:
+    """The rows of `left` that have, or do not have, a row of a sub-query."""
+    return _classified(BoundJoin.of_sub_query(left, sub, context), context)
+
+
+def _classified(join: BoundJoin, context: Context) -> Relation:
+    rule = next(rule for rule in RULES if rule.applies(join))
+    if rule.plan is not window.plan:
+        window.warn_if_almost(join, context)
+    return rule.plan(join, context)
