@@ -16,7 +16,7 @@ import tidemark
 from examples.demo.market import deliver, moments
 from examples.demo.screen import Screen
 from tidemark import Result, Session, TidemarkError
-from tidemark.cli.quiet import spark_output_in_a_log
+from tidemark.cli.output_log import spark_output_to_log
 from tidemark.cli.status import StatusLine
 from tidemark.cli.terminal import Terminal
 
@@ -33,7 +33,7 @@ def main() -> None:
     screen.open(script)
     with (
         in_new_folder() as folder,
-        spark_output_in_a_log(terminal),
+        spark_output_to_log(terminal),
         tidemark.connect(spark_config=SPARK) as session,
     ):
         play(session, script, folder, screen, status)

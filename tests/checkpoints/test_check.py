@@ -13,7 +13,7 @@ from tidemark.checkpoints.contract import write
 from tidemark.cli.app import invoke
 from tidemark.cli.checkpoint import check_command, copy_command, show_command
 from tidemark.cli.choices import CheckFormat
-from tidemark.cli.endings import Failed
+from tidemark.cli.exit_codes import Failed
 
 from .contracts import TABLES, contract
 from .folders import QUERY, checkpoint

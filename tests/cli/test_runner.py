@@ -62,7 +62,7 @@ def test_json_lines_have_stdout_and_stderr_to_themselves():
     assert err(terminal) == ""
 
 
-def test_quiet_says_nothing_but_results():
+def test_output_log_says_nothing_but_results():
     session = FakeSession(
         FakeResult("ok", message="created"),
         FakeResult("query", changes=ROWS),

@@ -27,7 +27,7 @@ LIVE = """
 import sys
 import typer
 from tests.cli.fakes import FakeResult, FakeSession, inserts
-from tidemark.cli.endings import ending
+from tidemark.cli.exit_codes import errors_as_exit_codes
 from tidemark.cli.choices import ColorChoice
 from tidemark.cli.run import run_scripts
 from tidemark.cli.runner import Display
@@ -35,7 +35,7 @@ from tidemark.errors import Source
 
 rows = inserts(*((n, f"row {n}") for n in range(50)))
 try:
-    with ending(ColorChoice.auto, debug=False) as terminal:
+    with errors_as_exit_codes(ColorChoice.auto, debug=False) as terminal:
         session = FakeSession(FakeResult("query", changes=rows, endless=True))
         run_scripts(session, [], [Source("")], terminal, Display())
 except typer.Exit as leaving:

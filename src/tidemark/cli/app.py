@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tidemark.cli.choices import CheckFormat, ColorChoice, Output, PlanFormat
-from tidemark.cli.endings import ending
+from tidemark.cli.exit_codes import errors_as_exit_codes
 
 app = typer.Typer(
     name="tidemark",
@@ -120,7 +120,7 @@ def run(
     \b
     Exit code: 0 fine, 1 an error in the SQL or a job, 2 wrong usage, 130 stopped by Ctrl-C.
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.catalog.options import IGNORE_UNCLAIMED
         from tidemark.cli.run import run_command
         from tidemark.cli.runner import Display
@@ -153,7 +153,7 @@ def check(
 
     Needs no Java and no Spark. The exit code is 1 if there are errors.
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.check import check_command
 
         check_command(file, execute, init, settings, format, terminal)
@@ -177,7 +177,7 @@ def explain(
       tidemark explain orders.sql --format mermaid > plan.mmd
       tidemark explain -e "SELECT 1 + 1" --format json
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.explain import explain_command
 
         explain_command(file, execute, init, settings, format, terminal)
@@ -202,7 +202,7 @@ def verify(
     Nothing is written: of an INSERT only the query runs. The exit code is 1 if a query gives
     other rows one way than the other.
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.verify import verify_command
 
         verify_command(file, execute, init, settings, terminal, debug=debug)
@@ -241,7 +241,7 @@ def checkpoint_show(
     \b
     Exit code: 0 fine, 1 not a checkpoint or one that cannot be read, 2 wrong usage.
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.checkpoint import show_command
 
         show_command(folder, format, terminal)
@@ -271,7 +271,7 @@ def checkpoint_check(
     \b
     Exit code: 0 all state is kept, 1 some is lost or refused, 2 wrong usage.
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.checkpoint import check_command
 
         check_command(folder, file, execute, init, settings, format, terminal)
@@ -295,7 +295,7 @@ def checkpoint_copy(
     \b
     Exit code: 0 fine, 1 it cannot be copied, 2 wrong usage.
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.checkpoint import copy_command
 
         copy_command(folder, target, terminal)
@@ -324,7 +324,7 @@ def sql(
     leaves. `HELP;` lists what else there is. On a terminal ~/.config/tidemark/init.sql is run
     first, if it is there.
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.runner import Display
         from tidemark.cli.shell.command import shell_command
 
@@ -351,7 +351,7 @@ def doctor(
 
     The exit code is 1 if something needed is missing.
     """
-    with ending(color, debug) as terminal:
+    with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.doctor.command import doctor_command
 
         doctor_command(terminal, as_json=json, with_spark=spark, debug=debug)

@@ -12,7 +12,7 @@ from tidemark import connectors
 from tidemark.catalog.tables import Identifier, Table
 from tidemark.cli.assumed_tables import AssumedTraits, tables_used
 from tidemark.cli.choices import CheckFormat
-from tidemark.cli.endings import Failed
+from tidemark.cli.exit_codes import Failed
 from tidemark.cli.problems import report, report_warning
 from tidemark.cli.scripts import init_scripts, read_scripts, read_settings
 from tidemark.cli.status import count

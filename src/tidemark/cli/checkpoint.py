@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from tidemark.checkpoints.overview import CheckpointJob, CheckpointOperator
 from tidemark.cli.choices import CheckFormat
-from tidemark.cli.endings import Failed
+from tidemark.cli.exit_codes import Failed
 from tidemark.cli.scripts import init_scripts, read_scripts, read_settings
 from tidemark.cli.terminal import Terminal
 from tidemark.session.checkpoints import Checkpoint, StateOutcome

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from tidemark.cli.interrupts import Interrupted, Interrupts
-from tidemark.cli.quiet import spark_output_in_a_log
+from tidemark.cli.output_log import spark_output_to_log
 from tidemark.cli.runner import Display, Runner
 from tidemark.cli.scripts import init_scripts, open_session, read_scripts, read_settings
 from tidemark.cli.terminal import Terminal
@@ -31,7 +31,7 @@ def run_command(
     scripts = read_scripts(file, execute)
     first = init_scripts(init)
     options = read_settings(settings)
-    with nullcontext() if debug else spark_output_in_a_log(terminal):
+    with nullcontext() if debug else spark_output_to_log(terminal):
         session = open_session(options, checkpoint)
         run_scripts(session, first, scripts, terminal, display)
 

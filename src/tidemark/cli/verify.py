@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from tidemark.cli.endings import Failed
+from tidemark.cli.exit_codes import Failed
 from tidemark.cli.interrupts import Interrupts
-from tidemark.cli.quiet import spark_output_in_a_log
+from tidemark.cli.output_log import spark_output_to_log
 from tidemark.cli.scripts import init_scripts, open_session, read_scripts, read_settings
 from tidemark.cli.terminal import Terminal
 
@@ -28,7 +28,7 @@ def verify_command(
     first = init_scripts(init)
     options = read_settings(settings)
     checked = unequal = 0
-    with nullcontext() if debug else spark_output_in_a_log(terminal), Interrupts():
+    with nullcontext() if debug else spark_output_to_log(terminal), Interrupts():
         session = open_session(options, None)
         try:
             for source in first:

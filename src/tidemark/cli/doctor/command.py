@@ -9,8 +9,8 @@ from tidemark.cli.doctor.connectors import check_connectors
 from tidemark.cli.doctor.findings import Finding, healthy, json_text, plain_text
 from tidemark.cli.doctor.machine import check_java, check_machine, check_worker_python
 from tidemark.cli.doctor.packages import check_connect, check_packages, check_python
-from tidemark.cli.endings import Failed
-from tidemark.cli.quiet import spark_output_in_a_log
+from tidemark.cli.exit_codes import Failed
+from tidemark.cli.output_log import spark_output_to_log
 from tidemark.cli.scripts import open_session
 from tidemark.cli.status import StatusLine
 from tidemark.cli.terminal import Terminal
@@ -40,7 +40,7 @@ def _with_spark(terminal: Terminal, debug: bool) -> list[Finding]:
     from tidemark.cli.doctor.spark_start import check_spark
 
     status = StatusLine(terminal)
-    with nullcontext() if debug else spark_output_in_a_log(terminal):
+    with nullcontext() if debug else spark_output_to_log(terminal):
         try:
             return Worker().call(
                 lambda: list(check_spark(lambda: open_session({}, None))),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from tidemark.cli.interrupts import Interrupts
-from tidemark.cli.quiet import spark_output_in_a_log
+from tidemark.cli.output_log import spark_output_to_log
 from tidemark.cli.run import run_command
 from tidemark.cli.runner import Display, Runner
 from tidemark.cli.scripts import init_scripts, open_session, personal_init_script, read_settings
@@ -26,7 +26,7 @@ def shell_command(
     if not sys.stdin.isatty():
         run_command("-", [], init, settings, checkpoint, terminal, display, debug=debug)
         return
-    with nullcontext() if debug else spark_output_in_a_log(terminal):
+    with nullcontext() if debug else spark_output_to_log(terminal):
         _converse(init, settings, checkpoint, terminal, display, debug=debug)
 
 

@@ -10,8 +10,8 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from tidemark import functions
-from tidemark.cli.shell.option_words import option_words
-from tidemark.cli.shell.words import COMMANDS, LONGER_PHRASES, PHRASES, STATEMENTS, TYPES
+from tidemark.cli.shell.option_completion import complete_option
+from tidemark.cli.shell.vocabulary import COMMANDS, LONGER_PHRASES, PHRASES, STATEMENTS, TYPES
 from tidemark.dialect.keywords import quoted_if_needed
 from tidemark.dialect.statements import Name
 from tidemark.errors import SqlError
@@ -47,7 +47,7 @@ class SqlCompleter(Completer):
         before = document.text_before_cursor
         quoted = _OPEN_QUOTE.search(before) if before.count("'") % 2 else None
         if quoted is not None:
-            options = [Suggestion(key, "option") for key in option_words(before, document.text)]
+            options = [Suggestion(key, "option") for key in complete_option(before, document.text)]
             yield from _matching(options, quoted[1])
             return
         word = _last_word(before)

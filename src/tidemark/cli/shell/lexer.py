@@ -10,7 +10,7 @@ from pygments.lexer import RegexLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
 from tidemark import functions
-from tidemark.cli.shell.words import KEYWORDS, PHRASES, TYPES
+from tidemark.cli.shell.vocabulary import KEYWORDS, PHRASES, TYPES
 
 
 def _word(lexer: object, match: re.Match[str]) -> Iterator[tuple[int, Any, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tidemark import types as t
 from tidemark.catalog.options import SAVEPOINT_FOLDER
-from tidemark.cli.endings import report_failure
+from tidemark.cli.exit_codes import report_failure
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.jobs import bounded, stop_within
 from tidemark.cli.runner import Runner

@@ -1,4 +1,4 @@
-"""How a command may end, as exit codes."""
+"""Exit codes of commands, and how exceptions become them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
 
 class Failed(Exception):
-    """The command did its work, and the outcome is bad; all has been said."""
+    """The command ran, but the outcome is a failure that has already been reported."""
 
 
 @contextmanager
-def ending(color: ColorChoice, debug: bool) -> Iterator[Terminal]:
+def errors_as_exit_codes(color: ColorChoice, debug: bool) -> Iterator[Terminal]:
     """A terminal to work with; whatever the body raises becomes a message and an exit code."""
     terminal = Terminal(color)
     try:
@@ -45,7 +45,7 @@ def ending(color: ColorChoice, debug: bool) -> Iterator[Terminal]:
 
 
 def report_failure(error: Exception, terminal: Terminal, debug: bool) -> int:
-    """Say what went wrong, and how to see more of it if that is a surprise. The exit code."""
+    """Report an error, with a pointer to details if it is unexpected. Returns the exit code."""
     if debug:
         print_traceback(error)
     if isinstance(error, TidemarkError):
@@ -56,7 +56,7 @@ def report_failure(error: Exception, terminal: Terminal, debug: bool) -> int:
 
 
 def _forget_output() -> None:
-    """Nobody reads any more; what is still buffered must not fail once more at the exit."""
+    """The reader is gone: buffered output must not fail again at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -16,7 +16,7 @@ _CONNECTOR = re.compile(r"'connector'\s*=\s*'([^']+)'", re.IGNORECASE)
 _FORMAT = re.compile(r"'format'\s*=\s*'([^']+)'", re.IGNORECASE)
 
 
-def option_words(before: str, text: str) -> Iterable[str]:
+def complete_option(before: str, text: str) -> Iterable[str]:
     """Suggestions for the literal that is open at the end of `before`."""
     value_of = _VALUE_OF.search(before)
     if value_of is not None:

@@ -25,7 +25,7 @@ _ALWAYS_THERE = b"WARNING: Using incubator modules: jdk.incubator.vector\n"
 
 
 @contextmanager
-def spark_output_in_a_log(terminal: Terminal, folder: Path | None = None) -> Iterator[Path]:
+def spark_output_to_log(terminal: Terminal, folder: Path | None = None) -> Iterator[Path]:
     """While entered, child processes print into a file. The terminal, `print` and Python's
     streams stay where they are. The file is kept only for an error that it may explain."""
     log = _new_log(folder)
@@ -33,15 +33,15 @@ def spark_output_in_a_log(terminal: Terminal, folder: Path | None = None) -> Ite
         try:
             yield log
         except (JobError, SetupError) as error:
-            if _tells_something(log):
+            if _has_content(log):
                 error.notes["Spark's log"] = log
             raise
         finally:
-            if not _tells_something(log):
+            if not _has_content(log):
                 log.unlink(missing_ok=True)
 
 
-def _tells_something(log: Path) -> bool:
+def _has_content(log: Path) -> bool:
     return log.exists() and log.read_bytes() not in (b"", _ALWAYS_THERE)
 
 

@@ -14,14 +14,14 @@ from tidemark.spark.logs import LOG4J, quiet_spark_config
 PROGRAM = """
 import subprocess, sys, warnings
 from pathlib import Path
-from tidemark.cli.quiet import spark_output_in_a_log
+from tidemark.cli.output_log import spark_output_to_log
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import JobError
 
 terminal = Terminal()
 noise = {noise!r}
 try:
-    with spark_output_in_a_log(terminal, Path({folder!r})):
+    with spark_output_to_log(terminal, Path({folder!r})):
         subprocess.run([sys.executable, "-c", noise])
         warnings.warn("of a library")
         terminal.write("result\\n")
