@@ -20,9 +20,9 @@ from tidemark.types import quote_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """What all windows have: when results are told, and how late rows may be.
+    """Settings of all windows: when results are emitted, and how late rows may be.
 
-    A period of 0 milliseconds is at each row, None not at all.
+    A period of 0 milliseconds means for each row, None means never.
     """
 
     early_ms: int | None = None
@@ -30,31 +30,31 @@ class Window:
     lateness_ms: int = 0
 
     def early_fire(self, every: str | None = None) -> Self:
-        """The window with results before its end: every so often by the clock, or at each row."""
+        """Also emit results before the end of the window: periodically, or for each row."""
         return replace(self, early_ms=_milliseconds(every) if every else 0)
 
     def late_fire(self, every: str | None = None) -> Self:
-        """The window with a new result when late rows come; `allowed_lateness` says how late."""
+        """Emit an updated result for late rows, up to `allowed_lateness`."""
         return replace(self, late_ms=_milliseconds(every) if every else 0)
 
     def allowed_lateness(self, lateness: str) -> Self:
-        """The window open for late rows for so long after its end. They are told at each row
-        unless `late_fire` says otherwise."""
+        """Keep the window open for late rows this long after its end. Results are updated for each
+        late row unless `late_fire` sets a period."""
         late = self.late_ms if self.late_ms is not None else 0
         return replace(self, lateness_ms=_milliseconds(lateness), late_ms=late)
 
     @property
     def row_counts(self) -> tuple[int, int] | None:
-        """The size and slide of a window of rows; None where windows are of time."""
+        """The size and slide of a row-count window; None for time windows."""
         return None
 
     @property
     def time(self) -> str | None:
-        """The column that windows of time are by."""
+        """The time column of a time window."""
         return None
 
     def function(self, table: str, keys: Sequence[str] = ()) -> str:
-        """The window as a table function of Flink SQL; sessions are of the keys."""
+        """The window as a table function of Flink SQL; sessions are partitioned by the keys."""
         raise NotImplementedError
 
     def _function(self, name: str, table: str, on: str, *lengths: str | None) -> str:

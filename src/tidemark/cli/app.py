@@ -280,7 +280,7 @@ def checkpoint_check(
 @checkpoint_app.command("copy", short_help="Copy a checkpoint so that jobs can start from it.")
 def checkpoint_copy(
     folder: Folder,
-    target: Annotated[str, typer.Argument(metavar="NEW", help="A folder that is not there yet.")],
+    target: Annotated[str, typer.Argument(metavar="NEW", help="A folder that does not exist yet.")],
     color: Color = ColorChoice.auto,
     debug: Debug = False,
 ) -> None:

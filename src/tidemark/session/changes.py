@@ -1,4 +1,4 @@
-"""The changes of a running query, handed from Spark to whoever reads them."""
+"""The changes of a running query, passed from Spark to the reader."""
 
 from __future__ import annotations
 

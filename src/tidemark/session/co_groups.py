@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Rows with an event time. `delay` says how late they may come."""
+    """Rows with an event time. `delay` is how late they may arrive."""
 
     frame: DataFrame
     time: str

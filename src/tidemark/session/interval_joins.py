@@ -39,7 +39,7 @@ def interval_join(
     how: How = "inner",
     watermarks: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """The rows of both sides with equal keys whose times are near each other.
+    """Pairs of rows with equal keys whose times are within bounds of each other.
 
     `right_time` must lie in [`left_time` + lower, `left_time` + upper], where `between` are the
     two bounds: `("-10 seconds", "1 minute")`. A row without a partner comes out, where `how` keeps
@@ -100,7 +100,7 @@ def _clock(seconds: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Rows with an event time. `delay` says how late they may come."""
+    """Rows with an event time. `delay` is how late they may arrive."""
 
     frame: DataFrame
     time: str
@@ -138,7 +138,7 @@ class KeyedStream:
     keys: tuple[str, ...]
 
     def interval_join(self, other: KeyedStream) -> IntervalJoin:
-        """Pairs of rows with equal keys; how far apart they may be says `between`."""
+        """Pairs of rows with equal keys; `between` sets how far apart they may be."""
         if len(self.keys) != len(other.keys):
             raise PlanError(
                 "both sides of an interval join must have the same number of keys",
@@ -149,7 +149,7 @@ class KeyedStream:
 
 @dataclass(frozen=True, slots=True)
 class IntervalJoin:
-    """The pairs of two keyed streams whose times are near each other, as in Flink's stream API.
+    """The pairs of two keyed streams within time bounds, as in Flink's stream API.
 
     Inner only. A row that comes behind the watermark is dropped.
     """

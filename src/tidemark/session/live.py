@@ -28,7 +28,7 @@ _LOOK_EVERY_SECONDS = 0.2
 
 
 class LiveTable:
-    """A table that changes in place: rows come, are replaced and go, as the query says.
+    """A live table: rows are added, replaced and removed as the query's results change.
 
     It follows the query on a thread of its own, from the moment it is made. A notebook that
     displays it sees it change; `show()` does that in a terminal. Of a query that only adds rows

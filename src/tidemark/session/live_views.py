@@ -78,7 +78,7 @@ class Snapshot:
         return Group(table, Text(self.caption, style="dim"))
 
     def text(self) -> str:
-        """The table as it stands in a terminal."""
+        """The table as drawn in a terminal."""
         from rich.console import Console
 
         out = io.StringIO()

@@ -109,7 +109,7 @@ class Session:
     # --- SQL -----------------------------------------------------------------------------------
 
     def sql(self, text: str, name: str = "<sql>") -> Result:
-        """Run every statement of the text; the last one's result. Jobs run on in the background."""
+        """Run all statements of a script and return the last result. Jobs run in the background."""
         results = deque(self.run(text, name), maxlen=1)
         if not results:
             raise TidemarkError("the script contains no statements")

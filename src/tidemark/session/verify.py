@@ -52,7 +52,7 @@ def verify(session: Session, text: str, name: str = "<sql>") -> Iterator[Verific
 
 
 def _verified(session: Session, statement: Runnable, source: Source) -> Iterator[Verification]:
-    """Each way has a plan of its own: a batch tells groups once, where a stream tells changes."""
+    """Each mode has its own plan: a batch emits each group once, a stream emits changes."""
     stream = session.workspace.dry_run(statement, source, "streaming")
     if not stream.bounded:
         raise PlanError(

@@ -84,7 +84,7 @@ class Workspace:
         return [self.apply(statement, script.source) for statement in script.statements]
 
     def plan_windows(self, statement: s.Query, source: Source, rules: EmitRules) -> Planned:
-        """A query whose windows tell their results by the rules, whatever the options say."""
+        """A query whose windows emit results by the rules, regardless of session options."""
         try:
             return Planned(statement, source, plan=self.planner.plan(statement, rules))
         except SqlError as error:

@@ -56,8 +56,8 @@ def _give_advice(
     kept = max(interval.upper, -interval.lower, 0)
     if 0 < context.state_ttl_ms < kept:
         context.warn(
-            f"the interval join over {names} keeps rows for {kept / 1000:,.10g} s, as its bounds "
-            f"say: 'table.exec.state.ttl' does not shorten this (same in Flink)"
+            f"the interval join over {names} keeps rows for {kept / 1000:,.10g} s because of its "
+            "bounds; 'table.exec.state.ttl' does not shorten this (same in Flink)"
         )
     if not matched.left:
         context.warn(

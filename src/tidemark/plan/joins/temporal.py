@@ -182,9 +182,9 @@ def _warn_of_repeated_keys(versions: _Versions, context: Context) -> None:
         if node.table.primary_key is not None:
             keys = ", ".join(node.table.primary_key.columns)
             context.warn(
-                f"`{node.table.name}` only inserts, and its primary key ({keys}) says that no key "
-                "comes twice; one that does gets a new version with each row. If that is meant, "
-                "say so with a view that keeps the last row of each key"
+                f"`{node.table.name}` is append-only, so each row of its primary key ({keys}) "
+                "becomes a new version, although a primary key is unique. If that is intended, "
+                "use a view that keeps the last row of each key"
             )
 
 
