@@ -153,7 +153,7 @@ def test_a_key_on_a_table_that_only_inserts_is_warned_of(tables):
     )
     made = plan("SELECT 1 FROM o JOIN ins FOR SYSTEM_TIME AS OF o.ts AS x ON o.cur = x.cur", tables)
 
-    assert ["`ins` only inserts" in warning for warning in made.warnings] == [True]
+    assert ["`ins` is append-only" in warning for warning in made.warnings] == [True]
 
 
 def test_plans_say_whether_they_remember_anything(tables):
