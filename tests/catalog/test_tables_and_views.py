@@ -195,7 +195,7 @@ def test_view_in_another_database_means_the_tables_of_the_current_one():
 )
 def test_view_cannot_be_made_of_itself(statement):
     at = workspace(T, "CREATE VIEW v AS SELECT a FROM t")
-    assert refused(statement, at=at).message == "view `v` uses itself"
+    assert refused(statement, at=at).message == "view `v` refers to itself"
 
 
 def test_views_cannot_be_made_of_each_other():
