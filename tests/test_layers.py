@@ -20,6 +20,7 @@ ORDER = (
     ("dialect",),
     ("catalog",),
     ("plan",),
+    ("physical",),
     ("checkpoints",),
     ("rows",),
     ("spark",),

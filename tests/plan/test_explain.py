@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.plan.marked import plan, refused, workspace, world
-from tidemark.plan.explain import explain
+from tidemark.physical.explain import explain
 
 FOLDER = Path(__file__).parent / "explained"
 SUFFIXES = {"text": ".txt", "mermaid": ".mmd", "json": ".json"}

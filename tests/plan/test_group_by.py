@@ -6,7 +6,7 @@ import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog
-from tidemark.plan.explain import explain
+from tidemark.physical.explain import explain
 from tidemark.plan.nodes import GroupAggregate, Node, UnionAll, walk
 
 

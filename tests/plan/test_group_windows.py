@@ -8,7 +8,7 @@ from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Emit, Firing, Session, Sliding
-from tidemark.plan.explain import explain
+from tidemark.physical.explain import explain
 from tidemark.plan.nodes import Filter, Node, WindowAggregate, walk
 
 DDL = """

@@ -6,7 +6,7 @@ import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.errors import NotSupported
-from tidemark.plan.explain import explain
+from tidemark.physical.explain import explain
 from tidemark.plan.nodes import Filter, IntervalJoin, delay_ms, is_stateful, walk
 from tidemark.session.workspace import Workspace
 

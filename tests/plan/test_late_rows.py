@@ -8,7 +8,7 @@ from tests.plan.marked import edge, plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Cumulating, Session, Sliding
-from tidemark.plan.explain import explain
+from tidemark.physical.explain import explain
 from tidemark.plan.joins.co_groups import bind_co_group
 from tidemark.plan.late_rows import bind_late_rows
 from tidemark.plan.nodes import (

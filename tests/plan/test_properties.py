@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.plan.marked import workspace
 from tests.searching import searched
 from tidemark.errors import SqlError
+from tidemark.physical.explain import explain
 from tidemark.plan import expressions
-from tidemark.plan.explain import explain
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import (
     AssignWatermark,

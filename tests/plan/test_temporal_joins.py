@@ -7,7 +7,7 @@ import pytest
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.errors import NotSupported, PlanError
-from tidemark.plan.explain import explain
+from tidemark.physical.explain import explain
 from tidemark.plan.nodes import Filter, KeepLast, TemporalJoin, is_stateful, walk
 from tidemark.session.workspace import Workspace
 

@@ -7,7 +7,7 @@ import pytest
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Session, Sliding
-from tidemark.plan.explain import explain
+from tidemark.physical.explain import explain
 from tidemark.plan.nodes import (
     AssignWindows,
     GroupAggregate,

@@ -11,7 +11,8 @@ from tidemark.cli.scripts import init_scripts, read_scripts, read_settings
 from tidemark.cli.terminal import Terminal
 from tidemark.dialect import statements as s
 from tidemark.errors import Source
-from tidemark.plan.explain import as_json, explain
+from tidemark.physical import Settings
+from tidemark.physical.explain import Format, as_json, explain
 from tidemark.plan.planner import Plan
 from tidemark.session.workspace import Planned, Workspace
 
@@ -35,6 +36,7 @@ class Placed:
 
     plan: Plan
     place: str
+    settings: Settings
 
 
 def plans_of(
@@ -44,7 +46,7 @@ def plans_of(
     for source in init:
         workspace.plan_script(source.text, source.name)
     return [
-        Placed(plan, _place(planned))
+        Placed(plan, _place(planned), Settings.of(workspace.options))
         for source in scripts
         for planned in workspace.plan_script(source.text, source.name)
         for plan in _plans(planned, workspace)
@@ -70,16 +72,17 @@ def show_plans(plans: Sequence[Placed], format: PlanFormat, terminal: Terminal) 
         if len(plans) > 1:
             gap = "\n" if number else ""
             terminal.write(f"{gap}{terminal.paint(f'{comment} {placed.place}', 'bold')}\n")
-        terminal.write(_as_text(placed.plan, format) + "\n")
+        terminal.write(_as_text(placed, format) + "\n")
 
 
-def _as_text(plan: Plan, format: PlanFormat) -> str:
-    return explain(plan, "mermaid" if format is PlanFormat.mermaid else "text")
+def _as_text(placed: Placed, format: PlanFormat) -> str:
+    drawn: Format = "mermaid" if format is PlanFormat.mermaid else "text"
+    return explain(placed.plan, drawn, settings=placed.settings)
 
 
 def _as_json(plans: Sequence[Placed]) -> str:
     """An object for one plan, a list for several."""
-    values = [{"at": placed.place, **as_json(placed.plan)} for placed in plans]
+    values = [{"at": placed.place, **as_json(placed.plan, placed.settings)} for placed in plans]
     return json.dumps(values[0] if len(values) == 1 else values, indent=2, ensure_ascii=False)
 
 

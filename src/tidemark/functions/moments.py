@@ -33,6 +33,23 @@ def _micros_of_clock(clock: str) -> str:
     return f"({days} * {_DAY_MICROS} + time_to_micros(CAST({clock} AS TIME(6))))"
 
 
+def millis_of_clock(clock: str) -> str:
+    """A TIMESTAMP_NTZ as whole milliseconds since 1970, read as UTC; rounded down, always."""
+    return f"CAST(floor({micros_of_clock(clock)} / 1000) AS BIGINT)"
+
+
+def clock_of_millis(millis: str) -> str:
+    """The TIMESTAMP_NTZ that a clock in UTC shows so many milliseconds after the start of 1970."""
+    return f"timestampadd(MICROSECOND, ({millis}) * 1000L, {_EPOCH})"
+
+
+def is_utc(zone: str) -> bool:
+    return zone.upper() in _UTC
+
+
+_UTC = ("UTC", "ETC/UTC", "GMT", "Z")
+
+
 def utc_clock(instant: str) -> str:
     """What a clock in UTC shows at a TIMESTAMP, as a TIMESTAMP_NTZ."""
     return f"timestampadd(MICROSECOND, unix_micros({instant}), {_EPOCH})"

@@ -11,19 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.options import (
-    AGGREGATE_PHASES,
     CHECKPOINT_INTERVAL,
     IGNORE_UNCLAIMED,
-    LOCAL_TIME_ZONE,
     MAX_PARALLELISM,
     SAVEPOINT,
-    STATE_TTL,
 )
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
 from tidemark.errors import Source, TidemarkError
+from tidemark.physical import Settings
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
 from tidemark.plan.windows.emit import EmitRules
@@ -152,21 +150,17 @@ class Session:
     def launcher(self) -> Launcher:
         """What starts plans, by the options that the session has now."""
         spark, options = self.spark, self.workspace.options
-        zone = options.get(LOCAL_TIME_ZONE) or self._zone
-        assert zone is not None
         savepoint = options.first(SAVEPOINT)
         return Launcher(
             spark,
-            zone,
+            Settings.of(options, self._zone),
             sources.read,
             diagnose,
             checkpoint=self._checkpoint,
             drops_unclaimed=(options.first(IGNORE_UNCLAIMED) or "").lower() == "true",
             savepoint=None if savepoint is None else Path(savepoint).absolute(),
             interval_ms=options.milliseconds(CHECKPOINT_INTERVAL) or 0,
-            ttl_ms=options.milliseconds(STATE_TTL) or 0,
             key_groups=int(options.get(MAX_PARALLELISM) or 0) or None,
-            aggregate_phases=(options.get(AGGREGATE_PHASES) or "auto").lower(),
         )
 
     def _query(self, statement: s.Query, plan: Plan) -> Result:
@@ -178,7 +172,7 @@ class Session:
 
             def run(put: Callable[[pa.Table], None]) -> Run:
                 return launcher.start(
-                    root, plan, name, sinks.collector(root.edge, launcher.zone, put)
+                    root, plan, name, sinks.collector(root.edge, launcher.settings.zone, put)
                 )
 
             stream = ChangeStream(name, run)
@@ -204,7 +198,7 @@ class Session:
 
         def run(put: Callable[[pa.Table], None]) -> Run:
             return launcher.start(
-                root, plan, "verify", sinks.collector(root.edge, launcher.zone, put)
+                root, plan, "verify", sinks.collector(root.edge, launcher.settings.zone, put)
             )
 
         stream = ChangeStream("verify", run)
@@ -220,7 +214,7 @@ class Session:
         for root in plan.roots:
             assert isinstance(root, Sink)
             name = self._names.next(root)
-            consume = sinks.writer(root, launcher.zone, self._lasting_name(name))
+            consume = sinks.writer(root, launcher.settings.zone, self._lasting_name(name))
             here = sinks.on_client(root)
             runs.append(launcher.start(root, plan, name, consume, on_client=here))
             names.append(name)

@@ -14,7 +14,8 @@ from tidemark.catalog.tables import Relation, TemporalFunction, UserFunction
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, SqlError, did_you_mean
-from tidemark.plan.explain import explain
+from tidemark.physical import Settings
+from tidemark.physical.explain import explain
 from tidemark.plan.planner import Mode, Plan, Planner, Runnable, Traits
 from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import show
@@ -110,7 +111,8 @@ class Workspace:
                 return Planned(statement, source, plan=self.planner.plan(statement))
             case s.Explain():
                 plan = self.planner.plan(statement.statement)
-                text = explain(plan, "text", statement.details)
+                settings = Settings.of(self.options)
+                text = explain(plan, "text", statement.details, settings)
                 return Planned(statement, source, result=show.text("result", text))
             case s.Set(option=s.Option() as option):
                 note = self.options.set(option.key, option.value, option.span)

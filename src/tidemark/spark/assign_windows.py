@@ -6,25 +6,26 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.functions import spark_text
-from tidemark.functions.moments import micros_of_clock, session_clock
+from tidemark.functions.moments import clock_of_millis, millis_of_clock, session_clock
 from tidemark.kernels.windows.spec import Assigner, Cumulating, Sliding
 from tidemark.plan.nodes import AssignWindows
 from tidemark.spark.frame import Frame, names_of
 
 if TYPE_CHECKING:
+    from tidemark.physical import Compute
     from tidemark.spark.builder import Builder
 
-_EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 
-
-def assign_windows(builder: Builder, node: AssignWindows) -> Frame:
+def assign_windows(builder: Builder, stage: Compute) -> Frame:
     """Each row once per window, with the window's columns."""
-    below = builder.build(node.input)
+    node = stage.node
+    assert isinstance(node, AssignWindows)
+    below = builder.build(stage.inputs[0])
     names = names_of(node.edge)
     width = len(below.columns)
     time = spark_text.name(below.columns[node.time])
     shown = session_clock(time, node.input.edge.columns[node.time].type)
-    moment = f"CAST(floor({micros_of_clock(shown)} / 1000) AS BIGINT)"
+    moment = millis_of_clock(shown)
     windows = _windows(node.assigner, "_tm_moment")
     if node.last_only:
         windows = f"slice(array_sort({windows}), -1, 1)"
@@ -67,8 +68,8 @@ def _windows(assigner: Assigner, moment: str) -> str:
 
 def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
     """The window's start, end and time from its milliseconds."""
-    last = clock(f"{end} - 1L")
-    return clock(start), clock(end), _time(last, time)
+    last = clock_of_millis(f"{end} - 1L")
+    return clock_of_millis(start), clock_of_millis(end), _time(last, time)
 
 
 def shown_bounds(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
@@ -78,7 +79,3 @@ def shown_bounds(start: str, end: str, time: t.DataType) -> tuple[str, str, str]
 
 def _time(clock: str, type_: t.DataType) -> str:
     return f"CAST({clock} AS TIMESTAMP)" if isinstance(type_, t.TimestampLtz) else clock
-
-
-def clock(milliseconds: str) -> str:
-    return f"timestampadd(MICROSECOND, ({milliseconds}) * 1000L, {_EPOCH})"

@@ -16,8 +16,9 @@ from tidemark.checkpoints.fit import check
 from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
+from tidemark.physical import Settings, physical_plan
 from tidemark.plan.kept_state import KeptWith
-from tidemark.plan.nodes import Node, Scan, is_stateful
+from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
 from tidemark.spark.first_start import FirstStart
@@ -25,6 +26,7 @@ from tidemark.spark.frame import Frame
 from tidemark.spark.gates import Gate
 from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.jobs import AtEnd, BatchRun, Deliver, Diagnose, Ending, Run, StreamRun, nothing
+from tidemark.spark.lowering import lower
 from tidemark.spark.noting import Noting
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
@@ -69,16 +71,14 @@ class Launcher:
     """Starts plan roots on one Spark session."""
 
     spark: SparkSession
-    zone: str
+    settings: Settings
     read: Callable[[Scan, Builder], DataFrame]
     diagnose: Diagnose
     checkpoint: Path | None = None
     savepoint: Path | None = None  # where jobs start from that have no checkpoint yet
     drops_unclaimed: bool = False  # state that the script has no operator for
     interval_ms: int = 0  # the shortest time between two micro-batches
-    ttl_ms: int = 0  # how long the state of idle keys is kept; 0 keeps it
     key_groups: int | None = None  # of jobs that start from the beginning
-    aggregate_phases: str = "auto"
     always_stream: bool = False  # also what could run as one batch
     # Where the jobs do not resume.
     start_of_jobs: FirstStart = field(default_factory=FirstStart)
@@ -99,22 +99,22 @@ class Launcher:
     ) -> Built:
         """With `by_files` workers leave rows for each other in a folder of the job, if they can.
         `key_groups` are those of the checkpoint, if there is one."""
-        self.spark.conf.set("spark.sql.session.timeZone", self.zone)
-        state = None
-        if is_stateful(root):
-            state = StateSettings(
-                key_groups or self._key_groups(streaming),
-                self.ttl_ms,
-                str(folders.own) if streaming else None,
-                self.aggregate_phases,
-                folders.payloads if by_files else None,
-            )
-        constants = _Constants(self.spark, folders)
+        self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
+        physical = physical_plan(root, self.settings, streaming=streaming)
+        state = StateSettings(
+            key_groups or self._key_groups(streaming),
+            self.settings.ttl_ms,
+            str(folders.own) if streaming and physical.operators else None,
+            folders.payloads if by_files and physical.operators else None,
+        )
+        once = _Constants(self.spark, folders).once
         start = folders.first_start(self.start_of_jobs)
-        builder = Builder(self.spark, streaming, self.zone, self.read, constants.once, state, start)
-        frame = builder.build(root).checked()
-        told = {name: o for name, o in builder.operators.items() if o is not None}
-        return Built(frame, tuple(builder.ends), told)
+        builder = Builder(
+            self.spark, streaming, self.settings.zone, self.read, lower, once, state, start
+        )
+        frame = builder.build(physical.root).checked()
+        observed = {name: o for name, o in builder.operators.items() if o is not None}
+        return Built(frame, tuple(builder.ends.values()), observed)
 
     def _key_groups(self, streaming: bool) -> int:
         if self.key_groups is not None:
@@ -130,7 +130,7 @@ class Launcher:
         return contract_of(
             root,
             name,
-            KeptWith(self.zone, ttl=self.ttl_ms > 0),
+            KeptWith(self.settings.zone, ttl=self.settings.ttl_ms > 0),
             key_groups=self._key_groups(True),
             shuffle_partitions=self._shuffle_partitions(),
             spark=self.spark.version,

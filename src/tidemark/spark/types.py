@@ -29,10 +29,11 @@ from tidemark.errors import NotSupported
 from tidemark.functions.spark_text import check_precision, safe_names, spark_type
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
     from pyspark.sql.types import DataType as SparkType
 
-__all__ = ["from_arrow", "from_spark", "spark_type", "to_arrow", "to_spark"]
+__all__ = ["from_arrow", "from_spark", "spark_type", "to_arrow", "to_polars", "to_spark"]
 
 
 # --- Flink to Spark ----------------------------------------------------------------------------
@@ -226,6 +227,16 @@ _FLINK_OF_ARROW: dict[str, t.DataType] = {
     "month_day_nano_interval": t.YearMonthInterval(),
 }
 _PRECISION_OF_UNIT = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+
+
+def to_polars(type_: t.DataType) -> pl.DataType:
+    """What workers hold values of a type in."""
+    import polars as pl
+    import pyarrow as pa
+
+    empty = pl.from_arrow(pa.array([], to_arrow(type_)))
+    assert isinstance(empty, pl.Series)
+    return empty.dtype
 
 
 def from_arrow(type_: pa.DataType, *, nullable: bool = True) -> t.DataType:

@@ -15,16 +15,10 @@ from tidemark.plan.words import words
 
 @dataclass(frozen=True)
 class AssignWatermark(Unary, Stateless):
-    """Says how far event time has come: the largest `expression` seen so far.
-
-    With `stamps` each row brings along what that was before it. One that is not `declared` here
-    is declared by the operator above.
-    """
+    """Says how far event time has come: the largest `expression` seen so far."""
 
     column: str
     expression: Expression
-    stamps: bool = False
-    declared: bool = True
 
     def _edge(self) -> Edge:
         below = self.input.edge
@@ -46,8 +40,10 @@ class AssignWatermark(Unary, Stateless):
     def is_ordered(self) -> bool:
         return False  # asked of what is below a watermark
 
-    def stamped(self) -> AssignWatermark | None:
-        return replace(self, stamps=True) if self.input.is_ordered else None
+    @property
+    def can_be_stamped(self) -> bool:
+        return self.input.is_ordered
 
-    def undeclared(self) -> AssignWatermark | None:
-        return None if self.stamps else replace(self, declared=False)
+    @property
+    def keeps_all_rows(self) -> bool:
+        return True

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from tidemark.kernels.windows.spec import Assigner, Session
 from tidemark.plan import window_words
-from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Node, delay_ms
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, delay_ms
 from tidemark.plan.nodes.edge import Edge
-from tidemark.plan.nodes.families import ON_STATE, Unary, stamped_below
+from tidemark.plan.nodes.families import ON_STATE, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import exactly, whole
 from tidemark.plan.nodes.window_columns import Windowing, window_columns
@@ -75,11 +75,13 @@ class AssignWindows(Unary, Windowing):
     def is_ordered(self) -> bool:
         return False  # asked of what is below a watermark
 
-    def stamped(self) -> Node | None:
-        return None if self.keeps_rows else stamped_below(self)
+    @property
+    def can_be_stamped(self) -> bool:
+        return not self.keeps_rows and self.input.can_be_stamped
 
-    def undeclared(self) -> None:
-        return None
+    @property
+    def keeps_all_rows(self) -> bool:
+        return False
 
     @property
     def own_delay_ms(self) -> int:

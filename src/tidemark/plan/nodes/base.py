@@ -73,15 +73,17 @@ class Node(ABC):
     def is_ordered(self) -> bool:
         """Whether its rows come one after the other, from one place, as they were written."""
 
+    @property
     @abstractmethod
-    def stamped(self) -> Node | None:
-        """The same rows, each with the watermark that was before it; None where they cannot have
-        it, because they are not of one source that is read in order, or were held back."""
+    def can_be_stamped(self) -> bool:
+        """Whether each row can carry the watermark that was before it: all rows are of one source
+        that is read in order, and no operator has held them back."""
 
+    @property
     @abstractmethod
-    def undeclared(self) -> Node | None:
-        """The same rows without a declared watermark, which the operator above then declares; None
-        where some on the way are dropped, which move the watermark all the same."""
+    def keeps_all_rows(self) -> bool:
+        """Whether no row of the source was dropped on the way. Dropped rows move the watermark all
+        the same, so only then may an operator above declare it in place of the source."""
 
     @property
     @abstractmethod

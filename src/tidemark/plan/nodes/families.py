@@ -22,11 +22,13 @@ class Leaf(Node):
         assert not new
         return self
 
-    def stamped(self) -> None:
-        return None
+    @property
+    def can_be_stamped(self) -> bool:
+        return False
 
-    def undeclared(self) -> None:
-        return None
+    @property
+    def keeps_all_rows(self) -> bool:
+        return False
 
 
 @dataclass(frozen=True)
@@ -76,20 +78,10 @@ class Stateful(Node):
     def is_ordered(self) -> bool:
         return False
 
-    def stamped(self) -> None:
-        return None
+    @property
+    def can_be_stamped(self) -> bool:
+        return False
 
-    def undeclared(self) -> None:
-        return None
-
-
-def stamped_below(node: Unary) -> Node | None:
-    """The node over its input with stamps, which it hands on."""
-    below = node.input.stamped()
-    return None if below is None else node.with_inputs([below])
-
-
-def undeclared_below(node: Unary) -> Node | None:
-    """The node over its input without a declared watermark."""
-    below = node.input.undeclared()
-    return None if below is None else node.with_inputs([below])
+    @property
+    def keeps_all_rows(self) -> bool:
+        return False

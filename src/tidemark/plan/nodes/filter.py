@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.plan.expressions import Expression, references
-from tidemark.plan.nodes.base import Description, Narrowed, Node
+from tidemark.plan.nodes.base import Description, Narrowed
 from tidemark.plan.nodes.edge import Edge
-from tidemark.plan.nodes.families import Stateless, Unary, stamped_below
+from tidemark.plan.nodes.families import Stateless, Unary
 from tidemark.plan.words import words
 
 
@@ -44,8 +44,10 @@ class Filter(Unary, Stateless):
     def is_ordered(self) -> bool:
         return self.input.is_ordered
 
-    def stamped(self) -> Node | None:
-        return stamped_below(self)
+    @property
+    def can_be_stamped(self) -> bool:
+        return self.input.can_be_stamped
 
-    def undeclared(self) -> None:
-        return None  # rows that it drops move the watermark
+    @property
+    def keeps_all_rows(self) -> bool:
+        return False  # rows that it drops move the watermark

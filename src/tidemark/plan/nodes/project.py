@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tidemark.plan.expressions import Call, Case, Expression, Ref, references
 from tidemark.plan.nodes.base import Description, Narrowed, Node
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
-from tidemark.plan.nodes.families import Stateless, Unary, stamped_below, undeclared_below
+from tidemark.plan.nodes.families import Stateless, Unary
 from tidemark.plan.scalars.fusion import fused
 from tidemark.plan.words import words
 
@@ -45,11 +45,13 @@ class Project(Unary, Stateless):
     def is_ordered(self) -> bool:
         return self.input.is_ordered
 
-    def stamped(self) -> Node | None:
-        return stamped_below(self)
+    @property
+    def can_be_stamped(self) -> bool:
+        return self.input.can_be_stamped
 
-    def undeclared(self) -> Node | None:
-        return undeclared_below(self)
+    @property
+    def keeps_all_rows(self) -> bool:
+        return self.input.keeps_all_rows
 
 
 def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:

@@ -37,8 +37,10 @@ class Sink(Unary, Stateless):
     def is_ordered(self) -> bool:
         return False
 
-    def stamped(self) -> None:
-        return None
+    @property
+    def can_be_stamped(self) -> bool:
+        return False
 
-    def undeclared(self) -> None:
-        return None
+    @property
+    def keeps_all_rows(self) -> bool:
+        return False

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.plan.expressions import Expression
-from tidemark.plan.nodes.base import Description, Narrowed, Node
+from tidemark.plan.nodes.base import Description, Narrowed
 from tidemark.plan.nodes.edge import Column, Edge
-from tidemark.plan.nodes.families import Stateless, Unary, stamped_below
+from tidemark.plan.nodes.families import Stateless, Unary
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.words import words
 
@@ -41,8 +41,10 @@ class Unnest(Unary, Stateless):
     def is_ordered(self) -> bool:
         return False  # asked of what is below a watermark, where nothing is unnested
 
-    def stamped(self) -> Node | None:
-        return stamped_below(self)
+    @property
+    def can_be_stamped(self) -> bool:
+        return self.input.can_be_stamped
 
-    def undeclared(self) -> None:
-        return None  # rows without elements move the watermark
+    @property
+    def keeps_all_rows(self) -> bool:
+        return False  # rows without elements move the watermark

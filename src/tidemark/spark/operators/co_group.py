@@ -1,4 +1,4 @@
-"""coGroup as DataFrames: a function is called with the rows of each key and window."""
+"""coGroup, by a kernel: a function is called with the rows of each key and window."""
 
 from __future__ import annotations
 
@@ -8,39 +8,41 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
+from tidemark.functions.moments import clock_of_millis
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.plan.nodes import CoGroup
 from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.operators.window_join import WindowSide, by_watermark, window_sides
 from tidemark.spark.types import to_arrow, to_spark
-from tidemark.spark.window_joins import WindowSide, by_watermark, clock_of
+from tidemark.spark.windowed import called
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from pyspark.sql.types import StructType
 
     from tidemark.kernels.co_group import Meet
+    from tidemark.kernels.protocol import Kernel
+    from tidemark.physical import Operator
+    from tidemark.plan.nodes import Edge
     from tidemark.spark.builder import Builder
 
 _KEY: Final = "_tm_key_{}"
 _GROUP: Final = "_tm_group"
 
 
-def co_group(builder: Builder, node: CoGroup) -> Frame:
+def co_group(builder: Builder, operator: Operator) -> Frame:
     """What the function makes of each group; without one the pairs, as rows of both sides."""
     from tidemark.kernels.co_group import CoGroup as Kernel
     from tidemark.kernels.co_group import WindowsOfRows
     from tidemark.kernels.co_group_sessions import SharedSessions
     from tidemark.kernels.window_join import Matches, PairsInWindows
 
-    width = len(node.left.edge.columns)
-    names = spark_text.safe_names((*node.left.edge.names, *node.right.edge.names))
-    left = WindowSide.of(
-        builder, node.left, names[:width], node.left_keys, node.left_window, "l", node.left_time
-    )
-    right = WindowSide.of(
-        builder, node.right, names[width:], node.right_keys, node.right_window, "r", node.right_time
-    )
+    node = operator.node
+    assert isinstance(node, CoGroup)
+    names, sides = window_sides(builder, operator)
+    left, right = sides
     windows: Any
     if left.placing is None or right.placing is None:
         assert node.gap_ms is not None
@@ -50,39 +52,41 @@ def co_group(builder: Builder, node: CoGroup) -> Frame:
     meet: Meet = PairsInWindows(Matches(left.keys, right.keys))
     if node.function is not None:
         meet = _each_group(node, names, left, right)
-    runs = by_watermark(
-        Kernel(windows, meet), node.time_type, builder.zone, (node.left, node.right)
-    )
-    inputs = [left.input, right.input]
-    if node.function is not None:
-        from pyspark.sql.types import StructField, StructType
+    kernel = Kernel(windows, meet)
+    runs = by_watermark(kernel, node.time_type, builder.zone, operator.held_back_ms)
+    if node.function is None:
+        return _pairs(builder, operator, runs, sides)
+    packed = builder.run_kernel(operator, runs, [left.input, right.input], _schema(operator.edge))
+    return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)
 
-        columns = zip(names_of(node.edge), node.edge.types, strict=True)
-        schema = StructType([StructField(name, to_spark(type_)) for name, type_ in columns])
-        packed = builder.run_kernel("co-group", runs, inputs, schema)
-        return Frame.of(packed, names_of(node.edge), Changelog.APPEND)
-    return _pairs(builder, node, runs, left, right)
+
+def _schema(edge: Edge) -> StructType:
+    from pyspark.sql.types import StructField, StructType
+
+    columns = zip(names_of(edge), edge.types, strict=True)
+    return StructType([StructField(name, to_spark(type_)) for name, type_ in columns])
 
 
 def _pairs(
-    builder: Builder, node: CoGroup, kernel: Any, left: WindowSide, right: WindowSide
+    builder: Builder, operator: Operator, kernel: Kernel, sides: tuple[WindowSide, WindowSide]
 ) -> Frame:
     """The pairs as two rows and the bounds of their window."""
     from pyspark.sql.types import LongType, StructField, StructType
 
+    node = operator.node
+    assert isinstance(node, CoGroup)
+    left, right = sides
     bounds = [StructField(name, LongType()) for name in (WINDOW_START, WINDOW_END)]
-    fields = [*left.fields, *right.fields, *bounds]
-    inputs = [left.input, right.input]
-    data = builder.run_kernel("co-group", kernel, inputs, StructType(fields)).rows
-    names = names_of(node.edge)
+    schema = StructType([*left.fields, *right.fields, *bounds])
+    data = builder.run_kernel(operator, kernel, [left.input, right.input], schema).rows
     rows = []
     for side, own in ((left, node.left.edge), (right, node.right.edge)):
         parts = zip(side.fields, names_of(own), strict=True)
         texts = [f"{spark_text.name(old.name)} AS {spark_text.name(new)}" for old, new in parts]
         rows.append(f"struct({', '.join(texts)})")
-    values = [*rows, clock_of(WINDOW_START), clock_of(WINDOW_END)]
-    texts = [f"{value} AS {spark_text.name(n)}" for value, n in zip(values, names, strict=True)]
-    return Frame(data.selectExpr(*texts), names, Changelog.APPEND)
+    values = [*rows, clock_of_millis(WINDOW_START), clock_of_millis(WINDOW_END)]
+    texts = called(values, operator.edge)
+    return Frame(data.selectExpr(*texts), names_of(operator.edge), Changelog.APPEND)
 
 
 def _each_group(

@@ -1,49 +1,51 @@
-"""The rows that operators drop, as DataFrames."""
+"""The rows that operators drop, by a kernel that drops the same ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
+from tidemark.functions.moments import clock_of_millis
 from tidemark.kernels.windows.spec import Call, Given, Session
-from tidemark.plan.nodes import LateRows, Node
-from tidemark.spark.assign_windows import clock
+from tidemark.plan.nodes import LateRows
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.remembering import named
-from tidemark.spark.watermarks import input_of
-from tidemark.spark.windows import GIVEN, WindowInput, by_wall_clock
+from tidemark.spark.inputs import build_input, named, stateful_input
+from tidemark.spark.windowed import GIVEN, WindowInput, by_wall_clock, called
 
 if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
+    from tidemark.physical import Input, Operator
     from tidemark.spark.builder import Builder
     from tidemark.spark.stateful.operator import StatefulInput
 
 
-def late_rows(builder: Builder, node: LateRows) -> Frame:
+def late_rows(builder: Builder, operator: Operator) -> Frame:
     from tidemark.kernels.held_back import held_back
     from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK
     from tidemark.kernels.late_rows import LateRows as Kernel
 
-    # Where lateness does not depend on the key, rows may be anywhere.
-    keys = node.keys if isinstance(node.assigner, Session) else (node.time,)
-    # An operator with other inputs knows the watermark of its batch, not that before each row.
-    input_ = WindowInput(builder, node.input, keys, node.given, stamps=not node.beside)
-    time = node.input.edge.columns[node.time].type
-    rows = input_.stateful(node.time)
+    node = operator.node
+    assert isinstance(node, LateRows)
+    input_ = WindowInput.of(builder, operator, node.given)
+    time = operator.inputs[0].stage.edge.columns[node.time].type
+    others = operator.inputs[1:]
     if node.shares_sessions:
-        beside = [_rest_of_sessions(builder, node.beside[0])]
+        beside = [_rest_of_sessions(builder, other) for other in others]
     else:
-        beside = [_watermark_of(builder, n, other, rows) for n, other in enumerate(node.beside)]
-    tells = Kernel(_drops(node, input_, beside, time, builder.zone))
-    kernel = held_back(tells, node.held_back_ms) if node.beside else input_.told_watermarks(tells)
+        beside = [_watermark_of(builder, n, other, input_) for n, other in enumerate(others)]
+    kernel = Kernel(_drops(node, input_, beside, time, builder.zone))
+    # An operator with other inputs knows the watermark of its batch, not that before each row.
+    runs = held_back(kernel, operator.held_back_ms) if beside else input_.given_time(kernel)
     kept = [input_.names[place] for place in node.kept]
-    data = builder.run_kernel("late-rows", kernel, [rows, *beside], _schema(input_, kept)).rows
+    inputs = [input_.rows, *beside]
+    data = builder.run_kernel(operator, runs, inputs, _schema(input_, kept)).rows
     values = [
         *kept,
         spark_text.string(node.operator),
@@ -52,35 +54,29 @@ def late_rows(builder: Builder, node: LateRows) -> Frame:
         f"{LATE_WATERMARK} - {LATE_TIME}",
         *_kinds(input_),
     ]
-    names = names_of(node.edge)
-    texts = [
-        f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
-    ]
-    return Frame(data.selectExpr(*texts), names, Changelog.APPEND)
+    texts = called(values, operator.edge)
+    return Frame(data.selectExpr(*texts), names_of(operator.edge), Changelog.APPEND)
 
 
-def _watermark_of(builder: Builder, number: int, node: Node, rows: StatefulInput) -> StatefulInput:
+def _watermark_of(builder: Builder, number: int, other: Input, rows: WindowInput) -> StatefulInput:
     """An input that moves the watermark, and gives the operator no rows."""
-    from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packing import Combine
 
-    source, time = input_of(builder, node), f"_tm_beside{number}"
-    [column] = source.frame.columns
-    fields = [rows.frame.schema[key] for key in rows.keys]
-    keys = {f"{time}_{place}": field.dataType for place, field in enumerate(fields)}
+    frame, time = build_input(builder, other), f"_tm_beside{number}"
+    [column] = frame.columns
+    keys = {f"{time}_{n}": f.dataType for n, f in enumerate(rows.fields(rows.keys))}
     nulls = [f"CAST(NULL AS {type_.simpleString()}) AS {key}" for key, type_ in keys.items()]
-    frame = source.frame.data.selectExpr(f"{spark_text.name(column)} AS {time}", *nulls)
-    return StatefulInput(frame, tuple(keys), time, source.watermark, combine=Combine(_none_of))
+    data = frame.data.selectExpr(f"{spark_text.name(column)} AS {time}", *nulls)
+    moves = stateful_input(builder, other, data, tuple(keys), time)
+    return replace(moves, combine=Combine(_none_of))
 
 
-def _rest_of_sessions(builder: Builder, node: Node) -> StatefulInput:
+def _rest_of_sessions(builder: Builder, other: Input) -> StatefulInput:
     """The keys and the time of rows with which others share their sessions."""
-    from tidemark.spark.stateful.operator import StatefulInput
-
-    source = input_of(builder, node)
-    frame = named(source.frame, tuple(f"_tm_with{n}" for n in range(len(source.frame.columns))))
+    frame = build_input(builder, other)
+    frame = named(frame, tuple(f"_tm_with{n}" for n in range(len(frame.columns))))
     *keys, time = frame.columns
-    return StatefulInput(frame.data, tuple(keys), time, source.watermark, chained=source.chained)
+    return stateful_input(builder, other, frame.data, tuple(keys), time)
 
 
 def _none_of(rows: pl.DataFrame) -> pl.DataFrame:
@@ -128,7 +124,7 @@ def _nothing(rows: pl.DataFrame, _: pl.DataFrame) -> pl.DataFrame:
 
 def _moment(milliseconds: str, time: t.DataType) -> str:
     zoned = isinstance(time, t.TimestampLtz)
-    return f"timestamp_millis({milliseconds})" if zoned else clock(milliseconds)
+    return f"timestamp_millis({milliseconds})" if zoned else clock_of_millis(milliseconds)
 
 
 def _kinds(input_: WindowInput) -> list[str]:
@@ -142,7 +138,6 @@ def _schema(input_: WindowInput, kept: list[str]) -> StructType:
 
     from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK
 
-    fields = [input_.data.schema[name] for name in kept]
     said = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
     kinds = [StructField(name, StringType()) for name in _kinds(input_)]
-    return StructType([*fields, *said, *kinds])
+    return StructType([*input_.fields(kept), *said, *kinds])

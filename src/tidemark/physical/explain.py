@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from tidemark.catalog.tables import Changelog
-from tidemark.plan.nodes import Node, walk
+from tidemark.physical import words
+from tidemark.physical.planner import Settings, physical_plan
+from tidemark.physical.stages import PhysicalPlan
+from tidemark.plan.nodes import Node, inputs, walk
 from tidemark.plan.planner import Plan
 
 Format = Literal["text", "mermaid", "json"]
@@ -20,16 +23,27 @@ _FLINK_MODES = {
 }
 
 
-def explain(plan: Plan, format: Format = "text", details: Sequence[str] = ()) -> str:
+def explain(
+    plan: Plan,
+    format: Format = "text",
+    details: Sequence[str] = (),
+    settings: Settings = Settings(),  # noqa: B008  (a frozen value)
+) -> str:
     """The plan for a reader. `details` are those of the EXPLAIN statement.
 
     Nothing here depends on Spark: what is printed is what Spark will be asked to do.
     """
     if format == "json" or "JSON_EXECUTION_PLAN" in details:
-        return json.dumps(as_json(plan), indent=2, ensure_ascii=False)
+        return json.dumps(as_json(plan, settings), indent=2, ensure_ascii=False)
     if format == "mermaid":
         return _mermaid(plan)
-    return _text(plan, details)
+    return _text(plan, details, settings)
+
+
+def _as_it_runs(plan: Plan, root: Node, settings: Settings) -> PhysicalPlan:
+    """A plan whose sources all end runs as one batch; only to resume it needs a stream."""
+    streaming = plan.mode == "streaming" and not root.edge.bounded
+    return physical_plan(root, settings, streaming=streaming)
 
 
 # --- text --------------------------------------------------------------------------------------
@@ -37,11 +51,15 @@ def explain(plan: Plan, format: Format = "text", details: Sequence[str] = ()) ->
 WIDTH = 100
 
 
-def _text(plan: Plan, details: Sequence[str]) -> str:
+def _text(plan: Plan, details: Sequence[str], settings: Settings) -> str:
     modes = "CHANGELOG_MODE" in details
+    physical = [_as_it_runs(plan, root, settings) for root in plan.roots]
     sections = [
         ("Logical plan", [line for root in plan.roots for line in _logical(root, modes)]),
-        (f"Physical plan ({plan.mode})", [line for root in plan.roots for line in _physical(root)]),
+        (
+            f"Physical plan ({_way(plan, physical)})",
+            [line for part in physical for line in _drawn(part)],
+        ),
         ("State", _state(plan)),
     ]
     if plan.warnings:
@@ -51,19 +69,25 @@ def _text(plan: Plan, details: Sequence[str]) -> str:
     return "\n\n".join(f"== {title} ==\n" + "\n".join(lines) for title, lines in sections)
 
 
-Lines = Callable[[Node], list[str]]
+Part = TypeVar("Part")
 
 
-def _tree(node: Node, lines: Lines, indent: str = "", branch: str = "") -> list[str]:
+def tree(
+    node: Part,
+    lines: Callable[[Part], list[str]],
+    inputs: Callable[[Part], Sequence[Part]],
+    indent: str = "",
+    branch: str = "",
+) -> list[str]:
     """The node's lines and below them those of its inputs, joined by branches."""
     head, *more = lines(node)
-    below = node.inputs
+    below = inputs(node)
     inner = indent + {"": "", "├─ ": "│  ", "└─ ": "   "}[branch]
     stem = inner + ("│  " if below else "   ")
     drawn = [indent + branch + head, *(stem + line for line in more)]
     for position, child in enumerate(below):
         last = position == len(below) - 1
-        drawn += _tree(child, lines, inner, "└─ " if last else "├─ ")
+        drawn += tree(child, lines, inputs, inner, "└─ " if last else "├─ ")
     return drawn
 
 
@@ -75,7 +99,7 @@ def _logical(root: Node, modes: bool) -> list[str]:
             details.append(f"changelogMode={_FLINK_MODES[node.edge.changelog]}")
         return [f"{said.name}({', '.join(details)})", *_news(node, is_root=node is root)]
 
-    return _tree(root, lines)
+    return tree(root, lines, inputs)
 
 
 def _news(node: Node, *, is_root: bool) -> list[str]:
@@ -101,8 +125,15 @@ def _wrapped(items: Sequence[str]) -> list[str]:
     return [line for line in ",\n".join(map(", ".join, lines)).split("\n") if line]
 
 
-def _physical(root: Node) -> list[str]:
-    return _tree(root, lambda node: [f"{node.description.name}: {node.description.runs_as}"])
+def _way(plan: Plan, physical: Sequence[PhysicalPlan]) -> str:
+    if plan.mode == "streaming" and not any(part.streaming for part in physical):
+        return "streaming, as one batch: all sources are bounded"
+    return plan.mode
+
+
+def _drawn(plan: PhysicalPlan) -> list[str]:
+    """Operators by their ids, with the exchanges in front of them."""
+    return tree(cast("words.Part", plan.root), lambda part: [words.line(part)], words.below)
 
 
 def _state(plan: Plan) -> list[str]:
@@ -147,13 +178,21 @@ def _escaped(text: str) -> str:
 _ENTITIES = {"#": "#35;", "&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;"}
 
 
-def as_json(plan: Plan) -> dict[str, Any]:
+def as_json(plan: Plan, settings: Settings = Settings()) -> dict[str, Any]:  # noqa: B008
     """The plan as values that JSON can hold."""
+    physical = [_as_it_runs(plan, root, settings) for root in plan.roots]
     return {
         "mode": plan.mode,
         "bounded": plan.bounded,
         "warnings": list(plan.warnings),
         "roots": [_node_json(root) for root in plan.roots],
+        "physical": [
+            {
+                "streaming": part.streaming,
+                "operators": [words.operator_json(operator) for operator in part.operators],
+            }
+            for part in physical
+        ],
     }
 
 

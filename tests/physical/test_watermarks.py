@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import root, world
-from tidemark.spark.watermarks import _behind_ms
+from tidemark.physical.watermarks import behind_ms
 
 DDL = """CREATE TABLE w (k STRING, ts TIMESTAMP(3), made TIMESTAMP(3), WATERMARK FOR ts AS {})
 WITH ('connector' = 'datagen')"""
@@ -23,12 +23,10 @@ WITH ('connector' = 'datagen')"""
     ],
 )
 def test_only_a_fixed_distance_from_the_rows_own_time_is_one(watermark, behind):
-    assert _behind_ms(root("SELECT ts, k FROM w", world(DDL.format(watermark)))) == behind
+    assert behind_ms(root("SELECT ts, k FROM w", world(DDL.format(watermark)))) == behind
 
 
 def test_the_time_of_a_window_runs_ahead_of_the_watermark():
     windows = "TABLE(TUMBLE(TABLE w, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
 
-    assert (
-        _behind_ms(root(f"SELECT k, window_time FROM {windows}", world(DDL.format("ts")))) is None
-    )
+    assert behind_ms(root(f"SELECT k, window_time FROM {windows}", world(DDL.format("ts")))) is None

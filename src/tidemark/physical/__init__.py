@@ -1,0 +1,21 @@
+"""The physical plan: what a logical plan becomes before Spark is asked for anything.
+
+Every decision about how operators run is taken here, as frozen values that can be printed, tested
+and held against a checkpoint without Spark: the operators with their stable ids, what each asks of
+its inputs, where watermarks are declared, where rows get their stamps, where rows are put into
+windows, and how many phases an aggregation has. `tidemark.spark` only lowers it.
+"""
+
+from tidemark.physical.planner import Settings, physical_plan
+from tidemark.physical.stages import Compute, Input, Operator, PhysicalPlan, Stage, Watermark
+
+__all__ = [
+    "Compute",
+    "Input",
+    "Operator",
+    "PhysicalPlan",
+    "Settings",
+    "Stage",
+    "Watermark",
+    "physical_plan",
+]

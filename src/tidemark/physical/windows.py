@@ -1,0 +1,66 @@
+"""Which joins put rows into windows themselves: a row in several windows is then moved once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from tidemark import types as t
+from tidemark.kernels.windows.spec import Cumulating, Sliding
+from tidemark.plan.expressions import Ref
+from tidemark.plan.nodes import Filter, Node, Project
+from tidemark.plan.windows.unassigned import unassigned
+
+_UTC = ("UTC", "ETC/UTC", "GMT", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """The rows of a join's input before they were put into windows, in the same columns: where the
+    window's bounds were is the row's time. It is in column `time` too, which may be `shown`."""
+
+    node: Node
+    windows: Sliding | Cumulating
+    time: int
+    shown: bool
+
+
+def unplaced(
+    node: Node, keys: tuple[int, ...], window: tuple[int, int], zone: str
+) -> Unplaced | None:
+    """The rows before a window function, where the join can put them into its windows."""
+    before = unassigned(node)
+    if before is None or before.found.by_clock or before.found.last_only:
+        return None
+    assigner = before.found.assigner
+    if not isinstance(assigner, Sliding | Cumulating):
+        return None
+    # Of windows over windows it is not known here which ones a column speaks of.
+    if any(column.window is not None for column in before.found.input.edge.columns):
+        return None
+    places = {place for place, column in enumerate(node.edge.columns) if column.window is not None}
+    instants = (isinstance(node.edge.columns[place].type, t.TimestampLtz) for place in places)
+    if places.intersection(keys) or (any(instants) and zone.upper() not in _UTC):
+        return None
+    twin = _twin(before.node, window[0], places)
+    time = window[0] if twin is None else twin
+    return Unplaced(before.node, assigner, time, shown=twin is not None)
+
+
+def _twin(node: Node, place: int, but: Collection[int]) -> int | None:
+    """Another column, none of `but`, with the same values as the one at `place`."""
+    origin = _origin(node, place)
+    others = range(len(node.edge.columns))
+    return next((n for n in others if n not in but and _origin(node, n) == origin), None)
+
+
+def _origin(node: Node, place: int) -> tuple[int, int]:
+    """Which column of which node it is that the one at `place` only hands on."""
+    while isinstance(node, Filter | Project):
+        if isinstance(node, Project):
+            expression = node.expressions[place]
+            if not isinstance(expression, Ref):
+                break
+            place = expression.index
+        node = node.input
+    return id(node), place

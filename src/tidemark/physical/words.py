@@ -1,0 +1,116 @@
+"""Physical plans in words, for EXPLAIN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidemark.physical.stages import (
+    Compute,
+    Input,
+    InputWatermark,
+    Operator,
+    Stage,
+    Watermark,
+    is_stamped,
+)
+from tidemark.plan.nodes import Edge
+from tidemark.plan.window_words import duration
+
+# What is drawn: stages, and the exchanges in front of operators.
+Part = Stage | Input
+
+
+def below(part: Part) -> tuple[Part, ...]:
+    """What is drawn below a stage: an exchange for each input of an operator, then its rows."""
+    return (part.stage,) if isinstance(part, Input) else part.inputs
+
+
+def line(part: Part) -> str:
+    """A stage or an exchange in one line."""
+    match part:
+        case Compute():
+            said = part.node.description
+            return f"{said.name}: {said.runs_as}"
+        case Watermark():
+            return _watermark(part)
+        case Operator():
+            return _operator(part)
+        case Input():
+            return _exchange(part)
+
+
+def _watermark(stage: Watermark) -> str:
+    parts = ["refuses rows without a time"]
+    if stage.stamps:
+        parts.append("each row carries the watermark before it")
+    if stage.declared:
+        parts.append("Spark follows the watermark from here")
+    return f"{stage.node.description.name}: {'; '.join(parts)}"
+
+
+def _operator(operator: Operator) -> str:
+    parts = ["stateful operator, one kernel per key group"]
+    if operator.phases != "one_phase":
+        parts.append(_PHASES[operator.phases])
+    if operator.held_back_ms:
+        parts.append(f"watermark held back by {duration(operator.held_back_ms)}")
+    if operator.tick_ms is not None:
+        parts.append(f"looks at the clock every {duration(operator.tick_ms)}")
+    return f"{operator.id}: {'; '.join(parts)}"
+
+
+_PHASES = {
+    "two_phase": "aggregates before the exchange where it can",
+    "auto": "aggregates before the exchange where that makes fewer rows",
+}
+
+
+def _exchange(input_: Input) -> str:
+    names = input_.stage.edge.names
+    keys = ", ".join(names[key] for key in input_.keys)
+    parts = [f"packed columns by hash of ({keys})" if keys else "packed columns, all of one key"]
+    if input_.windows is not None:
+        parts.append("rows without windows, which the operator assigns")
+    if input_.time is not None:
+        parts.append(f"event time {names[input_.time]}")
+    if input_.chained:
+        parts.append("from another operator")
+    if input_.watermark is not None:
+        parts.append(_known(input_.watermark, input_.stage.edge, input_.time))
+    elif is_stamped(input_.stage):
+        parts.append("with the watermark before each row")
+    return f"exchange: {'; '.join(parts)}"
+
+
+def _known(watermark: InputWatermark, edge: Edge, time: int | None) -> str:
+    if watermark.followed:
+        return "watermark known within a micro-batch"
+    of = "the rows" if time is None else edge.names[time]
+    distance = f"{duration(watermark.behind_ms)} behind {of}" if watermark.behind_ms else f"at {of}"
+    return f"watermark {distance}" + (
+        "" if watermark.declared else ", declared here on packed rows"
+    )
+
+
+def operator_json(operator: Operator) -> dict[str, Any]:
+    """An operator as values that JSON can hold."""
+    return {
+        "id": operator.id,
+        "operator": operator.node.description.name,
+        "columns": list(operator.edge.names),
+        "phases": operator.phases,
+        "held_back_ms": operator.held_back_ms,
+        "tick_ms": operator.tick_ms,
+        "inputs": [
+            {
+                "keys": [input_.stage.edge.names[key] for key in input_.keys],
+                "time": None if input_.time is None else input_.stage.edge.names[input_.time],
+                "chained": input_.chained,
+                "stamped": is_stamped(input_.stage),
+                "assigns_windows": input_.windows is not None,
+                "watermark_behind_ms": input_.watermark and input_.watermark.behind_ms,
+                "columns": list(input_.stage.edge.names),
+            }
+            for input_ in operator.inputs
+        ],
+    }

@@ -1,0 +1,66 @@
+"""Aggregate calls of the plan as kernels take them, and the columns of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tidemark.catalog.tables import UserFunction
+from tidemark.kernels.windows.spec import Call
+from tidemark.plan.nodes import AggregateCall
+from tidemark.spark.frame import KIND
+from tidemark.spark.types import to_polars, to_spark
+from tidemark.spark.windowed import WindowInput
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructField
+
+    from tidemark.kernels.aggregates.users import RowByRow, Vectorized
+
+
+def calls_of(calls: Sequence[AggregateCall], names: Sequence[str]) -> tuple[Call, ...]:
+    """The calls over input columns of these names."""
+    return tuple(_call(place, call, names) for place, call in enumerate(calls))
+
+
+def _call(place: int, call: AggregateCall, names: Sequence[str]) -> Call:
+    return Call(
+        call.function,
+        tuple(names[argument] for argument in call.arguments),
+        _result(place),
+        to_polars(call.type),
+        distinct=call.distinct,
+        filter=None if call.filter is None else names[call.filter],
+        separator=call.separator,
+        implementation=None if call.user is None else _implementation(call.user),
+    )
+
+
+def _implementation(function: UserFunction) -> RowByRow | Vectorized:
+    from tidemark.kernels.aggregates.users import RowByRow, Vectorized
+
+    assert function.implementation is not None
+    whole = Vectorized if function.vectorized else RowByRow
+    return whole(function.implementation)
+
+
+def results(calls: Sequence[AggregateCall]) -> list[str]:
+    """What the columns of results are called."""
+    return [_result(place) for place in range(len(calls))]
+
+
+def _result(place: int) -> str:
+    return f"_tm_out{place}"
+
+
+def result_fields(
+    calls: Sequence[AggregateCall], input_: WindowInput, *, kinds: bool
+) -> list[StructField]:
+    """The keys, a column for each call, and kinds if there are any."""
+    from pyspark.sql.types import StringType, StructField
+
+    made = [
+        StructField(name, to_spark(call.type))
+        for name, call in zip(results(calls), calls, strict=True)
+    ]
+    return [*input_.fields(input_.keys), *made, *[StructField(KIND, StringType())] * kinds]

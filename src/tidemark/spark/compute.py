@@ -1,0 +1,119 @@
+"""Rows that Spark reads, or makes of other rows one by one, as DataFrames."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.plan.nodes import Filter, Project, Scan, Unnest, Values
+from tidemark.spark.frame import WATERMARK, Frame, like, names_of
+
+if TYPE_CHECKING:
+    from tidemark.physical import Compute
+    from tidemark.spark.builder import Builder
+
+# No watermark is later than this.
+END = "TIMESTAMP '9999-12-31 23:59:59.999999'"
+
+
+def scan(builder: Builder, stage: Compute) -> Frame:
+    node = stage.node
+    assert isinstance(node, Scan)
+    return Frame(builder.read(node, builder), names_of(node.edge), node.edge.changelog)
+
+
+def project(builder: Builder, stage: Compute) -> Frame:
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, Project)
+    names = names_of(node.edge)
+    texts = [
+        f"{builder.write(expression, below)} AS {spark_text.name(name)}"
+        for expression, name in zip(node.expressions, names, strict=True)
+    ]
+    return below.over(below.data.selectExpr(*texts, *below.extra), columns=names)
+
+
+def filter_rows(builder: Builder, stage: Compute) -> Frame:
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, Filter)
+    condition = builder.write(node.condition, below)
+    if below.followed:
+        # Rows that are filtered out move the watermark too. A condition that did not ask for its
+        # column would be moved below it by Spark; no row is later than the end.
+        condition = f"({condition}) OR {WATERMARK} > {END}"
+    return below.over(below.data.where(condition))
+
+
+def union(builder: Builder, stage: Compute) -> Frame:
+    names, changelog = names_of(stage.edge), stage.edge.changelog
+    frames = [like(builder.build(side), names, changelog) for side in stage.inputs]
+    followed = all(frame.followed for frame in frames)
+    if any(frame.faulty for frame in frames):
+        frames = [frame.with_fault("CAST(NULL AS STRING)") for frame in frames]
+    first = replace(frames[0], followed=followed, stamped=False)
+    united = first.data.select(*first.kept)
+    for frame in frames[1:]:
+        united = united.union(frame.data.select(*first.kept))
+    return first.over(united)
+
+
+def values(builder: Builder, stage: Compute) -> Frame:
+    node, names = stage.node, names_of(stage.edge)
+    assert isinstance(node, Values)
+    one_row = builder.spark.range(1, numPartitions=1)
+    if names:
+        empty = Frame(one_row, (), Changelog.APPEND)
+        rows = ", ".join(
+            "struct(" + ", ".join(builder.write(value, empty) for value in row) + ")"
+            for row in node.rows
+        )
+        aliases = ", ".join(spark_text.name(name) for name in names)
+        one_row = one_row.selectExpr(f"inline(array({rows})) AS ({aliases})")
+    data = builder.once(one_row) if builder.streaming else one_row
+    return Frame(data, names, Changelog.APPEND)
+
+
+def unnest(builder: Builder, stage: Compute) -> Frame:
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, Unnest)
+    names = names_of(node.edge)
+    added = names[len(below.columns) :]
+    collection = _elements(builder.write(node.collection, below), node.collection.type)
+    explode = "posexplode" + ("_outer" if node.outer else "")
+    opened = below.data.selectExpr(*below.kept, f"{explode}({collection}) AS (_tm_at, _tm_element)")
+    fields = _element_fields(node.collection.type)
+    if node.ordinality:
+        fields = [*fields, "_tm_at + 1"]
+    texts = [f"{text} AS {spark_text.name(name)}" for text, name in zip(fields, added, strict=True)]
+    renamed = [
+        f"{spark_text.name(old)} AS {spark_text.name(new)}"
+        for old, new in zip(below.columns, names, strict=False)
+    ]
+    return below.over(opened.selectExpr(*renamed, *texts, *below.extra), columns=names)
+
+
+def _elements(text: str, type_: t.DataType) -> str:
+    """The collection as an array: a map's entries, a multiset's elements as often as they occur."""
+    if isinstance(type_, t.Map):
+        return f"map_entries({text})"
+    if isinstance(type_, t.Multiset):
+        return f"flatten(transform(map_entries({text}), e -> array_repeat(e.key, e.value)))"
+    return text
+
+
+def _element_fields(type_: t.DataType) -> list[str]:
+    if isinstance(type_, t.Map):
+        return ["_tm_element.key", "_tm_element.value"]
+    assert isinstance(type_, t.Array | t.Multiset)
+    if isinstance(type_.element, t.Row):
+        names = spark_text.safe_names([field.name for field in type_.element.fields])
+        return [f"_tm_element.{spark_text.name(name)}" for name in names]
+    return ["_tm_element"]
+
+
+def sink(builder: Builder, stage: Compute) -> Frame:
+    below = builder.build(stage.inputs[0])
+    return like(below, names_of(stage.edge), below.changelog)

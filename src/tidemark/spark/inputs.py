@@ -1,0 +1,154 @@
+"""The inputs of stateful operators: frames of rows, and what the runtime must know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField, StructType
+
+    from tidemark.physical import Input, Operator
+    from tidemark.spark.builder import Builder
+    from tidemark.spark.stateful.operator import SourceWatermark, StatefulInput
+
+
+def build_input(builder: Builder, input_: Input) -> Frame:
+    """The rows of an input; with a marker of their end, where nothing else announces it."""
+    frame = builder.build(input_.stage).checked()
+    if input_.end is None:
+        return frame
+    from tidemark.spark.stateful.end_of_input import with_watermark
+
+    data = frame.data.selectExpr(*frame.kept, f"timestamp_millis(0) AS {WATERMARK}")
+    data = with_watermark(data, WATERMARK, builder.end_folder(input_.end))
+    return frame.over(data.drop(WATERMARK))
+
+
+def stateful_input(
+    builder: Builder,
+    input_: Input,
+    data: DataFrame,
+    keys: tuple[str, ...],
+    time: str | None,
+    *,
+    shown: bool | None = None,
+) -> StatefulInput:
+    """Rows for the runtime, by the names of their key columns and of their event time."""
+    from tidemark.spark.stateful.operator import StatefulInput
+
+    return StatefulInput(
+        data,
+        keys,
+        time,
+        _watermark(builder, input_),
+        chained=input_.chained,
+        shows_time=input_.shown if shown is None else shown,
+    )
+
+
+def _watermark(builder: Builder, input_: Input) -> SourceWatermark | None:
+    from tidemark.spark.stateful.operator import SourceWatermark
+
+    known = input_.watermark
+    if known is None:
+        return None
+    folder = None if known.end is None else builder.end_folder(known.end)
+    column = WATERMARK if known.followed else None
+    return SourceWatermark(known.behind_ms, known.declared, folder, column)
+
+
+def keyed(
+    data: DataFrame, keys: tuple[str, ...], everyone: str
+) -> tuple[tuple[str, ...], DataFrame]:
+    """The key columns of the rows. Rows without a key are all of one, in a column `everyone`."""
+    if keys:
+        return keys, data
+    return (everyone,), data.selectExpr("*", f"TRUE AS {everyone}")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One input of a join: its columns under names that no two columns of both sides share."""
+
+    frame: Frame
+    keys: tuple[str, ...]
+    input: StatefulInput
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both inputs of a join, what their columns are called, and which ones come out."""
+
+    left: Side
+    right: Side
+    names: tuple[str, ...]
+    output: tuple[str, ...]
+
+    @classmethod
+    def of(cls, builder: Builder, operator: Operator) -> Sides:
+        names = names_of_sides(operator)
+        width = len(operator.inputs[0].stage.edge.columns)
+        left, right = (
+            _side(builder, input_, own, f"_tm_all_{side}")
+            for input_, own, side in zip(
+                operator.inputs, (names[:width], names[width:]), ("left", "right"), strict=True
+            )
+        )
+        return cls(left, right, names, output_of(operator, names))
+
+    @property
+    def inputs(self) -> list[StatefulInput]:
+        return [self.left.input, self.right.input]
+
+    def schema(self, *, kinds: bool = False) -> StructType:
+        """The columns that come out, and the row kind after them if there are kinds."""
+        fields = [*self.left.frame.data.schema.fields, *self.right.frame.data.schema.fields]
+        return schema_of(fields, self.output, kinds=kinds)
+
+
+def names_of_sides(operator: Operator) -> tuple[str, ...]:
+    """Names for the columns of both inputs, of which no two are the same."""
+    left, right = (input_.stage.edge.names for input_ in operator.inputs)
+    return spark_text.safe_names((*left, *right))
+
+
+def output_of(operator: Operator, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that a join gives, of these names of both sides."""
+    assert operator.output is not None
+    return tuple(names[index] for index in operator.output)
+
+
+def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str) -> Side:
+    frame = named(build_input(builder, input_), names)
+    keys, data = keyed(frame.data, tuple(names[key] for key in input_.keys), everyone)
+    time = None if input_.time is None else names[input_.time]
+    return Side(frame, keys, stateful_input(builder, input_, data, keys, time))
+
+
+def named(frame: Frame, names: tuple[str, ...]) -> Frame:
+    """The rows under other names, and without the watermark, which the operator is given."""
+    data = frame.data.drop(WATERMARK, SEEN)
+    plain = replace(frame, data=data, packed=None, followed=False, stamped=False)
+    return like(plain, names, frame.changelog)
+
+
+def has_kinds(frame: Frame) -> bool:
+    return frame.changelog is not Changelog.APPEND
+
+
+def schema_of(
+    fields: Sequence[StructField], only: tuple[str, ...], *, kinds: bool = False
+) -> StructType:
+    """The fields of these names, any of which may be null."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    types = {field.name: field.dataType for field in fields}
+    found = [StructField(name, types[name], True) for name in only]
+    return StructType([*found, *[StructField(KIND, StringType(), False)] * kinds])

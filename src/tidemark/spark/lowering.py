@@ -1,0 +1,83 @@
+"""Physical plans as DataFrames: which small function lowers which kind of stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tidemark.physical import Compute, Operator, Stage, Watermark
+from tidemark.plan.nodes import (
+    AssignWindows,
+    CoGroup,
+    Filter,
+    GroupAggregate,
+    IntervalJoin,
+    KeepLast,
+    LateRows,
+    Project,
+    RegularJoin,
+    Scan,
+    Sink,
+    TemporalJoin,
+    UnionAll,
+    Unnest,
+    Values,
+    WindowAggregate,
+    WindowJoin,
+    WindowRank,
+)
+from tidemark.spark import compute
+from tidemark.spark.assign_windows import assign_windows
+from tidemark.spark.operators.co_group import co_group
+from tidemark.spark.operators.group_aggregate import group_aggregate
+from tidemark.spark.operators.interval_join import interval_join
+from tidemark.spark.operators.keep_last import keep_last
+from tidemark.spark.operators.late_rows import late_rows
+from tidemark.spark.operators.regular_join import regular_join
+from tidemark.spark.operators.session_window import session_window
+from tidemark.spark.operators.temporal_join import temporal_join
+from tidemark.spark.operators.window_aggregate import window_aggregate
+from tidemark.spark.operators.window_join import window_join
+from tidemark.spark.operators.window_rank import window_rank
+from tidemark.spark.watermarks import watermark
+
+if TYPE_CHECKING:
+    from tidemark.spark.builder import Builder
+    from tidemark.spark.frame import Frame
+
+
+def lower(builder: Builder, stage: Stage) -> Frame:
+    """The DataFrame of a stage."""
+    match stage:
+        case Compute():
+            return _COMPUTES[type(stage.node)](builder, stage)
+        case Watermark():
+            return watermark(builder, stage)
+        case Operator():
+            return _OPERATORS[type(stage.node)](builder, stage)
+
+
+_COMPUTES: dict[type[Any], Callable[[Builder, Compute], Frame]] = {
+    Scan: compute.scan,
+    Project: compute.project,
+    Filter: compute.filter_rows,
+    UnionAll: compute.union,
+    Values: compute.values,
+    Unnest: compute.unnest,
+    AssignWindows: assign_windows,
+    Sink: compute.sink,
+}
+
+_OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
+    KeepLast: keep_last,
+    TemporalJoin: temporal_join,
+    IntervalJoin: interval_join,
+    RegularJoin: regular_join,
+    WindowJoin: window_join,
+    CoGroup: co_group,
+    AssignWindows: session_window,
+    WindowAggregate: window_aggregate,
+    WindowRank: window_rank,
+    GroupAggregate: group_aggregate,
+    LateRows: late_rows,
+}

@@ -1,0 +1,167 @@
+"""Window joins, by a kernel that is given rows with their times, or with the bounds of their
+windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog
+from tidemark.functions import spark_text
+from tidemark.functions.moments import millis_of_clock
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Given
+from tidemark.plan.nodes import CoGroup, WindowColumn, WindowJoin
+from tidemark.spark.frame import WATERMARK, Frame, like, names_of
+from tidemark.spark.inputs import (
+    build_input,
+    keyed,
+    named,
+    names_of_sides,
+    output_of,
+    schema_of,
+    stateful_input,
+)
+from tidemark.spark.pair_conditions import pair_condition
+from tidemark.spark.types import to_spark
+from tidemark.spark.windowed import by_wall_clock
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql.types import StructField
+
+    from tidemark.kernels.co_group import Placing
+    from tidemark.kernels.protocol import Kernel
+    from tidemark.physical import Input, Operator
+    from tidemark.plan.nodes import Edge
+    from tidemark.spark.builder import Builder
+    from tidemark.spark.stateful.operator import StatefulInput
+
+
+def window_join(builder: Builder, operator: Operator) -> Frame:
+    from tidemark.kernels.window_join import window_join as kernel_of
+
+    node = operator.node
+    assert isinstance(node, WindowJoin)
+    names, (left, right) = window_sides(builder, operator)
+    assert left.placing is not None and right.placing is not None
+    output = output_of(operator, names)
+    kernel = kernel_of(
+        left.keys,
+        right.keys,
+        left.placing,
+        right.placing,
+        node.how,
+        condition=None if node.condition is None else pair_condition(node.condition, names),
+        nulls_equal=node.nulls_equal or None,
+        wanted=output,
+    )
+    schema = schema_of([*left.fields, *right.fields], output)
+    runs = by_watermark(kernel, node.time_type, builder.zone, operator.held_back_ms)
+    packed = builder.run_kernel(operator, runs, [left.input, right.input], schema)
+    return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)
+
+
+def by_watermark(kernel: Kernel, time: t.DataType, zone: str, held_back_ms: int) -> Kernel:
+    """The kernel, given the watermark held back, and what the clock shows."""
+    from tidemark.kernels.held_back import held_back
+
+    return held_back(by_wall_clock(kernel, time, zone), held_back_ms)
+
+
+def window_sides(
+    builder: Builder, operator: Operator
+) -> tuple[tuple[str, ...], tuple[WindowSide, WindowSide]]:
+    """Names for all columns, and both inputs."""
+    node, names = operator.node, names_of_sides(operator)
+    assert isinstance(node, WindowJoin | CoGroup)
+    left, right = operator.inputs
+    width = len(left.stage.edge.columns)
+    mine = WindowSide.of(builder, left, node.left.edge, names[:width], node.left_window, "l")
+    theirs = WindowSide.of(builder, right, node.right.edge, names[width:], node.right_window, "r")
+    return names, (mine, theirs)
+
+
+Window = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSide:
+    """One input of the join, and how its rows come into windows; None where both sides say it."""
+
+    fields: tuple[StructField, ...]  # the columns that the query knows of
+    keys: tuple[str, ...]
+    placing: Placing | None
+    input: StatefulInput
+
+    @classmethod
+    def of(
+        cls,
+        builder: Builder,
+        input_: Input,
+        edge: Edge,
+        names: tuple[str, ...],
+        window: Window,
+        side: str,
+    ) -> WindowSide:
+        """The rows of an input as the query knows them: with the columns of `edge`."""
+        if input_.windows is not None:
+            return cls._placed_by_kernel(builder, input_, edge, names, side)
+        return cls._as_given(builder, input_, names, window, side)
+
+    @classmethod
+    def _placed_by_kernel(
+        cls, builder: Builder, input_: Input, edge: Edge, names: tuple[str, ...], side: str
+    ) -> WindowSide:
+        """Rows without windows: one that is in several is moved once, and no bounds with it."""
+        from pyspark.sql.types import StructField
+
+        from tidemark.kernels.co_group import Placing
+
+        assert input_.time is not None and input_.windows is not None
+        rows, time = named(build_input(builder, input_), names), names[input_.time]
+        columns = list(zip(names, edge.columns, strict=True))
+        windows = {name: column.window for name, column in columns if column.window is not None}
+        data = rows.data.drop(*(name for name in windows if name != time))
+        known = data.schema
+        fields = (
+            StructField(name, to_spark(column.type)) if name in windows else known[name]
+            for name, column in columns
+        )
+        shown = tuple(_shown(window).alias(name) for name, window in windows.items())
+        keys, data = keyed(data, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
+        given = stateful_input(builder, input_, data, keys, time)
+        return cls(tuple(fields), keys, Placing(input_.windows, shown), given)
+
+    @classmethod
+    def _as_given(
+        cls, builder: Builder, input_: Input, names: tuple[str, ...], window: Window, side: str
+    ) -> WindowSide:
+        """Rows that say their windows in two columns more, or nothing of them but their time."""
+        from tidemark.kernels.co_group import Placing
+
+        frame = like(build_input(builder, input_), names, Changelog.APPEND)
+        given = Given(f"_tm_start_{side}", f"_tm_end_{side}")
+        bounds = zip(window or (), (given.start, given.end), strict=window is not None)
+        texts = [
+            f"{millis_of_clock(spark_text.name(names[column]))} AS {to}" for column, to in bounds
+        ]
+        follows = input_.watermark is not None and input_.watermark.followed
+        kept = [*map(spark_text.name, names), *[WATERMARK] * follows]
+        own = frame.data.selectExpr(*kept, *texts)
+        keys, data = keyed(own, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
+        time = None if input_.time is None else names[input_.time]
+        rows = stateful_input(builder, input_, data, keys, time)
+        fields = tuple(data.schema[name] for name in names)
+        return cls(fields, keys, None if window is None else Placing(given), rows)
+
+
+def _shown(window: WindowColumn) -> pl.Expr:
+    """What the query sees of a window, from its milliseconds."""
+    import polars as pl
+
+    bound = pl.col(WINDOW_START if window.says == "start" else WINDOW_END)
+    if window.says != "time":
+        return (bound * 1000).cast(pl.Datetime("us"))
+    zone = "UTC" if isinstance(window.time, t.TimestampLtz) else None
+    return ((bound - 1) * 1000).cast(pl.Datetime("us", zone))

@@ -1,0 +1,101 @@
+"""The input of operators over windows and groups, and how their kernels are given time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.functions import spark_text
+from tidemark.functions.moments import is_utc, millis_of_clock
+from tidemark.spark.frame import KIND, SEEN, names_of
+from tidemark.spark.inputs import build_input, has_kinds, keyed, stateful_input
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
+
+    from tidemark.kernels.protocol import Kernel
+    from tidemark.physical import Operator
+    from tidemark.plan.nodes import Edge
+    from tidemark.spark.builder import Builder
+    from tidemark.spark.stateful.operator import StatefulInput
+
+# Where rows say which window they are in: its bounds in milliseconds.
+GIVEN = ("_tm_given_start", "_tm_given_end")
+_ALL = "_tm_all"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowInput:
+    """The rows under names that no column of the output can have. `given` bounds of windows are in
+    the columns `GIVEN`; a row that is stamped brings along the watermark before it."""
+
+    operator: Operator
+    data: DataFrame
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    retracts: bool
+    is_stamped: bool
+    rows: StatefulInput = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        builder: Builder,
+        operator: Operator,
+        given: tuple[int, int] | None = None,
+        more: Sequence[str] = (),
+    ) -> WindowInput:
+        """The first input of the operator, with `more` columns."""
+        input_ = operator.inputs[0]
+        below = build_input(builder, input_)
+        names = tuple(f"_tm_in{place}" for place in range(len(below.columns)))
+        texts = [
+            f"{spark_text.name(old)} AS {new}"
+            for old, new in zip(below.columns, names, strict=True)
+        ]
+        texts += [KIND] * has_kinds(below) + [SEEN] * below.stamped
+        for column, name in zip(given or (), GIVEN, strict=given is not None):
+            texts.append(f"{millis_of_clock(names[column])} AS {name}")
+        own = below.data.selectExpr(*texts, *more)
+        keys, data = keyed(own, tuple(names[key] for key in input_.keys), _ALL)
+        time = None if input_.time is None else names[input_.time]
+        rows = stateful_input(builder, input_, data, keys, time)
+        return cls(operator, data, names, keys, has_kinds(below), below.stamped, rows)
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The keys that the query knows of."""
+        return self.keys if self.operator.inputs[0].keys else ()
+
+    def fields(self, names: Sequence[str]) -> list[StructField]:
+        return [self.data.schema[name] for name in names]
+
+    def given_time(self, kernel: Kernel) -> Kernel:
+        """The kernel, given the watermark before each row, or one that holds back."""
+        from tidemark.kernels.held_back import held_back
+        from tidemark.kernels.stamped import Stamped
+
+        if self.is_stamped:
+            return Stamped(kernel)
+        return held_back(kernel, self.operator.held_back_ms)
+
+
+def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str, *, by_clock: bool = False) -> Kernel:
+    """The kernel, given what the clock shows where time is an instant, or is that clock's."""
+    from tidemark.kernels.windows.wall_clock import ShownClock, WallClock
+
+    if not isinstance(time, t.TimestampLtz) or is_utc(zone):
+        return kernel
+    return ShownClock(kernel, zone) if by_clock else WallClock(kernel, zone)
+
+
+def called(values: Sequence[str], edge: Edge) -> list[str]:
+    """Values as the columns of an edge, in Spark SQL."""
+    names = names_of(edge)
+    return [
+        f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
+    ]

@@ -1,0 +1,202 @@
+"""Physical plans: which operators run, what they ask of their inputs, and where watermarks are.
+
+Without Spark: what is decided here, Spark is only asked to do.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.marked import root, world
+from tidemark.physical import Compute, Operator, PhysicalPlan, Settings, Watermark, physical_plan
+from tidemark.physical.stages import is_stamped, walk
+
+TABLES = """
+CREATE TABLE orders (
+  id INT, currency STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'datagen');
+CREATE TABLE rates (
+  currency STRING, rate DECIMAL(10, 2), ts TIMESTAMP(3), WATERMARK FOR ts AS ts
+) WITH ('connector' = 'datagen');
+CREATE VIEW newest AS SELECT currency, rate, ts FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY currency ORDER BY ts DESC) AS n FROM rates
+) WHERE n = 1;
+CREATE TABLE ordered (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'fake', 'ordered' = 'true');
+CREATE TABLE clocked (id INT, p AS PROCTIME()) WITH ('connector' = 'datagen');
+"""
+
+AS_OF = (
+    "SELECT o.id, r.rate FROM orders AS o"
+    " LEFT JOIN newest FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency"
+)
+NEAR = "orders AS o JOIN rates AS r ON o.currency = r.currency AND r.ts BETWEEN o.ts AND o.ts + INTERVAL '1' SECOND"
+
+
+def windows(table: str) -> str:
+    return f"TABLE(TUMBLE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+
+
+def physical(sql: str, *, streaming: bool = True, **settings) -> PhysicalPlan:
+    return physical_plan(root(sql, world(TABLES)), Settings(**settings), streaming=streaming)
+
+
+def only(plan: PhysicalPlan) -> Operator:
+    [operator] = plan.operators
+    return operator
+
+
+def declared(plan: PhysicalPlan) -> list[bool]:
+    return [stage.declared for stage in walk(plan.root) if isinstance(stage, Watermark)]
+
+
+def test_operators_have_ids_by_kind_inputs_first():
+    assert [o.id for o in physical(AS_OF).operators] == ["keep-last-1", "temporal-join-1"]
+
+    both = physical(f"{AS_OF} UNION ALL {AS_OF}")
+    assert [o.id for o in both.operators] == [
+        "keep-last-1",
+        "temporal-join-1",
+        "keep-last-2",
+        "temporal-join-2",
+    ]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "SELECT id, rate FROM ({}) WHERE id > 3",
+        "SELECT rate AS price, id + 1 AS n FROM ({})",
+        "SELECT id, COUNT(*) FROM ({}) GROUP BY id",
+    ],
+)
+def test_what_is_put_above_operators_leaves_their_ids(around):
+    ids = [operator.id for operator in physical(around.format(AS_OF)).operators]
+    assert ids[:2] == ["keep-last-1", "temporal-join-1"]
+
+
+def test_operator_declares_the_watermark_of_rows_that_nothing_drops():
+    plan = physical(f"SELECT o.id FROM {NEAR}")
+
+    assert declared(plan) == [False, False]
+    left, right = only(plan).inputs
+    assert (left.watermark.behind_ms, left.watermark.declared) == (5000, False)
+    assert (right.watermark.behind_ms, right.watermark.declared) == (0, False)
+
+
+def test_source_declares_the_watermark_below_a_filter_because_dropped_rows_move_it_too():
+    plan = physical("SELECT currency, COUNT(*) FROM orders WHERE id > 3 GROUP BY currency")
+
+    assert declared(plan) == [True]
+    assert only(plan).inputs[0].watermark.declared
+
+
+def test_batch_declares_no_watermark():
+    plan = physical(f"SELECT o.id FROM {NEAR}", streaming=False)
+
+    assert declared(plan) == [False, False]
+    assert [given.watermark for given in only(plan).inputs] == [None, None]
+    assert plan.ends == 0
+
+
+def test_stream_without_memory_needs_no_watermark():
+    plan = physical("SELECT id FROM orders WHERE id > 3")
+
+    assert plan.operators == () and declared(plan) == [False]
+
+
+def test_bounded_stream_announces_the_end_of_each_source_once():
+    plan = physical(f"SELECT o.id FROM {NEAR}")
+
+    assert plan.ends == 2
+    assert [given.watermark.end for given in only(plan).inputs] == [0, 1]
+
+
+def test_operator_by_the_clock_must_be_given_the_end_of_its_input():
+    by_clock = "SELECT COUNT(*) FROM clocked GROUP BY TUMBLE(p, INTERVAL '2' SECOND)"
+
+    assert only(physical(by_clock)).inputs[0].end == 0
+    assert only(physical(by_clock)).tick_ms == 1000
+    assert only(physical(by_clock, streaming=False)).inputs[0].end is None
+
+
+def test_operator_that_keeps_state_for_a_time_looks_at_the_clock():
+    grouped = "SELECT currency, COUNT(*) FROM orders GROUP BY currency"
+
+    assert only(physical(grouped)).tick_ms is None
+    assert only(physical(grouped, ttl_ms=250)).tick_ms == 250
+    assert only(physical(grouped, ttl_ms=86_400_000)).tick_ms == 1000
+
+
+def test_rows_of_another_operator_are_chained():
+    join = physical(AS_OF).operators[-1]
+
+    assert [given.chained for given in join.inputs] == [False, True]
+    assert [given.watermark is None for given in join.inputs] == [False, True]
+
+
+def test_join_assigns_windows_itself_where_rows_only_pass_through():
+    on = "a.currency = b.currency AND a.window_start = b.window_start AND a.window_end = b.window_end"
+    join = f"SELECT a.id FROM (SELECT * FROM {windows('orders')}) a JOIN (SELECT * FROM {windows('rates')}) b ON {on}"
+
+    assert all(given.windows is not None for given in only(physical(join)).inputs)
+
+
+def test_join_is_given_windows_that_a_filter_asked_for():
+    on = "a.currency = b.currency AND a.window_start = b.window_start AND a.window_end = b.window_end"
+    late = f"SELECT * FROM {windows('orders')} WHERE window_start > TIMESTAMP '2024-01-01 00:00:00'"
+    join = f"SELECT a.id FROM ({late}) a JOIN (SELECT * FROM {windows('rates')}) b ON {on}"
+
+    left, right = only(physical(join)).inputs
+    assert left.windows is None and left.watermark.followed
+    assert right.windows is not None
+
+
+def test_time_that_nobody_reads_is_not_moved():
+    left, _ = only(physical(f"SELECT o.id FROM {NEAR}")).inputs
+    assert not left.shown
+
+    left, _ = only(physical(f"SELECT o.ts FROM {NEAR}")).inputs
+    assert left.shown
+
+
+def test_projection_that_only_picks_is_done_by_the_join():
+    plan = physical(f"SELECT r.rate AS price, o.id FROM {NEAR}")
+
+    assert isinstance(plan.root, Operator)
+    assert plan.root.edge.names == ("price", "id")
+    names = [*plan.root.inputs[0].stage.edge.names, *plan.root.inputs[1].stage.edge.names]
+    assert [names[place] for place in plan.root.output] == ["rate", "id"]
+
+
+def test_projection_that_computes_stays_above_the_join():
+    plan = physical(f"SELECT o.id + 1 AS n FROM {NEAR}")
+
+    assert isinstance(plan.root, Compute)
+
+
+@pytest.mark.parametrize("phases", ["one_phase", "two_phase", "auto"])
+def test_aggregation_in_windows_may_have_two_phases(phases):
+    counted = (
+        f"SELECT window_start, COUNT(*) FROM {windows('orders')} GROUP BY window_start, window_end"
+    )
+
+    assert only(physical(counted, phases=phases)).phases == phases
+    grouped = "SELECT currency, COUNT(*) FROM orders GROUP BY currency"
+    assert only(physical(grouped, phases=phases)).phases == "one_phase"
+
+
+def test_rows_that_are_read_in_order_are_stamped():
+    counted = (
+        f"SELECT window_start, COUNT(*) FROM {windows('ordered')} GROUP BY window_start, window_end"
+    )
+    assert is_stamped(only(physical(counted, streaming=False)).inputs[0].stage)
+
+    other = counted.replace("ordered", "orders")
+    assert not is_stamped(only(physical(other, streaming=False)).inputs[0].stage)
+
+
+def test_join_holds_the_watermark_back_as_far_as_its_inputs_are_behind():
+    join = f"SELECT o.id, r.rate, o.currency, o.ts FROM {NEAR}"
+    chained = f"SELECT x.id FROM ({join}) x LEFT JOIN newest FOR SYSTEM_TIME AS OF x.ts AS v ON x.currency = v.currency"
+
+    assert physical(chained).operators[-1].held_back_ms == 1000
