@@ -31,6 +31,7 @@ from tidemark.plan.nodes import (
     AssignWatermark,
     Edge,
     IntervalJoin,
+    KeepLast,
     Node,
     Project,
     RegularJoin,
@@ -88,8 +89,8 @@ class _Planner:
     def stage(self, node: Node, declared: _Declared = "by source") -> Stage:
         if isinstance(node, AssignWatermark):
             return self._watermark(node, declared)
-        if isinstance(node, Project) and (join := _picked(node)) is not None:
-            return self._operator(join, node.edge)
+        if isinstance(node, Project) and (picks := _picks(node)) is not None:
+            return self._operator(node.input, node.edge, picks)
         if is_operator(node):
             return self._operator(node, node.edge)
         return Compute(node, tuple(self.stage(below, declared) for below in inputs(node)))
@@ -110,8 +111,14 @@ class _Planner:
 
     # --- operators -------------------------------------------------------------------------
 
-    def _operator(self, node: Node, edge: Edge) -> Operator:
-        """The operator of a node, whose columns may have other names on its edge."""
+    def _operator(self, node: Node, edge: Edge, picks: tuple[int, ...] | None = None) -> Operator:
+        """The operator of a node, of whose columns only `picks` may be wanted. They may have other
+        names on its edge."""
+        output = _output(node)
+        if output is not None and picks is not None:
+            output = tuple(output[place] for place in picks)
+        if isinstance(node, _Join):
+            node = replace(node, output=output)
         asks = needs(node)
         given = tuple(self._input(port, place, asks) for place, port in enumerate(asks.ports))
         self._numbers[asks.kind] += 1
@@ -122,7 +129,7 @@ class _Planner:
             node,
             given,
             edge,
-            _output(node),
+            output,
             asks.held_back_ms,
             min(ticks, default=None),
             self._settings.phases if isinstance(node, WindowAggregate) else "one_phase",
@@ -179,7 +186,10 @@ _Join = TemporalJoin | IntervalJoin | RegularJoin | WindowJoin
 
 
 def _output(node: Node) -> tuple[int, ...] | None:
-    """The columns that a join gives, of both sides; other operators have columns of their own."""
+    """The columns that an operator gives, of those of all its inputs; None if it has others, of its
+    own making."""
+    if isinstance(node, KeepLast):
+        return tuple(range(len(node.input.edge.columns)))
     if not isinstance(node, _Join):
         return None
     if node.output is not None:
@@ -188,14 +198,10 @@ def _output(node: Node) -> tuple[int, ...] | None:
     return tuple(range(sum(len(side.edge.columns) for side in sides)))
 
 
-def _picked(node: Project) -> Node | None:
-    """The join below a projection that computes nothing, as one that gives just these columns:
-    Spark would copy each row once more for it."""
-    if not isinstance(node.input, _Join):
-        return None
+def _picks(node: Project) -> tuple[int, ...] | None:
+    """Which columns a projection picks that computes nothing, right above an operator that can
+    give just these: Spark would copy each row once more for it."""
     places = [e.index for e in node.expressions if isinstance(e, Ref)]
-    if not places or len({*places}) != len(node.expressions):
+    if not places or len({*places}) != len(node.expressions) or _output(node.input) is None:
         return None
-    given = _output(node.input)
-    assert given is not None
-    return replace(node.input, output=tuple(given[place] for place in places))
+    return tuple(places)

@@ -75,6 +75,9 @@ class Input:
     With `windows` the operator puts rows into these windows itself; the columns of window bounds
     then hold the rows' time. `end` is the number of a marker that announces nothing but the end of
     the input, for operators that wait for the clock.
+
+    What another operator gives as packed columns stays in columns all the way: workers hash the
+    keys and pack anew, and Spark sees no rows.
     """
 
     stage: Stage
@@ -92,8 +95,8 @@ class Operator:
     """A stateful operator: the kernel of `node` over packed rows.
 
     `id` names it in checkpoints, metrics and EXPLAIN, and stays the same as long as the operators
-    of its kind are the same ones in the same order. It gives the columns of `edge`; of a join
-    `output` says which ones these are, of those of the left side and then those of the right one.
+    of its kind are the same ones in the same order. It gives the columns of `edge`, and
+    `output` says which ones of its inputs these are, if it gives on what it is given.
     It waits for watermarks `held_back_ms` longer, because that far its input may be behind them,
     and looks at the clock every `tick_ms`.
     """

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tidemark.physical import Input, Operator
     from tidemark.spark.builder import Builder
     from tidemark.spark.stateful.operator import SourceWatermark, StatefulInput
+    from tidemark.spark.stateful.packed_rows import PackedRows
 
 
 def build_input(builder: Builder, input_: Input) -> Frame:
@@ -37,10 +38,10 @@ def stateful_input(
     data: DataFrame,
     keys: tuple[str, ...],
     time: str | None,
-    *,
-    shown: bool | None = None,
+    packed: PackedRows | None = None,
 ) -> StatefulInput:
-    """Rows for the runtime, by the names of their key columns and of their event time."""
+    """Rows for the runtime, by the names of their key columns and of their event time; and the
+    same rows as columns, if an operator gives them so."""
     from tidemark.spark.stateful.operator import StatefulInput
 
     return StatefulInput(
@@ -49,7 +50,8 @@ def stateful_input(
         time,
         _watermark(builder, input_),
         chained=input_.chained,
-        shows_time=input_.shown if shown is None else shown,
+        shows_time=input_.shown,
+        packed=packed,
     )
 
 
@@ -129,11 +131,14 @@ def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str
     frame = named(build_input(builder, input_), names)
     keys, data = keyed(frame.data, tuple(names[key] for key in input_.keys), everyone)
     time = None if input_.time is None else names[input_.time]
-    return Side(frame, keys, stateful_input(builder, input_, data, keys, time))
+    packed = frame.packed if input_.keys else None
+    return Side(frame, keys, stateful_input(builder, input_, data, keys, time, packed))
 
 
 def named(frame: Frame, names: tuple[str, ...]) -> Frame:
     """The rows under other names, and without the watermark, which the operator is given."""
+    if frame.packed is not None:
+        return like(frame, names, frame.changelog)
     data = frame.data.drop(WATERMARK, SEEN)
     plain = replace(frame, data=data, packed=None, followed=False, stamped=False)
     return like(plain, names, frame.changelog)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
-from tidemark.spark.frame import Frame
-from tidemark.spark.inputs import build_input, named, schema_of, stateful_input
+from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.inputs import build_input, named, output_of, schema_of, stateful_input
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
@@ -22,8 +22,10 @@ def keep_last(builder: Builder, operator: Operator) -> Frame:
     below = named(frame, frame.columns)
     keys = tuple(below.columns[index] for index in input_.keys)
     assert input_.time is not None
-    rows = stateful_input(builder, input_, below.data, keys, below.columns[input_.time])
-    schema = schema_of(below.data.schema.fields, below.columns, kinds=True)
+    time = below.columns[input_.time]
+    rows = stateful_input(builder, input_, below.data, keys, time, below.packed)
+    output = output_of(operator, below.columns)
+    schema = schema_of(below.data.schema.fields, output, kinds=True)
     kernel = held_back(Kernel(keys), operator.held_back_ms)
     packed = builder.run_kernel(operator, kernel, [rows], schema)
-    return Frame.of(packed, below.columns, Changelog.RETRACT)
+    return Frame.of(packed, names_of(operator.edge), Changelog.RETRACT)

@@ -16,6 +16,7 @@ from tidemark.spark.frame import WATERMARK
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.end_of_input import with_watermark
+from tidemark.spark.stateful.hashing import can_hash
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed, packed_output
 from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
@@ -28,6 +29,7 @@ from tidemark.spark.stateful.packing import (
     TICK,
     Combine,
     Pack,
+    Repack,
 )
 from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
@@ -73,6 +75,9 @@ class StatefulInput:
     combine: Combine | None = None
     chained: bool = False
     shows_time: bool = True
+    # The same rows as columns, where another operator gives them so: they need not be rows for
+    # the exchange.
+    packed: PackedRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +121,6 @@ def run_stateful(
 def _packed(
     number: int, input_: StatefulInput, bucket: Bucket, numbers: tuple[int, ...]
 ) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    hashed = input_.frame.withColumn(HASH, f.xxhash64(*input_.keys))
     watermark = input_.watermark
     pack = Pack(
         number,
@@ -130,12 +132,33 @@ def _packed(
         watermark_column=watermark.column if watermark else None,
         payloads=bucket.payloads,
     )
-    packed = hashed.mapInArrow(pack, PACKED_DDL)
+    packed = _from_columns(input_, pack) or _from_rows(input_, pack)
     if watermark is None or watermark.declared:
         return packed
+    from pyspark.sql import functions as f
+
     told = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
     marked = packed.withColumn(WATERMARK, f.coalesce(told, f.timestamp_millis(f.lit(0))))
     return with_watermark(marked, WATERMARK, watermark.end_folder).drop(WATERMARK)
+
+
+def _from_rows(input_: StatefulInput, pack: Pack) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    return input_.frame.withColumn(HASH, f.xxhash64(*input_.keys)).mapInArrow(pack, PACKED_DDL)
+
+
+def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
+    """Columns that an operator gives, packed for the next one by the workers that have them; None
+    if there are none, or keys that only Spark can hash."""
+    if input_.packed is None:
+        return None
+    schema = arrow_schema(input_.packed.schema)
+    if not all(can_hash(schema.field(key).type) for key in input_.keys):
+        return None
+    return input_.packed.data.mapInArrow(
+        Repack(input_.packed.unpack, input_.keys, pack), PACKED_DDL
+    )
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:

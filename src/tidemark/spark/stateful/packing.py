@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from tidemark.errors import DataError
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
+from tidemark.spark.stateful.hashing import xxhash64
 from tidemark.spark.stateful.modules import spare_modules
 from tidemark.spark.stateful.payloads import IN_ROWS, Payloads, unwrapped
 
@@ -238,3 +239,21 @@ def _as_timestamp(times: pl.Series) -> pl.Series:
     """Kernels count milliseconds where Spark has timestamps."""
     whole = times.dtype == pl.Int64
     return (times * 1000).cast(pl.Datetime("us")) if whole else times
+
+
+@dataclass(frozen=True, slots=True)
+class Repack:
+    """Packs what an operator gave as columns for the next one, for `DataFrame.mapInArrow`."""
+
+    unpack: Unpack
+    keys: tuple[str, ...]
+    pack: Pack
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from self.pack(map(self._hashed, self.unpack(batches)))
+
+    def _hashed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        hashes = xxhash64([rows.column(key) for key in self.keys])
+        return pa.RecordBatch.from_arrays(
+            [*rows.columns, pa.array(hashes)], names=[*rows.schema.names, HASH]
+        )
