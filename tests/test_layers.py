@@ -175,9 +175,6 @@ def _runs_on_workers(path: Path) -> bool:
 
 # --- circles -----------------------------------------------------------------------------------
 
-# Folders that still have circles of imports. The list only shrinks.
-NOT_YET_WITHOUT_CIRCLES = {"spark"}
-
 
 def module_of(path: Path) -> str:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -215,25 +212,7 @@ def circles(imports: dict[str, set[str]]) -> list[list[str]]:
 
 
 def test_no_modules_import_one_another_in_a_circle():
-    imports = {name: modules_imported_by(path) for name, path in MODULES.items()}
-    own = {
-        name: below
-        for name, below in imports.items()
-        if layer_of(MODULES[name]) not in NOT_YET_WITHOUT_CIRCLES
-    }
-
-    assert circles(own) == []
-
-
-@pytest.mark.parametrize("folder", sorted(NOT_YET_WITHOUT_CIRCLES))
-def test_a_folder_without_circles_leaves_the_list(folder: str):
-    inside = {
-        name: modules_imported_by(path)
-        for name, path in MODULES.items()
-        if layer_of(path) == folder
-    }
-
-    assert circles(inside) != []
+    assert circles({name: modules_imported_by(path) for name, path in MODULES.items()}) == []
 
 
 def test_a_circle_is_found_however_long_it_is():
