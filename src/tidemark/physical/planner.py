@@ -12,7 +12,6 @@ from tidemark.catalog.options import (
     STATE_TTL,
     SessionOptions,
 )
-from tidemark.physical.ports import Needs, Port, is_operator, needs
 from tidemark.physical.stages import (
     Compute,
     Input,
@@ -30,15 +29,12 @@ from tidemark.plan.expressions import Ref
 from tidemark.plan.nodes import (
     AssignWatermark,
     Edge,
-    IntervalJoin,
-    KeepLast,
+    Needs,
     Node,
+    Picking,
+    Port,
     Project,
-    RegularJoin,
-    TemporalJoin,
     WindowAggregate,
-    WindowJoin,
-    inputs,
     is_stateful,
 )
 
@@ -89,11 +85,11 @@ class _Planner:
     def stage(self, node: Node, declared: _Declared = "by source") -> Stage:
         if isinstance(node, AssignWatermark):
             return self._watermark(node, declared)
-        if isinstance(node, Project) and (picks := _picks(node)) is not None:
-            return self._operator(node.input, node.edge, picks)
-        if is_operator(node):
-            return self._operator(node, node.edge)
-        return Compute(node, tuple(self.stage(below, declared) for below in inputs(node)))
+        if isinstance(node, Project) and (picked := _picked(node)) is not None:
+            return self._operator(picked, picked.needs, node.edge)
+        if node.needs is not None:
+            return self._operator(node, node.needs, node.edge)
+        return Compute(node, tuple(self.stage(below, declared) for below in node.inputs))
 
     def _watermark(self, node: AssignWatermark, declared: _Declared) -> Watermark:
         below = self.stage(node.input)
@@ -111,46 +107,38 @@ class _Planner:
 
     # --- operators -------------------------------------------------------------------------
 
-    def _operator(self, node: Node, edge: Edge, picks: tuple[int, ...] | None = None) -> Operator:
-        """The operator of a node, of whose columns only `picks` may be wanted. They may have other
-        names on its edge."""
-        output = _output(node)
-        if output is not None and picks is not None:
-            output = tuple(output[place] for place in picks)
-        if isinstance(node, _Join):
-            node = replace(node, output=output)
-        asks = needs(node)
-        given = tuple(self._input(port, place, asks) for place, port in enumerate(asks.ports))
+    def _operator(self, node: Node, asks: Needs, edge: Edge) -> Operator:
+        """The operator of a node, whose columns may have other names on its edge."""
+        given, width = [], 0  # of the inputs so far
+        for below, port in zip(node.inputs, asks.ports, strict=True):
+            time = None if port.time is None else port.time + width
+            given.append(self._input(below, port, asks.shown is None or time in asks.shown))
+            width += len(below.edge.columns)
         self._numbers[asks.kind] += 1
         retained = min(_RETENTION_TICK_MS, self._settings.ttl_ms) or None
         ticks = [tick for tick in (asks.tick_ms, retained) if tick is not None]
         return Operator(
             f"{asks.kind}-{self._numbers[asks.kind]}",
             node,
-            given,
+            tuple(given),
             edge,
-            output,
+            node.given if isinstance(node, Picking) else None,
             asks.held_back_ms,
             min(ticks, default=None),
             self._settings.phases if isinstance(node, WindowAggregate) else "one_phase",
         )
 
-    def _input(self, port: Port, place: int, asks: Needs) -> Input:
+    def _input(self, node: Node, port: Port, shown: bool) -> Input:
         if port.window is not None:
-            return self._in_windows(port)
-        if port.stamps and port.input.can_be_stamped:
-            given = self._following(port, "stamped")
-        else:
-            given = self._following(port, "by source")
-        if port.time is None or asks.shown is None:
-            return given
-        shift = sum(len(other.input.edge.columns) for other in asks.ports[:place])
-        return replace(given, shown=port.time + shift in asks.shown)
+            return self._in_windows(node, port, port.window)
+        stamped = port.stamps and node.can_be_stamped
+        given = self._following(node, port, "stamped" if stamped else "by source")
+        return replace(given, shown=shown or port.time is None)
 
-    def _following(self, port: Port, declared: _Declared) -> Input:
+    def _following(self, node: Node, port: Port, declared: _Declared) -> Input:
         """The input, with what is known of its watermark. Where nothing drops rows on the way from
         the source, the operator declares it."""
-        node, streaming = port.input, self._streaming
+        streaming = self._streaming
         behind, chained = behind_ms(node), is_stateful(node)
         known = streaming and behind is not None
         if known and declared == "by source" and node.keeps_all_rows:
@@ -166,42 +154,26 @@ class _Planner:
         end = self._end() if ends and not sources(node) else None
         return Input(stage, port.keys, port.time, True, chained, watermark, end=end)
 
-    def _in_windows(self, port: Port) -> Input:
+    def _in_windows(self, node: Node, port: Port, window: tuple[int, int]) -> Input:
         """The input of a join whose rows meet in windows: they are put there by the join, or are
         in them already. The time of a window is ahead of its rows', so the operator then follows
         the column of the watermark."""
-        assert port.window is not None
-        before = unplaced(port.input, port.keys, port.window, self._settings.zone)
+        before = unplaced(node, port.keys, window, self._settings.zone)
         if before is not None:
-            given = self._following(Port(before.node, port.keys, before.time), "by source")
+            given = self._following(before.node, Port(port.keys, before.time), "by source")
             return replace(given, shown=before.shown, windows=before.windows)
-        stage, chained = self.stage(port.input), is_stateful(port.input)
-        one_source = not chained and len(sources(port.input)) == 1
+        stage, chained = self.stage(node), is_stateful(node)
+        one_source = not chained and len(sources(node)) == 1
         known = self._streaming and one_source and is_followed(stage)
         watermark = InputWatermark(followed=True) if known else None
         return Input(stage, port.keys, port.time, True, chained, watermark)
 
 
-_Join = TemporalJoin | IntervalJoin | RegularJoin | WindowJoin
-
-
-def _output(node: Node) -> tuple[int, ...] | None:
-    """The columns that an operator gives, of those of all its inputs; None if it has others, of its
-    own making."""
-    if isinstance(node, KeepLast):
-        return tuple(range(len(node.input.edge.columns)))
-    if not isinstance(node, _Join):
-        return None
-    if node.output is not None:
-        return node.output
-    sides = (node.left,) if node.how in ("semi", "anti") else (node.left, node.right)
-    return tuple(range(sum(len(side.edge.columns) for side in sides)))
-
-
-def _picks(node: Project) -> tuple[int, ...] | None:
-    """Which columns a projection picks that computes nothing, right above an operator that can
-    give just these: Spark would copy each row once more for it."""
+def _picked(node: Project) -> Picking | None:
+    """The operator below a projection that computes nothing, as one that gives just these columns:
+    Spark would copy each row once more for it."""
     places = [e.index for e in node.expressions if isinstance(e, Ref)]
-    if not places or len({*places}) != len(node.expressions) or _output(node.input) is None:
+    only_picks = len({*places}) == len(node.expressions) > 0
+    if not only_picks or not isinstance(node.input, Picking):
         return None
-    return tuple(places)
+    return node.input.picking(places)

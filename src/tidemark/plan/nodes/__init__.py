@@ -21,6 +21,7 @@ from tidemark.plan.nodes.base import (
 )
 from tidemark.plan.nodes.co_group import CoGroup
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute, WindowColumn
+from tidemark.plan.nodes.families import Picking
 from tidemark.plan.nodes.filter import Filter
 from tidemark.plan.nodes.group_aggregate import GroupAggregate
 from tidemark.plan.nodes.interval_join import IntervalJoin
@@ -28,6 +29,7 @@ from tidemark.plan.nodes.join import How, Join, TwoSided
 from tidemark.plan.nodes.keep_last import KeepLast
 from tidemark.plan.nodes.late_rows import LateRows
 from tidemark.plan.nodes.narrowing import pruned
+from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.regular_join import RegularJoin
 from tidemark.plan.nodes.scan import Scan, Values
@@ -57,7 +59,10 @@ __all__ = [
     "LateInput",
     "LateRows",
     "Narrowed",
+    "Needs",
     "Node",
+    "Picking",
+    "Port",
     "Project",
     "Reason",
     "RegularJoin",

@@ -12,6 +12,7 @@ from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.families import ON_STATE, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import exactly, whole
+from tidemark.plan.nodes.needs import Needs, Port, tick_of
 from tidemark.plan.nodes.window_columns import Windowing, window_columns
 
 
@@ -64,8 +65,13 @@ class AssignWindows(Unary, Windowing):
         return Description("WindowFunction", tuple(details), ON_STATE, keeps)
 
     @property
-    def is_stateful(self) -> bool:
-        return self.keeps_rows
+    def needs(self) -> Needs | None:
+        if not self.keeps_rows:
+            return None
+        time = None if self.by_clock else self.time
+        port = Port(self.keys, time, stamps=True, by_clock=self.by_clock)
+        tick_ms = tick_of(self.assigner) if self.by_clock else None
+        return Needs("session-window", (port,), delay_ms(self.input), tick_ms)
 
     @property
     def why_rows_change(self) -> None:

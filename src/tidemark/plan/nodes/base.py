@@ -10,6 +10,7 @@ from functools import cached_property
 from tidemark.kernels.windows.spec import Assigner
 from tidemark.plan.expressions import Expression, over
 from tidemark.plan.nodes.edge import Edge
+from tidemark.plan.nodes.needs import Needs
 
 
 class Node(ABC):
@@ -58,8 +59,13 @@ class Node(ABC):
 
     @property
     @abstractmethod
+    def needs(self) -> Needs | None:
+        """What it asks of its inputs as an operator that remembers something between rows; None if
+        it remembers nothing."""
+
+    @property
     def is_stateful(self) -> bool:
-        """Whether it runs as an operator that remembers something between rows."""
+        return self.needs is not None
 
     @property
     @abstractmethod

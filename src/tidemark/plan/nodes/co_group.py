@@ -15,6 +15,7 @@ from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import TwoSided
 from tidemark.plan.nodes.lateness import late_sides
 from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.project import project
 from tidemark.plan.nodes.window_columns import BOUND
 
@@ -60,6 +61,12 @@ class CoGroup(TwoSided):
         details.append(f"makes=[{made}]")
         keeps = "rows of both sides until the watermark reaches the end of their windows"
         return Description("CoGroup", tuple(details), ON_STATE, keeps)
+
+    @property
+    def needs(self) -> Needs:
+        left = Port(self.left_keys, self.left_time, window=self.left_window)
+        right = Port(self.right_keys, self.right_time, window=self.right_window)
+        return self.sides("co-group", left, right)
 
     @property
     def why_rows_change(self) -> None:

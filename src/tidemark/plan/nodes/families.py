@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 from tidemark.plan.nodes.base import LateInput, Node, Reason
+from tidemark.plan.nodes.needs import Needs
 
 ON_STATE = "stateful operator, one kernel per key bucket"
 
@@ -50,8 +52,8 @@ class Stateless(Node):
     """A node that looks at one row at a time: it drops none as late, and holds none back."""
 
     @property
-    def is_stateful(self) -> bool:
-        return False
+    def needs(self) -> None:
+        return None
 
     @property
     def why_rows_change(self) -> Reason | None:
@@ -71,8 +73,9 @@ class Stateful(Node):
     a source. What changes, is late or held back each of them says itself."""
 
     @property
-    def is_stateful(self) -> bool:
-        return True
+    @abstractmethod
+    def needs(self) -> Needs:
+        """What it asks of its inputs."""
 
     @property
     def is_ordered(self) -> bool:
@@ -85,3 +88,19 @@ class Stateful(Node):
     @property
     def keeps_all_rows(self) -> bool:
         return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picking(Stateful):
+    """An operator that gives columns of its inputs, of all these only `output` if it is given."""
+
+    output: tuple[int, ...] | None = None
+
+    @property
+    @abstractmethod
+    def given(self) -> tuple[int, ...]:
+        """Which columns it gives, counted on through all inputs."""
+
+    def picking(self, places: Sequence[int]) -> Self:
+        """The same operator, giving only these of its columns."""
+        return replace(self, output=tuple(self.given[place] for place in places))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes.aggregate_call import AggregateCall
-from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason, delay_ms
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.needs import Needs, Port
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class GroupAggregate(Unary, Stateful):
         idle = "it is idle for 'table.exec.state.ttl' if that is set"
         keeps += "the input ends" if self.at_end else idle
         return Description("GroupAggregate", (*key, select), ON_STATE, keeps)
+
+    @property
+    def needs(self) -> Needs:
+        port = Port(self.keys, stamps=True)
+        return Needs("group-aggregate", (port,), delay_ms(self.input))
 
     @property
     def why_rows_change(self) -> Reason:

@@ -11,6 +11,7 @@ from tidemark.plan.nodes.base import Description, LateInput
 from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.lateness import late_sides
+from tidemark.plan.nodes.needs import USUAL_TICK_MS, Needs, Port
 from tidemark.plan.words import words
 
 
@@ -60,6 +61,15 @@ class IntervalJoin(Join):
             f"right rows until it has passed {theirs}{_signed(self.slack_ms - self.lower_ms)}"
         )
         return Description("IntervalJoin", tuple(details), ON_STATE, keeps)
+
+    @property
+    def needs(self) -> Needs:
+        left = Port(self.left_keys, None if self.by_clock else self.left_time)
+        right = Port(self.right_keys, None if self.by_clock else self.right_time)
+        tick_ms = USUAL_TICK_MS if self.by_clock and self.how != "inner" else None
+        # The stream API's form reports late rows with all their columns.
+        shown = None if self.drops_late else self.shown
+        return self.sides("interval-join", left, right, tick_ms, shown)
 
     @property
     def why_rows_change(self) -> None:

@@ -9,10 +9,11 @@ from typing import Literal, Self
 
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.expressions import Expression, over, references
-from tidemark.plan.nodes.base import Narrowed, Node
+from tidemark.plan.nodes.base import Narrowed, Node, delay_ms
 from tidemark.plan.nodes.edge import Column, Edge
-from tidemark.plan.nodes.families import Stateful
+from tidemark.plan.nodes.families import Picking, Stateful
 from tidemark.plan.nodes.narrowing import exactly
+from tidemark.plan.nodes.needs import Needs, Port
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
@@ -34,6 +35,18 @@ class TwoSided(Stateful):
         left, right = new
         return replace(self, left=left, right=right)
 
+    def sides(
+        self,
+        kind: str,
+        left: Port,
+        right: Port,
+        tick_ms: int | None = None,
+        shown: frozenset[int] | None = None,
+    ) -> Needs:
+        """What it asks of both sides, whose rows may be behind the watermark."""
+        held_back_ms = max(delay_ms(self.left), delay_ms(self.right))
+        return Needs(kind, (left, right), held_back_ms, tick_ms, shown)
+
     @property
     def bounded(self) -> bool:
         return self.left.edge.bounded and self.right.edge.bounded
@@ -51,9 +64,9 @@ class TwoSided(Stateful):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Join(TwoSided):
-    """Pairs of rows with equal keys: left columns, then right ones, of all these only `output` if
-    it is given. Semi and anti joins give left columns only.
+class Join(TwoSided, Picking):
+    """Pairs of rows with equal keys: left columns, then right ones. Semi and anti joins give left
+    columns only.
 
     `nulls_equal` says for each key whether null equals null. A pair must also meet the
     `condition`, which is over the columns of both inputs.
@@ -62,7 +75,6 @@ class Join(TwoSided):
     nulls_equal: tuple[bool, ...]
     how: How
     condition: Expression | None = None
-    output: tuple[int, ...] | None = None
     # Columns that it is to give besides those that are asked for: its state has them.
     also: tuple[int, ...] = ()
 
@@ -89,6 +101,10 @@ class Join(TwoSided):
 
     # --- what comes out -----------------------------------------------------------------------
 
+    @property
+    def given(self) -> tuple[int, ...]:
+        return tuple(range(len(self._columns))) if self.output is None else self.output
+
     def _edge(self) -> Edge:
         whole = Edge(self._columns, self._changelog, self._keys, self.bounded)
         return whole if self.output is None else whole.only(self.output)
@@ -103,12 +119,22 @@ class Join(TwoSided):
             *(column.padded(how in ("left", "full")) for column in right),
         )
 
+    @property
+    def shown(self) -> frozenset[int] | None:
+        """The columns that somebody may see: a reader, the keys, the residual condition."""
+        if self.output is None:
+            return None
+        width = len(self.left.edge.columns)
+        keys = (*self.left_keys, *(width + key for key in self.right_keys))
+        tested = references(self.condition) if self.condition is not None else ()
+        return frozenset((*self.output, *keys, *tested))
+
     # --- with fewer columns -------------------------------------------------------------------
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         # Spark needs a column to have rows.
         wanted = tuple(dict.fromkeys((*wanted, *self.also))) or (self._some_column,)
-        given = wanted if self.output is None else tuple(self.output[place] for place in wanted)
+        given = tuple(self.given[place] for place in wanted)
         sides = _NarrowedSides.of(self, given)
         left_own, right_own = self.own_columns
         own = self.with_own_columns(sides.left.places(left_own), sides.right.places(right_own))

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.catalog.tables import Changelog
-from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason, delay_ms
 from tidemark.plan.nodes.edge import Edge
-from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
+from tidemark.plan.nodes.families import ON_STATE, Picking, Unary
 from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.needs import Needs, Port
 
 
 @dataclass(frozen=True)
-class KeepLast(Unary, Stateful):
+class KeepLast(Unary, Picking):
     """Of each key the newest row by event time (`time` is its column), as a changelog."""
 
     keys: tuple[int, ...]
@@ -22,15 +23,26 @@ class KeepLast(Unary, Stateful):
     def _edge(self) -> Edge:
         below = self.input.edge
         names = tuple(below.names[key] for key in self.keys)
-        return replace(below, changelog=Changelog.RETRACT, keys=(names,))
+        whole_rows = replace(below, changelog=Changelog.RETRACT, keys=(names,))
+        return whole_rows if self.output is None else whole_rows.only(self.output)
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        width = len(self.input.edge.columns)
+        return tuple(range(width)) if self.output is None else self.output
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         return whole(self)  # an update tells what the whole row was
 
     def _description(self) -> Description:
-        keys = ", ".join(self.edge.names[key] for key in self.keys)
-        details = (f"key=[{keys}]", f"newest by=[{self.edge.names[self.time]}]")
+        names = self.input.edge.names
+        keys = ", ".join(names[key] for key in self.keys)
+        details = (f"key=[{keys}]", f"newest by=[{names[self.time]}]")
         return Description("KeepLast", details, ON_STATE, "one row per key")
+
+    @property
+    def needs(self) -> Needs:
+        return Needs("keep-last", (Port(self.keys, self.time),), delay_ms(self.input))
 
     @property
     def why_rows_change(self) -> Reason:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.kernels.windows.spec import Assigner, Session
-from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Node
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Node, delay_ms
 from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Stateful
 from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.needs import Needs, Port
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,22 @@ class LateRows(Stateful):
         keeps = "the sessions of each key" if isinstance(self.assigner, Session) else "nothing"
         details = (f"operator=[{self.operator}]", f"time=[{time}]")
         return Description("LateRows", details, ON_STATE, keeps)
+
+    @property
+    def needs(self) -> Needs:
+        # Where lateness does not depend on the key, rows may be anywhere.
+        keys = self.keys if isinstance(self.assigner, Session) else (self.time,)
+        # An operator with other inputs knows the watermark of its batch, not that before each row.
+        rows = Port(keys, self.time, stamps=not self.beside)
+        held_back_ms = self.held_back_ms if self.beside else delay_ms(self.input)
+        return Needs("late-rows", (rows, *map(self._beside, self.beside)), held_back_ms)
+
+    def _beside(self, other: Node) -> Port:
+        """An input that shares its sessions with the rows, or one that only moves the watermark."""
+        if self.shares_sessions:
+            *keys, time = range(len(other.edge.columns))
+            return Port(tuple(keys), time)
+        return Port((), 0)
 
     @property
     def why_rows_change(self) -> None:

@@ -11,6 +11,7 @@ from tidemark.plan.nodes.base import Description, LateInput, Reason
 from tidemark.plan.nodes.edge import Column
 from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
+from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.words import words
 
 
@@ -57,6 +58,10 @@ class RegularJoin(Join):
         idle = "forever, or for 'table.exec.state.ttl' after they were written if that is set"
         keeps += "until the input ends" if self.at_end else idle
         return Description("RegularJoin", tuple(details), ON_STATE, keeps)
+
+    @property
+    def needs(self) -> Needs:
+        return Needs("regular-join", (Port(self.left_keys), Port(self.right_keys)))
 
     @property
     def why_rows_change(self) -> Reason:

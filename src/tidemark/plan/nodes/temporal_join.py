@@ -10,6 +10,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes.base import Description, LateInput
 from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
+from tidemark.plan.nodes.needs import USUAL_TICK_MS, Needs, Port
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,15 @@ class TemporalJoin(Join):
                 f"the versions after the watermark and the newest one before it"
             )
         return Description("TemporalJoin", tuple(details), ON_STATE, keeps)
+
+    @property
+    def needs(self) -> Needs:
+        by_event_time = self.right_time is not None
+        left = Port(self.left_keys, self.left_time if by_event_time else None)
+        right = Port(self.right_keys, self.right_time)
+        loading = self.load_idle_ms
+        tick_ms = None if loading is None else min(USUAL_TICK_MS, loading)
+        return self.sides("temporal-join", left, right, tick_ms, self.shown)
 
     @property
     def why_rows_change(self) -> None:

@@ -14,6 +14,7 @@ from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.needs import Needs, Port, tick_of, within_reason
 from tidemark.plan.nodes.unnest import Unnest
 from tidemark.plan.nodes.window_columns import Windowing
 
@@ -83,6 +84,16 @@ class WindowAggregate(Unary, Stateful, Windowing):
         until = "the clock" if self.by_clock else "the watermark"
         later = f" and {window_words.duration(self.lateness_ms)} more" if self.lateness_ms else ""
         return f"the aggregates of each key and window, until {until} has reached its end{later}"
+
+    @property
+    def needs(self) -> Needs:
+        port = Port(self.keys, self.time, stamps=True, by_clock=self.by_clock)
+        firings = [firing for firing in (self.emit.early, self.emit.late) if firing is not None]
+        wanted = [firing.every_ms for firing in firings if firing.every_ms is not None]
+        if self.by_clock:
+            wanted.append(tick_of(self.assigner))
+        tick_ms = within_reason(min(wanted)) if wanted else None
+        return Needs("window-aggregate", (port,), delay_ms(self.input), tick_ms)
 
     @property
     def why_rows_change(self) -> Reason:

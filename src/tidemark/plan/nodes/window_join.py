@@ -12,6 +12,7 @@ from tidemark.plan.nodes.base import Description, LateInput
 from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.lateness import late_sides
+from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.words import words
 from tidemark.types import DataType
 
@@ -52,6 +53,12 @@ class WindowJoin(Join):
         ends = dict.fromkeys((left[self.left_window[1]], right[self.right_window[1]]))
         keeps = f"rows of both sides until the watermark reaches their {' or '.join(ends)}"
         return Description("WindowJoin", tuple(details), ON_STATE, keeps)
+
+    @property
+    def needs(self) -> Needs:
+        left = Port(self.left_keys, window=self.left_window)
+        right = Port(self.right_keys, window=self.right_window)
+        return self.sides("window-join", left, right)
 
     @property
     def why_rows_change(self) -> None:

@@ -11,6 +11,7 @@ from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.lateness import operator_words, window_of
 from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.needs import Needs, Port
 
 RANK = "$rank"
 
@@ -62,6 +63,11 @@ class WindowRank(Unary, Stateful):
         details += [f"order=[{order}]", f"rows=[{wanted}]"]
         keeps = f"the first {self.high} row(s) of each key and window, until the watermark has "
         return Description("WindowRank", tuple(details), ON_STATE, keeps + "reached its end")
+
+    @property
+    def needs(self) -> Needs:
+        port = Port(self.keys, stamps=True)
+        return Needs("window-rank", (port,), delay_ms(self.input))
 
     @property
     def why_rows_change(self) -> None:
