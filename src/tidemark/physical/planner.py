@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -37,6 +36,7 @@ from tidemark.plan.nodes import (
     WindowAggregate,
     is_stateful,
 )
+from tidemark.plan.operator_ids import Ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class _Planner:
         self._streaming = streaming
         # Only where rows are remembered does a watermark do anything.
         self._remembers = remembers
-        self._numbers: Counter[str] = Counter()
+        self._ids = Ids()
         self.ends = 0
 
     def stage(self, node: Node, declared: _Declared = "by source") -> Stage:
@@ -114,11 +114,10 @@ class _Planner:
             time = None if port.time is None else port.time + width
             given.append(self._input(below, port, asks.shown is None or time in asks.shown))
             width += len(below.edge.columns)
-        self._numbers[asks.kind] += 1
         retained = min(_RETENTION_TICK_MS, self._settings.ttl_ms) or None
         ticks = [tick for tick in (asks.tick_ms, retained) if tick is not None]
         return Operator(
-            f"{asks.kind}-{self._numbers[asks.kind]}",
+            self._ids.next(asks.kind),
             node,
             tuple(given),
             edge,

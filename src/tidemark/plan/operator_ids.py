@@ -10,43 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from tidemark.plan.nodes import (
-    AssignWindows,
-    CoGroup,
-    GroupAggregate,
-    IntervalJoin,
-    KeepLast,
-    LateRows,
-    Node,
-    RegularJoin,
-    TemporalJoin,
-    WindowAggregate,
-    WindowJoin,
-    WindowRank,
-    inputs,
-)
-
-_KINDS: dict[type, str] = {
-    KeepLast: "keep-last",
-    TemporalJoin: "temporal-join",
-    IntervalJoin: "interval-join",
-    RegularJoin: "regular-join",
-    WindowJoin: "window-join",
-    CoGroup: "co-group",
-    WindowAggregate: "window-aggregate",
-    WindowRank: "window-rank",
-    GroupAggregate: "group-aggregate",
-    LateRows: "late-rows",
-}
+from tidemark.plan.nodes import Node
 
 
 def kind_of(node: Node) -> str | None:
     """The kind of an operator that keeps state; None if the node keeps none."""
-    if isinstance(node, AssignWindows):
-        return "session-window" if node.keeps_rows else None
-    kind = _KINDS.get(type(node))
-    assert kind is not None or not node.is_stateful, f"{type(node).__name__} has no kind"
-    return kind
+    return None if node.needs is None else node.needs.kind
 
 
 class Ids:
@@ -69,6 +38,6 @@ def operators(root: Node) -> list[tuple[str, Node]]:
 
 
 def _upwards(node: Node) -> Iterator[Node]:
-    for below in inputs(node):
+    for below in node.inputs:
         yield from _upwards(below)
     yield node
