@@ -40,7 +40,7 @@ def line(part: Part) -> str:
 
 
 def _watermark(stage: Watermark) -> str:
-    parts = ["refuses rows without a time"]
+    parts = ["fails on rows without a time"]
     if stage.stamps:
         parts.append("each row carries the watermark before it")
     if stage.declared:
