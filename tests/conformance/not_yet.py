@@ -22,7 +22,7 @@ AREAS = {
     "over": _OVER,
 }
 # Cases of these areas that need nothing of what is missing.
-THERE = {"dedup-topn/keep_last_late"}
+THERE = {"dedup-topn/keep_first", "dedup-topn/keep_first_ties", "dedup-topn/keep_last_late"}
 
 # Single cases of other areas.
 CASES = {
@@ -33,7 +33,6 @@ CASES = {
     "join/not_in_with_null": _SUB_QUERIES,
     "join/scalar_subquery": _SUB_QUERIES,
     "join/using_clause": "columns made of two by USING",
-    "interval-join/interval_then_dedup": "deduplication and Top-N",
     "cdc/dedup_last": "deduplication and Top-N",
     "cdc/topn": "deduplication and Top-N",
     "cdc/topn_group": "deduplication and Top-N",

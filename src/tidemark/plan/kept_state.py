@@ -21,6 +21,7 @@ from tidemark.plan.nodes import (
     Edge,
     GroupAggregate,
     IntervalJoin,
+    KeepFirst,
     KeepLast,
     LateRows,
     Node,
@@ -123,6 +124,16 @@ def _by_place(edge: Edge, places: Iterable[int]) -> Rows:
 # --- what each operator means ------------------------------------------------------------------
 
 Meaning = tuple[dict[str, Any], tuple[Rows, ...]]
+
+
+def _keep_first(node: KeepFirst) -> Meaning:
+    edge = node.input.edge
+    meaning = {
+        "keys": origins(node.input, node.keys),
+        "time": "processing" if node.by_clock else origin(node.input, node.time),
+        "held back in milliseconds": delay_ms(node.input),
+    }
+    return meaning, (_by_place(edge, range(len(edge.columns))),)
 
 
 def _keep_last(node: KeepLast) -> Meaning:
@@ -287,6 +298,7 @@ def _late_rows(node: LateRows) -> Meaning:
 
 
 _MEANINGS: dict[type, Callable[[Any], Meaning]] = {
+    KeepFirst: _keep_first,
     KeepLast: _keep_last,
     TemporalJoin: _temporal_join,
     IntervalJoin: _interval_join,

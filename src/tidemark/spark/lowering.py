@@ -12,6 +12,7 @@ from tidemark.plan.nodes import (
     Filter,
     GroupAggregate,
     IntervalJoin,
+    KeepFirst,
     KeepLast,
     LateRows,
     Project,
@@ -31,6 +32,7 @@ from tidemark.spark.assign_windows import assign_windows
 from tidemark.spark.operators.co_group import co_group
 from tidemark.spark.operators.group_aggregate import group_aggregate
 from tidemark.spark.operators.interval_join import interval_join
+from tidemark.spark.operators.keep_first import keep_first
 from tidemark.spark.operators.keep_last import keep_last
 from tidemark.spark.operators.late_rows import late_rows
 from tidemark.spark.operators.regular_join import regular_join
@@ -69,6 +71,7 @@ _COMPUTES: dict[type[Any], Callable[[Builder, Compute], Frame]] = {
 }
 
 _OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
+    KeepFirst: keep_first,
     KeepLast: keep_last,
     TemporalJoin: temporal_join,
     IntervalJoin: interval_join,

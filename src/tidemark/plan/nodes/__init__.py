@@ -26,6 +26,7 @@ from tidemark.plan.nodes.filter import Filter
 from tidemark.plan.nodes.group_aggregate import GroupAggregate
 from tidemark.plan.nodes.interval_join import IntervalJoin
 from tidemark.plan.nodes.join import How, Join, TwoSided
+from tidemark.plan.nodes.keep_first import KeepFirst
 from tidemark.plan.nodes.keep_last import KeepLast
 from tidemark.plan.nodes.late_rows import LateRows
 from tidemark.plan.nodes.narrowing import pruned
@@ -55,6 +56,7 @@ __all__ = [
     "How",
     "IntervalJoin",
     "Join",
+    "KeepFirst",
     "KeepLast",
     "LateInput",
     "LateRows",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from tidemark.errors import Span
-from tidemark.plan.bind.ranks import in_windows, keep_last
+from tidemark.plan.bind.ranks import in_windows, keep_first, keep_last
 from tidemark.plan.bind.ranks.not_yet import refusal
 from tidemark.plan.bind.ranks.numbered import Numbered, bound, find
 from tidemark.plan.bind.ranks.rule import Rule
@@ -23,6 +23,7 @@ __all__ = ["RULES", "bind", "find"]
 # The first that applies.
 RULES: Final = (
     Rule("window rank", in_windows.applies, in_windows.plan),
+    Rule("keep first", keep_first.applies, keep_first.plan),
     Rule("keep last", keep_last.applies, keep_last.plan),
 )
 

@@ -1,0 +1,112 @@
+"""Keep-first deduplication: of each key the first row, which is never taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import polars as pl
+
+from tidemark.kernels.arrivals import end_of, number
+from tidemark.kernels.columns import ARRIVAL, HASH, SEQUENCE, STAMP, TIME
+from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import KeyedTable, distinct, earliest, longs
+
+_FIRST: Final = "_tm_first"  # the time of a key's first row; in its records TIME is the clock's
+
+
+@dataclass(frozen=True, slots=True)
+class KeepFirst:
+    """Emit the earliest row of a key when the watermark reaches it; of rows with one time, the
+    first to arrive. An earlier row that arrives in time takes the place of one that waits, and
+    rows behind the watermark are late: so nothing is earlier than a row that was emitted.
+
+    `by_clock` the first row is the first to arrive, and is emitted at once. With `ttl` a key is
+    forgotten so many milliseconds after its record was last written; its next row is a first row.
+    """
+
+    keys: tuple[str, ...]
+    by_clock: bool = False
+    ttl: int | None = None
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        numbered, final = number(state, inputs), max(state.watermark, watermark)
+        is_late = self._is_late(inputs[0], state.watermark)
+        rows, late = numbered[0].filter(~is_late), inputs[0].filter(is_late)
+        firsts = self._firsts(state, rows, processing_time)
+        records = self._table(state, processing_time).append(
+            self._records(firsts, processing_time),
+            self.compaction,
+            lambda found, _: self._standing(found, processing_time),
+        )
+        state = state.with_tables(first=records)
+        if not self.by_clock:
+            firsts, state = self._due(state, firsts, final, processing_time)
+        state = replace(state, watermark=final, sequence=end_of(state, numbered))
+        waiting, output = state.queue("waiting"), of_the_user(firsts)
+        came = (inputs[0].height,)
+        metrics = Metrics.of(state, came, (late.height,), output.height, waiting.height)
+        dropped = late.drop(HASH, ARRIVAL)
+        return Step(state, output, metrics, earliest(waiting.next), late=(dropped,))
+
+    def _is_late(self, rows: pl.DataFrame, watermark: int) -> pl.Series:
+        if self.by_clock:
+            return pl.Series([False]).new_from_index(0, rows.height)
+        met = pl.max_horizontal(STAMP, pl.lit(watermark, pl.Int64))
+        return rows.select((pl.col(TIME) < met).alias("late")).to_series()
+
+    # --- the first rows -----------------------------------------------------------------------
+
+    def _firsts(self, state: State, rows: pl.DataFrame, now: int) -> pl.DataFrame:
+        """Those of the rows that are earlier than all there were of their key."""
+        fresh = self._records(rows, now)
+        known = self._known(state, rows, now)
+        best = pl.concat([known, fresh]).sort(_FIRST, SEQUENCE)
+        best = best.unique([HASH, *self.keys], keep="first")
+        return rows.filter(pl.col(SEQUENCE).is_in(best[SEQUENCE].implode()))
+
+    def _due(
+        self, state: State, firsts: pl.DataFrame, watermark: int, now: int
+    ) -> tuple[pl.DataFrame, State]:
+        """The first rows whose time the watermark has reached, and the state without them."""
+        waiting = state.queue("waiting").push(firsts, TIME, self.compaction)
+        due, waiting = waiting.take(watermark, TIME, firsts.clear())
+        # A row that an earlier one took the place of is no longer in its key's record.
+        records = self._known(state, due, now)
+        due = due.filter(pl.col(SEQUENCE).is_in(records[SEQUENCE].implode()))
+        return due.sort(TIME, SEQUENCE), state.with_tables(waiting=waiting)
+
+    # --- records ------------------------------------------------------------------------------
+
+    def _records(self, rows: pl.DataFrame, now: int) -> pl.DataFrame:
+        """What is remembered of rows: the key, the time, the place in the sequence."""
+        time = pl.lit(0, pl.Int64) if self.by_clock else pl.col(TIME)
+        written = pl.lit(now, pl.Int64).alias(TIME)
+        return rows.select(HASH, *self.keys, SEQUENCE, time.alias(_FIRST), written)
+
+    def _known(self, state: State, rows: pl.DataFrame, now: int) -> pl.DataFrame:
+        """The records of the rows' keys, and perhaps of others."""
+        hashes = distinct(longs(rows, HASH))
+        found = self._table(state, now).probe(hashes, self._records(rows.clear(), now))
+        return self._standing(found, now)
+
+    def _table(self, state: State, now: int) -> KeyedTable:
+        """Without what is forgotten as a whole."""
+        table = state.keyed("first")
+        return table if self.ttl is None else table.without_before(now - self.ttl + 1)
+
+    def _standing(self, records: pl.DataFrame, now: int) -> pl.DataFrame:
+        """Of each key the newest record, unless that is forgotten."""
+        newest = records.unique([HASH, *self.keys], keep="last", maintain_order=True)
+        return newest if self.ttl is None else newest.filter(pl.col(TIME) > now - self.ttl)

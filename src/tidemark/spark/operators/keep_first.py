@@ -1,0 +1,28 @@
+"""Keep-first deduplication, by a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.plan.nodes import KeepFirst
+from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.windowed import WindowInput
+
+if TYPE_CHECKING:
+    from tidemark.physical import Operator
+    from tidemark.spark.builder import Builder
+
+
+def keep_first(builder: Builder, operator: Operator) -> Frame:
+    from pyspark.sql.types import StructType
+
+    from tidemark.kernels.keep_first import KeepFirst as Kernel
+
+    node = operator.node
+    assert isinstance(node, KeepFirst)
+    assert builder.state is not None
+    input_ = WindowInput.of(builder, operator)
+    kernel = Kernel(input_.keys, by_clock=node.by_clock, ttl=builder.state.ttl_ms or None)
+    schema = StructType(input_.fields(input_.names))
+    packed = builder.run_kernel(operator, input_.given_time(kernel), [input_.rows], schema)
+    return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)

@@ -1,0 +1,115 @@
+"""ROW_NUMBER() in a subquery: which kind of ranking it is, and what is refused of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.marked import edge, plan, refused, root, schema, world
+from tidemark.catalog.tables import Changelog
+from tidemark.errors import NotSupported
+from tidemark.plan.bind.ranks import RULES
+from tidemark.plan.nodes import KeepFirst, KeepLast, LateRows, TemporalJoin, walk
+
+DDL = """
+CREATE TABLE s (k STRING, c STRING, i INT, ts TIMESTAMP(3), pt AS PROCTIME(),
+  WATERMARK FOR ts AS ts) WITH ('connector' = 'fake');
+CREATE TABLE o (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'fake');
+CREATE TABLE kept (k STRING, i INT) WITH ('connector' = 'fake');
+CREATE TABLE lates (k STRING, o STRING) WITH ('connector' = 'fake');
+"""
+
+
+@pytest.fixture
+def tables():
+    return world(DDL)
+
+
+def ranked(order: str, where: str = "rn = 1", items: str = "*", over: str = "s") -> str:
+    return (
+        f"SELECT {items} FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY {order}) AS rn "
+        f"FROM {over}) WHERE {where}"
+    )
+
+
+@pytest.mark.parametrize("where", ["rn = 1", "1 = rn", "rn <= 1", "rn < 2", "rn BETWEEN 1 AND 1"])
+def test_the_first_number_may_be_asked_for_in_any_way(where, tables):
+    assert [type(n) for n in walk(root(ranked("ts", where), tables))].count(KeepFirst) == 1
+
+
+def test_the_first_row_of_a_key_is_never_taken_back(tables):
+    first = edge(ranked("ts"), tables)
+
+    assert first.changelog is Changelog.APPEND
+    assert first.keys == (("k",),)
+    assert edge(ranked("ts DESC"), tables).changelog is Changelog.RETRACT
+
+
+def test_the_number_of_a_first_row_is_one(tables):
+    assert schema(ranked("ts", items="k, ts, rn"), tables) == (
+        "k STRING, ts TIMESTAMP(3) *event*, rn BIGINT NOT NULL"
+    )
+
+
+def test_only_columns_that_are_asked_for_reach_the_operator(tables):
+    [first] = [n for n in walk(root(ranked("ts", items="i"), tables)) if isinstance(n, KeepFirst)]
+
+    assert first.input.edge.names == ("k", "i", "ts")
+
+
+def test_what_comes_first_by_the_clock_is_what_arrives_first(tables):
+    by_clock, by_time = (
+        next(n for n in walk(root(ranked(order), tables)) if isinstance(n, KeepFirst))
+        for order in ("pt", "ts")
+    )
+
+    assert (by_clock.by_clock, by_time.by_clock) == (True, False)
+
+
+def test_explain_says_what_is_kept(tables):
+    [first] = [n for n in walk(root(ranked("ts"), tables)) if isinstance(n, KeepFirst)]
+    said = first.description
+
+    assert (said.name, said.details) == ("KeepFirst", ("key=[k]", "first by=[ts]"))
+    assert "its first row until the watermark reaches the row's ts" in said.keeps
+
+
+def test_a_view_of_first_rows_is_a_versioned_table(tables):
+    tables.plan_script(f"CREATE VIEW firsts AS {ranked('ts', items='k, i, ts')}")
+    join = "SELECT o.k, v.i FROM o JOIN firsts FOR SYSTEM_TIME AS OF o.ts AS v ON o.k = v.k"
+
+    assert any(isinstance(node, TemporalJoin) for node in walk(root(join, tables)))
+
+
+def test_rows_before_the_watermark_are_late_for_it(tables):
+    both = plan(
+        f"EXECUTE STATEMENT SET BEGIN INSERT INTO kept {ranked('ts', items='k, i')}; "
+        "INSERT INTO lates SELECT k, late_operator FROM s$late; END",
+        tables,
+    )
+
+    [late] = [node for node in walk(both.roots[1]) if isinstance(node, LateRows)]
+    assert (late.operator, late.lateness_ms) == ("keep-first of k", 1)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        ranked("ts", "rn <= 2").replace("ROW_", "«ROW_").replace(") AS rn", ")» AS rn"),
+        ranked("i").replace("ROW_", "«ROW_").replace(") AS rn", ")» AS rn"),
+        "SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (ORDER BY ts)» AS rn FROM s) WHERE rn = 1",
+        "SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY k, i + 1 ORDER BY ts)» AS rn "
+        "FROM s) WHERE rn = 1",
+        "SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY k ORDER BY n)» AS rn FROM "
+        "(SELECT k, COUNT(*) AS n FROM s GROUP BY k)) WHERE rn = 1",
+    ],
+)
+def test_other_rankings_are_not_supported_yet(marked, tables):
+    refused(marked, NotSupported, at=tables)
+
+
+@pytest.mark.parametrize(
+    ("order", "node", "rule"), [("ts", KeepFirst, "keep first"), ("ts DESC", KeepLast, "keep last")]
+)
+def test_each_kind_of_ranking_has_a_rule(order, node, rule, tables):
+    assert any(isinstance(part, node) for part in walk(root(ranked(order), tables)))
+    assert rule in [known.name for known in RULES]
