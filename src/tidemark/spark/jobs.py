@@ -125,12 +125,13 @@ class BatchRun:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What it takes to end a stream between two micro-batches: its folder and its gate; and
-    what its folder is called in a savepoint."""
+    """What it takes to end a stream between two micro-batches: its folder and its gate; what its
+    folder is called in a savepoint, and how to write down how much its operators keep."""
 
     folder: Path
     called: str
     gate: Gate
+    note: Callable[[], None]
 
     def drain(self, alive: Callable[[], bool]) -> None:
         """Wait until the last micro-batch has ended, and let no other one deliver its rows."""
@@ -203,6 +204,7 @@ class StreamRun:
         self._stopped = True
         self.ending.gate.fail()
         self.query.stop()
+        self.ending.note()
         copy_job(self.ending.folder, target / self.ending.called)
         self.stop()
 

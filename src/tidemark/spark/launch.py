@@ -50,7 +50,7 @@ class Handover:
 
 # Into how many groups keys fall by their hash, in a stream. It does not depend on the machine, so
 # that a job may move to another one; powers of two fall evenly on the usual numbers of cores.
-KEY_GROUPS = 32
+KEY_GROUPS = 16
 
 # Says how the rows of a frame want to be handed over.
 Consume = Callable[[Frame], Handover]
@@ -282,7 +282,7 @@ class _Stream:
             diagnose,
             reports,
             at_end=at_end,
-            ending=Ending(self.folder, contracts.folder_name(self.name), self.gate),
+            ending=Ending(self.folder, contracts.folder_name(self.name), self.gate, self.note),
         )
 
     def _deliver(self, data: DataFrame, batch: int) -> None:
