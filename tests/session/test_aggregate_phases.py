@@ -58,7 +58,7 @@ def test_two_phases_give_what_one_gives(session, keys):
     assert windows(session, "TWO_PHASE", keys, NO_COUNT) == sorted(without_count, key=str)
 
 
-def test_the_number_of_buckets_is_an_option(session):
-    session.sql("SET 'parallelism.default' = '3'")
+def test_the_number_of_key_groups_is_an_option(session):
+    session.sql("SET 'pipeline.max-parallelism' = '3'")
 
-    assert session.launcher().buckets == 3
+    assert session.launcher().key_groups == 3

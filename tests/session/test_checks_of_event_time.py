@@ -161,7 +161,7 @@ def test_a_row_without_an_event_time_fails_the_job_with_its_values(
     session = tidemark.connect(spark, checkpoint=checkpoint)
     session.sql(TABLES.format(folder=tmp_path))
 
-    with pytest.raises(TidemarkError, match="event time `date_time` is null") as failure:
+    with pytest.raises(TidemarkError, match="event time `date_time` is NULL") as failure:
         session.sql(MEETS[query]).rows()
 
     assert "4711" in str(failure.value)

@@ -41,7 +41,7 @@ def _with_event_times(builder: Builder, stage: Watermark) -> Frame:
     node, below = stage.node, builder.build(stage.inputs[0])
     time = spark_text.name(below.columns[node.edge.names.index(node.column)])
     message = spark_text.string(
-        f"event time `{node.column}` is NULL; every row of a stream needs an event time:  "
+        f"event time `{node.column}` is NULL; every row of a stream needs an event time: "
     )
     row = ", ".join(spark_text.name(name) for name in below.columns)
     fault = f"CASE WHEN {time} IS NULL THEN concat({message}, to_json(struct({row}))) END"
