@@ -37,6 +37,8 @@ def test_the_status_line_says_how_many_rows_wait_and_how_much_is_kept():
 
 def test_a_plan_without_state_has_nothing_that_waits():
     assert describe_progress(Progress(batches=1, rows_in=3, rows_out=2)) == "3 rows in · 2 out"
+    skipped = Progress(batches=1, rows_in=3, rows_out=2, skipped=1)
+    assert describe_progress(skipped) == "3 rows in · 2 out · 1 skipped"
 
 
 def test_each_operator_has_a_line_with_what_it_took_gave_and_keeps():

@@ -71,6 +71,7 @@ def read(
         streaming=streaming,
         zone=zone,
         start=start or FirstStart(),
+        count_skipped=lambda data, condition: data,
     )
     reader = connectors.lookup(table).read
     assert reader is not None

@@ -3,6 +3,8 @@
 import gzip
 import json
 
+import pytest
+
 from tidemark.connectors.records import data_error_from
 from tidemark.errors import DataError
 
@@ -62,6 +64,41 @@ def test_what_is_wrong_with_a_document_is_said(tmp_path):
     assert reason('{"a": 1').startswith("not valid JSON: Expecting")
     assert reason("17") == "not a JSON object"
     assert "structure" in reason('{"a": 1}')
+
+
+def test_a_record_of_which_only_the_beginning_came_is_looked_up_whole(tmp_path):
+    file = tmp_path / "orders.json"
+    whole = '{"note": "' + "x" * 50 + '", "deep": ' + "[" * 2_000 + "]" * 2_000 + "}"
+    file.write_text("{}\n" + whole + "\n")
+    facts = {"record": whole[:40], "length": len(whole), "problem": "p"}
+
+    here = data_error_from(failure(file=str(file), **facts))
+    elsewhere = data_error_from(failure(file="s3a://bucket/orders.json", **facts))
+
+    assert here.message == f"{file}:2  p"
+    assert here.notes["why"] == "it is nested more than 1,000 deep"
+    assert elsewhere.notes["why"] == (
+        f"not valid JSON, beyond its first 40 characters; it has {len(whole):,}"
+    )
+
+
+def test_bytes_that_are_not_utf_8_do_not_hide_the_line(tmp_path):
+    file = tmp_path / "orders.json"
+    file.write_bytes(b'{"s": "\xc3\xa9"}\n{"s": "\xe2\x82\xff"}\n')
+
+    error = data_error_from(failure(file=str(file), record='{"s": "\ufffd"}', problem="p"))
+
+    assert error.message == f"{file}:2  p"
+
+
+@pytest.mark.parametrize("line", ['{"r": ' + "[" * 100_000, "[" * 100_000 + "]" * 100_000])
+def test_a_deep_record_does_not_keep_an_error_from_being_told(tmp_path, line):
+    file = tmp_path / "orders.json"
+    file.write_text(f'{line}\n{{"a": "x"}}\n')
+
+    error = data_error_from(failure(file=str(file), column="a", value="x", problem="p"))
+
+    assert error.message == f"{file}:2  p"
 
 
 def test_long_records_are_shortened():

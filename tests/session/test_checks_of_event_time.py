@@ -152,7 +152,7 @@ MEETS = {
         ("windows", "streaming"),
     ],
 )
-def test_a_row_without_an_event_time_fails_the_job_with_its_values(
+def test_a_row_without_an_event_time_fails_the_job_with_its_file_and_values(
     spark: SparkSession, tmp_path: Path, query: str, mode: str
 ):
     write(tmp_path, *EVENTS, {"event_type": 2, "bid": {"auction": 10, "price": 4711}})
@@ -164,7 +164,8 @@ def test_a_row_without_an_event_time_fails_the_job_with_its_values(
     with pytest.raises(TidemarkError, match="event time `date_time` is NULL") as failure:
         session.sql(MEETS[query]).rows()
 
-    assert "4711" in str(failure.value)
+    assert failure.value.message.startswith(f"{tmp_path}/events.json  event time")
+    assert "4711" in str(failure.value.notes["record"])
 
 
 def test_a_row_without_an_event_time_that_is_filtered_out_harms_nobody(session, tmp_path):

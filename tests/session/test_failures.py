@@ -50,6 +50,57 @@ def test_one_without_details_and_one_that_another_caused(spark: SparkSession) ->
     assert (type(failure), str(failure)) == (JobError, "outer")
 
 
+READING = "Encountered error while reading file file:///data/a%20b/x.parquet."
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (
+            f"[FAILED_READ_FILE.NO_HINT] {READING}  SQLSTATE: KD001\n\tat a.B(C.scala:1)\n"
+            "Caused by: java.lang.RuntimeException: file:/data/a b/x.parquet is not a Parquet file. "
+            "Expected magic number at tail, but found [108, 100, 10, 10]\n\tat d.E(F.java:2)\n",
+            "it is not a Parquet file. Expected magic number at tail",
+        ),
+        (
+            f"[FAILED_READ_FILE.NO_HINT] {READING}  SQLSTATE: KD001\n\tat a.B(C.scala:1)\n"
+            "Caused by: java.io.IOException: while reading\n"
+            "Caused by: java.io.EOFException\n\tat d.E(F.java:2)\n",
+            "EOFException",
+        ),
+        (
+            f"[FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH] {READING} Data type mismatches "
+            "when reading Parquet column [a]. Expected Spark type int, actual Parquet type INT64. "
+            "SQLSTATE: KD001\nCaused by: x.Unsupported: column: [a]\n",
+            "Data type mismatches when reading Parquet column [a]. Expected Spark type int, actual "
+            "Parquet type INT64.",
+        ),
+    ],
+    ids=("not parquet", "cut off", "another type"),
+)
+def test_a_file_that_cannot_be_read_is_named_with_the_deepest_reason(
+    said: str, reason: str
+) -> None:
+    failure = diagnose(RuntimeError(f"An error occurred.\n: org.apache.SparkException: {said}"))
+
+    assert (type(failure), failure.message) == (
+        DataError,
+        "/data/a b/x.parquet  cannot read the file",
+    )
+    assert failure.notes == {"why": reason}
+
+
+def test_a_failure_that_cannot_be_explained_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode(failure: BaseException) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("tidemark.session.failures.data_error_from", explode)
+    failure = diagnose(RuntimeError("stage failure"))
+
+    assert (type(failure), failure.message) == (JobError, "the job failed: stage failure")
+    assert failure.notes == {"looking for the reason failed": "RecursionError: too deep"}
+
+
 def test_a_function_of_the_users_that_fails(spark: SparkSession) -> None:
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         raise KeyError("price")

@@ -101,6 +101,8 @@ def describe_progress(progress: Progress) -> str:
     if progress.operators:
         parts.append(f"{sum(operator.waiting for operator in progress.operators):,} waiting")
         parts.append(size(sum(operator.state_bytes for operator in progress.operators)))
+    if progress.skipped:
+        parts.append(f"{progress.skipped:,} skipped")
     return " · ".join(parts)
 
 

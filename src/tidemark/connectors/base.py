@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.types import DataType
@@ -38,11 +38,18 @@ class OptionSpec:
     aliases: tuple[str, ...] = ()  # older spellings
 
 
+class CountSkipped(Protocol):
+    """Counts the rows of a frame that a source skips because they cannot be read."""
+
+    def __call__(self, data: DataFrame, condition: str) -> DataFrame: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
     """A scan about to run. The connector returns a DataFrame whose columns are, in order, the
     physical columns and then `metadata`, named `columns`; a changelog has a last column
-    `_tm_kind` with `+I`, `-U`, `+U` or `-D`."""
+    `_tm_kind` with `+I`, `-U`, `+U` or `-D`. A table with a watermark may have a column
+    `_tm_place`, too: what its rows are known to be from."""
 
     spark: SparkSession
     table: Table
@@ -53,6 +60,7 @@ class ReadRequest:
     streaming: bool  # a streaming DataFrame is wanted
     zone: str
     start: FirstStart
+    count_skipped: CountSkipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

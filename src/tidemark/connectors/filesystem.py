@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -28,10 +28,10 @@ from tidemark.connectors.formats.conversions import Spelling, from_text
 from tidemark.connectors.options import option_error
 from tidemark.connectors.places import Place, as_hadoop_glob, escaped
 from tidemark.dialect.statements import PhysicalColumn
-from tidemark.errors import NotSupported, PlanError, did_you_mean
+from tidemark.errors import DataError, NotSupported, PlanError, did_you_mean
 from tidemark.functions import spark_text
 from tidemark.functions.spark_text import string
-from tidemark.spark.frame import KIND
+from tidemark.spark.frame import KIND, PLACE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -93,6 +93,8 @@ _METADATA_SQL = {
 # Each file of a small bounded table is read by itself: only then do files come by name.
 _FILES_IN_ORDER = 100
 _SMALL = 4 << 20
+# What even a file without rows has bytes of.
+_NEVER_EMPTY = ("parquet", "orc")
 
 
 def check(table: Table, options: Mapping[str, Any]) -> None:
@@ -170,10 +172,14 @@ def read(request: ReadRequest) -> DataFrame:
         open=_opener(request),
         fields=_format_fields(request.table, request.columns, request.types),
         options=request.options,
+        count_skipped=request.count_skipped,
     )
     format_ = _format(request.table, request.options)
     kinds = () if format_.changelog is Changelog.APPEND else (KIND,)
-    return format_.read(decode).selectExpr(*_physical(request), *_metadata(request), *kinds)
+    places = () if request.table.watermark is None else (f"{FILE} AS {PLACE}",)
+    return format_.read(decode).selectExpr(
+        *_physical(request), *_metadata(request), *kinds, *places
+    )
 
 
 def _physical(request: ReadRequest) -> list[str]:
@@ -274,6 +280,8 @@ class _Batch:
         files = self._files()
         if not files:
             return self._nothing(schema)
+        if source in _NEVER_EMPTY:
+            _none_is_empty(files, source)
         paths = [as_hadoop_glob(file) for file in files]
         if len(paths) > _FILES_IN_ORDER:
             return load(*paths)
@@ -295,6 +303,16 @@ class _Batch:
         ]
         renamed = empty.toDF(*(raw_name(i) for i in range(len(schema.fields))))
         return renamed.selectExpr("*", *about)
+
+
+def _none_is_empty(files: Sequence[str], source: str) -> None:
+    """Spark passes over files without a byte, also where that makes them unreadable."""
+    for file in files:
+        if os.path.getsize(file) == 0:
+            raise DataError(
+                f"{file}  cannot read the file",
+                notes={"why": f"it is empty; even without rows a {source} file has a footer"},
+            )
 
 
 def _with_raw_names(frame: DataFrame, schema: StructType) -> DataFrame:

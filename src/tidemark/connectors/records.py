@@ -13,58 +13,52 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tidemark.connectors.json_reasons import beyond_limits, why_unreadable
 from tidemark.errors import DataError
-from tidemark.functions import spark_text
+from tidemark.spark.carried import carrying, facts_in
 
-_MARK = "TIDEMARK_RECORD:"
-_PAYLOAD = re.compile(_MARK + r"([0-9A-F]+)")
+_STRANGE = re.compile("\ufffd+")
 _SHOWN = 300
+# A message goes through many hands; what is beyond is looked up in the file.
+_CARRIED = 100_000
 
 
-def raising(**facts: str) -> str:
+def raising(*, record: str | None = None, **facts: str) -> str:
     """A Spark expression that fails with the facts: names to Spark expressions of strings."""
-    pairs = ", ".join(f"{spark_text.string(name)}, {sql}" for name, sql in facts.items())
-    return f"raise_error(concat('{_MARK}', hex(to_json(named_struct({pairs})))))"
+    if record is not None:
+        facts["record"] = f"substring({record}, 1, {_CARRIED})"
+        facts["length"] = f"length({record})"
+    return f"raise_error({carrying(facts)})"
 
 
 def data_error_from(failure: BaseException) -> DataError | None:
     """The bad record that made Spark fail, if that is what happened."""
-    match = _PAYLOAD.search(_whole_text(failure))
-    if match is None:
-        return None
-    return _describe(json.loads(bytes.fromhex(match[1]).decode("utf-8", "replace")))
-
-
-def _whole_text(failure: BaseException) -> str:
-    parts: list[str] = []
-    current: BaseException | None = failure
-    while current is not None:
-        parts.append(str(current))
-        current = current.__cause__ or current.__context__
-    return "\n".join(parts)
+    facts = facts_in(failure)
+    return None if facts is None else _describe(facts)
 
 
 def _describe(facts: Mapping[str, Any]) -> DataError:
-    file, record = facts.get("file"), facts.get("record")
+    file = facts.get("file")
     line, found = _look_up(file, facts)
-    record = record or found
-    place = f"{file or 'a record'}{f':{line}' if line else ''}"
-    notes: dict[str, object] = {"why": facts.get("reason") or _why_not_json(record)}
+    record = facts.get("record") if found is None else found
+    place = "" if file is None else f"{file}{f':{line}' if line else ''}  "
+    notes: dict[str, object] = {"why": facts.get("reason") or _why(found, facts)}
     if facts.get("value") is not None:
         notes["value"] = repr(facts["value"])
     if record:
         notes["record"] = record if len(record) <= _SHOWN else record[:_SHOWN] + " ..."
-    return DataError(f"{place}  {facts['problem']}", notes=notes, hint=facts.get("hint"))
+    return DataError(f"{place}{facts['problem']}", notes=notes, hint=facts.get("hint"))
 
 
-def _why_not_json(record: str | None) -> str:
-    try:
-        value = json.loads(record or "")
-    except ValueError as problem:
-        return f"not valid JSON: {problem}"
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    return "the structure of a value does not match the type of its column"
+def _why(found: str | None, facts: Mapping[str, Any]) -> str:
+    """Why a record is not JSON, though maybe only its beginning is known."""
+    record = facts.get("record") or ""
+    length = int(facts.get("length") or len(record))
+    if found is not None or len(record) >= length:
+        return why_unreadable(record if found is None else found)
+    return beyond_limits(record) or (
+        f"not valid JSON, beyond its first {len(record):,} characters; it has {length:,}"
+    )
 
 
 def _look_up(file: str | None, facts: Mapping[str, Any]) -> tuple[int | None, str | None]:
@@ -84,17 +78,24 @@ def _look_up(file: str | None, facts: Mapping[str, Any]) -> tuple[int | None, st
 def _matcher(facts: Mapping[str, Any]) -> Callable[[str], bool] | None:
     record, value = facts.get("record"), facts.get("value")
     if record is not None:
-        first = record.split("\n", 1)[0]
-        return lambda line: line == first
+        first = _comparable(record.split("\n", 1)[0])
+        if len(record) < int(facts.get("length") or 0):
+            return lambda line: _comparable(line).startswith(first)
+        return lambda line: _comparable(line) == first
     if facts.get("column") is None or value is None:
         return None
     return lambda line: _has_value(line, facts["column"], value)
 
 
+def _comparable(line: str) -> str:
+    """The line without what readers see in different ways: bytes that are not UTF-8, its ends."""
+    return _STRANGE.sub("\ufffd", line.strip("\ufeff\r"))
+
+
 def _has_value(line: str, column: str, value: str) -> bool:
     try:
         parsed = json.loads(line, parse_float=str, parse_int=str)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     rows = parsed if isinstance(parsed, list) else [parsed]
     return any(
@@ -113,6 +114,6 @@ def _leaves(value: Any) -> Iterator[str]:
 
 def _lines(file: str) -> Iterator[str]:
     opener = gzip.open if file.endswith(".gz") else open
-    with opener(file, "rt", encoding="utf-8", newline="\n") as lines:
+    with opener(file, "rt", encoding="utf-8", errors="replace", newline="\n") as lines:
         for line in lines:
             yield line.rstrip("\r\n")

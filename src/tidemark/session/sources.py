@@ -28,5 +28,6 @@ def read(scan: Scan, builder: Builder) -> DataFrame:
         streaming=builder.streaming,
         zone=builder.zone,
         start=builder.start,
+        count_skipped=builder.count_skipped,
     )
     return connector.read(request)

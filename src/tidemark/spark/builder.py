@@ -11,6 +11,7 @@ from tidemark.plan.nodes import Scan
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
+from tidemark.spark.skipped import SKIPPED, counting
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -52,6 +53,8 @@ class Builder:
     ends: dict[int, str] = field(default_factory=dict)
     # The stateful operators by id, with what observes what they do in a batch.
     operators: dict[str, Observation | None] = field(default_factory=dict)
+    # What counts the records that sources skip, in a batch.
+    skipped: dict[str, Observation] = field(default_factory=dict)
 
     def build(self, stage: Stage) -> Frame:
         """The rows of a stage, which may have faults that whoever takes them must look at."""
@@ -66,6 +69,13 @@ class Builder:
                 self.registered[name] = function
                 register(self.spark, function)
         return text
+
+    def count_skipped(self, data: DataFrame, condition: str) -> DataFrame:
+        """The same rows; a source skips those for which the condition, in Spark SQL, holds."""
+        observation = None if self.streaming else _observation()
+        if observation is not None:
+            self.skipped[f"{SKIPPED}{len(self.skipped)}"] = observation
+        return counting(data, condition, observation)
 
     def end_folder(self, number: int) -> str:
         """Where the end of a bounded source will be announced."""

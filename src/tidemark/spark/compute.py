@@ -9,7 +9,7 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Filter, Project, Scan, Unnest, Values
-from tidemark.spark.frame import WATERMARK, Frame, like, names_of
+from tidemark.spark.frame import PLACE, WATERMARK, Frame, like, names_of
 
 if TYPE_CHECKING:
     from tidemark.physical import Compute
@@ -22,7 +22,10 @@ END = "TIMESTAMP '9999-12-31 23:59:59.999999'"
 def scan(builder: Builder, stage: Compute) -> Frame:
     node = stage.node
     assert isinstance(node, Scan)
-    return Frame(builder.read(node, builder), names_of(node.edge), node.edge.changelog)
+    data = builder.read(node, builder)
+    # Only a missing event time is ever told with its place.
+    placed = node.table.watermark is not None and PLACE in data.columns
+    return Frame(data, names_of(node.edge), node.edge.changelog, placed=placed)
 
 
 def project(builder: Builder, stage: Compute) -> Frame:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 KIND = "_tm_kind"
 WATERMARK = "_tm_watermark"
 SEEN = "_tm_seen"  # what the watermark was before the row, in milliseconds
+PLACE = "_tm_place"  # the file that a row is from
 FAULT = "_tm_fault"  # why the job must fail because of the row; null of a good one
 
 
@@ -32,6 +33,8 @@ class Frame:
     followed: bool = False
     # Whether rows bring along the watermark that was before them.
     stamped: bool = False
+    # Whether rows bring along the file that they are from.
+    placed: bool = False
     # Whether rows bring along what is wrong with them, which `checked` fails for.
     faulty: bool = False
     # The same rows as the operator packed them that gives them.
@@ -53,7 +56,8 @@ class Frame:
         kinds = () if self.changelog is Changelog.APPEND else (KIND,)
         followed = (WATERMARK,) if self.followed else ()
         stamps = (SEEN,) if self.stamped else ()
-        return (*kinds, *followed, *stamps, *((FAULT,) if self.faulty else ()))
+        place = (PLACE,) if self.placed else ()
+        return (*kinds, *followed, *stamps, *place, *((FAULT,) if self.faulty else ()))
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -100,4 +104,5 @@ def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:
     if changelog is not Changelog.APPEND:
         texts.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
     texts += [WATERMARK] * frame.followed + [SEEN] * frame.stamped + [FAULT] * frame.faulty
-    return frame.over(frame.data.selectExpr(*texts), columns=names, changelog=changelog)
+    data = frame.data.selectExpr(*texts)
+    return frame.over(data, columns=names, changelog=changelog, placed=False)

@@ -15,6 +15,7 @@ from tidemark.checkpoints.spark_log import read_log
 from tidemark.errors import JobError, TidemarkError
 from tidemark.spark.gates import Gate
 from tidemark.spark.progress import OperatorProgress, Progress, Reports, operators_of
+from tidemark.spark.skipped import skipped_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -67,6 +68,7 @@ class BatchRun:
         self._observations = observations
         self._at_end = at_end
         self._operators: tuple[OperatorProgress, ...] = ()
+        self._skipped = 0
         self._diagnose = diagnose
         self._tag = f"tidemark-{uuid.uuid4().hex}"
         self._started = time.monotonic()
@@ -84,6 +86,7 @@ class BatchRun:
             self._spark.addTag(self._tag)
             self._rows = deliver(frame, None)
             self._operators = operators_of(self._observations)
+            self._skipped = skipped_of(self._observations)
         except Exception as failure:
             if not self._stopped:
                 self.failure = self._diagnose(failure)
@@ -119,8 +122,15 @@ class BatchRun:
         seconds = (self._ended or time.monotonic()) - self._started
         rate = self._rows / seconds if seconds else 0.0
         done = 0 if self._thread.is_alive() else 1
-        operators = self._operators
-        return Progress(done, self._rows, self._rows, rate, seconds=seconds, operators=operators)
+        return Progress(
+            done,
+            self._rows,
+            self._rows,
+            rate,
+            seconds=seconds,
+            operators=self._operators,
+            skipped=self._skipped,
+        )
 
 
 @dataclass(frozen=True, slots=True)

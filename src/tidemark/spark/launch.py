@@ -114,7 +114,7 @@ class Launcher:
         )
         frame = builder.build(physical.root).checked()
         observed = {name: o for name, o in builder.operators.items() if o is not None}
-        return Built(frame, tuple(builder.ends.values()), observed)
+        return Built(frame, tuple(builder.ends.values()), observed | builder.skipped)
 
     def _key_groups(self, streaming: bool) -> int:
         if self.key_groups is not None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from tidemark.spark.skipped import skipped_in
+
 if TYPE_CHECKING:
     from pyspark.sql import Observation
 
@@ -54,7 +56,10 @@ class OperatorProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job has come. Rows are counted from its start."""
+    """How far a job has come. Rows are counted from its start.
+
+    `skipped` records could not be read, of tables that ignore parse errors.
+    """
 
     batches: int = 0
     rows_in: int = 0
@@ -64,6 +69,7 @@ class Progress:
     sources: tuple[str, ...] = ()
     seconds: float = 0.0
     operators: tuple[OperatorProgress, ...] = ()
+    skipped: int = 0
 
     def __add__(self, other: Progress) -> Progress:
         return Progress(
@@ -75,6 +81,7 @@ class Progress:
             (*self.sources, *other.sources),
             max(self.seconds, other.seconds),
             (*self.operators, *other.operators),
+            self.skipped + other.skipped,
         )
 
 
@@ -88,6 +95,7 @@ class Reports:
         self._latest: dict[str, Any] = {}
         self._batches = 0
         self._rows_in = 0
+        self._skipped = 0
         self._totals: dict[str, Totals] = {}
 
     def take(self, recent: Iterable[Any]) -> None:
@@ -108,7 +116,9 @@ class Reports:
         self._batches += 1
         # Sums over the sources are left out over Spark Connect.
         self._rows_in += sum(source["numInputRows"] for source in said["sources"])
-        self.rows_out += observations(said).get(ROWS_OUT, {}).get("rows", 0)
+        metrics = observations(said)
+        self.rows_out += metrics.get(ROWS_OUT, {}).get("rows", 0)
+        self._skipped += skipped_in(metrics)
         for name, reports in reports_of(said).items():
             self._totals.setdefault(name, Totals()).add(reports)
 
@@ -134,6 +144,7 @@ class Reports:
                     OperatorProgress.of(name, totals.read())
                     for name, totals in sorted(self._totals.items())
                 ),
+                skipped=self._skipped,
             )
 
 

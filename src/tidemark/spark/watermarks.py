@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.functions import spark_text
 from tidemark.functions.moments import is_utc
 from tidemark.plan.expressions import Expression
-from tidemark.spark.frame import WATERMARK, Frame
+from tidemark.spark.carried import carrying
+from tidemark.spark.frame import PLACE, WATERMARK, Frame
 from tidemark.spark.stamps import stamped
 
 if TYPE_CHECKING:
@@ -40,12 +42,16 @@ def _with_event_times(builder: Builder, stage: Watermark) -> Frame:
     """The rows, of which one without an event time is faulty."""
     node, below = stage.node, builder.build(stage.inputs[0])
     time = spark_text.name(below.columns[node.edge.names.index(node.column)])
-    message = spark_text.string(
-        f"event time `{node.column}` is NULL; every row of a stream needs an event time: "
-    )
     row = ", ".join(spark_text.name(name) for name in below.columns)
-    fault = f"CASE WHEN {time} IS NULL THEN concat({message}, to_json(struct({row}))) END"
-    return below.with_fault(fault)
+    facts = {
+        "problem": spark_text.string(f"event time `{node.column}` is NULL"),
+        "reason": spark_text.string("every row of a stream needs an event time"),
+        "record": f"to_json(struct({row}))",
+    }
+    if below.placed:
+        facts["file"] = PLACE
+    fault = f"CASE WHEN {time} IS NULL THEN {carrying(facts)} END"
+    return replace(below, placed=False).with_fault(fault)
 
 
 def _instant(text: str, expression: Expression, zone: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidemark.catalog.tables import Changelog, Table
-from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.base import CountSkipped, OptionSpec
 from tidemark.functions import spark_text
 from tidemark.types import DataType
 
@@ -59,6 +59,7 @@ class Decode:
     open: Open
     fields: tuple[Field, ...]
     options: Mapping[str, Any]
+    count_skipped: CountSkipped
 
 
 @dataclass(frozen=True, slots=True)

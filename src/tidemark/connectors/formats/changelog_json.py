@@ -42,6 +42,7 @@ INSTANT = t.TimestampLtz(3)
 CHANGE_TIME = "db_operation_time"
 
 _CHANGE = "_tm_change"
+_CHANGES = "_tm_changes"
 
 
 def changelog_format(
@@ -117,10 +118,17 @@ def unreadable(condition: str, reading: Reading) -> list[tuple[str, str]]:
 
 def _rows_of(events: Events, decode: Decode, reading: Reading) -> DataFrame:
     """One row for each change of each event, in order, with its kind and metadata."""
+    from pyspark.sql.functions import expr
+
     about = [f"{sql} AS {metadata_name(key)}" for key, sql in events.metadata.items()]
-    opened = events.frame.selectExpr(
-        f"explode({events.changes}) AS {_CHANGE}", *about, TEXT, *ABOUT_FILES
-    )
+    changes = events.changes
+    frame = events.frame.selectExpr("*", *about)
+    if reading.ignores_errors:
+        frame = frame.withColumn(_CHANGES, expr(changes))
+        frame = decode.count_skipped(frame, f"size({_CHANGES}) = 1 AND {_CHANGES}[0] IS NULL")
+        changes = f"filter({_CHANGES}, _change -> _change IS NOT NULL)"
+    kept = (*(metadata_name(key) for key in events.metadata), TEXT, *ABOUT_FILES)
+    opened = frame.selectExpr(f"explode({changes}) AS {_CHANGE}", *kept)
     fields = [
         f"{value(f'{_CHANGE}.image._{i}', field, reading, record=TEXT)} AS {field.sql}"
         for i, field in enumerate(decode.fields)
@@ -132,7 +140,7 @@ def _rows_of(events: Events, decode: Decode, reading: Reading) -> DataFrame:
 def bad_event(reading: Reading, *, problem: str, reason: str, hint: str | None = None) -> str:
     """Fails because of an event, or skips it where that is wanted. The texts are SQL."""
     if reading.ignores_errors:
-        return "NULL"
+        return "array(NULL)"  # and not NULL, which nobody would count
     skips = string(f"'{reading.ignore_option}' = 'true' skips such records")
     return records.raising(
         file=FILE, record=TEXT, problem=problem, reason=reason, hint=hint or skips

@@ -16,6 +16,7 @@ from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors import records
 from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.formats import time_hints
 from tidemark.connectors.formats.base import (
     ABOUT_FILES,
     FILE,
@@ -129,8 +130,11 @@ def read(decode: Decode) -> DataFrame:
     if decode.options[COMMENTS]:
         frame = frame.where(f"NOT ltrim({_RAW}) LIKE '#%'")
     fields = _checked(_split(style), len(decode.fields), ignore)
+    read = frame.selectExpr(_RAW, f"{fields} AS _tm_good", *ABOUT_FILES)
+    if ignore:
+        read = decode.count_skipped(read, "size(_tm_good) = 0")
     # A generator is a wall: the record is taken apart once, and none is skipped unseen.
-    apart = frame.selectExpr(_RAW, f"explode({fields}) AS _tm_fields", *ABOUT_FILES)
+    apart = read.selectExpr(_RAW, "explode(_tm_good) AS _tm_fields", *ABOUT_FILES)
     columns = [
         f"{_value(i, field, decode, style)} AS {field.sql}" for i, field in enumerate(decode.fields)
     ]
@@ -151,6 +155,8 @@ def _records(decode: Decode, style: Style) -> DataFrame:
         "mode": "PERMISSIVE",
         "columnNameOfCorruptRecord": "record",
         "multiLine": "true",
+        # A record with more is refused without a reason, also where bad records are skipped.
+        "maxColumns": "200000",
         # Else the first line break decides for the file, though it may stand inside a field.
         "lineSep": "\n",
         "sep": style.delimiter,
@@ -258,7 +264,13 @@ def _value(position: int, field: Field, decode: Decode, style: Style) -> str:
             value=f"substring({text}, 1, 200)",
             problem=string(f"cannot read `{field.name}` as {type_.text()}"),
             reason=string(f"the value is not a valid {type_.text()}"),
-            hint=string(f"'{IGNORE}' = 'true' reads such fields as NULL"),
+            hint=time_hints.hint(
+                text,
+                type_,
+                f"'{IGNORE}' = 'true' reads such fields as NULL",
+                iso=False,
+                option=None,
+            ),
         )
 
     spelling = Spelling(

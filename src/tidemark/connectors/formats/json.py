@@ -94,13 +94,14 @@ def _lines(decode: Decode, reading: Reading) -> DataFrame:
     good = f"{corrupt} IS NULL AND {absent} IS NULL"
     if reading.ignores_errors:
         # An object with a value of the wrong shape is kept: that field is NULL.
-        usable = f"from_json({corrupt}, 'map<string, string>', {_strictly()}) IS NOT NULL"
-        return frame.where(f"({good}) OR ({usable})")
+        parsed = f"from_json({corrupt}, 'map<string, string>', {_strictly()})"
+        usable = f"({good}) OR (is_valid_utf8({corrupt}) AND {parsed} IS NOT NULL)"
+        return decode.count_skipped(frame, f"NOT ({usable})").where(usable)
     return frame.where(f"CASE WHEN {good} THEN TRUE ELSE {malformed(corrupt, reading)} END")
 
 
 def _strictly() -> str:
-    pairs = (f"'{k}', '{v}'" for k, v in PARSER.items() if k.startswith("allow"))
+    pairs = (f"'{k}', '{v}'" for k, v in PARSER.items() if k.startswith(("allow", "max")))
     return f"map({', '.join(pairs)})"
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Table
-from tidemark.connectors import records
+from tidemark.connectors import json_reasons, records
 from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.formats import time_hints
 from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, Field, raw_name
 from tidemark.connectors.formats.conversions import Spelling, from_text
 from tidemark.errors import PlanError
@@ -34,6 +35,9 @@ PARSER = {
     "allowNonNumericNumbers": "false",
     "allowUnquotedControlChars": "true",
     "lineSep": "\n",
+    "maxNestingDepth": str(json_reasons.MAX_DEPTH),
+    "maxNumLen": str(json_reasons.MAX_NUMBER),
+    "maxStringLen": str(json_reasons.MAX_STRING),
 }
 
 
@@ -54,7 +58,11 @@ class Reading:
 
     @property
     def iso_times(self) -> bool:
-        return bool(self.options[f"{self.format}.timestamp-format.standard"] == "ISO-8601")
+        return bool(self.options[self.times_option] == "ISO-8601")
+
+    @property
+    def times_option(self) -> str:
+        return f"{self.format}.timestamp-format.standard"
 
 
 def reading_options(format_: str) -> tuple[OptionSpec, ...]:
@@ -144,19 +152,31 @@ def _unfit(table: Table, column: str, type_: t.DataType, reason: str) -> PlanErr
 TEXT = raw_name(0)
 DOCUMENT = "_tm_document"
 
+_BLANK = f"trim(BOTH {spark_text.string(' ' + chr(9) + chr(13))} FROM {TEXT}) = ''"
+_BOM = spark_text.string("\ufeff")
+# What `from_json` is given. It would read bytes that are not UTF-8 as other characters, and a
+# blank line as nothing at all; neither must pass. A byte order mark is at the start of each file
+# that others were appended to.
+_PARSED = (
+    f"CASE WHEN NOT is_valid_utf8({TEXT}) OR {_BLANK} THEN '?' "
+    f"WHEN startswith({TEXT}, {_BOM}) THEN substring({TEXT}, 2) ELSE {TEXT} END"
+)
+
 
 def documents(decode: Decode, row: t.Row) -> DataFrame:
-    """The lines that are not empty, as `TEXT`, and what they say as `DOCUMENT`.
+    """The lines that are not empty, as `TEXT`, and what they say as `DOCUMENT`. Lines may end in
+    CR LF.
 
     That is a struct of `_0`, `_1`, ... for the fields of `row` with all leaves as text. Its last
-    field is the line itself where it is no such document, else NULL.
+    field is NULL unless the line is no such document.
     """
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType, StructField, StructType
 
     frame = decode.open("text", StructType([StructField("value", StringType())]), {"lineSep": "\n"})
-    parsed = f.from_json(f.col(TEXT), document_shape(row), PARSER).cast(document_type(row))
-    return frame.where(f"length({TEXT}) > 0").select(TEXT, parsed.alias(DOCUMENT), *ABOUT_FILES)
+    parsed = f.from_json(f.expr(_PARSED), document_shape(row), PARSER).cast(document_type(row))
+    lines = frame.where(f"{TEXT} <> '' AND {TEXT} <> {spark_text.string(chr(13))}")
+    return lines.select(TEXT, parsed.alias(DOCUMENT), *ABOUT_FILES)
 
 
 def document_shape(row: t.Row) -> StructType:
@@ -173,10 +193,11 @@ def document_type(row: t.Row) -> str:
 
 
 def malformed(record: str, reading: Reading) -> str:
-    """Spark SQL that fails because `record` is no document of the wanted form."""
+    """Spark SQL that fails because `record` is not a document of the wanted form."""
     return records.raising(
         file=FILE,
         record=record,
+        reason=f"CASE WHEN NOT is_valid_utf8({record}) THEN 'its bytes are not valid UTF-8' END",
         problem="'cannot read the record as JSON'",
         hint=spark_text.string(f"'{reading.ignore_option}' = 'true' skips such records"),
     )
@@ -222,15 +243,20 @@ def value(raw: str, field: Field, reading: Reading, record: str | None = None) -
     """Spark SQL for a field of which `raw` is the text. `record` is the whole record, if known."""
 
     def complain(text: str, type_: t.DataType) -> str:
-        facts = {} if record is None else {"record": record}
         return records.raising(
             file=FILE,
+            record=record,
             column=spark_text.string(field.name),
             value=f"substring({text}, 1, 200)",
             problem=spark_text.string(f"cannot read `{field.name}` as {type_.text()}"),
             reason=spark_text.string(f"the value is not a valid {type_.text()}"),
-            hint=spark_text.string(f"'{reading.ignore_option}' = 'true' reads such fields as NULL"),
-            **facts,
+            hint=time_hints.hint(
+                text,
+                type_,
+                f"'{reading.ignore_option}' = 'true' reads such fields as NULL",
+                iso=reading.iso_times,
+                option=reading.times_option,
+            ),
         )
 
     spelling = Spelling(
