@@ -69,7 +69,7 @@ def test_explain_says_that_groups_never_end():
     text = explain(plan("SELECT b, COUNT(DISTINCT a) FROM t GROUP BY b"))
 
     assert "GroupAggregate(key=[b], select=[COUNT(DISTINCT a)])" in text
-    assert "GroupAggregate: the aggregates of each key, until it is idle for" in text
+    assert "group-aggregate-1: the aggregates of each key, until it is idle for" in text
 
 
 @pytest.mark.parametrize(

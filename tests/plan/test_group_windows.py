@@ -250,7 +250,7 @@ def test_groups_without_a_window_only_insert_in_batch_mode(query, tables):
 
     assert root(query, tables).edge.changelog is Changelog.APPEND
     text = explain(plan(query, tables))
-    assert "GroupAggregate: the aggregates of each key, until the input ends" in text
+    assert "group-aggregate-1: the aggregates of each key, until the input ends" in text
 
 
 def test_lateness_without_late_results_means_nothing(tables):

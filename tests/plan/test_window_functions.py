@@ -173,7 +173,7 @@ def test_rows_of_sessions_are_kept_until_these_are_over(tables):
     text = explain(plan("SELECT i, window_start FROM sessions", tables))
 
     assert "WindowFunction(window=[SESSION(gap 5 s)], time=[ts], partition=[k])" in text
-    assert "WindowFunction: rows until the watermark has reached the end of their session" in text
+    assert "session-window-1: rows until the watermark has reached the end of their session" in text
     [made] = parts(root("SELECT i, window_start FROM sessions", tables), AssignWindows)
     assert made.input.edge.names == ("k", "i", "ts")
     assert made.edge.names[:3] == ("k", "i", "ts")

@@ -11,7 +11,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.physical import words
 from tidemark.physical.planner import Settings, physical_plan
 from tidemark.physical.stages import PhysicalPlan
-from tidemark.plan.nodes import Node, inputs, walk
+from tidemark.plan.nodes import Node, inputs
 from tidemark.plan.planner import Plan
 
 Format = Literal["text", "mermaid", "json"]
@@ -60,7 +60,7 @@ def _text(plan: Plan, details: Sequence[str], settings: Settings) -> str:
             f"Physical plan ({_way(plan, physical)})",
             [line for part in physical for line in _drawn(part)],
         ),
-        ("State", _state(plan)),
+        ("State", _state(physical)),
     ]
     if plan.warnings:
         sections.append(("Warnings", [f"- {warning}" for warning in plan.warnings]))
@@ -136,13 +136,13 @@ def _drawn(plan: PhysicalPlan) -> list[str]:
     return tree(cast("words.Part", plan.root), lambda part: [words.line(part)], words.below)
 
 
-def _state(plan: Plan) -> list[str]:
-    """What is remembered between rows, and for how long."""
+def _state(physical: Sequence[PhysicalPlan]) -> list[str]:
+    """What each operator keeps between rows, and for how long."""
     keeping = [
-        f"{said.name}: {said.keeps}"
-        for root in plan.roots
-        for node in walk(root)
-        if (said := node.description).keeps != "nothing"
+        f"{operator.id}: {keeps}"
+        for part in physical
+        for operator in part.operators
+        if (keeps := operator.node.description.keeps) != "nothing"
     ]
     return keeping or ["no stateful operators"]
 
