@@ -116,7 +116,7 @@ def test_a_savepoint_without_the_job_is_refused(job, tmp_path):
     job.options = {"execution.state-recovery.path": str(job.checkpoint)}
     job.checkpoint = tmp_path / "elsewhere"
 
-    with pytest.raises(JobError, match=r"has no job job\n  it has: another"):
+    with pytest.raises(JobError, match=r"has no job job\n  jobs: another"):
         job.step()
 
 

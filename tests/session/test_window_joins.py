@@ -288,7 +288,7 @@ def test_what_is_missing_is_said(sides):
         keyed.select("l.id")
     with pytest.raises(PlanError, match="same number of keys"):
         left.join(right).where("who").window(TEN).select("l.id")
-    with pytest.raises(PlanError, match="no column `whom`"):
+    with pytest.raises(PlanError, match="`whom` does not exist"):
         left.join(right).where("whom").equal_to("who").window(TEN).select("l.id")
     with pytest.raises(NotSupported, match="early or late"):
         keyed.window(TEN.early_fire()).select("l.id")

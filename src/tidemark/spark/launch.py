@@ -266,6 +266,9 @@ class _Stream:
 
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
+        if self.query is not None:
+            # Reports count in the order of their batches: those of the first start before the next.
+            reports.take(self.query.recentProgress)
         if is_remote(spark) and not self.on_client:
             query = self._writer(self._counted()).foreachBatch(self._on_server()).start()
             self.query = query
