@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
 from tests.cli.fakes import colored_terminal, plain_terminal
+from tidemark.cli import main
 from tidemark.cli.check import Findings, check, show_as_json, show_as_text
 from tidemark.errors import Source
 from tidemark.session.workspace import Workspace
@@ -167,6 +169,61 @@ def test_calls_of_a_function_that_was_refused_are_not_reported_again(refused):
 
     assert [place.split(":")[1] for place in places(findings)] == ["1", "3"]
     assert findings.consequences == 1
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """A script in a folder of its own, with modules beside it."""
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    yield folder / "script.sql"
+    for name in [name for name in sys.modules if name.startswith("its_")]:
+        del sys.modules[name]
+
+
+def check_of(script, identifier: str, capsys) -> str:
+    script.write_text(f"CREATE FUNCTION f AS '{identifier}' LANGUAGE PYTHON;\nSELECT f('a') AS a;")
+    code = main(["check", str(script)])
+    printed = capsys.readouterr()
+    assert code == (0 if not printed.err else 1)
+    return printed.err
+
+
+@pytest.mark.parametrize("place", ["script", "working"])
+def test_functions_may_be_in_modules_beside_the_script_or_in_the_working_folder(
+    script, tmp_path, place, capsys
+):
+    folder = script.parent if place == "script" else tmp_path
+    (folder / "its_functions.py").write_text("def f(text: str) -> str:\n    return text\n")
+
+    assert check_of(script, "its_functions.f", capsys) == ""
+
+
+def test_a_module_that_is_not_there_is_told_from_one_that_fails(script, capsys):
+    (script.parent / "its_broken.py").write_text("import its_lost\n")
+    (script.parent / "its_wrong.py").write_text("LIMIT = 1\nRATE = LIMIT / 0\n")
+
+    absent = check_of(script, "its_nowhere.f", capsys)
+    lacking = check_of(script, "its_broken.f", capsys)
+    failing = check_of(script, "its_wrong.f", capsys)
+
+    assert "there is no module `its_nowhere`" in absent
+    assert "put its_nowhere.py beside the script" in absent
+    assert "importing `its_broken` fails" in lacking
+    assert "install `its_lost`" in lacking
+    assert "its_broken.py:1" in lacking
+    assert "importing `its_wrong` fails with ZeroDivisionError" in failing
+    assert "its_wrong.py:2" in failing
+
+
+def test_a_module_without_the_function_names_the_nearest_one(script, capsys):
+    (script.parent / "its_functions.py").write_text(
+        "def shout(text: str) -> str:\n    return text\n"
+    )
+
+    assert "did you mean" in check_of(script, "its_functions.shoot", capsys).lower()
 
 
 def test_an_unclosed_text_is_one_error():

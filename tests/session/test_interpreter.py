@@ -46,6 +46,26 @@ def test_workers_keep_their_memory_unless_told_otherwise(monkeypatch):
     assert "_RJEM_MALLOC_CONF" not in os.environ
 
 
+STREAM_WORKER = "pyspark.sql.streaming.transform_with_state_driver_worker"
+
+
+@pytest.mark.parametrize(
+    ("module", "level", "printed"),
+    [(STREAM_WORKER, "", ""), (STREAM_WORKER, "info", "said\n"), ("pyspark.daemon", "", "said\n")],
+)
+def test_what_spark_prints_about_each_stream_is_not_shown(monkeypatch, module, level, printed):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setenv("TIDEMARK_SPARK_LOG", level)
+
+    with quick_to_start():
+        worker = os.environ["PYSPARK_PYTHON"]
+    code = "import sys; print('said'); print('wrong', file=sys.stderr)"
+    said = subprocess.run([worker, "-c", code, module], capture_output=True, text=True, check=True)
+
+    assert (said.stdout, said.stderr) == (printed, "wrong\n")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers load what they need")
 def test_workers_are_forked_from_a_process_without_threads(monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)

@@ -199,6 +199,11 @@ class Catalogs:
         ]
         return sorted({*here, *(f.name for f in self.system_functions.values())})
 
+    def all_functions(self) -> list[UserFunction]:
+        """Every function that the user has declared, wherever it can be called."""
+        held = (self.functions, self.temporary_functions, self.system_functions)
+        return [function for functions in held for function in functions.values()]
+
     def drop_database(self, catalog: str, name: str) -> None:
         """Remove a database with all that is in it; temporary objects stay, as in Flink."""
         del self.catalogs[catalog].databases[name]

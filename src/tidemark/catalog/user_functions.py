@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import importlib
 import inspect
+import sys
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -13,7 +15,7 @@ from typing import Any, TypeVar, get_type_hints
 from tidemark import types as t
 from tidemark.catalog.tables import UserFunction
 from tidemark.dialect import parse_type
-from tidemark.errors import CatalogError, PlanError, Span
+from tidemark.errors import CatalogError, PlanError, Span, did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 TypeLike = t.DataType | str
@@ -182,19 +184,69 @@ def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
     return function
 
 
+def module_of(function: UserFunction) -> str:
+    """The module that a function's code is in, loaded or not."""
+    if function.identifier is not None:
+        return function.identifier.rpartition(".")[0]
+    code = function.implementation
+    return str(getattr(code, "__module__", None) or type(code).__module__)
+
+
 def _load(function: UserFunction, at: Span | None) -> Any:
     module, _, attribute = (function.identifier or "").rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as problem:
+    if not module:
         raise PlanError(
-            f"cannot load function `{function.name}` from '{function.identifier}': {problem}",
+            f"function `{function.name}` cannot be loaded from '{function.identifier}'",
             at=at,
-            hint="the name is 'module.function', importable from where Tidemark runs",
-        ) from problem
+            hint="write AS 'module.function'",
+        )
+    loaded = _imported(module, function, at)
+    found = getattr(loaded, attribute, None)
+    if found is None:
+        raise PlanError(
+            f"function `{function.name}` cannot be loaded: module `{module}` has no `{attribute}`",
+            at=at,
+            notes={"module": getattr(loaded, "__file__", None) or module},
+            hint=did_you_mean(attribute, (n for n in vars(loaded) if not n.startswith("_"))),
+        )
     if not callable(found) and not _accumulates(found):
         raise PlanError(f"'{function.identifier}' is not a function", at=at)
     return found
+
+
+def _imported(module: str, function: UserFunction, at: Span | None) -> Any:
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as problem:
+        missing = problem.name or ""
+        if not f"{module}.".startswith(f"{missing}."):
+            raise _import_failed(module, function, problem, at) from problem
+        raise PlanError(
+            f"function `{function.name}` cannot be loaded: there is no module `{missing}`",
+            at=at,
+            hint=f"put {module.replace('.', '/')}.py beside the script or in the working folder, "
+            "or install it",
+        ) from problem
+    except Exception as problem:
+        raise _import_failed(module, function, problem, at) from problem
+
+
+def _import_failed(
+    module: str, function: UserFunction, problem: Exception, at: Span | None
+) -> PlanError:
+    """The module is there; its own code fails."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    own = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
+    where = {"at": f"{own[-1].filename}:{own[-1].lineno}"} if own else {}
+    missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
+    return PlanError(
+        f"function `{function.name}` cannot be loaded: importing `{module}` fails with "
+        f"{type(problem).__name__}: {problem}",
+        at=at,
+        notes=where,
+        hint=f"install `{missing}` for {sys.executable}" if missing else None,
+    )
 
 
 def _type(given: TypeLike) -> t.DataType:

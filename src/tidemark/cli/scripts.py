@@ -22,6 +22,7 @@ class UsageError(TidemarkError):
 
 def read_scripts(file: str | None, execute: Iterable[str], purpose: str = "run") -> list[Source]:
     """A file or `-` for standard input, and the texts given with -e after it."""
+    import_from(Path.cwd())
     texts = [Source(text, "<command line>") for text in execute]
     if file is None and not texts:
         raise UsageError(
@@ -30,11 +31,19 @@ def read_scripts(file: str | None, execute: Iterable[str], purpose: str = "run")
     return [*([read_script(file)] if file is not None else []), *texts]
 
 
+def import_from(folder: Path) -> None:
+    """Find the modules of a folder too, after those that are installed: none of these is hidden."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
 def read_script(file: str) -> Source:
+    """The script of a file, whose functions may be in modules beside it."""
     if file == "-":
         return Source(_decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
     try:
         content = Path(file).read_bytes()
+        import_from(Path(file).resolve().parent)
     except FileNotFoundError:
         raise UsageError(f"file not found: {file}") from None
     except OSError as error:

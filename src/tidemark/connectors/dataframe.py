@@ -9,6 +9,7 @@ from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors.base import Connector, OptionSpec, ReadRequest
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.functions import spark_text
+from tidemark.spark.own_session import moved
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,8 +54,7 @@ def read(request: ReadRequest) -> DataFrame:
     kind = request.options["row-kind"]
     if kind is not None:
         columns.append(column(kind).cast("string").alias("_tm_kind"))
-    frame: DataFrame = request.table.dataframe.select(*columns)
-    return frame
+    return moved(request.table.dataframe, request.spark).select(*columns)
 
 
 DATAFRAME = Connector(

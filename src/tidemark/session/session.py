@@ -17,7 +17,7 @@ from tidemark.catalog.options import (
     SAVEPOINT,
 )
 from tidemark.catalog.tables import Changelog, TemporalFunction
-from tidemark.catalog.user_functions import TypeLike, declare
+from tidemark.catalog.user_functions import TypeLike, declare, module_of
 from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
 from tidemark.errors import Source, TidemarkError
@@ -36,6 +36,7 @@ from tidemark.spark import settings
 from tidemark.spark.frame import KIND
 from tidemark.spark.jobs import Job, Run
 from tidemark.spark.launch import Launcher
+from tidemark.spark.shipped_modules import ship
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,8 +56,10 @@ def connect(
 ) -> Session:
     """A session with a catalog of its own.
 
-    Without `spark`, a local Spark starts when the first query runs. `options` are session options
-    as in `SET 'key' = 'value'`; `checkpoint` is a folder from which jobs resume.
+    Without `spark`, a local Spark starts when the first query runs, unless one runs in this
+    process already. A session of yours stays as it is: queries run on another one beside it.
+    `options` are session options as in `SET 'key' = 'value'`; `checkpoint` is a folder from which
+    jobs resume.
 
     >>> import tidemark
     >>> session = tidemark.connect()
@@ -95,12 +98,13 @@ class Session:
     def spark(self) -> SparkSession:
         """The Spark session that queries run on; started when first asked for."""
         if self._spark is None:
+            config = {**self.workspace.options.spark(), **self._config}
             if self._given is None:
-                config = {**self.workspace.options.spark(), **self._config}
+                self._given = settings.running()
+            if self._given is None:
                 self._spark = settings.start(config)
             else:
-                settings.configure(self._given)
-                self._spark = self._given
+                self._spark = settings.session_beside(self._given, config)
             self._zone = self._spark.conf.get("spark.sql.session.timeZone")
         return self._spark
 
@@ -150,6 +154,7 @@ class Session:
     def launcher(self) -> Launcher:
         """What starts plans, by the options that the session has now."""
         spark, options = self.spark, self.workspace.options
+        ship(spark, map(module_of, self.workspace.catalogs.all_functions()))
         savepoint = options.first(SAVEPOINT)
         return Launcher(
             spark,

@@ -25,6 +25,8 @@ from tidemark.spark import machine
 # more than there is room for with several workers on each core.
 #
 # Workers are forked from a process that has loaded libraries, which must have no threads then.
+#
+# Those that Spark starts once for a stream print what they do, each step of it, to nobody's use.
 _SCRIPT = """\
 #!/bin/sh
 PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
@@ -34,6 +36,9 @@ kept=glibc.malloc.mmap_threshold={kept}:glibc.malloc.trim_threshold={kept}
 : "${{JE_ARROW_MALLOC_CONF=background_thread:false}}"
 : "${{OPENBLAS_NUM_THREADS=1}}"
 export PYTHONPATH _RJEM_MALLOC_CONF GLIBC_TUNABLES JE_ARROW_MALLOC_CONF OPENBLAS_NUM_THREADS
+case "$*" in *pyspark.sql.streaming.*worker*)
+  [ -n "$TIDEMARK_SPARK_LOG" ] || exec {python} "$@" >/dev/null;;
+esac
 exec {python} "$@"
 """
 _LEAST_KEPT, _MOST_KEPT = 64 << 20, 1 << 30

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from tidemark.errors import SetupError
 from tidemark.spark import machine
+from tidemark.spark.defaults import spark_defaults
 from tidemark.spark.interpreter import quick_to_start, use_this_python, worker_settings
 from tidemark.spark.logs import quiet_spark_config, silence_query_context
+from tidemark.spark.own_session import MARK, beside, is_own
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,6 +80,7 @@ def own_settings(master: str) -> dict[str, str]:
     """
     return {
         **RUNTIME,
+        **MARK,
         **quiet_spark_config(),
         "spark.app.name": "tidemark",
         "spark.ui.enabled": "false",
@@ -111,12 +115,10 @@ def start(config: Mapping[str, str]) -> SparkSession:
             f"cannot import PySpark: {problem}", hint="pip install 'pyspark>=4.3,<4.4'"
         ) from None
     builder = SparkSession.builder
-    master = config.get("spark.master") or os.environ.get("MASTER") or "local[*]"
-    if remote is None:
-        builder = builder.master(master)
-    for key, value in {**own_settings(remote or master), **config}.items():
+    wanted = started_with(config, spark_defaults(), remote)
+    for key, value in wanted.items():
         builder = builder.config(key, value)
-    local = (remote or master).startswith("local")
+    local = (remote or wanted["spark.master"]).startswith("local")
     try:
         with quick_to_start() if local else nullcontext():
             session: SparkSession = builder.getOrCreate()
@@ -127,6 +129,20 @@ def start(config: Mapping[str, str]) -> SparkSession:
         ) from problem
     silence_query_context()
     return session
+
+
+def started_with(
+    config: Mapping[str, str], defaults: Mapping[str, str], remote: str | None = None
+) -> dict[str, str]:
+    """All settings of a Spark that is about to start.
+
+    What the user wrote wins, in `config` over the environment over spark-defaults.
+    """
+    if remote is not None:
+        return {**own_settings(remote), **config}
+    environment = {"spark.master": m} if (m := os.environ.get("MASTER")) else {}
+    chosen = {"spark.master": "local[*]", **defaults, **environment, **config}
+    return {**own_settings(chosen["spark.master"]), **chosen}
 
 
 def _require_java() -> None:
@@ -143,9 +159,21 @@ def _first_line(problem: Exception) -> str:
     return str(problem).strip().split("\n", 1)[0] or type(problem).__name__
 
 
-def configure(spark: SparkSession) -> None:
-    """Give a user's session the settings that results depend on, unless they were set already."""
-    explicit = {row["key"] for row in spark.sql("SET").collect()}
-    for key, value in RUNTIME.items():
-        if key not in explicit:
-            spark.conf.set(key, value)
+def running() -> SparkSession | None:
+    """The user's session, where a Spark runs in this process that Tidemark did not start."""
+    if "pyspark.sql" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    active: SparkSession | None = SparkSession.getActiveSession()
+    return None if active is None or is_own(active) else active
+
+
+def session_beside(users: SparkSession, config: Mapping[str, str]) -> SparkSession:
+    """A session to run on that leaves the user's as it is, unless that one is ours already."""
+    if is_own(users) and not config:
+        return users
+    own = beside(users, RUNTIME)
+    for key, value in config.items():
+        own.conf.set(key, value)
+    return own

@@ -5,12 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from pathlib import Path
 
 from tidemark.cli.interrupts import Interrupts
 from tidemark.cli.output_log import spark_output_to_log
 from tidemark.cli.run import run_command
 from tidemark.cli.runner import Display, Runner
-from tidemark.cli.scripts import init_scripts, open_session, personal_init_script, read_settings
+from tidemark.cli.scripts import (
+    import_from,
+    init_scripts,
+    open_session,
+    personal_init_script,
+    read_settings,
+)
 from tidemark.cli.terminal import Terminal
 
 
@@ -46,6 +53,7 @@ def _converse(
     from tidemark.cli.shell.prompt import line_editor
     from tidemark.cli.shell.repl import Shell
 
+    import_from(Path.cwd())
     session = open_session(read_settings(settings), checkpoint)
     interrupts = Interrupts()
     runner = Runner(session, terminal, display, interrupts)

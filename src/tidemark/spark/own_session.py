@@ -1,0 +1,94 @@
+"""A Spark session of Tidemark's beside one of the user's, which stays as it is.
+
+Both share the cluster. Settings, temporary views and streaming queries are each session's own.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from tidemark.spark.remote import is_remote
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PARTITIONS = "spark.sql.shuffle.partitions"
+# Set in every session that is Tidemark's own, so that what comes out of it is not copied again.
+_OWN = "spark.tidemark.session"
+MARK: Mapping[str, str] = {_OWN: "own"}
+_ENOUGH_ROWS = 4096
+
+
+def is_own(spark: SparkSession) -> bool:
+    return spark.conf.get(_OWN, None) is not None
+
+
+def beside(users: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """A new session with what is set in the user's one, and with `settings` where nothing is.
+
+    Nobody who leaves the number of shuffle partitions alone asks for Spark's 200 tasks in each
+    micro-batch: there are as many as the cluster has cores.
+    """
+    with _rdds_left_alone():
+        own = users.newSession()
+    theirs, there = users.conf.getAll, own.conf.getAll
+    wanted = {**settings, **theirs, **MARK}
+    if PARTITIONS not in theirs:
+        wanted[PARTITIONS] = str(_cores(own))
+    for key, value in wanted.items():
+        if there.get(key) != value and (key not in theirs or own.conf.isModifiable(key)):
+            own.conf.set(key, value)
+    return own
+
+
+@contextmanager
+def _rdds_left_alone() -> Iterator[None]:
+    """Each new session makes itself the one that `rdd.toDF()` uses."""
+    from pyspark import RDD
+
+    before = getattr(RDD, "toDF", None)
+    try:
+        yield
+    finally:
+        if before is not None:
+            RDD.toDF = before
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks the cluster runs at a time, as far as Spark knows."""
+    if not is_remote(spark):
+        return int(spark.sparkContext.defaultParallelism)
+    # A server does not tell; but it cuts a range into one part for each.
+    parts = spark.range(_ENOUGH_ROWS).selectExpr("max(spark_partition_id()) + 1 AS parts")
+    return int(parts.first()["parts"])
+
+
+# The views of frames on a server; they are needed as long as anything made of the frames is.
+_VIEWS: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
+
+
+def moved(frame: DataFrame, spark: SparkSession) -> DataFrame:
+    """The frame as one of another session, by which it is then run."""
+    if frame.sparkSession is spark:
+        return frame
+    if is_remote(spark):
+        if frame not in _VIEWS:
+            _VIEWS[frame] = _shared(frame)
+        return spark.table(_VIEWS[frame])
+    view = _shared(frame)
+    try:
+        return spark.table(view)
+    finally:
+        spark.catalog.dropGlobalTempView(view.split(".")[1])
+
+
+def _shared(frame: DataFrame) -> str:
+    """A name under which all sessions of the frame's Spark find it."""
+    name = f"tidemark_{uuid.uuid4().hex}"
+    frame.createGlobalTempView(name)
+    database = frame.sparkSession.conf.get("spark.sql.globalTempDatabase", "global_temp")
+    return f"{database}.{name}"

@@ -1,0 +1,46 @@
+"""`connect(spark)` leaves the user's session as it was, classic or over Spark Connect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["classic", "connect"])
+def test_a_session_of_the_users_stays_as_it_is(mode, tmp_path):
+    """The classic master is named by spark-defaults."""
+    (tmp_path / "spark-defaults.conf").write_text("spark.master  local[2]\n")
+    where = {"SPARK_REMOTE": "local[2]"} if mode == "connect" else {"SPARK_CONF_DIR": str(tmp_path)}
+
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("users_session.py")],
+        env={**os.environ, **where},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"check"')]
+    assert {line["check"]: line["value"] for line in said} == {
+        "computes as Flink": [{"wrapped": -2147483648}],
+        "counts": [1, 2],
+        "functions": [{"s": "A!"}],
+        "streams": [0, 2, 4],
+        "partitions": "2",
+        "zone": [{"t": "1970-01-01 09:00:00.000"}],
+        "settings are as before": True,
+        "views are as before": [3, ["mine"]],
+        "overflow fails as before": True,
+        "chosen partitions": "7",
+        "found": "7",
+    }
