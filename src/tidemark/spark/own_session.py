@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 from tidemark.spark.remote import is_remote
 
@@ -35,6 +35,9 @@ def beside(users: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """
     with _rdds_left_alone():
         own = users.newSession()
+    if is_remote(own):
+        # When Python ends, the threads are gone that closing its connection waits for.
+        finalize(own, own.client.close)
     theirs, there = users.conf.getAll, own.conf.getAll
     wanted = {**settings, **theirs, **MARK}
     if PARTITIONS not in theirs:
@@ -63,8 +66,7 @@ def _cores(spark: SparkSession) -> int:
     if not is_remote(spark):
         return int(spark.sparkContext.defaultParallelism)
     # A server does not tell; but it cuts a range into one part for each.
-    parts = spark.range(_ENOUGH_ROWS).selectExpr("max(spark_partition_id()) + 1 AS parts")
-    return int(parts.first()["parts"])
+    return int(spark.range(_ENOUGH_ROWS).selectExpr("spark_partition_id()").distinct().count())
 
 
 # The views of frames on a server; they are needed as long as anything made of the frames is.
