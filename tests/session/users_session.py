@@ -37,8 +37,9 @@ def main() -> None:
     say("views are as before", [spark.table("mine").count(), table_names(spark)])
     say("overflow fails as before", fails(spark, "SELECT 2147483647 + 1"))
     spark.conf.set(PARTITIONS, "7")
-    say("chosen partitions", tidemark.connect(spark).spark.conf.get(PARTITIONS))
-    say("found", tidemark.connect().spark.conf.get(PARTITIONS))
+    given, found = tidemark.connect(spark), tidemark.connect()
+    say("chosen partitions", given.spark.conf.get(PARTITIONS))
+    say("found", found.spark.conf.get(PARTITIONS))
     spark.stop()
 
 
