@@ -142,7 +142,9 @@ def test_a_checkpoint_refuses_other_sources_and_goes_on_with_another_projection(
     run("SELECT x FROM (VALUES (1)) AS t(x)")
     run("SELECT x + 1 FROM (VALUES (1)) AS t(x)")
 
-    with pytest.raises(TidemarkError, match="cannot resume from its checkpoint: the job reads different"):
+    with pytest.raises(
+        TidemarkError, match="cannot resume from its checkpoint: the job reads different"
+    ):
         run("SELECT x FROM (VALUES (2)) AS t(x)")
 
 

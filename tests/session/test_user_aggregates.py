@@ -95,5 +95,7 @@ def test_it_aggregates_groups_and_forgets_what_is_taken_back(session):
 def test_value_of_another_type_fails_the_job_with_the_name_of_the_function(session):
     session.create_aggregate_function("wrong", lambda values: "much", returns="INT")
 
-    with pytest.raises(TidemarkError, match="`wrong` returned a value that is not of its result type"):
+    with pytest.raises(
+        TidemarkError, match="`wrong` returned a value that is not of its result type"
+    ):
         session.sql("SELECT wrong(cents) AS w FROM sales").rows()

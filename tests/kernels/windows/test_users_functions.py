@@ -85,7 +85,9 @@ def test_value_of_another_type_is_refused_by_the_name_of_the_function():
     tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,)))
     tumble.feed("a 1 5")
 
-    with pytest.raises(TidemarkError, match="`SPREAD` returned a value that is not of its result type"):
+    with pytest.raises(
+        TidemarkError, match="`SPREAD` returned a value that is not of its result type"
+    ):
         tumble.feed(watermark=9)
 
 
