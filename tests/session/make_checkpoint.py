@@ -28,14 +28,14 @@ def made_by(format_: int) -> Path:
 
 
 def main() -> None:
-    spark = start({"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1"})
+    spark = start({"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"})
     with tempfile.TemporaryDirectory() as folder:
         job = MovingJob(spark, Path(folder), QUERY)
         job.options = {"pipeline.max-parallelism": "4"}
         # Versions of all keys, an order of each that has come out, and one that waits.
         rates, first = [(k, 200, 1) for k in KEYS], [(k, k, 2) for k in KEYS]
-        job.step(1, a=first, b=rates)
-        job.step(1, a=[(k, 10, 4) for k in KEYS], b=[(-1, 0, 3)])
+        job.step(2, a=first, b=rates)
+        job.step(2, a=[(k, 10, 4) for k in KEYS], b=[(-1, 0, 3)])
         FOLDER.mkdir(exist_ok=True)
         with tarfile.open(made_by(FORMAT), "w:gz") as archive:
             archive.add(job.checkpoint, "checkpoint")

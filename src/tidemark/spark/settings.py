@@ -84,7 +84,8 @@ def own_settings(master: str) -> dict[str, str]:
         **quiet_spark_config(),
         "spark.app.name": "tidemark",
         "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": str(machine.cores()),
+        # With one, Spark runs two operators that keep state in one task, which then waits forever.
+        "spark.sql.shuffle.partitions": str(max(2, machine.cores())),
         **(_on_this_machine() if master.startswith("local") else {}),
         "spark.sql.warehouse.dir": os.path.join(_temporary(), "tidemark-warehouse"),
         "spark.executorEnv.POLARS_MAX_THREADS": "1",

@@ -1,0 +1,29 @@
+"""Checkpoints that earlier versions have made: jobs resume from each of them."""
+
+from __future__ import annotations
+
+import tarfile
+from collections import Counter
+
+import pytest
+
+import tidemark
+
+from .make_checkpoint import KEYS, QUERY, made_by
+from .moving import MovingJob
+
+FORMATS = (1,)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_job_resumes_from_a_checkpoint_of_each_format(spark, tmp_path, format_):
+    job = MovingJob(spark, tmp_path, QUERY)
+    with tarfile.open(made_by(format_)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    [shown] = tidemark.Checkpoint(job.checkpoint).jobs
+    assert [operator.id for operator in shown.operators] == ["temporal-join-1", "group-aggregate-1"]
+
+    # The order that waited comes out, and its key's sum goes on from that of before.
+    out = job.step(a=[(-1, 0, 3000)], b=[(-1, 0, 3000)])
+
+    assert +out == Counter({(k, 410 + k): 1 for k in KEYS})
