@@ -12,10 +12,11 @@ from pathlib import Path
 
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
+from tidemark.checkpoints.relocating import move_paths
 from tidemark.checkpoints.spark_log import COMMITS, OFFSETS, last
 from tidemark.errors import JobError
 
-_STATE, _SOURCES = "state", "sources"
+_STATE = "state"
 
 
 def jobs_in(checkpoint: Path) -> list[Path]:
@@ -59,7 +60,7 @@ def copy_job(job: Path, target: Path) -> Path:
             shutil.copytree(part, target / part.name)
     if committed is not None:
         _copy_spark(job / contracts.SPARK, target / contracts.SPARK, committed)
-        _move_paths(target / contracts.SPARK / _SOURCES, job, target)
+        move_paths(target, job)
     for part in sorted(job.iterdir()):
         if part.is_file() and not part.name.startswith(".") and part.name != contracts.NAME:
             shutil.copy2(part, target / part.name)
@@ -126,17 +127,3 @@ def _copy_tree(folder: Path, target: Path, wanted: Wanted) -> None:
 
 def _files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file())
-
-
-def _move_paths(sources: Path, job: Path, target: Path) -> None:
-    """Files that belong to the job itself have been read where they were. They are known by their
-    paths, which are other ones now."""
-    old, new = job.absolute().as_posix() + "/", target.absolute().as_posix() + "/"
-    for log in list(_files(sources)) if sources.is_dir() else []:
-        if log.suffix == ".crc" or not log.exists():
-            continue
-        content = log.read_bytes()
-        moved = content.replace(old.encode(), new.encode())
-        if moved != content:
-            log.write_bytes(moved)
-            log.with_name(f".{log.name}.crc").unlink(missing_ok=True)

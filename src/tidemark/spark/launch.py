@@ -14,6 +14,7 @@ from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.copying import start_from
 from tidemark.checkpoints.fit import check
 from tidemark.checkpoints.of_plan import contract_of
+from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
 from tidemark.physical import Settings, physical_plan
@@ -144,6 +145,7 @@ class Launcher:
             start_from(self.savepoint, now, folder)
             then = contracts.read(folder)
         if then is not None:
+            relocate(folder)
             root, now = resumed(root, plan, then, lambda root: self.contract(root, name))
             if self.drops_unclaimed:
                 then = without_unclaimed(folder, then, now)

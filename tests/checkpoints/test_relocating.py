@@ -1,0 +1,45 @@
+"""A checkpoint that was copied or moved names its own files, not those of the place it came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tidemark.checkpoints.relocating import relocate
+
+SCHEMA = "spark/state/0/_stateSchema/default/0_a7af"
+
+
+def checkpoint_made_in(old: Path, job: Path) -> Path:
+    """A job's folder as Spark left it in `old`; what it notes of its state."""
+    noted = job / "spark/state/0/_metadata/v2/0"
+    noted.parent.mkdir(parents=True)
+    noted.write_text(f'v2\n{{"stateSchemaFilePaths":["file:{old}/{SCHEMA}"]}}')
+    noted.with_name(".0.crc").write_bytes(b"of what it was")
+    seen = job / "spark/sources/0/0"
+    seen.parent.mkdir(parents=True)
+    seen.write_text(
+        f'v1\n{{"path":"file://{old}/constants-0/a.parquet"}}\n{{"path":"file:///in/b"}}'
+    )
+    return noted
+
+
+def test_schema_of_state_and_files_of_the_job_are_looked_for_where_they_are(tmp_path):
+    noted = checkpoint_made_in(Path("/gone/before"), tmp_path / "job")
+
+    relocate(tmp_path / "job")
+
+    assert noted.read_text() == f'v2\n{{"stateSchemaFilePaths":["file:{tmp_path}/job/{SCHEMA}"]}}'
+    assert not noted.with_name(".0.crc").exists()
+    seen = (tmp_path / "job/spark/sources/0/0").read_text()
+    assert f"file://{tmp_path}/job/constants-0/a.parquet" in seen
+    assert "file:///in/b" in seen
+
+
+def test_checkpoint_that_has_not_moved_stays_as_it_is(tmp_path):
+    noted = checkpoint_made_in(tmp_path / "job", tmp_path / "job")
+    before = noted.read_bytes()
+
+    relocate(tmp_path / "job")
+
+    assert noted.read_bytes() == before
+    assert noted.with_name(".0.crc").exists()
