@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.connect_port import connect_port
 from tests.waiting import PATIENCE_SECONDS
 
 
@@ -18,15 +19,16 @@ from tests.waiting import PATIENCE_SECONDS
 def test_queries_functions_streams_and_jobs_run_over_spark_connect(tmp_path):
     environment = {**os.environ, "SPARK_REMOTE": "local[2]"}
 
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.session.over_connect", tmp_path],
-        cwd=Path(__file__).parents[2],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
+    with connect_port():
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.session.over_connect", tmp_path],
+            cwd=Path(__file__).parents[2],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
 
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"check"')]
     assert done.returncode == 0, done.stderr[-3000:]

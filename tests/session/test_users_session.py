@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.connect_port import connect_port
+
 
 @pytest.mark.spark
 @pytest.mark.slow
@@ -19,15 +21,16 @@ def test_a_session_of_the_users_stays_as_it_is(mode, tmp_path):
     (tmp_path / "spark-defaults.conf").write_text("spark.master  local[2]\n")
     where = {"SPARK_REMOTE": "local[2]"} if mode == "connect" else {"SPARK_CONF_DIR": str(tmp_path)}
 
-    done = subprocess.run(
-        [sys.executable, Path(__file__).with_name("users_session.py")],
-        env={**os.environ, **where},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    with connect_port():
+        done = subprocess.run(
+            [sys.executable, Path(__file__).with_name("users_session.py")],
+            env={**os.environ, **where},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
 
     assert done.returncode == 0, done.stderr[-3000:]
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"check"')]
