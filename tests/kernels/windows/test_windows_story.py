@@ -338,7 +338,7 @@ def test_a_count_window_is_told_when_it_is_full():
 
 @pytest.mark.parametrize("assigner", [Session(5), CountSliding(2, 2)])
 def test_windows_whose_end_is_not_known_before_tell_no_early_results(assigner):
-    with pytest.raises(NotSupported, match="early or late results"):
+    with pytest.raises(NotSupported, match="early and late results"):
         drive(assigner, emit=Emit(early=EACH_ROW))
 
 
