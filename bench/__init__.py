@@ -1,1 +1,1 @@
-"""Measurements. `make bench` runs them all; `python -m bench --help` names them."""
+"""Benchmarks. `make bench` runs them all; `python -m bench --help` lists them."""

@@ -1,4 +1,4 @@
-"""Run a measurement, print a table, keep the numbers and a chart in `bench/results/`."""
+"""Run a benchmark, print a table, save the numbers and a chart in `bench/results/`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bench import (
 
 @dataclass(frozen=True)
 class Bench:
-    """A measurement: its name on the command line, and what runs it."""
+    """A benchmark: its name on the command line, and the function that runs it."""
 
     name: str
     summary: str
@@ -94,13 +94,13 @@ def main() -> int:
     everything = commands.add_parser("all", help="each of them in turn, at its usual size")
     everything.set_defaults(run=lambda _, console: run_all(parser, console))
     arguments = parser.parse_args()
-    # A file has no width of its own, and tables are not to be cut there.
+    # A file has no width, and tables must not be truncated there.
     console = Console() if sys.stdout.isatty() else Console(width=120)
     return int(arguments.run(arguments, console))
 
 
 def run_all(parser: argparse.ArgumentParser, console: Console) -> int:
-    """Every measurement, also after one that missed its limit; 1 if any did."""
+    """Run every benchmark, even after one that missed its limit; 1 if any did."""
     missed = []
     for bench in BENCHES:
         console.rule(bench.name)

@@ -1,4 +1,4 @@
-"""What a person would write by hand for the one-row scripts of `startup.py`; the rival there.
+"""What one would write by hand for the one-row scripts of `startup.py`; the rival there.
 
 python -m bench.bare_spark values
 python -m bench.bare_spark file FOLDER

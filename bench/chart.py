@@ -1,6 +1,6 @@
-"""A picture of a measurement: horizontal bars, as SVG.
+"""A chart of a benchmark: horizontal bars, as SVG.
 
-Written out here, because `rich` draws pictures of a terminal, with fonts from the network.
+Written by hand, because `rich` draws pictures of a terminal, with fonts from the network.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape
 
 _ROW, _BARS, _VALUES, _MARGIN = 26, 420, 80, 16
-# Of a letter in a label, which no program here can measure: rather too wide.
+# Width of a character in a label, which cannot be measured here: a little too wide.
 _LETTER = 8
 
 
 def chart(title: str, bars: Mapping[str, float], limit: float | None = None) -> str:
-    """A bar with its value for each label; a dashed line where the limit is."""
+    """A bar with its value for each label; a dashed line at the limit."""
     left = _MARGIN + _LETTER * max(map(len, bars), default=0)
     width = left + _BARS + _VALUES + _MARGIN
     height = 2 * _MARGIN + _ROW * (len(bars) + 1)

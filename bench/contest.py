@@ -1,4 +1,4 @@
-"""Several engines at the same job, one after the other, each in a process of its own."""
+"""Several engines doing the same job, one after the other, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Contestant:
-    """An engine: the module that runs it, and the way it is to do the job."""
+    """An engine: the module that runs it, and how it does the job."""
 
     what: str
     module: str
@@ -34,7 +34,7 @@ class Contestant:
 
 
 class Workload(Protocol):
-    """What is to be done, as the command line of an engine's process."""
+    """The job, as the command line of an engine's process."""
 
     def arguments(self) -> list[str]: ...
 
@@ -43,7 +43,7 @@ Outcomes = Mapping[Contestant, Outcome]
 
 
 def add_rounds(parser: argparse.ArgumentParser) -> None:
-    """For machines that are faster at some minutes than at others."""
+    """For machines whose speed varies from minute to minute."""
     parser.add_argument(
         "--rounds", type=int, default=1, help="how often each engine has its turn; medians count"
     )
@@ -52,7 +52,7 @@ def add_rounds(parser: argparse.ArgumentParser) -> None:
 def contest(
     contestants: Sequence[Contestant], workload: Workload, console: Console, rounds: int = 1
 ) -> dict[Contestant, Outcome]:
-    """What each contestant has done, all having their turn in each round."""
+    """The outcomes of all contestants, which take turns in each round."""
     outcomes: dict[Contestant, list[Outcome]] = {contestant: [] for contestant in contestants}
     for _ in range(rounds):
         for contestant in contestants:
@@ -62,7 +62,9 @@ def contest(
 
 
 def typical(outcomes: Sequence[Outcome]) -> Outcome:
-    """The cold and the warm run of median length; of two in the middle the quicker one."""
+    """The cold and the warm run of median length; with an even number, the faster of the middle
+    two.
+    """
     rows, checksum = agreed([(outcome.rows, outcome.checksum) for outcome in outcomes])
     runs = zip(*(outcome.runs for outcome in outcomes), strict=True)
     middle = (len(outcomes) - 1) // 2
@@ -95,7 +97,7 @@ def flink_python() -> str:
 
 
 def agree(outcomes: Iterable[Outcome]) -> bool:
-    """Whether all found as many rows, and those that added something up, the same sum."""
+    """Whether all found the same number of rows, and the same sum if they computed one."""
     seen = list(outcomes)
     sums = {outcome.checksum for outcome in seen if outcome.checksum is not None}
     return len({outcome.rows for outcome in seen}) == 1 and len(sums) <= 1
@@ -103,7 +105,7 @@ def agree(outcomes: Iterable[Outcome]) -> bool:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times the rate of another an engine has, cold and warm."""
+    """An engine's rate relative to another's, cold and warm."""
 
     cold: float
     warm: float
@@ -116,7 +118,7 @@ class Ratio:
 
 
 def contest_table(title: str, outcomes: Outcomes, rival: Contestant, records: int) -> Table:
-    """Seconds and records per second of each engine, and how many times the rival's rate."""
+    """Seconds and records per second of each engine, and its rate relative to the rival's."""
     table = Table(title=f"{title}, {os.cpu_count()} cores")
     table.add_column("engine", no_wrap=True)
     table.add_column("run")
@@ -137,7 +139,7 @@ def _cells(run: Run, ratio: float, records: int) -> list[str]:
 
 
 def bars(outcomes: Outcomes, rival: Contestant) -> dict[str, float]:
-    """The ratios of a chart: each engine's rate to the rival's, cold and warm."""
+    """The ratios for a chart: each engine's rate relative to the rival's, cold and warm."""
     result = {}
     for contestant, outcome in outcomes.items():
         ratio = Ratio.of(outcome, outcomes[rival])
@@ -147,7 +149,7 @@ def bars(outcomes: Outcomes, rival: Contestant) -> dict[str, float]:
 
 
 def lines(outcomes: Outcomes, rival: Contestant, records: int) -> list[dict[str, Any]]:
-    """The outcomes as they are kept."""
+    """The outcomes as they are saved."""
     return [
         {
             "what": contestant.what,

@@ -1,6 +1,6 @@
-"""What the process of one engine does: its job once or twice, and an answer as its last line.
+"""What an engine's process does: its job once or twice, and its answer on the last line.
 
-Only the standard library is imported here, so that the interpreter with Flink can read it too.
+Only the standard library is imported here, so that the interpreter with Flink can load it too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one engine said of its runs: the first in a fresh process, and others after it."""
+    """What an engine reported: its first run in a fresh process, and later ones."""
 
     runs: tuple[Run, ...]
     rows: int
@@ -51,7 +51,7 @@ class Outcome:
 
 
 def twice(job: Callable[[], tuple[float, Any]]) -> tuple[Run, Run]:
-    """A job run cold and warm. It gives its seconds, and what else there is to say."""
+    """Run a job cold and warm. It returns its seconds and any details."""
     return _run(job), _run(job)
 
 
@@ -62,17 +62,17 @@ def _run(job: Callable[[], tuple[float, Any]]) -> Run:
 
 
 def agreed(found: Sequence[Found]) -> Found:
-    """What every run of an engine has found."""
+    """What every run of an engine found."""
     if any(other != found[0] for other in found):
         raise SystemExit(f"the runs of one engine do not agree: {found}")
     return found[0]
 
 
 def answer_runs(runs: tuple[Run, ...], rows: int, checksum: int | None = None) -> None:
-    """What the engine's process tells the one that started it."""
+    """Print the answer for the parent process."""
     print(json.dumps(asdict(Outcome(runs, rows, checksum))), flush=True)
 
 
 def answer(seconds: float, rows: int, checksum: int | None = None, details: Any = None) -> None:
-    """The same of a job that ran once."""
+    """The same for a job that ran once."""
     answer_runs((Run(seconds, details=details),), rows, checksum)

@@ -1,10 +1,10 @@
-"""The interval join: records per second of Tidemark beside real Flink and Spark's own join.
+"""The interval join: records per second of Tidemark compared with real Flink and Spark's own join.
 
-Two streams with bounds of ten seconds, once with many matches a row and once with few. Every
-engine makes the rows itself, on all cores, in a process of its own, one after the other, and
-throws the pairs away; it does so twice, cold and warm. The number of pairs must be the same
-everywhere. Spark had not ended after minutes with all rows: it joins a tenth of them, of a tenth of
-the keys, and Tidemark the same.
+Two streams with bounds of ten seconds, once with many matches per row and once with few. Every
+engine generates the rows itself, on all cores, in a process of its own, one after the other, and
+discards the pairs; it does so twice, cold and warm. The number of pairs must be the same
+everywhere. With all rows Spark did not finish within minutes: it joins a tenth of them, with a
+tenth of the keys, and so does Tidemark.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ FLINK = Contestant("Flink SQL, heap state", "bench.flink.interval_join", "stream
 TIDEMARK = Contestant("Tidemark, micro-batches", "bench.interval_join_spark", "tidemark")
 SPARK = Contestant("Spark stream-stream join", "bench.interval_join_spark", "native")
 
-# Matches that a row has: output-heavy, and output-light.
+# Matches per row: many output rows, and few.
 DENSITIES = (10.0, 0.1)
-# At least so many times the rate of each.
+# The minimum rate relative to each rival.
 LIMITS = {FLINK: 3.0, SPARK: 1.0}
-# One in so many rows, and keys, is for each.
+# Each rival gets one in so many rows and keys.
 SHARES = {FLINK: 1, SPARK: 10}
 
 

@@ -1,7 +1,7 @@
 """The interval join as micro-batches on Spark: by Tidemark, and by Spark's own stream-stream join.
 
-Both read the same streams, half of the rows of each side in each of two micro-batches. The seconds
-begin with the first: Spark is running by then, its Python workers are not.
+Both read the same streams, half of the rows of each side in each of two micro-batches. The clock
+starts with the first: Spark is running by then, its Python workers are not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OPERATOR = "interval-join-1"
 COUNT = "joined"
 # The number of the second micro-batch, which has the rest of the rows.
 LAST = 1
-# Spark's own choice of a store; Tidemark's sessions prefer RocksDB.
+# Spark's default state store; Tidemark's sessions prefer RocksDB.
 _HEAP = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 
 
@@ -91,7 +91,7 @@ def _noop(counted: Any) -> tuple[float, Progress]:
 
 
 def streams(spark: Any, folder: Path, workload: Workload) -> tuple[Any, Any]:
-    """The two streams, as many rows of each in a micro-batch as belong to one stretch of time."""
+    """The two streams; each micro-batch has the rows of both for the same stretch of time."""
     left, right = (
         _records(numbers(spark, folder / name, (workload.rows // 2, workload.rows)), workload, key)
         for name, key in (("l", workload.left_key), ("r", workload.right_key))

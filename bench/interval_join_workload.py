@@ -1,6 +1,6 @@
 """The two streams that every engine joins: keys and times are functions of the row number.
 
-Only the standard library is imported here, so that the interpreter with Flink can read it too.
+Only the standard library is imported here, so that the interpreter with Flink can load it too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BOUND_MS = 10_000
 
 @dataclass(frozen=True)
 class Workload:
-    """`rows` on each side, so dense in time that each finds about `matches` on the other."""
+    """`rows` per side, so dense in time that each has about `matches` matches on the other."""
 
     rows: int = 5_000_000
     keys: int = 100_000
@@ -28,11 +28,11 @@ class Workload:
 
     @property
     def span_ms(self) -> int:
-        """The time that the rows take: in two bounds of it each key has `matches` rows."""
+        """The time span of the rows: in two bounds of it each key has `matches` rows."""
         return max(1, round(2 * BOUND_MS * self.rows / (self.keys * self.matches)))
 
     def left_key(self, row: str) -> str:
-        """The key of a left row as SQL, in the words that both Flink and Spark know."""
+        """The key of a left row, in SQL that both Flink and Spark understand."""
         return self._key(row, ORDER_FACTOR)
 
     def right_key(self, row: str) -> str:
@@ -43,7 +43,8 @@ class Workload:
         return f"CAST(MOD(MOD({row} * {factor}, {PRIME}), {self.keys}) AS BIGINT)"
 
     def milliseconds(self, row: str) -> str:
-        # Whole steps and the rest of the span, so that no product is too large and no time equal.
+        # Whole steps and the rest of the span, so that no product overflows and no two times are
+        # equal.
         step, rest = divmod(self.span_ms, self.rows)
         fraction = f"CAST(FLOOR({row} * CAST({rest} AS DOUBLE) / {self.rows}) AS BIGINT)"
         return f"{START_MS} + {row} * {step} + {fraction}"
@@ -53,7 +54,7 @@ class Workload:
         return [f"--{name}={value}" for name, value in asdict(self).items()]
 
 
-# What is measured.
+# The query that is measured.
 JOIN = f"""\
 SELECT l.n AS left_row, l.account, l.ts, r.n AS right_row
 FROM l JOIN r ON l.account = r.account
@@ -62,8 +63,9 @@ AND l.ts + INTERVAL '{BOUND_MS // 1000}' SECOND"""
 
 
 def sink(digits: int) -> str:
-    """Where rows go; times have as many digits of a second there as where they come from, so that
-    no engine has to convert any."""
+    """The sink; its times have the same precision as the source's, so that no engine has to
+    convert any.
+    """
     return f"""\
 CREATE TABLE sink (left_row BIGINT, account BIGINT, ts TIMESTAMP_LTZ({digits}), right_row BIGINT)
 WITH ('connector' = 'blackhole')"""
@@ -76,7 +78,7 @@ def add_sizes(parser: argparse.ArgumentParser) -> None:
 
 
 def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Workload]:
-    """The way to run and the sizes, from the command line of one engine's process."""
+    """How to run and the sizes, from the command line of one engine's process."""
     parser = argparse.ArgumentParser()
     parser.add_argument("way")
     add_sizes(parser)

@@ -1,8 +1,8 @@
 """What key groups cost: CPU time of a micro-batch without Spark, `python -m bench.key_groups`.
 
-The same rows are packed and joined with different numbers of groups, the state of each in a
-dictionary in place of Spark's store. How often the store is called is counted: on Spark each call
-is a round trip between two processes.
+The same rows are packed and joined with different numbers of groups; each group's state is in a
+dictionary in place of Spark's store. Store calls are counted: on Spark each call is a round trip
+between two processes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Store:
 
 @dataclass
 class Join:
-    """A temporal join on some number of key groups."""
+    """A temporal join with a number of key groups."""
 
     groups: int
     watermark: int = BEFORE_ALL
@@ -87,7 +87,7 @@ class Join:
 
 
 def rows(schema: pa.Schema, keys: Any, start_ms: int) -> pa.RecordBatch:
-    """A row of each of the keys, spread over the time of a micro-batch."""
+    """A row of each key, spread over the time of a micro-batch."""
     key, number = schema.names
     hashes = (keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)).astype(np.int64)
     times = start_ms + np.arange(len(keys)) * _BATCH_MS // len(keys)
@@ -96,8 +96,9 @@ def rows(schema: pa.Schema, keys: Any, start_ms: int) -> pa.RecordBatch:
 
 
 def measured(groups: int, keys: int) -> tuple[float, float]:
-    """CPU milliseconds and calls of the store in a micro-batch of 45,000 orders and 5,000 versions
-    of 10,000 keys, with a version of every key in state."""
+    """CPU milliseconds and store calls in a micro-batch of 45,000 orders and 5,000 versions of
+    10,000 keys, with a version of every key in state.
+    """
     random, join = np.random.default_rng(1), Join(groups)
     pieces = [np.arange(first, min(first + 100_000, keys)) for first in range(0, keys, 100_000)]
     join.step(_START_MS, [], [rows(_VERSIONS, piece, _START_MS) for piece in pieces])

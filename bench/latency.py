@@ -1,8 +1,8 @@
-"""How long a row takes from its event to whoever reads the join, at a steady rate.
+"""How long a row takes from its event to the reader of the join, at a steady rate.
 
-Spark's rate source makes orders and versions; event time is the moment the source gives a row,
-so that the watermark allows an order as soon as a later row of each table exists. Beside it,
-the same rows straight from the source into bare Spark's foreachBatch: the floor.
+Spark's rate source generates orders and versions; event time is when the source emits a row, so the
+watermark lets an order through as soon as there is a later row in each table. For comparison, the
+same rows straight from the source into bare Spark's foreachBatch: the floor.
 """
 
 from __future__ import annotations

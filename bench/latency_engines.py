@@ -17,7 +17,7 @@ from bench.temporal_join_references import spark_session
 from bench.temporal_join_tidemark import register
 from bench.temporal_join_workload import JOIN
 
-# So few that all have a version within a second or two.
+# Few enough that all have a version within a second or two.
 ACCOUNTS = 1_000
 
 
@@ -43,7 +43,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Arrived:
-    """How old rows were when they reached the consumer."""
+    """The ages of rows when they reached the reader."""
 
     median_ms: float
     p99_ms: float
@@ -54,16 +54,16 @@ class Arrived:
 
 @dataclass
 class Arrivals:
-    """Collects the ages of rows as they come, once the warm-up is over."""
+    """Collects the ages of rows as they arrive, once the warm-up is over."""
 
     rate: Rate
     ages: list[Any] = field(default_factory=list)
     started: float | None = None
 
     def take(self, times: pa.ChunkedArray) -> bool:
-        """Take the event times of rows that are here now; whether more are wanted."""
+        """Add the event times of rows that have just arrived; returns whether more are wanted."""
         now = time.time()
-        # The clock starts with the first rows: before them come Spark and its workers.
+        # The clock starts with the first rows, after the start of Spark and its workers.
         self.started = self.started or now
         since = now - self.started
         if since >= self.rate.warmup and len(times):
@@ -116,7 +116,7 @@ def by_spark(rate: Rate) -> Arrivals:
 
 
 def streams(spark: Any, rate: Rate) -> tuple[Any, Any]:
-    """Orders and versions, their event time being the source's own timestamp."""
+    """Orders and versions, with the source's own timestamp as event time."""
     orders, versions = (
         spark.readStream.format("rate").option("rowsPerSecond", rows).load()
         for rows in (rate.orders, rate.versions)

@@ -1,4 +1,4 @@
-"""Streams of Parquet files, of which each micro-batch takes one, and how long each one took."""
+"""Streams of Parquet files, one per micro-batch, and how long each one took."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Sizes = TypeVar("Sizes")
 
 @dataclass(frozen=True)
 class Grown:
-    """How long the load took, and then each micro-batch; what is in state and memory after."""
+    """How long the load took, and then each micro-batch; state and memory afterwards."""
 
     load_ms: int
     batch_ms: list[int]
@@ -33,7 +33,7 @@ class Grown:
 
 
 def arguments(sizes: Any) -> list[str]:
-    """The command line that `measure` understands."""
+    """The command line that `measure` parses."""
     return [f"--{name}={value}" for name, value in asdict(sizes).items()]
 
 
@@ -42,7 +42,7 @@ def measure(
     write_files: Callable[[Path, Sizes], None],
     measured: Callable[[tidemark.Session, Path, Sizes], Grown],
 ) -> None:
-    """What the process of one measurement does: files, a query over them, an answer."""
+    """What a measurement's process does: write files, run a query over them, answer."""
     parser = argparse.ArgumentParser()
     for field in fields(sizes):  # type: ignore[arg-type]
         parser.add_argument(f"--{field.name}", type=int)
@@ -68,7 +68,7 @@ def stream_of(spark: Any, folder: Path) -> Any:
 
 
 def followed(session: tidemark.Session, insert: str, operator: str, batches: int) -> Grown:
-    """A job up to the micro-batch with this number; the one before the first is the load."""
+    """A job up to the micro-batch with this number; batch 0 is the load."""
     session.sql(insert)
     [query] = session.spark.streams.active
     taken = itertools.count()
@@ -77,7 +77,7 @@ def followed(session: tidemark.Session, insert: str, operator: str, batches: int
         return bool(batch["numInputRows"]) and next(taken) == batches
 
     progress = follow(query, last)
-    # Without the micro-batches that only move the watermark.
+    # Without the micro-batches that only advance the watermark.
     load, *others = [batch for batch in progress if batch["numInputRows"]]
     metrics = totals(progress, operator).read()
     return Grown(

@@ -1,6 +1,6 @@
-"""What this process and those it started have used: CPU seconds and memory, read from /proc.
+"""CPU seconds and memory of this process and its descendants, read from /proc.
 
-Only the standard library is imported here. Where there is no /proc there are no numbers.
+Only the standard library is imported here. Without /proc there are no numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 PROC = Path("/proc")
 JVM, COMPILERS, WORKERS, DRIVER = "JVM", "JVM compilers", "Python workers", "driver"
-# HotSpot's compilers, as Linux cuts the names of their threads. Their time is part of the JVM's.
+# HotSpot's compiler threads, with names as truncated by Linux. Their time is part of the JVM's.
 _COMPILER_THREADS = ("C1 CompilerThre", "C2 CompilerThre")
 
 
@@ -52,7 +52,7 @@ def resident_mb() -> dict[str, float]:
 
 
 def _family() -> Iterator[tuple[int, str]]:
-    """This process and its descendants, each with the part it plays."""
+    """This process and its descendants, each with its role."""
     if not PROC.is_dir():
         return
     children: dict[int, list[int]] = {}
@@ -85,8 +85,8 @@ def _compiler_ticks(pid: int) -> Iterator[int]:
 
 
 def _stat(process: Path) -> list[str]:
-    """The fields of a process from its state on; none if it is gone."""
-    # The name before them is in parentheses and may hold anything.
+    """The fields of a process from its state on; none if it has ended."""
+    # The name before them is in parentheses and may contain anything.
     return _read(process / "stat").rpartition(")")[2].split()
 
 

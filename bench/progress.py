@@ -1,4 +1,4 @@
-"""What the progress of a stream tells: how long its micro-batches took, and what they did."""
+"""What a stream's progress reports: how long its micro-batches took, and what they did."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
 Progress = dict[str, Any]
-# What Spark's driver calls the parts of a micro-batch, and what else it does.
+# The parts of a micro-batch as Spark's driver names them, and the rest.
 _PARTS = {
     "planning": ("queryPlanning",),
     "addBatch": ("addBatch",),
@@ -21,7 +21,7 @@ _PARTS = {
 
 
 def follow(query: Any, last: Callable[[Progress], bool]) -> list[Progress]:
-    """The reports of a query's micro-batches, up to the one that is the `last`."""
+    """The reports of a query's micro-batches, up to number `last`."""
     seen: list[Progress] = []
     while query.isActive:
         known = seen[-1]["batchId"] if seen else -1
@@ -37,8 +37,7 @@ def follow(query: Any, last: Callable[[Progress], bool]) -> list[Progress]:
 
 
 def stop_at_rest(query: Any) -> None:
-    """Once the stream has nothing left to do: the Python workers of a micro-batch that is
-    interrupted end with it."""
+    """Stop once the stream is idle: an interrupted micro-batch takes its Python workers with it."""
     while query.isActive and query.status["message"] != "Waiting for data to arrive":
         time.sleep(0.05)
     query.stop()
@@ -65,7 +64,7 @@ def by_part(progress: list[Progress]) -> dict[str, float]:
 
 
 def by_work(progress: list[Progress], operator: str) -> dict[str, float]:
-    """Seconds that an operator was busy, on all cores, by what it did."""
+    """Seconds that an operator was busy, on all cores, by kind of work."""
     spent: dict[str, float] = {}
     for report in _reports(progress, operator):
         for work, milliseconds in report["spent_ms"].items():
@@ -80,7 +79,7 @@ def totals(progress: list[Progress], operator: str) -> Totals:
 
 
 def details(progress: list[Progress], operator: str) -> dict[str, Any]:
-    """Where the time went, in the driver and in the operator, and what the operator holds."""
+    """Where the time went in the driver and in the operator, and the operator's state."""
     metrics = totals(progress, operator).read()
     return {
         "micro_batches_s": by_part(progress),

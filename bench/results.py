@@ -1,5 +1,6 @@
-"""Where numbers are kept: a JSON file of each measurement, with the machine they are from, and a
-chart of its ratios."""
+"""Where results are saved: one JSON file per benchmark, with details of the machine, and a chart
+of its ratios.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def keep(name: str, content: Mapping[str, Any]) -> Path:
-    """Write one measurement's numbers; the file they are in."""
+    """Write one benchmark's numbers; returns the file."""
     RESULTS.mkdir(exist_ok=True)
     file = RESULTS / f"{name}.json"
     file.write_text(json.dumps({**_circumstances(), **content}, indent=2) + "\n", encoding="utf-8")
@@ -26,7 +27,7 @@ def keep(name: str, content: Mapping[str, Any]) -> Path:
 
 
 def picture(name: str, title: str, bars: Mapping[str, float], limit: float | None = None) -> Path:
-    """Write one measurement's chart, beside its numbers; the file it is in."""
+    """Write one benchmark's chart next to its numbers; returns the file."""
     RESULTS.mkdir(exist_ok=True)
     file = RESULTS / f"{name}.svg"
     file.write_text(chart(title, bars, limit), encoding="utf-8")

@@ -1,5 +1,6 @@
-"""How long until something happens: import, `tidemark check`, and `tidemark run` of a script with
-one row beside PySpark doing the same by hand."""
+"""Startup times: import, `tidemark check`, and `tidemark run` of a script with one row, compared
+with PySpark doing the same by hand.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class Measured:
 
     @property
     def value(self) -> float:
-        """Seconds; a ratio where there is a rival."""
+        """Seconds, or a ratio if there is a rival."""
         return self.times.median / self.rival.median if self.rival else self.times.median
 
     @property
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def measure(runs: int) -> Iterator[Measured]:
-    """Every measurement, one after the other."""
+    """All measurements, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
         yield _import(runs)
         yield _check(Path(folder), runs)
@@ -67,7 +68,7 @@ def measure(runs: int) -> Iterator[Measured]:
 
 
 def _import(runs: int) -> Measured:
-    """What `import tidemark` adds to an interpreter that starts and ends."""
+    """What `import tidemark` adds to an interpreter that starts and exits."""
     times = alternate({"import": ["-c", "import tidemark"], "nothing": ["-c", "pass"]}, runs)
     pairs = zip(times["import"].seconds, times["nothing"].seconds, strict=True)
     added = Times(tuple(max(0.0, mine - empty) for mine, empty in pairs))
@@ -132,7 +133,7 @@ def _keep(measured: list[Measured]) -> None:
 
 
 def long_script(lines: int) -> str:
-    """A script as people write them, at least `lines` long: tables, views, inserts."""
+    """A realistic script of at least `lines` lines: tables, views, inserts."""
     parts: list[str] = []
     while sum(part.count("\n") for part in parts) < lines:
         parts.append(_BLOCK.replace("#", str(len(parts))))

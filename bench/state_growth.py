@@ -1,7 +1,7 @@
-"""Whether a micro-batch costs what it brings, not what is in state.
+"""Whether a micro-batch costs what its rows cost, however large the state is.
 
-A temporal join first loads a version of every key; then come micro-batches of the same size,
-each with rows of a few keys, drawn anew. Each size of state runs in a process of its own.
+A temporal join first loads a version of every key; then come micro-batches of the same size, each
+with rows of a few random keys. Each size of state runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bench.state_growth_tidemark import Growth
 
 LIMIT_RATIO = 2.0
 KEYS = (100_000, 1_000_000, 5_000_000)
-# Of the micro-batches the last ones count: those before them warm up.
+# Only the last micro-batches count: those before them warm up.
 COUNTED = 15
 
 

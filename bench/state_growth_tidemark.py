@@ -1,7 +1,7 @@
 """A temporal join on Tidemark with many keys in state, and micro-batches that touch a few.
 
-Both tables are folders of Parquet files, of which each micro-batch takes one: first a version of
-every key, then rows of keys drawn at random.
+Both tables are folders of Parquet files, one per micro-batch: first a version of every key, then
+rows of random keys.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BATCH_MS = 1_000
 
 @dataclass(frozen=True)
 class Growth:
-    """What is in state, and what comes then."""
+    """What is in state, and what arrives then."""
 
     keys: int
     batches: int = 20
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def write_files(folder: Path, growth: Growth) -> None:
-    """A file of each table per micro-batch, in the order of their times of change."""
+    """One file per table and micro-batch, with increasing modification times."""
     random = np.random.default_rng(seed=1)
     _write(folder, 0, *_load(growth))
     for number in range(1, growth.batches + 1):
@@ -67,7 +67,7 @@ def _load(growth: Growth) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _rows(accounts: Any, start_ms: int, number: str, time: str) -> pl.DataFrame:
-    """A row of each account in turn, spread over the time of a micro-batch."""
+    """One row per account in turn, spread over the time of a micro-batch."""
     n = pl.int_range(len(accounts), dtype=pl.Int64, eager=True)
     instant = pl.from_epoch(start_ms + n * _BATCH_MS // len(accounts), time_unit="ms")
     return pl.DataFrame(

@@ -1,9 +1,10 @@
-"""The event-time temporal join: records per second of Tidemark beside real Flink, in one run.
+"""The event-time temporal join: records per second of Tidemark compared with real Flink, in one
+run.
 
-Every engine makes the rows itself, on all cores, in a process of its own, one after the other,
-and throws the joined rows away. It does so twice: cold, in the fresh process, and warm, once
-more in the same one, as a stream that runs for days. Their number, and where it can be had the
-sum of the versions found, must be the same everywhere.
+Every engine generates the rows itself, on all cores, in a process of its own, one after the other,
+and discards the joined rows. It does so twice: cold, in the fresh process, and warm, once more in
+the same one, like a stream that runs for days. Their number, and the sum of the versions found
+where available, must be the same everywhere.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         "measured": lines(outcomes, FLINK, workload.records),
     }
     keep("temporal_join", content)
-    # Beside Polars the bars of all others would be too short to be seen.
+    # Next to Polars, the bars of all others would be too short to see.
     drawn = {engine: outcome for engine, outcome in outcomes.items() if engine != POLARS}
     picture("temporal_join", "Temporal join: times Flink's rate", bars(drawn, FLINK), LIMIT_RATIO)
     if not agree(outcomes.values()):
@@ -73,7 +74,7 @@ def time_table(outcome: Outcome) -> Table:
 
 
 def spent(run: Run) -> Iterator[tuple[str, float]]:
-    """Seconds of a stream by what they went to: three views of the same time."""
+    """Seconds of a stream by kind of work: three views of the same time."""
     yield "all micro-batches, by the clock", run.seconds
     yield from _each("  Spark's driver: ", run.details["micro_batches_s"])
     yield from _each("  operator, on all cores: ", run.details["operator_s"])

@@ -1,6 +1,6 @@
-"""The same rows joined by what knows no stream: Polars in one thread, and Spark's own ASOF JOIN.
+"""The same rows joined without streaming: Polars in one thread, and Spark's own ASOF JOIN.
 
-Both add the versions up instead of giving rows away: neither has a sink that takes and forgets.
+Both sum up the versions instead of emitting rows: neither has a sink that discards them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bench.temporal_join_workload import (
 if TYPE_CHECKING:
     import polars as pl
 
-# Rows of the join, and the sum of the versions found.
+# The number of rows of the join, and the sum of the versions found.
 Sums = tuple[int, int]
 
 
@@ -54,7 +54,7 @@ def by_spark(workload: Workload) -> None:
 
 
 def answer_sums(join: Callable[[], Sums]) -> None:
-    """Run a join that adds its versions up, cold and warm, and tell."""
+    """Run a join that sums up its versions, cold and warm, and answer."""
     found: list[Sums] = []
 
     def job() -> tuple[float, None]:
@@ -66,7 +66,7 @@ def answer_sums(join: Callable[[], Sums]) -> None:
 
 
 def polars_rows(workload: Workload) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Orders and versions, both in the order of their times."""
+    """Orders and versions, both ordered by time."""
     import polars as pl
 
     def rows(count: int, factor: int, step: int) -> pl.LazyFrame:
@@ -95,7 +95,7 @@ def polars_sums(orders: pl.LazyFrame, versions: pl.LazyFrame) -> Sums:
 
 
 def spark_session() -> Any:
-    """Bare Spark, as Tidemark would start it."""
+    """Bare Spark, started as Tidemark would start it."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
@@ -104,7 +104,7 @@ def spark_session() -> Any:
 
 
 def spark_sums(spark: Any) -> Sums:
-    """The sums of Spark's own join, of the views `orders` and `versions`."""
+    """The sums of Spark's own join of the views `orders` and `versions`."""
     row = spark.sql(
         "SELECT count(*), sum(version) FROM orders AS o ASOF JOIN versions AS v "
         "MATCH_CONDITION (o.order_time >= v.valid_from) ON o.account = v.account"

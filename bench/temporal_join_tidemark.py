@@ -1,7 +1,7 @@
 """The temporal join on Tidemark: as a stream of micro-batches, or as one batch.
 
-The seconds begin with the first micro-batch, or with the batch: Spark is running by then, its
-Python workers are not.
+The clock starts with the first micro-batch, or with the batch: Spark is running by then, its Python
+workers are not.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bench.progress import Progress, details, follow, seconds, totals
 from bench.temporal_join_workload import JOIN, Workload, parsed, sink
 from tidemark.spark.stateful.metrics import Totals, reports_of
 
-# Of ten million orders half come in each.
+# Half of the ten million orders come in each.
 BATCHES = 2
 OPERATOR = "temporal-join-1"
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def stream(session: tidemark.Session, workload: Workload) -> None:
-    """Rows come in micro-batches, as many of each table as belong to the same stretch of time."""
+    """Each micro-batch has the rows of both tables for the same stretch of time."""
     orders = _numbers(session.spark, workload.left)
     versions = _numbers(session.spark, workload.versions)
     _register(session, workload, orders, versions)
@@ -43,7 +43,7 @@ def stream(session: tidemark.Session, workload: Workload) -> None:
 
 
 def _streamed(session: tidemark.Session, workload: Workload) -> list[Progress]:
-    """The micro-batches up to the one that left nothing waiting."""
+    """The micro-batches up to the one after which nothing was waiting."""
     sums = Totals()
 
     def done(batch: Progress) -> bool:
@@ -79,17 +79,18 @@ def batch(session: tidemark.Session, workload: Workload) -> None:
 
 
 def summed(session: tidemark.Session) -> tuple[int, int]:
-    """Rows of the join, and the sum of the versions found."""
+    """The number of rows of the join, and the sum of the versions found."""
     sums = session.sql(JOIN).to_dataframe().selectExpr("count(*)", "sum(version)").first()
     assert sums is not None
     return sums[0], sums[1]
 
 
 def _register(session: tidemark.Session, workload: Workload, orders: Any, versions: Any) -> None:
-    """The tables, out of their row numbers.
+    """The tables, computed from their row numbers.
 
-    A stream goes one row past each table's end: a day later and of no account that has rows. It
-    moves the watermark past all the others.
+    A stream has one more row past each table's end, a day later and for an account that has no
+    other
+    rows. It advances the watermark past all the others.
     """
 
     def columns(count: int, key: str, milliseconds: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
-"""The rows that every engine makes and joins: keys and times are functions of the row number.
+"""The rows that every engine generates and joins: keys and times are functions of the row number.
 
-Only the standard library is imported here, so that the interpreter with Flink can read it too.
+Only the standard library is imported here, so that the interpreter with Flink can load it too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 # Orders are a millisecond apart; versions are spread over the same stretch of time.
 START_MS = 1_700_000_000_000
-# Row numbers times one of these, modulo a prime, scatter over the keys.
+# Row numbers multiplied by one of these, modulo a prime, scatter over the keys.
 ORDER_FACTOR = 2_654_435_761
 VERSION_FACTOR = 2_246_822_519
 PRIME = 4_294_967_311
@@ -37,7 +37,7 @@ class Workload:
         return max(1, self.left // self.versions)
 
     def order_key(self, row: str) -> str:
-        """The account of an order as SQL, in the words that both Flink and Spark know."""
+        """The account of an order, in SQL that both Flink and Spark understand."""
         return self._key(row, ORDER_FACTOR)
 
     def version_key(self, row: str) -> str:
@@ -58,7 +58,7 @@ class Workload:
         return [f"--{name}={value}" for name, value in asdict(self).items()]
 
 
-# What is measured. `version` is the number of the version that an order was joined with.
+# The query that is measured. `version` is the number of the version that an order was joined with.
 JOIN = """\
 SELECT o.n, o.account, o.order_time, v.version
 FROM orders AS o
@@ -66,8 +66,9 @@ JOIN versions FOR SYSTEM_TIME AS OF o.order_time AS v ON o.account = v.account""
 
 
 def sink(digits: int) -> str:
-    """Where rows go; times have as many digits of a second there as where they come from, so that
-    no engine has to convert any."""
+    """The sink; its times have the same precision as the source's, so that no engine has to
+    convert any.
+    """
     return f"""\
 CREATE TABLE sink (n BIGINT, account BIGINT, order_time TIMESTAMP_LTZ({digits}), version BIGINT)
 WITH ('connector' = 'blackhole')"""
@@ -85,7 +86,7 @@ def sizes(arguments: argparse.Namespace) -> Workload:
 
 
 def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Workload]:
-    """The way to run and the sizes, from the command line of one engine's process."""
+    """How to run and the sizes, from the command line of one engine's process."""
     parser = argparse.ArgumentParser()
     parser.add_argument("way")
     add_sizes(parser)

@@ -1,5 +1,6 @@
-"""Taking times fairly: whole processes, several runs, rivals alternating so that both meet the
-same machine."""
+"""Fair timing: whole processes, several runs, with alternating rivals so that both run on the
+same machine under the same load.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class Times:
 def alternate(rivals: Mapping[str, Sequence[str]], runs: int) -> dict[str, Times]:
     """Seconds that each Python command line takes from start to exit, one run of each in turn.
 
-    A first round warms the disk cache and does not count.
+    A first round warms up the disk cache and does not count.
     """
     seconds: dict[str, list[float]] = {name: [] for name in rivals}
     for number in range(runs + 1):

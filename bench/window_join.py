@@ -1,9 +1,9 @@
-"""The window join: records per second of Tidemark beside real Flink.
+"""The window join: records per second of Tidemark compared with real Flink.
 
-Two streams in tumbling windows of ten seconds, once with many matches a row and once with few.
-Both engines make the rows themselves, on all cores, in a process of their own, one after the other,
-and throw the pairs away; they do so twice, cold and warm. The number of pairs must be the same.
-Tidemark's own sink takes the pairs as columns; beside it stands what a DataFrame of rows takes.
+Two streams in tumbling windows of ten seconds, once with many matches per row and once with few.
+Both engines generate the rows themselves, on all cores, in a process of their own, one after the
+other, and discard the pairs; they do so twice, cold and warm. The number of pairs must be the same.
+Tidemark's own sink takes the pairs as columns; a DataFrame of rows is measured for comparison.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ FLINK = Contestant("Flink SQL, heap state", "bench.flink.window_join", "stream")
 TIDEMARK = Contestant("Tidemark, micro-batches", "bench.window_join_spark", "sink")
 DATAFRAME = Contestant("Tidemark, as a DataFrame", "bench.window_join_spark", "dataframe")
 
-# Matches that a row has within ten seconds: output-heavy, and output-light.
+# Matches per row within ten seconds: many output rows, and few.
 DENSITIES = (10.0, 0.1)
-# At least so many times the rate of Flink.
+# The minimum rate relative to Flink's.
 LIMIT = 3.0
 
 

@@ -1,9 +1,9 @@
 """The window join as micro-batches on Spark, by Tidemark: into a sink that takes columns, or as a
-DataFrame whose rows Spark throws away.
+DataFrame whose rows Spark discards.
 
-The seconds begin with the first micro-batch: Spark is running by then, its Python workers are not.
-Half of the rows of each side come in each of two, with the second half a last row that closes the
-windows of all others.
+The clock starts with the first micro-batch: Spark is running by then, its Python workers are not.
+Half of the rows of each side come in each of two micro-batches; the second also has a last row that
+closes the windows of all others.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def _joined(stream: Any, workload: Workload) -> list[Progress]:
 
 
 def records(spark: Any, folder: Path, workload: Workload, key: str) -> Any:
-    """A stream of one side's rows, and one of nobody's that comes after the end of all windows."""
+    """A stream of one side's rows, and a row without a match that comes after the end of all
+    windows.
+    """
     rows = numbers(spark, folder, (workload.rows // 2, workload.rows + 1))
     last = f"n = {workload.rows}"
     moment = f"IF({last}, {closing_ms(workload)}, {workload.milliseconds('n')})"

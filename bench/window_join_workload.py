@@ -1,6 +1,6 @@
-"""The streams of the interval join, in tumbling windows, and what is asked of them.
+"""The streams of the interval join, in tumbling windows, and the query over them.
 
-Only the standard library is imported here, so that the interpreter with Flink can read it too.
+Only the standard library is imported here, so that the interpreter with Flink can load it too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def _windows(table: str) -> str:
     return f"TABLE(TUMBLE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '{WINDOW_S}' SECOND))"
 
 
-# What is measured.
+# The query that is measured.
 JOIN = f"""\
 SELECT l.n AS left_row, l.account, l.ts, r.n AS right_row
 FROM {_windows("l")} AS l JOIN {_windows("r")} AS r ON l.account = r.account
@@ -24,5 +24,5 @@ AND l.window_start = r.window_start AND l.window_end = r.window_end"""
 
 
 def closing_ms(workload: Workload) -> int:
-    """A time behind the end of all windows that have rows."""
+    """A time after the end of all windows that have rows."""
     return START_MS + workload.span_ms + 2 * WINDOW_S * 1000

@@ -1,14 +1,14 @@
-"""Windows: rows per second of Tidemark beside real Flink and Spark's own windows.
+"""Windows: rows per second of Tidemark compared with real Flink and Spark's own windows.
 
-Counts and sums of each account in tumbling windows of ten seconds, in sliding ones every two
-seconds, and in sessions. Every engine makes the rows itself, on all cores, in a process of its own,
-one after the other, and throws the windows away; it does so twice, cold and warm. The number of
-windows and the sum of their counts must be the same everywhere.
+Counts and sums per account in tumbling windows of ten seconds, in sliding ones every two seconds,
+and in sessions. Every engine generates the rows itself, on all cores, in a process of its own, one
+after the other, and discards the windows; it does so twice, cold and warm. The number of windows
+and the sum of their counts must be the same everywhere.
 
-Flink counts by both of its spellings, with mini-batch off and on, Spark by both of its state
-stores; of each the better one is the rival. Beside them stands what it takes Spark to hand the
-rows to Python, which only counts them. Then sessions: what a small micro-batch takes with
-many open sessions and with few.
+Flink counts with both of its syntaxes, with mini-batch off and on, Spark with both of its state
+stores; the better one of each is the rival. For comparison, the time Spark needs just to hand the
+rows to Python, which only counts them. Then sessions: the time of a small micro-batch with many
+open sessions and with few.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ SPARKS = (
     Contestant("Spark windows, RocksDB", "bench.windows_spark", "native-rocksdb"),
 )
 TO_PYTHON = Contestant("Spark hands rows to Python", "bench.windows_spark", "to-python")
-# At least so many times the rate of the better of each.
+# The minimum rate relative to the better one of each.
 LIMIT_FLINK, LIMIT_SPARK = 3.0, 1.0
 LIMITS = ((FLINKS, LIMIT_FLINK), (SPARKS, LIMIT_SPARK))
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Tidemark beside one rival, the better of its kind."""
+    """Tidemark compared with one rival, the better of its kind."""
 
     rival: Contestant
     ratio: Ratio
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def against_the_better(outcomes: Outcomes) -> list[Compared]:
-    """Tidemark beside the better of Flink's ways and beside the better of Spark's."""
+    """Tidemark compared with the better of Flink's variants and the better of Spark's."""
     result = []
     for rivals, limit in LIMITS:
         better = best(outcomes, rivals)
@@ -96,12 +96,12 @@ def against_the_better(outcomes: Outcomes) -> list[Compared]:
 
 
 def agreed(outcomes: Outcomes) -> bool:
-    """Whether all that make windows make the same."""
+    """Whether all engines that compute windows agree."""
     return agree(outcome for engine, outcome in outcomes.items() if engine != TO_PYTHON)
 
 
 def best(outcomes: Outcomes, rivals: Sequence[Contestant]) -> Contestant:
-    """The rival that is the fastest warm."""
+    """The rival that is the fastest when warm."""
     return min(rivals, key=lambda rival: outcomes[rival].warm.seconds)
 
 

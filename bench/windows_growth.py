@@ -1,4 +1,4 @@
-"""Whether a micro-batch costs what it brings, not how many sessions are open.
+"""Whether a micro-batch costs what its rows cost, however many sessions are open.
 
 Each number of open sessions runs in a process of its own, with micro-batches of the same size.
 """
@@ -26,7 +26,7 @@ OPEN = (100_000, 1_000_000)
 
 @dataclass(frozen=True)
 class Compared:
-    """What a micro-batch took at each number of open sessions."""
+    """How long a micro-batch took with each number of open sessions."""
 
     grown: Sequence[tuple[Growth, Grown]]
 

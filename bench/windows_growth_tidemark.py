@@ -1,8 +1,8 @@
 """Sessions on Tidemark with many open ones in state, and micro-batches that touch a few.
 
-The table is a folder of Parquet files, of which each micro-batch takes one: first a row of every
-account, then rows of accounts drawn at random, which prolong their sessions. The first rows of some
-accounts are older, so that each micro-batch finds about as many sessions to close.
+The table is a folder of Parquet files, one per micro-batch: first a row of every account, then rows
+of random accounts, which prolong their sessions. The first rows of some accounts are older, so that
+each micro-batch closes about the same number of sessions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BATCH_MS = 100
 
 @dataclass(frozen=True)
 class Growth:
-    """How many sessions are open, and what comes then."""
+    """How many sessions are open, and what arrives then."""
 
     open: int
     batches: int = 20
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def write_files(folder: Path, growth: Growth) -> None:
-    """A file per micro-batch, in the order of their times of change."""
+    """One file per micro-batch, with increasing modification times."""
     random = np.random.default_rng(seed=1)
     _write(folder, 0, np.arange(growth.open), load_times(growth))
     for number in range(1, growth.batches + 1):
@@ -51,8 +51,9 @@ def write_files(folder: Path, growth: Growth) -> None:
 
 
 def load_times(growth: Growth) -> Any:
-    """When the sessions open: most late enough to outlast all micro-batches, and for each of
-    these some that have ended when the watermark has come as far."""
+    """When the sessions open: most late enough to outlast all micro-batches, and for each
+    micro-batch some that the watermark closes in it.
+    """
     times = np.full(growth.open, START_MS + _GAP_MS)
     batch = np.arange(min(growth.open, growth.batches * growth.closing)) // growth.closing
     # After each micro-batch the watermark is a delay behind the end of its stretch of time.

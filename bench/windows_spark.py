@@ -1,9 +1,9 @@
 """Windows as micro-batches on Spark: by Tidemark, and by Spark's own windows in append mode.
 
-All read the same stream, and so does what only hands its rows to Python: nothing that computes
-there can be faster. The seconds begin with the first micro-batch: Spark is running by then,
-its Python workers are not. Tidemark's windows are added up in a run of their own, Spark's in the
-timed ones: it counts them as they come out.
+All read the same stream, including the run that only hands its rows to Python, which is the upper
+bound for anything computed there. The clock starts with the first micro-batch: Spark is running by
+then, its Python workers are not. Tidemark's windows are summed up in a separate run, Spark's in the
+timed ones: it counts them as they are emitted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tidemark.spark.stateful.metrics import Totals, observations, reports_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Of ten million rows half come in each, and the last row with the second half.
+# Half of the ten million rows come in each, and the last row with the second half.
 BATCHES = 2
 OPERATOR = "window-aggregate-1"
 DELAY = f"{DELAY_MS // 1000} seconds"
@@ -124,7 +124,7 @@ def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _observed(windows: Any, workload: Workload) -> list[Progress]:
-    """The micro-batches of a stream of windows that are added up and thrown away."""
+    """The micro-batches of a stream of windows that are summed up and discarded."""
     from pyspark.sql import functions as f
 
     observed = windows.observe(_SUMS, f.count(f.lit(1)).alias("rows"), f.sum("n").alias("counted"))
@@ -135,13 +135,13 @@ def _observed(windows: Any, workload: Workload) -> list[Progress]:
 
 
 def sums(progress: list[Progress]) -> tuple[int, int]:
-    """How many windows came out, and the sum of their counts."""
+    """The number of windows emitted, and the sum of their counts."""
     seen = [row for batch in progress if (row := observations(batch).get(_SUMS))]
     return sum(row["rows"] for row in seen), sum(row["counted"] or 0 for row in seen)
 
 
 def watermark_ms(progress: Progress) -> int:
-    """The watermark that a micro-batch ran with; 0 before there is one."""
+    """The watermark of a micro-batch; 0 before the first one."""
     text = progress.get("eventTime", {}).get("watermark")
     return int(datetime.fromisoformat(text).timestamp() * 1000) if text else 0
 
@@ -152,8 +152,9 @@ def end_ms(workload: Workload) -> int:
 
 
 def records(spark: Any, workload: Workload) -> Any:
-    """The rows, and one more: a day later and of no account that has rows. It moves the watermark
-    past all the others."""
+    """The rows, and one more: a day later and for an account that has no other rows. It advances
+    the watermark past all the others.
+    """
     count = workload.rows
     source = spark.readStream.format("rate-micro-batch")
     source = source.option("rowsPerBatch", count // BATCHES + 1)

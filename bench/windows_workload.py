@@ -1,10 +1,10 @@
 """The rows that every engine counts in windows: keys and times are functions of the row number.
 
-Accounts take turns: a third of them has rows for five seconds, then rests for ten, about 15 rows
-a turn. So a tumbling window of ten seconds has about 15 rows of two accounts in three, and a
-session with a gap of ten seconds is one turn, and ends.
+Accounts take turns: a third of them has rows for five seconds, then none for ten, about 15 rows a
+turn. So a tumbling window of ten seconds has about 15 rows of two accounts in three, and a session
+with a gap of ten seconds is one turn, and ends.
 
-Only the standard library is imported here, so that the interpreter with Flink can read it too.
+Only the standard library is imported here, so that the interpreter with Flink can load it too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bench.temporal_join_workload import ORDER_FACTOR, PRIME, START_MS
 
 TURN_MS = 5_000
 TURNS = 3
-# Rows are a second or less behind: with the last row of a millisecond it has not passed.
+# The watermark is a second behind: it has not passed a millisecond when its last row arrives.
 DELAY_MS = 1_000
 
 
@@ -49,7 +49,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Workload:
-    """`rows` of `keys` accounts, a thousandth as many each millisecond, in windows of a kind."""
+    """`rows` of `keys` accounts, a thousandth as many each millisecond, in windows of one kind."""
 
     rows: int = 10_000_000
     keys: int = 100_000
@@ -69,7 +69,7 @@ class Workload:
         return START_MS + (self.rows - 1) * 1000 // self.keys
 
     def milliseconds(self, row: str) -> str:
-        """The time of a row as SQL, in the words that both Flink and Spark know."""
+        """The time of a row, in SQL that both Flink and Spark understand."""
         return f"{START_MS} + CAST(FLOOR({row} * 1E3 / {self.keys}) AS BIGINT)"
 
     def account(self, row: str) -> str:
@@ -87,7 +87,7 @@ class Workload:
 
 
 def window_table(kind: Kind) -> str:
-    """What is measured, by a window table function."""
+    """The query that is measured, with a window table function."""
     windows = f"TABLE records{kind.partition}, DESCRIPTOR(ts), {kind.lengths}"
     return f"""\
 SELECT account, window_start, window_end, COUNT(*) AS n, SUM(amount) AS total
@@ -96,7 +96,7 @@ GROUP BY account, window_start, window_end"""
 
 
 def group_window(kind: Kind) -> str:
-    """The same by a window in GROUP BY."""
+    """The same with a window in GROUP BY."""
     window = f"(ts, {kind.lengths})"
     return f"""\
 SELECT account, {kind.function}_START{window}, {kind.function}_END{window},
@@ -104,7 +104,7 @@ SELECT account, {kind.function}_START{window}, {kind.function}_END{window},
 FROM records GROUP BY account, {kind.function}{window}"""
 
 
-# How many windows there are, and the sum of their counts.
+# The number of windows, and the sum of their counts.
 SUMS = "COUNT(*), SUM(n)"
 SINK = """\
 CREATE TABLE sink (account BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3),
@@ -118,7 +118,7 @@ def add_sizes(parser: argparse.ArgumentParser) -> None:
 
 
 def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Workload]:
-    """The way to run and the sizes, from the command line of one engine's process."""
+    """How to run and the sizes, from the command line of one engine's process."""
     parser = argparse.ArgumentParser()
     parser.add_argument("way")
     add_sizes(parser)

@@ -1,4 +1,4 @@
 """Cases recorded from real Apache Flink, and the tools that record and check them.
 
-Nothing here imports Tidemark, so that the same tools can hold any engine against Flink.
+Nothing here imports Tidemark, so that the same tools can compare any engine with Flink.
 """

@@ -1,4 +1,4 @@
-"""A conformance case: tables with rows in arrival order, one query, and what Flink answered."""
+"""A conformance case: tables with rows in arrival order, one query, and Flink's answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 CASES = Path(__file__).resolve().parent / "cases"
 
-# Settings every case runs under; a case adds to or overrides them with SET in its `setup`.
+# Settings of every case; a case adds to or overrides them with SET in its `setup`.
 BASE_SETTINGS = {
     "parallelism.default": "1",
     # One watermark per record instead of one every 200 ms.
@@ -29,8 +29,9 @@ SET_STATEMENT = re.compile(r"^\s*SET\s+'([^']+)'\s*=\s*'((?:[^']|'')*)'\s*;?\s*$
 
 @dataclass
 class Table:
-    """`columns` is the inside of the DDL's parentheses; `rows` are as the format writes them:
-    objects for JSON, arrays for CSV."""
+    """`columns` is what is between the parentheses of the DDL; `rows` are as in the format:
+    objects for JSON, arrays for CSV.
+    """
 
     name: str
     columns: str
@@ -41,7 +42,7 @@ class Table:
 
 @dataclass
 class Case:
-    """One file below `cases/`. `flink` says how it was recorded; it is missing before that."""
+    """One file in `cases/`. `flink` says how it was recorded; it is missing before that."""
 
     path: Path
     title: str
@@ -50,7 +51,7 @@ class Case:
     query: str
     compare: Compare
     notes: str | None = None
-    arrival: list[str] | None = None  # which table delivers the next change, where it matters
+    arrival: list[str] | None = None  # which table delivers the next change, if it matters
     setup: list[str] = field(default_factory=list)
     key: list[str] | None = None
     error: str | None = None
@@ -69,18 +70,18 @@ class Case:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The options the case runs under."""
+        """The options that the case runs with."""
         own = (SET_STATEMENT.match(statement) for statement in self.setup)
         return BASE_SETTINGS | {m[1]: m[2].replace("''", "'") for m in own if m}
 
     @property
     def own_settings(self) -> dict[str, str]:
-        """The options that are not those of every case."""
+        """The options that differ from those of every case."""
         return {k: v for k, v in self.settings.items() if BASE_SETTINGS.get(k) != v}
 
     @property
     def statements(self) -> list[str]:
-        """What `setup` says besides SET: views, functions."""
+        """The statements in `setup` other than SET: views, functions."""
         return [s.strip().rstrip(";").strip() for s in self.setup if not SET_STATEMENT.match(s)]
 
     @property
@@ -91,7 +92,7 @@ class Case:
 def load_cases(
     names: Iterable[str] = (), areas: Iterable[str] = (), root: Path = CASES
 ) -> list[Case]:
-    """The cases of the given areas and names (`area/name`, `name` or a file); all without any."""
+    """The cases with the given areas and names (`area/name`, `name` or a file); all by default."""
     from conformance.case_file import read_case
 
     cases = [read_case(path) for path in sorted(root.glob("*/*.yaml"))]

@@ -1,4 +1,4 @@
-"""Case files: YAML laid out for reading, one row on a line, and read back without surprises."""
+"""Case files: readable YAML, one row per line, that loads back unchanged."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ KEYS = (
 )  # fmt: skip
 
 
-# Ten times as fast where PyYAML was built with libyaml, as its wheels are.
+# Ten times as fast if PyYAML was built with libyaml, as its wheels are.
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_SafeLoader):  # type: ignore[misc]  # chosen when imported
-    """Leaves times and dates as the strings they are."""
+    """Loads times and dates as strings."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -35,7 +35,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_case(path: Path) -> Case:
-    """The case in a file. Raises ValueError where it is not one."""
+    """The case in a file. Raises ValueError if it is not valid."""
     content = _parse(path.read_text(encoding="utf-8"))
     for key in REQUIRED:
         if key not in content:
@@ -51,7 +51,9 @@ def read_case(path: Path) -> Case:
 
 
 def write_case(case: Case) -> None:
-    """Replace the case's file. Raises ValueError, and leaves it, if YAML would lose something."""
+    """Replace the case's file. Raises ValueError, and keeps the file, if YAML would lose
+    something.
+    """
     text = case_text(case)
     content = _parse(text)
     for key in KEYS:
@@ -64,7 +66,7 @@ def write_case(case: Case) -> None:
 
 
 def case_text(case: Case) -> str:
-    """The case as its file says it."""
+    """The case as the content of its file."""
     return "".join(
         _WRITERS.get(key, _simple)(key, _content(case, key))
         for key in KEYS
@@ -78,7 +80,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _content(case: Case, key: str) -> Any:
-    """What a file says for a key; None where it says nothing."""
+    """The content of a file for a key; None if there is none."""
     value = getattr(case, key)
     if key == "tables":
         return [{f.name: getattr(table, f.name) for f in fields(Table)} for table in value]
@@ -86,11 +88,11 @@ def _content(case: Case, key: str) -> Any:
 
 
 def _comparable(value: Any) -> Any:
-    """A value without what block texts do not keep: blanks at the ends of lines."""
+    """A value without what block strings do not preserve: blanks at the ends of lines."""
     if isinstance(value, str):
         return "\n".join(line.rstrip() for line in value.strip("\n").rstrip().split("\n"))
     if isinstance(value, dict):
-        # A table without options says nothing of them.
+        # Tables without options have no such key.
         return {str(k): _comparable(v) for k, v in value.items() if (k, v) != ("options", {})}
     if isinstance(value, list | tuple):
         return [_comparable(item) for item in value]
@@ -186,7 +188,7 @@ def _flow(value: Any) -> str:
 def _float(value: float) -> str:
     if math.isnan(value) or math.isinf(value):
         return json.dumps(str(value))
-    # YAML 1.1 takes 1e5 for a string: it wants 1.0e+5.
+    # YAML 1.1 reads 1e5 as a string: it needs 1.0e+5.
     mantissa, exponent_mark, exponent = repr(value).partition("e")
     if not exponent_mark:
         return mantissa

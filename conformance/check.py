@@ -1,7 +1,7 @@
-"""Checking any engine: it runs scripts as an external command and prints the changelog.
+"""Checks any engine: runs scripts with an external command that prints the changelog.
 
-The command prints one JSON object per change, `{"op": "+I", "row": {...}}`; it fails, or prints
-`{"error": "..."}`, where it refuses the script.
+The command prints one JSON object per change, `{"op": "+I", "row": {...}}`; if it rejects the
+script, it fails or prints `{"error": "..."}`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from conformance.script import write_script
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command said about a case."""
+    """What a command printed for a case."""
 
     exit_code: int
     out: str
@@ -32,7 +32,7 @@ class Answer:
 def run_each(
     cases: Sequence[Case], command: str, folder: Path, timeout: float
 ) -> Iterator[tuple[Case, Answer]]:
-    """One command per case; `{script}` and `{case}` stand for its script and its name."""
+    """One command per case; `{script}` and `{case}` are replaced by its script and its name."""
     for case in cases:
         script = write_script(case, folder / case.name)
         filled = command.replace("{case}", shlex.quote(case.name))
@@ -54,8 +54,9 @@ def run_each(
 def run_together(
     cases: Sequence[Case], command: str, folder: Path, timeout: float
 ) -> Iterator[tuple[Case, Answer]]:
-    """One command for all; `{manifest}` stands for a file of JSON lines that name, for each
-    case, its script and the file where its changelog goes."""
+    """One command for all; `{manifest}` is replaced by a file of JSON lines that give, for each
+    case, its script and the file to write its changelog to.
+    """
     manifest = folder / "manifest.jsonl"
     outputs = {case.name: folder / case.name / "out.jsonl" for case in cases}
     with open(manifest, "w", encoding="utf-8") as file:
@@ -73,7 +74,7 @@ def run_together(
 
 
 def judge(case: Case, answer: Answer) -> list[str]:
-    """What is wrong with an answer, in words; empty if it is Flink's."""
+    """What is wrong with an answer, in words; empty if it matches Flink's."""
     changes, error = _read(answer.out)
     if case.compare == "error":
         if answer.exit_code == 0 and error is None:
@@ -86,7 +87,7 @@ def judge(case: Case, answer: Answer) -> list[str]:
 
 
 def unmentioned(case: Case, message: str) -> list[str]:
-    """What a good error message names and this one does not."""
+    """What a good error message mentions and this one does not."""
     return [
         f"the error does not mention /{pattern}/"
         for pattern in case.error_mentions

@@ -1,4 +1,4 @@
-"""Is a changelog the recorded one? What `append`, `materialized` and `changelog` mean."""
+"""Compares changelogs with recorded ones, as `append`, `materialized` or `changelog`."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def differences(case: Case, changes: Sequence[Change]) -> list[str]:
 def materialize(
     changes: Sequence[Change], key: Sequence[str] | None = None
 ) -> tuple[list[Row], list[str]]:
-    """The rows a changelog leaves behind, and what is wrong with it. With `key` a +U replaces the
-    row of its key, so that it is applied even where its -U was not sent."""
+    """The rows that a changelog results in, and what is wrong with it. With `key`, a +U replaces
+    the row with its key, so that it is applied even if its -U was not sent.
+    """
     rows: list[Row] = []
     problems: list[str] = []
     for op, row in changes:
@@ -51,7 +52,7 @@ def as_json(value: Any) -> str:
 
 
 def sort_text(value: Any) -> str:
-    """A text that equal values share, to sort and group by."""
+    """A string that is the same for equal values, to sort and group by."""
     return json.dumps(value, default=str, sort_keys=True, ensure_ascii=False)
 
 
@@ -71,7 +72,7 @@ def _row_differences(case: Case, want: list[Row], got: list[Change]) -> list[str
 def _changelog_differences(
     want: list[Change], got: list[Change], key: Sequence[str] | None
 ) -> Iterator[str]:
-    """Per key, the first step at which the two changelogs part."""
+    """Per key, the first step at which the two changelogs differ."""
     wanted, given = _by_key(want, key), _by_key(got, key)
     for group in [*wanted, *(g for g in given if g not in wanted)]:
         steps = zip_longest(wanted.get(group, []), given.get(group, []))

@@ -1,4 +1,4 @@
-"""Real Flink, through PyFlink: a case goes in, its result's schema and changelog come out."""
+"""Runs cases on real Flink, through PyFlink, and returns the schema and changelog of the result."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Flink:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def run(self, case: Case, order: Sequence[str] | None = None) -> Outcome:
-        """What Flink answers. `order` names, record by record, the table that delivers next."""
+        """Flink's answer. `order` names, record by record, the table that delivers next."""
         self._runs += 1
         folder = self._folder / f"run{self._runs}"
         folder.mkdir()
@@ -78,7 +78,7 @@ class Flink:
 
 
 def collect(result: Any, zone: str) -> Outcome:
-    """All that a query answers, read from its Java objects so that no type is lost."""
+    """The whole result of a query, read from its Java objects so that no type is lost."""
     table_result = result._j_table_result
     resolved = table_result.getResolvedSchema()
     names = [str(name) for name in resolved.getColumnNames()]
@@ -98,7 +98,7 @@ def collect(result: Any, zone: str) -> Outcome:
 
 
 def error_essence(error: BaseException) -> str:
-    """The outermost and the innermost message of a Java error, without the stack."""
+    """The outermost and the innermost message of a Java error, without the stack trace."""
     found = _java_errors(str(error))
     if not found:
         return str(error).strip().split("\n")[0] or type(error).__name__
@@ -138,8 +138,9 @@ def _tables(tables: Sequence[Table], folder: Path) -> list[str]:
 
 
 def _held_back(table: Table, path: Path, gate: Callable[[str], str]) -> list[str]:
-    """The table's DDL with each record held back until its turn: in the watermark expression if
-    there is one, in a filter otherwise."""
+    """The table's DDL, with each record held back until its turn: in the watermark expression if
+    there is one, otherwise in a filter.
+    """
     columns, found = re.subn(
         r"(WATERMARK\s+FOR\s+\S+\s+AS\s+)(.+?)(?=(?:,\s*$|\s*$|,\s*\n))",
         lambda match: match[1] + gate(match[2]),
@@ -158,7 +159,7 @@ def _held_back(table: Table, path: Path, gate: Callable[[str], str]) -> list[str
 
 
 def _value(value: Any, type_: Any, zone: str) -> Any:
-    """A Java (or already converted) value as JSON has it."""
+    """A Java (or already converted) value as JSON."""
     if isinstance(value, float):
         return str(value) if math.isnan(value) or math.isinf(value) else value
     if value is None or isinstance(value, bool | int | str):

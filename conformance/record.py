@@ -1,4 +1,4 @@
-"""Recording: what Flink answers, when it answers the same however the records arrive."""
+"""Records Flink's answer if it is the same in whatever order the records arrive."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from conformance.flink import Flink, Outcome, error_essence
 
 
 class Refused(Exception):
-    """The case cannot be recorded as it stands; the message says why."""
+    """The case cannot be recorded as it is; the message says why."""
 
 
 def record(flink: Flink, case: Case, repeat: int, vary_order: bool) -> str:
-    """Write Flink's answer into the case's file; says what was recorded. Raises Refused."""
+    """Write Flink's answer into the case's file; returns what was recorded. Raises Refused."""
     if case.compare == "error":
         return _record_error(flink, case)
     outcomes = _outcomes(flink, case, repeat, vary_order)
@@ -58,8 +58,9 @@ def _record_error(flink: Flink, case: Case) -> str:
 
 
 def _outcomes(flink: Flink, case: Case, repeat: int, vary_order: bool) -> list[tuple[str, Outcome]]:
-    """Several runs that must agree: as they come, then with one table delivering before the
-    other and the other way round."""
+    """Several runs that must agree: in the given order, then with one table delivering before
+    the other and the other way around.
+    """
     label = "arrival" if case.arrival else "plain"
     outcomes = [(label, flink.run(case, order=case.arrival)) for _ in range(repeat)]
     if vary_order and not case.arrival and len(case.tables) > 1:

@@ -66,8 +66,9 @@ def _heading(case: Case) -> str:
 
 
 def _write_steps(case: Case, arrival: list[str], folder: Path) -> None:
-    """One file per record in delivery order, for engines that can be fed step by step. A record of
-    two changes, which follow each other in `arrival`, is one step."""
+    """One file per record in delivery order, for engines that can be fed step by step. A record
+    with two changes, which are adjacent in `arrival`, is one step.
+    """
     folder.mkdir(exist_ok=True)
     tables = {table.name: table for table in case.tables}
     delivered: Counter[str] = Counter()
@@ -84,7 +85,7 @@ def _write_steps(case: Case, arrival: list[str], folder: Path) -> None:
 
 
 def _number_of_changes(table: Table, position: int) -> int:
-    """An update is two: the row before and the row after it."""
+    """An update is two changes: the row before and the row after it."""
     return 2 if table.format == "debezium-json" and table.rows[position]["op"] == "u" else 1
 
 

@@ -1,4 +1,4 @@
-"""Does the comparison accept every recorded result, and reject a damaged one?"""
+"""Whether the comparison accepts every recorded result, and rejects a damaged one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Fixing the order in which several Flink sources deliver their records.
+"""Fixes the order in which several Flink sources deliver their records.
 
-A Java function holds the n-th record of a source back until its slot of a common schedule.
+A Java function holds back the n-th record of a source until its slot of a common schedule.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Slots:
         self._folder = folder
 
     def settings(self) -> dict[str, str]:
-        """What a run with slots needs: the function, and records that are not kept in buffers."""
+        """What a run with slots needs: the function, and sources that do not buffer records."""
         return {
             "pipeline.jars": self._jar.as_uri(),
             "execution.buffer-timeout.interval": "0 ms",

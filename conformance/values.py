@@ -1,4 +1,4 @@
-"""Values in the form that cases are recorded in, whatever an engine's JSON looks like."""
+"""Values in the form in which cases are recorded, whatever an engine's JSON looks like."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ _TIMESTAMP = re.compile(
 
 
 def normal_row(row: Mapping[str, Any], schema: Mapping[str, str]) -> Row:
-    """The row with each value as its column's Flink type is recorded."""
+    """The row with each value as recorded for its column's Flink type."""
     return {k: normal(v, schema[k]) if k in schema else v for k, v in row.items()}
 
 
 def normal(value: Any, type_: str) -> Any:
     """An engine's JSON value of Flink type `type_` in the recorded form. A value that cannot be
-    of that type stays what it is, so that the comparison shows it."""
+    of that type is returned unchanged, so that the comparison shows it.
+    """
     if value is None:
         return None
     type_ = re.sub(r"\s+NOT NULL$", "", type_.strip())
@@ -34,7 +35,7 @@ def normal(value: Any, type_: str) -> Any:
 
 
 def normal_timestamp(value: Any, _type: str = "") -> str:
-    """`YYYY-MM-DD HH:MM:SS.mmm`; a trailing offset is read as UTC, the default session zone."""
+    """`YYYY-MM-DD HH:MM:SS.mmm`; a trailing offset is dropped: recorded sessions run in UTC."""
     match = _TIMESTAMP.match(str(value))
     if not match:
         return str(value)
@@ -45,7 +46,9 @@ def normal_timestamp(value: Any, _type: str = "") -> str:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal; doubles within a tolerance, NaN equal to itself, booleans never numbers."""
+    """Equality; doubles within a tolerance, NaN equal to itself, booleans never equal to
+    numbers.
+    """
     if isinstance(a, bool) != isinstance(b, bool):
         return False
     if isinstance(a, float) or isinstance(b, float):

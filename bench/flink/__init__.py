@@ -1,1 +1,1 @@
-"""The jobs that real Flink runs, by the interpreter that PyFlink is installed for."""
+"""The jobs that run on real Flink, in the interpreter that has PyFlink."""

@@ -1,7 +1,7 @@
 """The interval join on Flink, through its SQL: everything runs in the JVM, nothing in Python.
 
 The seconds are the job's own, without the start of its cluster. A second job counts the rows, so
-that the one that is timed has nothing to do but the join.
+that the timed one only does the join.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def inserted(tables: Any, join: str = JOIN) -> float:
 def create_tables(tables: Any, workload: Workload) -> None:
     tables.execute_sql(sink(digits=3))
     for name, key in (("l", workload.left_key), ("r", workload.right_key)):
-        # Numbers as fast as they are taken; neighbours come from different tasks.
+        # Numbers as fast as they can be consumed; neighbors come from different tasks.
         tables.execute_sql(
             f"""CREATE TABLE {name} (
               n BIGINT NOT NULL,
@@ -47,7 +47,7 @@ def create_tables(tables: Any, workload: Workload) -> None:
 
 
 def counted(tables: Any, join: str = JOIN) -> int:
-    """How many rows the join has."""
+    """The number of rows in the join's result."""
     for key, value in {
         "table.exec.mini-batch.enabled": "true",
         "table.exec.mini-batch.allow-latency": "5 s",

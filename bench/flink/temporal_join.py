@@ -1,8 +1,8 @@
 """The temporal join on Flink, through its SQL: everything runs in the JVM, nothing in Python.
 
-The job gets what suits Flink: state on the heap, no checkpoints, objects used again. The seconds
-are the job's own, without the start of its cluster. A job of its own counts the rows of the join,
-so that those that are timed have nothing to do but the join.
+The job gets what suits Flink: state on the heap, no checkpoints, object reuse. The seconds are the
+job's own, without the start of its cluster. A separate job counts the rows of the join, so that the
+timed ones only do the join.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def inserted(tables: Any, query: str) -> float:
-    """The seconds of a query into a sink that forgets."""
+    """The seconds of a query into a sink that discards rows."""
     client = tables.execute_sql(f"INSERT INTO sink {query}").get_job_client()
     milliseconds: int = client.get_job_execution_result().result().get_net_runtime()
     return milliseconds / 1000
@@ -69,7 +69,7 @@ def create_tables(tables: Any, workload: Workload) -> None:
           valid_from AS TO_TIMESTAMP_LTZ({workload.version_ms("n")}, 3)
         ) WITH ({sequence(workload.versions)})"""
     )
-    # Flink takes no computed column into a primary key, but the columns of a stream it does.
+    # Flink does not allow a computed column in a primary key, but does allow a DataStream's column.
     rows = tables.sql_query("SELECT account, n AS version, valid_from FROM numbers")
     schema = (
         Schema.new_builder()
@@ -84,7 +84,7 @@ def create_tables(tables: Any, workload: Workload) -> None:
 
 
 def sequence(count: int) -> str:
-    """Numbers as fast as they are taken; neighbours come from different tasks."""
+    """Numbers as fast as they can be consumed; neighbors come from different tasks."""
     return f"""'connector' = 'datagen', 'rows-per-second' = '1000000000',
         'fields.n.kind' = 'sequence', 'fields.n.start' = '0', 'fields.n.end' = '{count - 1}'"""
 
@@ -99,7 +99,7 @@ def set_mini_batch(tables: Any) -> None:
 
 
 def counted(tables: Any) -> tuple[int, int]:
-    """How many rows the join has, and the sum of their versions."""
+    """The number of rows in the join's result, and the sum of their versions."""
     # One update of the two numbers for thousands of rows.
     set_mini_batch(tables)
     result = tables.execute_sql(f"SELECT COUNT(*), SUM(version) FROM ({JOIN})")

@@ -1,8 +1,8 @@
 """Windows on Flink, through its SQL: everything runs in the JVM, nothing in Python.
 
 By a window table function or by GROUP BY, each with mini-batch off and on. The seconds are the
-job's own, without the start of its cluster. A job of its own adds the windows up, so that those
-that are timed have nothing to do but the windows.
+job's own, without the start of its cluster. A separate job sums up the windows, so that the timed
+ones only compute them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def create_tables(tables: Any, workload: Workload) -> None:
 
 
 def summed(tables: Any, query: str) -> tuple[int, int]:
-    """How many windows there are, and the sum of their counts."""
+    """The number of windows, and the sum of their counts."""
     # One update of the two numbers for thousands of windows.
     set_mini_batch(tables)
     with closing(tables.execute_sql(f"SELECT {SUMS} FROM ({query})").collect()) as changes:

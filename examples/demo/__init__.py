@@ -1,1 +1,1 @@
-"""`make demo`: orders, rates that change, and the right rate for each order, as a live stream."""
+"""`make demo`: orders, changing rates, and the right rate for each order, as a live stream."""

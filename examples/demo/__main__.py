@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def play(session: Session, script: str, folder: Path, screen: Screen, status: StatusLine) -> None:
-    """Tell what comes in, and what comes out of it."""
+    """Print what arrives, and what is emitted."""
     stream = Watched(session.sql(script), status)
     stream.until(rows_in=0, watermark=None)
     final = waiting = rows_in = 0
@@ -60,7 +60,7 @@ def play(session: Session, script: str, folder: Path, screen: Screen, status: St
 
 
 class Watched:
-    """The changes of a query, read on a thread of their own while its progress is looked at."""
+    """The changes of a query, read on a thread of their own while its progress is watched."""
 
     def __init__(self, result: Result, status: StatusLine) -> None:
         self.waiting = 0
@@ -71,12 +71,14 @@ class Watched:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
-        with suppress(TidemarkError):  # the job knows of it, and it is asked
+        with suppress(TidemarkError):  # the job reports it when it is asked
             for change in self._result.changes():
                 self._rows.put(change.row)
 
     def until(self, rows_in: int, watermark: str | None) -> list[dict[str, Any]]:
-        """The rows that come out until so many have come in and the watermark is there."""
+        """The rows that are emitted until so many have arrived and the watermark has been
+        reached.
+        """
         started = time.monotonic()
         while not self._has_come_to(rows_in, watermark):
             if time.monotonic() - started > PATIENCE_SECONDS:
@@ -103,7 +105,7 @@ class Watched:
 
 @contextmanager
 def in_new_folder() -> Iterator[Path]:
-    """A working directory for the tables' files, which are gone afterwards."""
+    """A working directory for the tables' files, which is removed afterwards."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="tidemark-demo-") as name:
         folder = Path(name)

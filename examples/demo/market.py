@@ -1,4 +1,4 @@
-"""What happens on the market of the demo, moment by moment."""
+"""What happens on the demo's market, moment by moment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-# Times are within 10:00. Each paragraph comes in at once, after the one before it.
+# Times are within 10:00. Each paragraph arrives at once, after the one before it.
 MOMENTS = """
 rate :00 EUR 1.07
 rate :00 GBP 1.26
@@ -62,7 +62,7 @@ Event = Rate | Order
 
 
 def moments() -> Iterator[list[Event]]:
-    """What comes in together, in the order in which it comes."""
+    """The events that arrive together, in order."""
     for paragraph in MOMENTS.strip().split("\n\n"):
         yield [_event(line) for line in paragraph.splitlines() if not line.startswith("#")]
 
@@ -75,7 +75,7 @@ def _event(line: str) -> Event:
 
 
 def deliver(events: list[Event], folder: Path, number: int) -> None:
-    """Put the events into their tables' folders: a file is there whole, or not at all."""
+    """Put the events into their tables' folders: each file appears at once, complete."""
     for table in ("orders", "rates"):
         lines = [_json(event) for event in events if event.table == table]
         if lines:

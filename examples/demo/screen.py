@@ -1,4 +1,4 @@
-"""What the demo prints, in colors on a terminal."""
+"""What the demo prints, in color on a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from examples.demo.market import Event, Order, Rate
 from tidemark.cli.terminal import Terminal
 
 CLOCK = "%H:%M:%S"
-LATE_SECONDS = 3  # as the script's watermark says
+LATE_SECONDS = 3  # the delay of the script's watermark
 
 OPENING = """\
 Orders arrive, and exchange rates change. Each order is converted at the rate that was valid when
@@ -21,7 +21,7 @@ it was placed, however late the order or the rate arrives. Flink SQL, as a live 
 @dataclass
 class Screen:
     terminal: Terminal
-    # What has come in so far; results are explained from it.
+    # What has arrived so far; it explains the results.
     orders: list[Order] = field(default_factory=list)
     rates: list[Rate] = field(default_factory=list)
 
@@ -55,7 +55,7 @@ class Screen:
         self._say(line + (self.terminal.paint(f"  ({why})", "dim") if why else ""))
 
     def _passed_over(self, row: dict[str, Any]) -> str | None:
-        """The newest rate, where joining with it would have been wrong."""
+        """The newest rate, if joining with it would have been wrong."""
         placed = row["placed_at"].strftime(CLOCK)
         of_currency = [rate for rate in self.rates if rate.currency == row["currency"]]
         newest = max(of_currency, key=lambda rate: rate.valid_from)

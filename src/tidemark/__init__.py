@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Loaded when first used: importing the package must stay cheap.
+# Loaded when first used: importing the package must be cheap.
 _HOMES = {
     "Change": "tidemark.rows",
     "Checkpoint": "tidemark.session.checkpoints",

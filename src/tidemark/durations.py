@@ -1,4 +1,4 @@
-"""Durations and memory sizes as Flink's options write them."""
+"""Durations and memory sizes in the notation of Flink's options."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _ISO = re.compile(
 
 
 def parse_duration(text: str) -> int:
-    """Milliseconds of `5 s`, `500ms`, `1 min`, `PT1M` or a bare number of milliseconds.
+    """The milliseconds in `5 s`, `500ms`, `1 min`, `PT1M` or a plain number of milliseconds.
 
-    Raises ValueError with a message fit for a person.
+    Raises ValueError with a message for users.
 
-    >>> parse_duration("5 s"), parse_duration("PT1.5S"), parse_duration("100")
-    (5000, 1500, 100)
+        >>> parse_duration("5 s"), parse_duration("PT1.5S"), parse_duration("100")
+        (5000, 1500, 100)
     """
     trimmed = text.strip()
     if trimmed[:1].upper() == "P":
@@ -56,7 +56,7 @@ def parse_duration(text: str) -> int:
 
 
 def parse_memory(text: str) -> int:
-    """Bytes of `64 mb`, `1 kb` or a bare number of bytes. Raises ValueError.
+    """The bytes in `64 mb`, `1 kb` or a plain number of bytes. Raises ValueError.
 
     >>> parse_memory("128MB") == 128 * 1024 * 1024
     True

@@ -1,4 +1,4 @@
-"""Every error Tidemark raises on purpose, and how one looks to the person who caused it."""
+"""Every error that Tidemark raises on purpose, and how it is shown to the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidemark.redaction import masked
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of source text: offsets of its first character and of the one after its last."""
+    """A stretch of source text: the offsets of its first character and past its last."""
 
     start: int
     end: int
@@ -22,13 +22,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that statements came from, with the name a person knows it by."""
+    """Source text of statements, with the name that users know it by."""
 
     text: str
     name: str = "<sql>"
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
-        """Both counted from one, as editors do."""
+        """Line and column, both counted from one, as in editors."""
         before = self.text[:offset]
         return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
@@ -38,7 +38,7 @@ class Source:
 
 
 class TidemarkError(Exception):
-    """Base of all errors raised on purpose: what is wrong, what was seen, what to do."""
+    """Base of all errors raised on purpose: what is wrong, where, why, and what to do."""
 
     def __init__(
         self, message: str, *, notes: Mapping[str, object] | None = None, hint: str | None = None
@@ -62,7 +62,7 @@ class TidemarkError(Exception):
 
 
 class SqlError(TidemarkError):
-    """An error that lies at a place in SQL text; printed with the line and a caret."""
+    """An error at a location in SQL; printed with the line and a caret."""
 
     def __init__(
         self,
@@ -74,12 +74,12 @@ class SqlError(TidemarkError):
         hint: str | None = None,
     ) -> None:
         super().__init__(message, notes=notes, hint=hint)
-        # An empty span says that the place is not known.
+        # An empty span means that the location is unknown.
         self.at = at if at is not None and at.end > at.start else None
         self.source = source
 
     def located_in(self, source: Source) -> SqlError:
-        """The same error, knowing its text. The innermost text (a view's own) wins."""
+        """The same error with its source. The innermost source (a view's own) wins."""
         if self.source is None:
             self.source = source
         return self
@@ -95,7 +95,7 @@ class SqlError(TidemarkError):
         assert self.at is not None and self.source is not None
         text = Source(masked(self.source.text)).line(row)
         margin = f"  {row} | "
-        # Keep tabs in the padding, so that the caret stands below the right character.
+        # Keep tabs in the padding, so that the caret is below the right character.
         padding = "".join(c if c == "\t" else " " for c in text[: column - 1])
         width = max(1, min(self.at.end - self.at.start, len(text) - (column - 1)))
         return [margin + text, " " * len(margin) + padding + "^" * width]
@@ -106,7 +106,7 @@ class ParseError(SqlError):
 
 
 class PlanError(SqlError):
-    """The statement is well-formed but does not mean anything that can be run."""
+    """The statement is well-formed but not valid."""
 
 
 class UnknownFunction(PlanError):
@@ -114,11 +114,11 @@ class UnknownFunction(PlanError):
 
 
 class NotSupported(PlanError):
-    """A feature that Tidemark knows by name and does not run, with the reason."""
+    """A known feature that Tidemark does not support, with the reason."""
 
 
 class CatalogError(SqlError):
-    """A table, view, function, database or catalog is missing, or there already."""
+    """A table, view, function, database or catalog does not exist, or already exists."""
 
 
 class OptionError(SqlError):
@@ -126,7 +126,7 @@ class OptionError(SqlError):
 
 
 class DataError(TidemarkError):
-    """A record that cannot be read as its table says."""
+    """A record that cannot be read as its table declares."""
 
 
 class JobError(TidemarkError):
@@ -134,11 +134,11 @@ class JobError(TidemarkError):
 
 
 class SetupError(TidemarkError):
-    """Java, Spark or a package that a feature needs is not there."""
+    """Java, Spark or a package that a feature needs is missing."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name a person most likely meant, if any is close."""
+    """The known name that the user most likely meant, if any is close."""
     by_folded = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), by_folded, n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None

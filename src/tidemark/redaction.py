@@ -1,4 +1,4 @@
-"""Which options are secrets, and texts without them."""
+"""Which options are secrets, and how they are masked."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _PAIR = re.compile(rf"{_STRING}\s*=\s*{_STRING}")
 
 
 def named_like_a_secret(option: str) -> bool:
-    """Whether an option's name says that its value must not be shown."""
+    """Whether an option's name suggests that its value must not be shown."""
     return _SECRET.search(option) is not None
 
 
 def shown(option: str, value: str, secret: bool | None = None) -> str:
-    """The value of an option, unless it is a secret; without `secret` its name decides."""
+    """The value of an option, unless it is a secret; without `secret`, its name decides."""
     hidden = named_like_a_secret(option) if secret is None else secret
     return _HIDDEN if hidden else value
 
 
 def masked(sql: str) -> str:
-    """The same text with asterisks for the values of options that are named like secrets.
+    """The same SQL with asterisks for the values of options that are named like secrets.
 
-    It keeps its length and its lines, so that places in it stay the same.
+    Its length and lines do not change, so that locations in it stay the same.
     """
     return _PAIR.sub(_masked_pair, sql)
 

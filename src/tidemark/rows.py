@@ -1,7 +1,7 @@
-"""A changed row, and the three ways it is written: JSON, as Flink's `print`, and for a table.
+"""A changed row, and the three ways to write it: as JSON, like Flink's `print`, and in a table.
 
-Values are what pyarrow gives as Python objects. A map may be a list of pairs or a dict, a row a
-dict or a tuple; a TIMESTAMP_LTZ knows its zone, which is the session's.
+Values are Python objects as pyarrow returns them. A map may be a list of pairs or a dict, a row a
+dict or a tuple; a TIMESTAMP_LTZ has its zone, which is the session's.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Change(NamedTuple):
 
 Writer = Callable[[Any], Any]
 
-# Where Java leaves plain decimal notation for a double.
+# Beyond these, Java prints a double with an exponent.
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
 _DAY_MS = 86_400_000
 
 
 def json_row(row: Mapping[str, object], columns: Sequence[Column]) -> dict[str, Any]:
-    """The row as values that JSON can hold, without loss.
+    """The row as values that JSON can represent without loss.
 
     >>> from datetime import datetime
     >>> json_row({"ts": datetime(2024, 1, 1, 0, 0, 1)}, [Column("ts", t.Timestamp(3))])
@@ -64,7 +64,7 @@ def print_text(value: object, type_: t.DataType) -> str:
 
 
 def cell_text(value: object, type_: t.DataType) -> str:
-    """The value as CAST(value AS STRING) gives it, for a table on a screen."""
+    """The value as CAST(value AS STRING) returns it, for a table on a screen."""
     return "NULL" if value is None else str(_cell_writer(type_)(value))
 
 
@@ -134,7 +134,7 @@ def _print_writer(type_: t.DataType) -> Writer:
 
 
 def _iso_time(value: time) -> str:
-    """As java.time prints: no seconds where there are none, fractions in groups of three."""
+    """As java.time prints it: no seconds if they are zero, fractions in groups of three digits."""
     text = value.strftime("%H:%M")
     if value.second or value.microsecond:
         text += f":{value.second:02d}"
@@ -154,7 +154,7 @@ def _fraction_in_groups(microsecond: int) -> str:
 
 
 def _java_decimal(value: Decimal) -> str:
-    """BigDecimal.toString: an exponent only for what is very small."""
+    """Like BigDecimal.toString: an exponent only for very small numbers."""
     return str(value).replace("e", "E") if value.adjusted() < -6 else format(value, "f")
 
 
@@ -181,7 +181,7 @@ def _cell_writer(type_: t.DataType) -> Writer:
 
 
 def _text_writer(type_: t.DataType) -> Writer | None:
-    """The types that are written as one and the same text everywhere."""
+    """The types that are written the same way everywhere."""
     match type_:
         case t.Double():
             return lambda value: _java_double(repr(value))
@@ -248,7 +248,7 @@ def _fraction(microsecond: int, digits: int) -> str:
 
 
 def shortest_float(value: float) -> str:
-    """The fewest digits that name this 32-bit float; Python would print it as a double."""
+    """The fewest digits that identify this 32-bit float; Python would print it as a double."""
     for digits in range(6, 9):
         text = f"{value:.{digits}g}"
         if struct.pack("f", float(text)) == struct.pack("f", value):

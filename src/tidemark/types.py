@@ -1,7 +1,7 @@
 """Flink's SQL data types as plain values.
 
-`str(type)` prints the type as Flink SQL spells it. What each becomes in Spark and in
-Arrow stands in `spark/types.py`; text is read by `dialect.parse_type`.
+`str(type)` is the type in Flink SQL. `spark/types.py` maps types to Spark and Arrow;
+`dialect.parse_type` parses them.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ class DataType:
         return self.text() if self.nullable else f"{self.text()} NOT NULL"
 
     def text(self) -> str:
-        """The type's spelling without its nullability."""
+        """The type in SQL without its nullability."""
         return self.name
 
     def with_nullable(self, nullable: bool) -> Self:
         return self if nullable == self.nullable else replace(self, nullable=nullable)
 
     def same_as(self, other: DataType) -> bool:
-        """Equal but for (outermost) nullability."""
+        """Equal except for (outermost) nullability."""
         return self.with_nullable(True) == other.with_nullable(True)
 
 
 @dataclass(frozen=True, slots=True)
 class Null(DataType):
-    """The type of a bare NULL."""
+    """The type of an untyped NULL."""
 
     name: ClassVar[str] = "NULL"
 
@@ -134,7 +134,7 @@ class Time(DataType):
 
 @dataclass(frozen=True, slots=True)
 class Timestamp(DataType):
-    """Wall-clock time without a zone."""
+    """A date and time of day without a time zone."""
 
     precision: int = 6
 
@@ -219,7 +219,7 @@ class Row(DataType):
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol(DataType):
+class KeywordType(DataType):
     """The type of a keyword argument such as `DAY` in `CEIL(ts TO DAY)`."""
 
     name: ClassVar[str] = "SYMBOL"
@@ -239,19 +239,19 @@ _DECIMAL_OF_INTEGER = {TinyInt: 3, SmallInt: 5, Int: 10, BigInt: 19}
 
 
 def quote_name(name: str) -> str:
-    """A name in back quotes, as Flink SQL writes it."""
+    """A name in backquotes, as in Flink SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def as_decimal(type_: DataType) -> Decimal:
-    """The decimal type that holds every value of an integer or decimal type."""
+    """The decimal type that can represent every value of an integer or decimal type."""
     if isinstance(type_, Decimal):
         return type_
     return Decimal(_DECIMAL_OF_INTEGER[type(type_)], 0, nullable=type_.nullable)
 
 
 def common_type(types: Sequence[DataType]) -> DataType | None:
-    """The least type that all the given ones convert to without loss, or None.
+    """The smallest type that all of these convert to without loss, or None.
 
     The rule of CASE, COALESCE, UNION, VALUES, IN and comparisons.
     """

@@ -1,4 +1,4 @@
-"""Windows for the Python API: `Tumble`, `Hop`, `Cumulate`, `Session`, and windows of rows.
+"""Windows for the Python API: `Tumble`, `Hop`, `Cumulate`, `Session`, and row-count windows.
 
 >>> from tidemark.windows import Hop, Tumble
 >>> Tumble("10 minutes", on="ts").function("TABLE orders")
@@ -64,7 +64,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Rows(Window):
-    """Windows of so many rows of a key, in order of arrival; see `Tumble.rows`, `Hop.rows`."""
+    """Windows of a number of rows per key, in order of arrival; see `Tumble.rows`, `Hop.rows`."""
 
     size: int
     slide: int
@@ -80,7 +80,7 @@ class Rows(Window):
 
 @dataclass(frozen=True, slots=True)
 class Tumble(Window):
-    """Windows of one length, one after the other: `Tumble("10 minutes", on="ts")`."""
+    """Consecutive windows of equal length: `Tumble("10 minutes", on="ts")`."""
 
     size: str
     on: str
@@ -167,7 +167,7 @@ def _milliseconds(text: str) -> int:
 
 
 def _seconds(text: str) -> str:
-    """A length, which may be negative for an offset, as SQL writes seconds."""
+    """A length, which may be negative for an offset, in seconds for SQL."""
     sign = "-" if text.strip().startswith("-") else ""
     milliseconds = _milliseconds(text.strip().lstrip("-"))
     return f"{sign}{milliseconds // 1000}.{milliseconds % 1000:03d}"

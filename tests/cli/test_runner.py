@@ -17,7 +17,7 @@ from tests.cli.fakes import (
     plain_terminal,
 )
 from tests.waiting import wait_until
-from tidemark.cli.choices import Output
+from tidemark.cli.choices import ResultFormat
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.run import run_scripts
 from tidemark.cli.runner import Display
@@ -56,7 +56,7 @@ def test_rows_go_to_stdout_and_all_else_to_stderr():
 
 
 def test_json_lines_have_stdout_and_stderr_to_themselves():
-    terminal = run(FakeSession(FakeResult("query", changes=ROWS)), output=Output.jsonl)
+    terminal = run(FakeSession(FakeResult("query", changes=ROWS)), output=ResultFormat.jsonl)
 
     assert [json.loads(line)["row"]["id"] for line in out(terminal).splitlines()] == [1, 2, 3]
     assert err(terminal) == ""

@@ -81,7 +81,7 @@ class OnTerminal:
                 time.sleep(0.05)
 
 
-def test_errors_are_coloured_on_a_terminal():
+def test_errors_are_colored_on_a_terminal():
     program = OnTerminal(CHECK)
 
     assert program.end() == 1

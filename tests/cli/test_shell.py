@@ -141,7 +141,7 @@ def test_the_lexer_knows_flink_s_words():
     assert tokens["-- note"] is Comment.Single
 
 
-def test_half_a_text_is_coloured_without_complaint():
+def test_half_a_text_is_colored_without_complaint():
     text = "SELECT 'never closed /* nor this\n"
 
     assert "".join(value for _, value in FlinkSqlLexer().get_tokens(text)) == text

@@ -60,7 +60,7 @@ def test_answers_as_flink_did(case: Case, spark: SparkSession, tmp_path: Path):
     elif case.compare == "error":
         with pytest.raises(TidemarkError) as raised:
             changes_of(case, spark, tmp_path)
-        # Refusing a feature altogether is no judgement of this query.
+        # Refusing a feature altogether is no judgment of this query.
         assert not isinstance(raised.value, NotSupported)
         assert unmentioned(case, str(raised.value)) == []
     else:

@@ -122,7 +122,7 @@ def test_bytes_are_base64(spark, written):
     ]
 
 
-def test_a_bad_value_inside_a_row_leaves_its_neighbours(spark, written):
+def test_a_bad_value_inside_a_row_leaves_its_neighbors(spark, written):
     path = written(
         '{"v":1,"r":{"a":"x","b":[1,"x",3],"c":{"p":"x","q":1}}}',
         '{"v":2,"r":3}',

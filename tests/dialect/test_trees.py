@@ -41,7 +41,7 @@ def args_of(text: str) -> list[str]:
         ("YEAR(ts)", ["YEAR", "ts"]),
     ],
 )
-def test_calls_are_anonymous_with_normalised_arguments(text, args):
+def test_calls_are_anonymous_with_normalized_arguments(text, args):
     assert args_of(text) == args
 
 

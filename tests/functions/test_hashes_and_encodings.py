@@ -4,7 +4,7 @@ import pytest
 
 from tidemark import functions
 from tidemark import types as t
-from tidemark.functions.registry import Argument, Call, SignatureMismatch
+from tidemark.functions.registry import Argument, SignatureMismatch, SparkCall
 
 TEXT = Argument(t.STRING)
 
@@ -26,6 +26,6 @@ def test_a_character_set_must_be_one_of_six(name):
 
 def test_a_length_that_is_only_known_at_run_time_is_checked_there():
     arguments = (TEXT, Argument(t.Int()))
-    text = functions.BUILT_IN["SHA2"].write(Call(("s", "n"), arguments, t.VarChar(128), "UTC"))
+    text = functions.BUILT_IN["SHA2"].write(SparkCall(("s", "n"), arguments, t.VarChar(128), "UTC"))
 
     assert "raise_error" in text

@@ -15,7 +15,7 @@ from tidemark.functions.json_calls import Clauses, json_function, shape
 from tidemark.functions.json_paths import InvalidPath, NotFound, UnknownPath, check_path
 from tidemark.functions.json_paths import compile_path as path
 from tidemark.functions.outcomes import Outcomes
-from tidemark.functions.registry import UNKNOWN, Argument, Call, SignatureMismatch
+from tidemark.functions.registry import UNKNOWN, Argument, SignatureMismatch, SparkCall
 
 TEXT = Argument(t.STRING)
 
@@ -244,7 +244,7 @@ def written(name, clauses, *arguments):
     function = json_function(name, clauses)
     texts = tuple("abc"[n] for n in range(len(arguments)))
     result = function.resolve(arguments).result
-    return function.write(Call(texts, arguments, result, "UTC"))
+    return function.write(SparkCall(texts, arguments, result, "UTC"))
 
 
 def test_clauses_reach_the_kernel_as_constants():
@@ -283,7 +283,7 @@ def test_an_object_is_written_with_sorted_keys_and_the_last_of_two_values():
     function = json_function("JSON_OBJECT", Clauses(on_null="ABSENT"))
     arguments = tuple(x for name in names for x in (name, Argument(t.Int())))
     texts = ("'b'", "first", "'a'", "second", "'b'", "third")
-    text = function.write(Call(texts, arguments, t.STRING, "UTC"))
+    text = function.write(SparkCall(texts, arguments, t.STRING, "UTC"))
 
     assert text.index("second") < text.index("third") < text.index("first")
     assert "coalesce(CAST(third AS STRING), CAST(first AS STRING))" in text

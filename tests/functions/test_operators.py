@@ -4,7 +4,7 @@ import pytest
 
 from tidemark import functions
 from tidemark import types as t
-from tidemark.functions.registry import UNKNOWN, Argument, Call, SignatureMismatch
+from tidemark.functions.registry import UNKNOWN, Argument, SignatureMismatch, SparkCall
 
 INT, BIGINT, DOUBLE, FLOAT = t.Int(), t.BigInt(), t.Double(), t.Float()
 DATE, STAMP, LTZ, TIME = t.Date(), t.Timestamp(3), t.TimestampLtz(3), t.Time(0)
@@ -28,7 +28,7 @@ def write(name, *args, zone="UTC"):
     function = functions.BUILT_IN[name]
     arguments = tuple(Argument(arg[1], arg[2] if len(arg) > 2 else UNKNOWN) for arg in args)
     found = function.resolve(arguments)
-    return function.write(Call(tuple(arg[0] for arg in args), arguments, found.result, zone))
+    return function.write(SparkCall(tuple(arg[0] for arg in args), arguments, found.result, zone))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from tidemark import functions
 from tidemark import types as t
 from tidemark.functions import java_regex
-from tidemark.functions.registry import UNKNOWN, Argument, Call
+from tidemark.functions.registry import UNKNOWN, Argument, SparkCall
 
 
 def written(name: str, *values: object) -> str:
@@ -20,7 +20,7 @@ def written(name: str, *values: object) -> str:
         for v, column in zip(values, is_column, strict=True)
     )
     function = functions.BUILT_IN[name]
-    return function.write(Call(texts, arguments, function.resolve(arguments).result, "UTC"))
+    return function.write(SparkCall(texts, arguments, function.resolve(arguments).result, "UTC"))
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,19 @@ import pytest
 
 from tidemark import functions
 from tidemark import types as t
-from tidemark.functions.registry import UNKNOWN, Argument, Call, SignatureMismatch
+from tidemark.functions.registry import UNKNOWN, Argument, SignatureMismatch, SparkCall
 
 COLUMN = object()
 
 
-def call(name: str, *values: object) -> Call:
+def call(name: str, *values: object) -> SparkCall:
     """A call over columns `a`, `b`, ... of type STRING where a value is COLUMN, else a literal."""
     arguments = tuple(
         Argument(t.Int() if isinstance(v, int) else t.STRING, UNKNOWN if v is COLUMN else v)
         for v in values
     )
     texts = tuple("abc"[n] if v is COLUMN else repr(v) for n, v in enumerate(values))
-    return Call(texts, arguments, functions.BUILT_IN[name].resolve(arguments).result, "UTC")
+    return SparkCall(texts, arguments, functions.BUILT_IN[name].resolve(arguments).result, "UTC")
 
 
 def written(name: str, *values: object) -> str:

@@ -10,7 +10,7 @@ from tidemark.functions.registry import UNKNOWN, Argument, SignatureMismatch
 
 
 def unit(name):
-    return t.Symbol(nullable=False), name
+    return t.KeywordType(nullable=False), name
 
 
 def result(name, *arguments):

@@ -44,7 +44,7 @@ def test_temporal_join_with_a_table_without_versions_says_what_the_table_lacks()
 # --- hints -------------------------------------------------------------------------------------
 
 
-def test_misspelt_hint_is_refused():
+def test_misspelled_hint_is_refused():
     error = refused("SELECT a FROM u /*+ «OPTION('a' = 'b')» */")
     assert error.hint == "did you mean `OPTIONS`?"
     refused("SELECT /*+ «BRODCAST(u)» */ a FROM u")

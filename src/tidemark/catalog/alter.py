@@ -1,4 +1,4 @@
-"""ALTER: a table, view, database or catalog changed in place."""
+"""ALTER: changes a table, view, database or catalog in place."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _alter_table(table: Table, action: s.AlterAction, statement: s.Alter) -> Tab
 
 
 def _check_presence(what: str, present: bool, add: bool, statement: s.Alter) -> None:
-    """ADD requires it to be absent, MODIFY and DROP require it to be present."""
+    """ADD requires that it does not exist, MODIFY and DROP that it does."""
     if present and add:
         raise CatalogError(
             f"the table already has a {what}",
@@ -177,7 +177,9 @@ def _refuse_if_there(columns: list[s.Column], name: str, statement: s.Alter) -> 
 def _refuse_if_used(
     table: Table, name: str, statement: s.Alter, going: tuple[str, ...] = ()
 ) -> None:
-    """A column that others are made of has to stay; those in `going` leave with it."""
+    """A column that other columns are computed from must stay, unless they are all dropped with
+    it.
+    """
     uses = [
         f"computed column `{column.name}`"
         for column in table.columns

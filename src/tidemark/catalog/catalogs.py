@@ -1,4 +1,4 @@
-"""Catalogs, their databases, and what lives in them. Names are case-sensitive, as in Flink."""
+"""Catalogs, their databases, and the objects in them. Names are case-sensitive, as in Flink."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class Catalog:
 
 
 class Catalogs:
-    """All that a session has declared. Temporary objects hide permanent ones of the same name."""
+    """Everything that a session has declared. Temporary objects hide permanent ones with the
+    same name.
+    """
 
     def __init__(self) -> None:
         default = Catalog(databases={DEFAULT_DATABASE: Database()})
@@ -46,7 +48,7 @@ class Catalogs:
 
     @property
     def path(self) -> tuple[str, str]:
-        """The current catalog and database, which short names are completed with."""
+        """The current catalog and database, with which short names are completed."""
         return self.current_catalog, self.current_database
 
     def seen_from(self, path: tuple[str, str]) -> Catalogs:
@@ -56,7 +58,7 @@ class Catalogs:
         return other
 
     def identify(self, name: Name) -> Identifier:
-        """The full name of a table, view or function, by the current catalog and database."""
+        """The full name of a table, view or function in the current catalog and database."""
         if len(name.parts) > 3:
             raise CatalogError(
                 f"`{name}` has too many parts", at=name.span, hint="write catalog.database.name"
@@ -98,13 +100,15 @@ class Catalogs:
         return self.temporary.get(identifier) or self.permanent(identifier)
 
     def permanent(self, identifier: Identifier) -> Relation | None:
-        """What a temporary table or view of that name would hide."""
+        """What a temporary table or view with that name would hide."""
         catalog = self.catalogs.get(identifier.catalog)
         database = catalog.databases.get(identifier.database) if catalog else None
         return database.relations.get(identifier.name) if database else None
 
     def relation(self, name: Name) -> Relation:
-        """A table or view; a CatalogError that suggests the nearest name if there is none."""
+        """A table or view. Raises a CatalogError that suggests the nearest name if it does not
+        exist.
+        """
         found = self.find(name)
         if found is not None:
             return found
@@ -118,7 +122,7 @@ class Catalogs:
         )
 
     def _elsewhere(self, name: str) -> str | None:
-        """Where else a table of that name is."""
+        """Where else a table with that name exists."""
         for catalog, held in self.catalogs.items():
             for database, objects in held.databases.items():
                 if name in objects.relations:
@@ -126,19 +130,19 @@ class Catalogs:
         return None
 
     def relation_names(self, catalog: str | None = None, database: str | None = None) -> list[str]:
-        """The tables and views of a database, the current one if none is named; sorted."""
+        """The tables and views of a database, by default the current one; sorted."""
         path = (catalog or self.current_catalog, database or self.current_database)
         permanent = self.database(*path).relations
         temporary = (i.name for i in self.temporary if (i.catalog, i.database) == path)
         return sorted({*permanent, *temporary})
 
     def relations(self, catalog: str | None = None, database: str | None = None) -> list[Relation]:
-        """The relations that `relation_names` names."""
+        """The relations whose names `relation_names` returns."""
         path = (catalog or self.current_catalog, database or self.current_database)
         return [self.relation(Name((*path, name))) for name in self.relation_names(*path)]
 
     def put(self, relation: Relation) -> None:
-        """Add a table or view, in place of one of the same name."""
+        """Add a table or view, replacing one with the same name."""
         identifier = relation.identifier
         if relation.temporary:
             self.temporary[identifier] = relation
@@ -157,7 +161,9 @@ class Catalogs:
     # --- functions (names fold case) -----------------------------------------------------------
 
     def function(self, name: Name) -> UserFunction | None:
-        """The function that a call of that name means: a system one, a temporary, a permanent."""
+        """The function that a call with that name refers to: a system, then temporary, then
+        permanent one.
+        """
         kinds = [(True, False), (False, False)]
         if len(name.parts) == 1:
             kinds.insert(0, (True, True))
@@ -170,14 +176,14 @@ class Catalogs:
         return key in held
 
     def put_function(self, name: Name, function: UserFunction) -> None:
-        """Add a function, in place of one of the same name and kind."""
+        """Add a function, replacing one with the same name and kind."""
         held, key = self._slot(name, function.temporary, function.system)
         if not function.temporary:
             self.database(key.catalog, key.database, name.span)
         held[key] = function
 
     def function_to_drop(self, name: Name, temporary: bool) -> UserFunction | None:
-        """The function that DROP [TEMPORARY] FUNCTION means."""
+        """The function that DROP [TEMPORARY] FUNCTION refers to."""
         if temporary:
             found = self.function(name)
             return found if found is not None and found.temporary else None
@@ -205,7 +211,7 @@ class Catalogs:
         return [function for functions in held for function in functions.values()]
 
     def drop_database(self, catalog: str, name: str) -> None:
-        """Remove a database with all that is in it; temporary objects stay, as in Flink."""
+        """Remove a database and everything in it; temporary objects stay, as in Flink."""
         del self.catalogs[catalog].databases[name]
         for key in [k for k in self.functions if (k.catalog, k.database) == (catalog, name)]:
             del self.functions[key]
@@ -218,7 +224,7 @@ class Catalogs:
     def _slot(
         self, name: Name, temporary: bool, system: bool
     ) -> tuple[dict[Identifier, UserFunction], Identifier]:
-        """Where a function of that kind lives, and under what key."""
+        """Where a function of that kind is stored, and under what key."""
         folded = name.parts[-1].lower()
         if system:
             return self.system_functions, Identifier("", "", folded)

@@ -1,4 +1,4 @@
-"""What must hold of a table's declaration, whatever its expressions mean."""
+"""Checks of a table's declaration that do not depend on the meaning of its expressions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.errors import CatalogError, Span, did_you_mean
 
 
 def check_columns(table: Table) -> None:
-    """Names must be distinct, and constraints must name columns that can carry them."""
+    """Names must be distinct, and constraints must name columns of a suitable kind."""
     seen: set[str] = set()
     for column in table.columns:
         if column.name in seen:

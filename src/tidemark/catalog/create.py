@@ -13,7 +13,7 @@ from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, NotSupported, OptionError, Source, did_you_mean
 from tidemark.functions import aggregates
 
-# Asked before a table or view is kept: raises if it makes no sense.
+# Called before a table or view is added: raises if it is not valid.
 Check = Callable[[Relation], None]
 
 
@@ -71,11 +71,11 @@ def create_view(statement: s.CreateView, catalogs: Catalogs, source: Source, che
 
 
 def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> bool:
-    """Whether to create it; False if the name is taken and IF NOT EXISTS was given."""
+    """Whether to create it; False if it already exists and IF NOT EXISTS was given."""
     identifier = catalogs.identify(statement.name)
     taken: Relation | None
     if statement.temporary:
-        # As in Flink, a temporary object may even live in a database that does not exist.
+        # As in Flink, a temporary object may even be in a database that does not exist.
         taken = catalogs.temporary.get(identifier)
     else:
         database = catalogs.database(identifier.catalog, identifier.database, statement.name.span)
@@ -96,7 +96,7 @@ def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> 
 
 
 def is_built_in(name: str) -> bool:
-    """Whether this is the name of a built-in function of Flink, which users cannot redefine."""
+    """Whether this is the name of a built-in Flink function, which users cannot redefine."""
     return functions.lookup(name) is not None or aggregates.lookup(name) is not None
 
 

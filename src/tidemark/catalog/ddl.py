@@ -1,4 +1,4 @@
-"""CREATE, DROP, ALTER and USE: statements that change the catalog and nothing else."""
+"""CREATE, DROP, ALTER and USE: statements that only change the catalog."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Definition = (
 def apply(statement: Definition, catalogs: Catalogs, source: Source, check: Check) -> str:
     """Apply the statement to the catalog. Returns a one-line confirmation.
 
-    `check` is asked before a table or view is kept and raises if it makes no sense; then all is
-    as it was.
+    `check` is called before a table or view is added and raises if it is not valid; the catalog is
+    unchanged then.
     """
     match statement:
         case s.CreateTable():

@@ -11,7 +11,7 @@ from tidemark.errors import Source
 
 
 def create_table(table: Table) -> s.CreateTable:
-    """The CREATE TABLE that makes this table."""
+    """The CREATE TABLE statement of this table."""
     return s.CreateTable(
         name=_full_name(table.identifier),
         columns=table.columns,
@@ -25,7 +25,7 @@ def create_table(table: Table) -> s.CreateTable:
 
 
 def create_view(view: View) -> s.CreateView:
-    """The CREATE VIEW that makes this view."""
+    """The CREATE VIEW statement of this view."""
     return s.CreateView(
         name=_full_name(view.identifier),
         query=view.query,
@@ -42,7 +42,7 @@ def _full_name(identifier: Identifier) -> s.Name:
 def restated(table: Table) -> Table:
     """The same table with a source of its own for errors to point into.
 
-    For tables whose parts were written in several texts: by LIKE, or by a later ALTER.
+    For tables whose parts come from several sources: LIKE, or a later ALTER.
     """
     source = Source(to_sql(create_table(table)), f"definition of {table.name}")
     [written] = parse_script(source.text, source.name).statements

@@ -1,4 +1,4 @@
-"""DROP: what may go, and what has to stay."""
+"""DROP: what can be removed, and what must stay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidemark.errors import CatalogError, did_you_mean
 
 
 def drop(statement: s.Drop, catalogs: Catalogs) -> str:
-    """Remove what the statement names. Returns a one-line confirmation."""
+    """Remove the object that the statement names. Returns a one-line confirmation."""
     match statement.kind:
         case "TABLE" | "VIEW":
             return _drop_relation(statement, catalogs)

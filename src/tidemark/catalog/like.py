@@ -1,4 +1,4 @@
-"""CREATE TABLE ... LIKE: a new table from the parts of another that the statement asks for."""
+"""CREATE TABLE ... LIKE: a new table with parts of another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidemark.catalog.tables import Table
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError
 
-# Flink's defaults: everything is taken over, and options of the new table win.
+# Flink's defaults: everything is included, and options of the new table win.
 DEFAULTS = {
     "CONSTRAINTS": "INCLUDING",
     "DISTRIBUTION": "INCLUDING",
@@ -36,7 +36,7 @@ def derive(table: Table, base: Table, like: s.Like) -> Table:
     return derived if table.source is base.source else restated(derived)
 
 
-# A table has at most one key and one partitioning, so there is nothing to overwrite in part.
+# A table has at most one key and one partitioning, so there is nothing to overwrite.
 _NEVER_OVERWRITTEN = ("ALL", "CONSTRAINTS", "DISTRIBUTION", "PARTITIONS")
 
 
@@ -65,7 +65,7 @@ def _check_choices(like: s.Like) -> None:
 
 
 def _columns(table: Table, base: Table, choices: dict[str, str]) -> tuple[s.Column, ...]:
-    """The base's columns, overwritten ones in their place, then those that are new."""
+    """The base's columns, with overwritten ones replaced, then the new ones."""
     own = {column.name: column for column in table.columns}
     taken = []
     for column in base.columns:

@@ -1,4 +1,4 @@
-"""Options of a session: `SET 'key' = 'value'`, checked by name and type."""
+"""Session options: `SET 'key' = 'value'`, checked by name and type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidemark.errors import OptionError, Span, did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class SessionOption:
-    """One key: how its value is checked, and what it is for."""
+    """One option: how its value is checked, and what it is for."""
 
     key: str
     check: Callable[[str], object]
@@ -81,7 +81,7 @@ NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
 LOAD_PHASE = "tidemark.temporal-join.load-phase"
 MAX_PARALLELISM = "pipeline.max-parallelism"
-# Each by its name in Flink 2 and by the one before.
+# Each by its name in Flink 2 and its earlier name.
 SAVEPOINT = ("execution.state-recovery.path", "execution.savepoint.path")
 IGNORE_UNCLAIMED = (
     "execution.state-recovery.ignore-unclaimed-state",
@@ -196,8 +196,8 @@ OPTIONS = (
     ),
 )
 
-# Settings of Flink's own runtime and of its SQL client: a script that sets them runs
-# unchanged, and they have nothing to change on Spark.
+# Settings of Flink's own runtime and SQL client: scripts that set them run unchanged, but they have
+# no effect on Spark.
 # fmt: off
 IGNORED_PREFIXES = (
     "akka.", "blob.", "classloader.", "client.", "cluster.", "env.", "execution.", "fs.",
@@ -296,7 +296,7 @@ class SessionOptions:
 
     @property
     def drops_nulls(self) -> bool:
-        """Whether rows with a null for a NOT NULL column are left out instead of failing."""
+        """Whether rows with NULL in a NOT NULL column are dropped instead of failing."""
         return self._is(NOT_NULL_ENFORCER, "drop")
 
     def _is(self, key: str, choice: str) -> bool:

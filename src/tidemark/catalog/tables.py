@@ -1,4 +1,4 @@
-"""What the catalog knows of a table, a view or a function."""
+"""What the catalog knows about a table, a view or a function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidemark.types import DataType
 
 
 class Changelog(Enum):
-    """Which row kinds a table or an edge of a plan carries."""
+    """Which row kinds a table, or an edge of a plan, carries."""
 
     APPEND = "append-only"  # +I
     UPSERT = "upsert"  # +I, +U and -D, by key
@@ -24,7 +24,7 @@ class Changelog(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """Where an object lives: catalog, database, name."""
+    """Where an object is: catalog, database, name."""
 
     catalog: str
     database: str
@@ -40,7 +40,7 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as declared. `source` is the text its spans point into."""
+    """A table as declared. `source` is what its spans point into."""
 
     identifier: Identifier
     columns: tuple[Column, ...]
@@ -59,7 +59,7 @@ class Table:
         return self.identifier.name
 
     def option(self, key: str) -> str | None:
-        """An option's value; option names are compared without regard to case."""
+        """An option's value; option names are case-insensitive."""
         for option in self.options:
             if option.key.lower() == key:
                 return option.value
@@ -72,9 +72,9 @@ class TableTraits:
 
     bounded: bool = True
     changelog: Changelog = Changelog.APPEND
-    # Metadata keys the table can serve: `METADATA FROM 'key'`.
+    # Metadata keys that the table provides: `METADATA FROM 'key'`.
     metadata: Mapping[str, DataType] = field(default_factory=dict)
-    # Whether its rows come one after the other, from one place: a small file, for instance.
+    # Whether its rows come in order from a single source, such as a small file.
     ordered: bool = False
     writable: bool = False
     readable: bool = False
@@ -90,7 +90,7 @@ class View:
     comment: str | None = None
     temporary: bool = False
     source: Source | None = field(default=None, compare=False)
-    # The catalog and database that were current: short names in the query mean theirs.
+    # The catalog and database that were current: short names in the query refer to them.
     path: tuple[str, str] | None = None
 
     @property
@@ -113,9 +113,11 @@ class TemporalFunction:
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A user's Python function. `implementation` is the callable, or `identifier` names
-    one as `module.function`; it is imported when first needed. A vectorised one takes and
-    returns Arrow arrays; an aggregate one returns one value, or is an object that accumulates."""
+    """A user's Python function. `implementation` is the callable; otherwise `identifier` names
+    it as `module.function` and it is imported when first needed. A vectorized function takes
+    and returns Arrow arrays; an aggregate function returns one value, or is an object that
+    accumulates.
+    """
 
     name: str
     parameters: tuple[DataType, ...] | None = None
@@ -126,4 +128,4 @@ class UserFunction:
     deterministic: bool = True
     aggregate: bool = False
     temporary: bool = False
-    system: bool = False  # temporary, and known everywhere by its bare name
+    system: bool = False  # temporary, and known everywhere by its unqualified name

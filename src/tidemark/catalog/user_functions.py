@@ -1,4 +1,4 @@
-"""Python functions as SQL functions: what they take and return, and where they come from."""
+"""Python functions as SQL functions: their parameter and result types, and how they are loaded."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BY_ANNOTATION: dict[Any, t.DataType] = {
 _DECLARATION = "__tidemark_function__"
 
 
-# The methods of an object that accumulates the rows of a group, by Flink's names.
+# The methods of an object that accumulates the rows of a group, with Flink's names.
 _AGGREGATE_METHODS = ("create_accumulator", "accumulate", "get_value")
 
 
@@ -63,12 +63,12 @@ def udf(
 def udaf(
     *, returns: TypeLike | None = None, parameters: Sequence[TypeLike] | None = None
 ) -> Callable[[F], F]:
-    """Mark an aggregate function: a class that accumulates, or a function of Arrow arrays, each
-    with the values of a group, that gives one value.
+    """Mark an aggregate function: a class that accumulates, or a function that takes Arrow arrays,
+    each with the values of a group, and returns one value.
 
-    >>> @udaf(returns="BIGINT")
-    ... def distance(values):
-    ...     return max(values.to_pylist()) - min(values.to_pylist())
+        >>> @udaf(returns="BIGINT")
+        ... def distance(values):
+        ...     return max(values.to_pylist()) - min(values.to_pylist())
     """
     return _mark(returns=returns, parameters=parameters, aggregate=True)
 
@@ -92,7 +92,7 @@ def declare(
     aggregate: bool | None = None,
     at: Span | None = None,
 ) -> UserFunction:
-    """A function with its types: those given, else those of `udf` or `udaf`, else the annotations.
+    """A function with its types: those given, or those of `udf` or `udaf`, or the annotations.
 
     An object that accumulates is always an aggregate function; a class is instantiated.
     """
@@ -130,7 +130,7 @@ def _accumulates(implementation: Any) -> bool:
 
 
 def _accumulating(name: str, implementation: Any, at: Span | None) -> Any:
-    """The accumulating object, checked to have all required methods."""
+    """The accumulating object, with a check that it has all required methods."""
     missing = [part for part in _AGGREGATE_METHODS if not hasattr(implementation, part)]
     if missing:
         raise CatalogError(
@@ -166,7 +166,7 @@ def argument_problem(function: UserFunction, count: int) -> str | None:
 
 
 def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
-    """The function with its code and result type; imports it if it is known by name only."""
+    """The function with its code and result type; imports it if only its name is known."""
     if function.implementation is None:
         loaded = declare(function.name, _load(function, at), at=at)
         function = replace(
@@ -185,7 +185,7 @@ def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
 
 
 def module_of(function: UserFunction) -> str:
-    """The module that a function's code is in, loaded or not."""
+    """The module that contains a function's code, loaded or not."""
     if function.identifier is not None:
         return function.identifier.rpartition(".")[0]
     code = function.implementation
@@ -235,7 +235,7 @@ def _imported(module: str, function: UserFunction, at: Span | None) -> Any:
 def _import_failed(
     module: str, function: UserFunction, problem: Exception, at: Span | None
 ) -> PlanError:
-    """The module is there; its own code fails."""
+    """The module exists, but its own code fails."""
     frames = traceback.extract_tb(problem.__traceback__)
     own = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
     where = {"at": f"{own[-1].filename}:{own[-1].lineno}"} if own else {}
@@ -254,7 +254,7 @@ def _type(given: TypeLike) -> t.DataType:
 
 
 def _parameters(implementation: Any) -> tuple[t.DataType, ...] | None:
-    """The types by annotations; None unless every argument's annotation maps to a type."""
+    """The types from annotations; None unless every argument's annotation maps to a type."""
     if _accumulates(implementation):
         called, names = implementation.accumulate, _positional(implementation.accumulate)[1:]
     else:

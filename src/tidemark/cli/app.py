@@ -1,4 +1,4 @@
-"""The commands and their options. What they do is imported when one is chosen."""
+"""The commands and their options. A command's implementation is imported when it is chosen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tidemark.cli.choices import CheckFormat, ColorChoice, Output, PlanFormat
+from tidemark.cli.choices import CheckFormat, ColorChoice, PlanFormat, ResultFormat
 from tidemark.cli.exit_codes import errors_as_exit_codes
 
 app = typer.Typer(
@@ -56,7 +56,7 @@ AllowNonRestored = Annotated[
         help="Resume without the state of operators that the script no longer has.",
     ),
 ]
-OutputFormat = Annotated[Output, typer.Option("-o", "--output", help="The output format.")]
+OutputFormat = Annotated[ResultFormat, typer.Option("-o", "--output", help="The output format.")]
 MaxRows = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, help="Stop each query after N rows (or changes)."),
@@ -93,7 +93,7 @@ def _common(
 def run(
     file: File = None,
     execute: Execute = [],  # noqa: B006 - typer copies it
-    output: OutputFormat = Output.table,
+    output: OutputFormat = ResultFormat.table,
     checkpoint: Checkpoint = None,
     allow_non_restored_state: AllowNonRestored = False,
     init: Init = None,
@@ -303,7 +303,7 @@ def checkpoint_copy(
 
 @app.command(short_help="An interactive shell.")
 def sql(
-    output: OutputFormat = Output.table,
+    output: OutputFormat = ResultFormat.table,
     checkpoint: Checkpoint = None,
     init: Init = None,
     settings: Settings = [],  # noqa: B006

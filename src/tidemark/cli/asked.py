@@ -1,4 +1,4 @@
-"""What the command asks of a session, its results and jobs: tests answer it without Spark."""
+"""What the commands use of a session, its results and jobs, so that tests can run without Spark."""
 
 from __future__ import annotations
 

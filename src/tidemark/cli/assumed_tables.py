@@ -1,4 +1,4 @@
-"""Planning on where a connector objects: with what the table's declaration says."""
+"""Plan with what a table declares even if its connector objects."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from tidemark.plan.planner import declared_traits
 
 @dataclass
 class AssumedTraits:
-    """The traits that connectors tell of tables. An objection is noted, and the table is taken
-    for one whose rows come as they must and whose connector can do all that is asked of it."""
+    """The traits of tables as their connectors report them. If a connector objects, the
+    objection is recorded, and the table is treated as append-only and capable of everything.
+    """
 
     options: SessionOptions
     objections: list[SqlError] = field(default_factory=list)
@@ -34,7 +35,7 @@ class AssumedTraits:
         return replace(traits, bounded=self.options.batch, accepts_updates=True)
 
     def taken(self) -> list[SqlError]:
-        """What was objected to since this was asked last."""
+        """The objections since the last call."""
         taken, self.objections = self.objections, []
         return taken
 

@@ -1,4 +1,4 @@
-"""`tidemark check`: everything wrong with a script that can be found without running it."""
+"""`tidemark check`: reports everything wrong with a script that can be found without running it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_command(
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A warning of the planner's, at the statement that it is about."""
+    """A planner warning, located at its statement."""
 
     message: str
     source: Source
@@ -53,16 +53,16 @@ class Warned:
 
 @dataclass
 class Findings:
-    """What was seen in the scripts of one check."""
+    """What was found in the scripts of one check."""
 
     statements: int = 0
     jobs: int = 0
     errors: list[SqlError] = field(default_factory=list)
     warnings: list[Warned] = field(default_factory=list)
-    # Names whose declaration failed: what is said about them afterwards is a consequence.
+    # Names whose declaration failed: later errors about them are consequences.
     undeclared: set[str] = field(default_factory=set)
     consequences: int = 0
-    # What statements read and write, and the text of those that were not understood.
+    # What statements read and write, and the source of those that did not parse.
     used: set[Identifier] = field(default_factory=set)
     unread: list[str] = field(default_factory=list)
 
@@ -87,7 +87,7 @@ class Findings:
             self.errors.append(error)
 
     def add_objection(self, problem: SqlError, table: Table) -> None:
-        """A table that its connector cannot serve; where nothing tries to, the script runs."""
+        """A table that its connector cannot serve; the script still runs if nothing uses it."""
         if self._is_known(problem):
             return
         if self._uses(table):
@@ -101,9 +101,9 @@ class Findings:
         return table.identifier in self.used or any(word.search(text) for text in self.unread)
 
     def _follows(self, error: SqlError) -> bool:
-        """Whether something is missing whose declaration has failed."""
+        """Whether something is missing because its declaration failed."""
         named = _quoted_names(error.message)
-        if isinstance(error, UnknownFunction):  # their names are read without regard to case
+        if isinstance(error, UnknownFunction):  # such names are extracted without regard to case
             return bool({n.lower() for n in self.undeclared} & {n.lower() for n in named})
         return isinstance(error, CatalogError) and bool(self.undeclared & named)
 
@@ -112,7 +112,7 @@ class Findings:
 
 
 def check(init: Sequence[Source], scripts: Sequence[Source], workspace: Workspace) -> Findings:
-    """Plan every statement, going on after one that is wrong, or whose connector is."""
+    """Plan every statement, continuing after those that are wrong or whose connector is."""
     findings = Findings()
     traits = AssumedTraits(workspace.options)
     workspace.planner = replace(workspace.planner, traits=traits)
@@ -156,7 +156,7 @@ def _check_piece(
 def _applied(
     statement: s.Statement, source: Source, workspace: Workspace, findings: Findings
 ) -> list[SqlError]:
-    """What is wrong with a statement; of a statement set with each of its parts."""
+    """What is wrong with a statement; for a statement set, with each of its parts."""
     try:
         findings.add(workspace.apply(statement, source))
     except SqlError as error:
@@ -172,9 +172,9 @@ def _distinct(errors: Sequence[SqlError]) -> list[SqlError]:
 
 
 def pieces(source: Source) -> Iterator[str]:
-    """The script if it parses, and otherwise statement by statement.
+    """The script if it parses; otherwise one statement at a time.
 
-    What lies before a piece is blanked out and not cut off, so that places stay the same.
+    Text before a piece is blanked out and not removed, so that locations stay the same.
     """
     try:
         parse_script(source.text, source.name)
@@ -199,7 +199,7 @@ _DECLARES = re.compile(
 
 
 def _names_declared_by(text: str) -> set[str]:
-    """The name that a CREATE would have declared, had it been understood."""
+    """The name that a CREATE would have declared, had it parsed."""
     found = _DECLARES.match(text)
     return {found["name"].strip("`")} if found else set()
 
@@ -239,7 +239,7 @@ def show_as_text(findings: Findings, terminal: Terminal) -> None:
 
 
 def show_as_json(findings: Findings, terminal: Terminal) -> None:
-    """For editors and scripts: one object, places counted from one."""
+    """For editors and scripts: one object, with locations counted from one."""
     problems = [
         *(_error_as_json(error) for error in findings.errors),
         *(

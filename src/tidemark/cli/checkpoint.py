@@ -1,4 +1,4 @@
-"""`tidemark checkpoint`: what a checkpoint holds, whether a script fits it, and copies."""
+"""`tidemark checkpoint`: shows, checks and copies checkpoints."""
 
 from __future__ import annotations
 

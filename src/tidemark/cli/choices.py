@@ -1,4 +1,4 @@
-"""The values that options take by name."""
+"""The values of options that have a fixed set of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class ColorChoice(StrEnum):
     never = "never"
 
 
-class Output(StrEnum):
-    """The forms of results."""
+class ResultFormat(StrEnum):
+    """Output formats of results."""
 
     table = "table"
     jsonl = "jsonl"

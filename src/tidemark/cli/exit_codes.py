@@ -1,4 +1,4 @@
-"""Exit codes of commands, and how exceptions become them."""
+"""Exit codes of commands, and how exceptions map to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
 
 class Failed(Exception):
-    """The command ran, but the outcome is a failure that has already been reported."""
+    """The command ran but failed, and the failure has already been reported."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def report_failure(error: Exception, terminal: Terminal, debug: bool) -> int:
 
 
 def _forget_output() -> None:
-    """The reader is gone: buffered output must not fail again at exit."""
+    """The reader has closed the pipe: buffered output must not fail again at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -32,7 +32,7 @@ def explain_command(
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A plan and where its statement stands."""
+    """A plan and the location of its statement."""
 
     plan: Plan
     place: str
@@ -42,7 +42,7 @@ class Placed:
 def plans_of(
     init: Sequence[Source], scripts: Sequence[Source], workspace: Workspace
 ) -> list[Placed]:
-    """What the scripts would run, in their order. Raises SqlError at the first problem."""
+    """What the scripts would run, in order. Raises SqlError at the first problem."""
     for source in init:
         workspace.plan_script(source.text, source.name)
     return [
@@ -61,7 +61,7 @@ def _plans(planned: Planned, workspace: Workspace) -> Iterator[Plan]:
 
 
 def show_plans(plans: Sequence[Placed], format: PlanFormat, terminal: Terminal) -> None:
-    """One plan as it is; several each under a line that says where its statement stands."""
+    """A single plan alone; several with a heading that gives the location of each statement."""
     if not plans:
         terminal.say("nothing to explain: the script has no query and no INSERT")
     if format is PlanFormat.json:

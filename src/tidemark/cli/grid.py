@@ -1,4 +1,4 @@
-"""Rows as aligned columns, or below one another where a line would not fit the screen."""
+"""Rows as aligned columns, or as one record per row if a line would not fit the screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidemark.cli.terminal import Terminal
 from tidemark.plan.nodes import Column
 from tidemark.rows import Change, cell_text
 
-# Columns are at least this wide where later rows are not known yet.
+# The minimum width of columns while later rows are still unknown.
 _OPEN_WIDTHS: dict[type[t.DataType], int] = {
     t.Int: 6,
     t.BigInt: 8,
@@ -43,7 +43,7 @@ ASCII = Lines("|", "-", "+", "~")
 
 
 class Grid:
-    """Lays out rows of one schema. `fit` decides the widths; until then they are the headers'."""
+    """Lays out rows of one schema. `fit` sets the widths; until then they are the headers'."""
 
     def __init__(self, columns: Sequence[Column], terminal: Terminal, *, kinds: bool) -> None:
         self.columns = columns
@@ -75,7 +75,7 @@ class Grid:
             self.widths[index] = max(self.widths[index], usual)
 
     def shrink(self, room: int) -> None:
-        """Cut the widest columns until a line fits; cells that are cut end in an ellipsis."""
+        """Truncate the widest columns until a line fits; truncated cells end in an ellipsis."""
         self._cutting = True
         while self.line_width > room and max(self.widths) > 4:
             self.widths[self.widths.index(max(self.widths))] -= 1
@@ -129,7 +129,7 @@ class Grid:
 
 
 def _one_line(text: str) -> str:
-    """The text with control characters spelled out: a cell must not move the cursor."""
+    """The string with control characters escaped: a cell must not move the cursor."""
     if text.isprintable():
         return text
     return "".join(

@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM as something that is asked for, not thrown into whatever runs.
+"""Ctrl-C and SIGTERM as flags that are checked, not exceptions in whatever is running.
 
-An exception out of a signal handler may cut a call to Spark's JVM in two. So a signal is only
-noted here; the main thread looks at it between two short waits, and everything that may block
+An exception from a signal handler could interrupt a call to Spark's JVM halfway. So a signal is
+only recorded here; the main thread checks for it between short waits, and everything that may block
 runs on another thread (see `worker.py`).
 """
 
@@ -15,7 +15,7 @@ from typing import Self
 
 
 class Interrupted(Exception):
-    """The user, or the system, wants us to stop."""
+    """The user or the system wants us to stop."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -27,7 +27,7 @@ class Interrupted(Exception):
 
 
 class Interrupts:
-    """While entered, the first SIGINT or SIGTERM is noted; a second one ends the process."""
+    """While entered, the first SIGINT or SIGTERM is recorded; a second one ends the process."""
 
     WATCHED = (signal.SIGINT, signal.SIGTERM)
 
@@ -42,7 +42,7 @@ class Interrupts:
             raise Interrupted(self._number)
 
     def forget(self) -> None:
-        """Go on as if no signal had come: what it was meant for has been stopped."""
+        """Continue as if there had been no signal: what it was meant for has stopped."""
         self._number = None
 
     def __enter__(self) -> Self:

@@ -26,7 +26,7 @@ ASK_EVERY_SECONDS = 0.5
 
 
 class RunningJob:
-    """A job that was started here and not yet reported as ended."""
+    """A job that was started here and whose end has not been reported yet."""
 
     def __init__(self, job: AskedJob, bounded: bool) -> None:
         self.job = job
@@ -47,7 +47,7 @@ def every(job: RunningJob) -> bool:
 
 
 def bounded(job: RunningJob) -> bool:
-    """The jobs that end by themselves."""
+    """Whether the job ends by itself."""
     return job.bounded
 
 
@@ -66,14 +66,14 @@ class RunningJobs:
             self._running.append(RunningJob(result.job, result.bounded))
 
     def unannounced(self) -> list[RunningJob]:
-        """The jobs that go on and that nobody has been told of yet."""
+        """The running jobs that have not been announced yet."""
         new = [running for running in self._running if not running.announced]
         for running in new:
             running.announced = True
         return new
 
     def wait(self, which: Which = every) -> None:
-        """Show progress until these jobs have ended. Raises what the first one failed with."""
+        """Show progress until these jobs have ended. Raises the error of the first that failed."""
         asked = 0.0
         while awaited := [running for running in self._running if which(running)]:
             self._interrupts.check()
@@ -84,7 +84,7 @@ class RunningJobs:
             time.sleep(TICK_SECONDS)
 
     def settle(self) -> None:
-        """Report the jobs that have ended. Raises what the first failed one failed with."""
+        """Report the jobs that have ended. Raises the error of the first that failed."""
         for running in [r for r in self._running if r.job.state != "running"]:
             self._running.remove(running)
             self._status.clear()
@@ -93,7 +93,7 @@ class RunningJobs:
             self._report(running, running.job.state)
 
     def stop(self, which: Which = every) -> None:
-        """Stop these jobs, and say so."""
+        """Stop these jobs and report it."""
         self._status.clear()
         for running in [running for running in self._running if which(running)]:
             self._running.remove(running)
@@ -119,7 +119,7 @@ def _describe(awaited: list[RunningJob]) -> str:
 
 
 def stop_within(job: AskedJob, seconds: float) -> bool:
-    """Ask a job to stop. Returns whether it did so in time."""
+    """Stop a job. Returns whether it stopped in time."""
     stopping = threading.Thread(target=job.stop, name="tidemark-stop", daemon=True)
     stopping.start()
     stopping.join(seconds)

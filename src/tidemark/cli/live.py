@@ -1,5 +1,6 @@
-"""The result of a query that never ends, redrawn in place: newest rows below, or the rows as
-they are now when rows change."""
+"""The result of an unbounded query, redrawn in place: the newest rows at the bottom, or the
+current rows if rows change.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ class Newest:
 
 
 class Current:
-    """The rows that a changelog amounts to now, least recently changed first."""
+    """The current rows of a changelog, least recently changed first."""
 
     def __init__(self, key: Sequence[int]) -> None:
         self._key = key
@@ -63,7 +64,7 @@ class Current:
 
 
 class Live:
-    """A table that changes before one's eyes, with a status line below it."""
+    """A table that is redrawn as rows change, with a status line below it."""
 
     owns_screen = True
 

@@ -1,7 +1,7 @@
-"""Keeping what Spark's JVM and Python workers print away from a person's screen.
+"""Keeps what Spark's JVM and Python workers print off the user's screen.
 
-They inherit the file descriptors 1 and 2. Those are pointed at a log file before Spark starts,
-while our own output goes on to where it went before.
+They inherit the file descriptors 1 and 2. Those are redirected to a log file before Spark starts,
+while our own output still goes to where it went before.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from tidemark.cli.scripts import forget_old, log_folder
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import JobError, SetupError
 
-# The JVM prints this at every start, and has no switch against it.
+# The JVM prints this at every start, and has no switch to turn it off.
 _ALWAYS_THERE = b"WARNING: Using incubator modules: jdk.incubator.vector\n"
 
 
 @contextmanager
 def spark_output_to_log(terminal: Terminal, folder: Path | None = None) -> Iterator[Path]:
-    """While entered, child processes print into a file. The terminal, `print` and Python's
-    streams stay where they are. The file is kept only for an error that it may explain."""
+    """While entered, child processes print to a file. The terminal, `print` and Python's streams
+    are not redirected. The file is kept only for an error that it may explain.
+    """
     log = _new_log(folder)
     with _descriptors_pointed_at(log, terminal), _python_logs_in(log):
         try:
@@ -48,7 +49,7 @@ def _has_content(log: Path) -> bool:
 def _new_log(folder: Path | None) -> Path:
     try:
         folder = folder or log_folder()
-    except OSError:  # a home that cannot be written
+    except OSError:  # the home directory is not writable
         folder = Path(tempfile.mkdtemp(prefix="tidemark-"))
     forget_old(folder, "spark-*.log")
     return folder / f"spark-{os.getpid()}.log"
@@ -77,7 +78,7 @@ def _descriptors_pointed_at(log: Path, terminal: Terminal) -> Iterator[None]:
 
 
 def _reopened(stream: TextIO, descriptor: int) -> TextIO:
-    """The stream on another descriptor: one that, as `os.dup` made it, no child inherits."""
+    """The stream on another descriptor that child processes, as with `os.dup`, do not inherit."""
     return open(descriptor, "w", encoding=stream.encoding, errors=stream.errors, buffering=1)
 
 
@@ -89,14 +90,14 @@ def _point_output_at(log: Path) -> None:
 
 
 def _close(stream: TextIO) -> None:
-    """A reader that has gone away is no trouble at the end."""
+    """It is not an error if the reader has closed the pipe."""
     with suppress(BrokenPipeError):
         stream.close()
 
 
 @contextmanager
 def _python_logs_in(log: Path) -> Iterator[None]:
-    """Warnings and log records of libraries go to the file as well."""
+    """Redirect warnings and log records of libraries to the file as well."""
     handler = logging.FileHandler(log, encoding="utf-8", delay=True)
     root = logging.getLogger()
     root.addHandler(handler)

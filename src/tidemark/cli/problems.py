@@ -1,4 +1,4 @@
-"""How errors look on a terminal, and what happens to the unexpected ones."""
+"""How errors look on a terminal, and what happens to unexpected ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HINT = re.compile(r"^( +hint: )(.*)$")
 
 
 def report(error: TidemarkError, terminal: Terminal) -> None:
-    """Print an error on stderr, with what stands out in colour where that is wanted."""
+    """Print an error on stderr, highlighted if the terminal has colors."""
     text = error.render()
     terminal.say(_colored(error, text) if terminal.err_color else text)
 
@@ -29,7 +29,7 @@ def report_warning(message: str, place: str, terminal: Terminal) -> None:
 
 
 def report_unexpected(error: BaseException, terminal: Terminal, saved: Path | None) -> None:
-    """A line for a bug of ours, and one that says where to see more."""
+    """A line for a bug of ours, and one about where to see more."""
     name = terminal.paint_err(f"unexpected {type(error).__name__}:", "bold red")
     first_line = (str(error).strip() or "no message").splitlines()[0]
     terminal.say(f"{name} {first_line}")
@@ -38,7 +38,7 @@ def report_unexpected(error: BaseException, terminal: Terminal, saved: Path | No
 
 
 def save_traceback(error: BaseException) -> Path | None:
-    """Keep the traceback in a file; None where none can be written."""
+    """Write the traceback to a file; None if none can be written."""
     try:
         forget_old(log_folder(), "error-*.txt")
         file = log_folder() / f"error-{time.strftime('%Y%m%d-%H%M%S')}.txt"

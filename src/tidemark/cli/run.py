@@ -1,4 +1,4 @@
-"""`tidemark run`: execute scripts, show what they give, wait for their jobs."""
+"""`tidemark run`: runs scripts, shows their results, waits for their jobs."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def run_scripts(
     terminal: Terminal,
     display: Display,
 ) -> None:
-    """Run to the end of every job, or until a signal, an error, or a reader that goes away.
+    """Run to the end of every job, or until a signal, an error, or a closed pipe.
 
-    Whatever the reason, jobs that still run are stopped.
+    In any case, jobs that are still running are stopped.
     """
     with Interrupts() as interrupts:
         runner = Runner(session, terminal, display, interrupts)

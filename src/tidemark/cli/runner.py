@@ -1,4 +1,4 @@
-"""Runs the statements of a session one by one and shows what each gives."""
+"""Runs the statements of a session one by one and shows the result of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from tidemark.catalog.tables import Changelog
-from tidemark.cli.choices import Output
+from tidemark.cli.choices import ResultFormat
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.jobs import RunningJobs, stop_within
 from tidemark.cli.problems import report_warning
@@ -21,7 +21,7 @@ from tidemark.cli.status import (
     duration,
 )
 from tidemark.cli.terminal import Terminal
-from tidemark.cli.views import View, choose_view, show_table
+from tidemark.cli.views import ResultView, choose_view, show_table
 from tidemark.cli.worker import Feed, Worker
 from tidemark.errors import Source
 
@@ -37,14 +37,14 @@ LEAVE_SECONDS = 10.0
 class Display:
     """How results are shown."""
 
-    output: Output = Output.table
+    output: ResultFormat = ResultFormat.table
     max_rows: int | None = None
     progress: bool = True
     quiet: bool = False
 
 
 class Runner:
-    """Session calls happen on a worker thread; this one draws and answers to signals."""
+    """Session calls run on a worker thread; this one draws and handles signals."""
 
     def __init__(
         self, session: AskedSession, terminal: Terminal, display: Display, interrupts: Interrupts
@@ -59,13 +59,13 @@ class Runner:
         self._spark_was_used = False
 
     def run(self, source: Source) -> None:
-        """Execute every statement of a script and show its result. Jobs are left running."""
+        """Run every statement of a script and show its result. Jobs keep running."""
         results = self.call(lambda: self._session.run(source.text, source.name))
         while (result := self._next(results)) is not None:
             self._show(result)
 
     def declare(self, source: Source) -> None:
-        """Execute an init script: what it declares needs no line each."""
+        """Run an init script without printing a line for each declaration."""
         display, self._display = self._display, replace(self._display, quiet=True)
         try:
             self.run(source)
@@ -73,13 +73,13 @@ class Runner:
             self._display = display
 
     def leave(self) -> None:
-        """End the session, but wait only so long for Spark to go."""
+        """End the session, but wait only so long for Spark to stop."""
         leaving = threading.Thread(target=self._session.stop, name="tidemark-leave", daemon=True)
         leaving.start()
         leaving.join(LEAVE_SECONDS)
 
     def call(self, function: Callable[[], T]) -> T:
-        """Something of the session's, with a spinner while it takes long."""
+        """The result of a session call, with a spinner while it takes long."""
         started = time.monotonic()
 
         def tick() -> None:
@@ -142,7 +142,7 @@ class QueryWatch:
     def __init__(
         self,
         result: AskedResult,
-        view: View,
+        view: ResultView,
         terminal: Terminal,
         display: Display,
         interrupts: Interrupts,
@@ -189,7 +189,7 @@ class QueryWatch:
         return most is not None and self._shown >= most and not feed.exhausted
 
     def _end(self, feed: Feed, word: str | None) -> None:
-        """Stop what still runs, then complete the view and say what it showed."""
+        """Stop the query if it is running, then complete the view and print a summary."""
         feed.close()
         self._status.clear()
         if not feed.join(0) and self._result.job is not None:
@@ -209,14 +209,14 @@ class QueryWatch:
     def _says_totals(self) -> bool:
         if self._display.quiet:
             return False
-        return self._display.output is Output.table or self._terminal.err_is_screen
+        return self._display.output is ResultFormat.table or self._terminal.err_is_screen
 
     @property
     def _noun(self) -> str:
         return "row" if self._result.changelog is Changelog.APPEND else "change"
 
     def _describe(self) -> str:
-        """What the status line says; the job is asked now and then, not at every look."""
+        """The status line; the job's progress is fetched now and then, not on every redraw."""
         now = time.monotonic()
         if now - self._asked >= self.ASK_EVERY_SECONDS:
             self._asked = now

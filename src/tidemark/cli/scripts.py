@@ -1,4 +1,4 @@
-"""What a command is given: files, standard input, -e, --init, --set."""
+"""The input of commands: files, standard input, -e, --init, --set."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ INIT_VARIABLE = "TIDEMARK_INIT"
 
 
 class UsageError(TidemarkError):
-    """The command was called in a way that cannot work."""
+    """The command line is not valid."""
 
 
 def read_scripts(file: str | None, execute: Iterable[str], purpose: str = "run") -> list[Source]:
-    """A file or `-` for standard input, and the texts given with -e after it."""
+    """A file or `-` for standard input, followed by the SQL of -e."""
     import_from(Path.cwd())
     texts = [Source(text, "<command line>") for text in execute]
     if file is None and not texts:
@@ -32,13 +32,15 @@ def read_scripts(file: str | None, execute: Iterable[str], purpose: str = "run")
 
 
 def import_from(folder: Path) -> None:
-    """Find the modules of a folder too, after those that are installed: none of these is hidden."""
+    """Make the modules of a folder importable too, after the installed ones, so that it hides
+    none.
+    """
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
 def read_script(file: str) -> Source:
-    """The script of a file, whose functions may be in modules beside it."""
+    """The script in a file, whose functions may be in modules beside it."""
     if file == "-":
         return Source(_decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
     try:
@@ -52,7 +54,7 @@ def read_script(file: str) -> Source:
 
 
 def init_scripts(given: str | None, environment: Mapping[str, str] = os.environ) -> list[Source]:
-    """The script that declares things before the others run: --init, or else TIDEMARK_INIT."""
+    """The script that runs before the others: --init, or else TIDEMARK_INIT."""
     file = given if given is not None else environment.get(INIT_VARIABLE)
     return [read_script(file)] if file else []
 
@@ -72,7 +74,7 @@ def state_home(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def log_folder() -> Path:
-    """Where logs are kept. Raises OSError where none can be."""
+    """The folder for logs. Raises OSError if it cannot be created."""
     folder = state_home() / "logs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -113,7 +115,7 @@ def _home(environment: Mapping[str, str], variable: str, default: str) -> Path:
 
 
 def open_session(settings: Mapping[str, str], checkpoint: str | None) -> Session:
-    """A session with these options; Spark starts with its first statement that needs it."""
+    """A session with these options; Spark starts with the first statement that needs it."""
     import tidemark
 
     for_spark = {key: value for key, value in settings.items() if key.startswith("spark.")}

@@ -1,4 +1,4 @@
-"""One line at the bottom that says what is going on, redrawn in place."""
+"""A status line at the bottom of the terminal, redrawn in place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ERASE = "\r\x1b[K"
 
 
 class StatusLine:
-    """A spinner with a text on stderr; nothing at all where it could not be erased again."""
+    """A spinner with a message on stderr; nothing at all if it could not be erased again."""
 
     def __init__(self, terminal: Terminal, *, shown: bool = True) -> None:
         self._terminal = terminal
@@ -53,7 +53,7 @@ class StatusLine:
 
     @contextmanager
     def below_what_is_printed(self) -> Iterator[None]:
-        """While entered, what other threads print on the screen stands above the line."""
+        """While entered, what other threads print appears above the line."""
         before = sys.stdout, sys.stderr
         if self._shown:
             streams = self._terminal.out, self._terminal.err
@@ -73,7 +73,7 @@ class StatusLine:
 
 
 class _Above:
-    """A stream whose every write erases the status line first; it comes back by itself."""
+    """A stream that erases the status line before each write; the line is redrawn later."""
 
     def __init__(self, status: StatusLine, stream: TextIO) -> None:
         self._status = status
@@ -107,7 +107,7 @@ def describe_progress(progress: Progress) -> str:
 
 
 def describe_operators(progress: Progress) -> list[str]:
-    """A line for each operator that keeps state: what went through it, and what it keeps."""
+    """A line for each stateful operator: the rows that went through it, and its state."""
     return [_describe_operator(operator) for operator in progress.operators]
 
 
@@ -124,7 +124,7 @@ def _describe_operator(operator: OperatorProgress) -> str:
 
 
 def moment(watermark: str) -> str:
-    """`2024-01-01 00:00:05.000` for the time as Spark writes it; the last of all is the end."""
+    """Spark's timestamp as `2024-01-01 00:00:05.000`, or the end of time as a word."""
     if watermark.startswith("9999-"):
         return "at the end of input"
     return watermark.replace("T", " ").removesuffix("Z")

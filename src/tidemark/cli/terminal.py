@@ -1,4 +1,4 @@
-"""Where output goes: results to `out`, all that is said about them to `err`."""
+"""Where output goes: results to `out`, messages to `err`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CODES = {
 
 
 class Terminal:
-    """The two output streams, and whether each takes colours and may be redrawn."""
+    """The two output streams, and whether each supports colors and redrawing."""
 
     def __init__(
         self,
@@ -39,17 +39,17 @@ class Terminal:
         self.err_color = _wants_color(color, self.err_is_screen, environment)
 
     def write(self, text: str) -> None:
-        """Results. They are on their way when this returns."""
+        """Print results; they have been flushed when this returns."""
         self.out.write(text)
         self.out.flush()
 
     def say(self, text: str) -> None:
-        """A line about what happens, on stderr."""
+        """Print a message on stderr."""
         self.err.write(f"{text}\n")
         self.err.flush()
 
     def paint(self, text: str, style: str) -> str:
-        """Text in a style, for stdout."""
+        """A string in a style, for stdout."""
         return paint(text, style) if self.out_color else text
 
     def paint_err(self, text: str, style: str) -> str:
@@ -73,7 +73,7 @@ class Terminal:
 
 
 def paint(text: str, style: str) -> str:
-    """The text between ANSI codes: `paint("no", "bold red")`."""
+    """A string between ANSI codes: `paint("no", "bold red")`."""
     codes = ";".join(_CODES[word] for word in style.split())
     return f"\x1b[{codes}m{text}\x1b[0m"
 

@@ -1,4 +1,4 @@
-"""`tidemark verify`: a script's queries as a stream and as a batch, compared."""
+"""`tidemark verify`: compares a script's queries as a stream and as a batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def verify_command(
     *,
     debug: bool,
 ) -> None:
-    """Raises Failed if a query gives other rows as a batch than as a stream."""
+    """Raises Failed if a query returns other rows as a batch than as a stream."""
     from tidemark.session.verify import verify
 
     scripts = read_scripts(file, execute)

@@ -1,4 +1,4 @@
-"""The forms a query's changes are written in, as they come."""
+"""The formats in which a query's changes are printed as they arrive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tidemark.catalog.tables import Changelog
-from tidemark.cli.choices import Output
+from tidemark.cli.choices import ResultFormat
 from tidemark.cli.grid import Grid
 from tidemark.cli.status import count
 from tidemark.cli.terminal import Terminal
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from tidemark.cli.asked import AskedResult
 
 
-class View(Protocol):
-    """Takes the changes of one query. `status` is what the status line would say."""
+class ResultView(Protocol):
+    """Prints the changes of one query. `status` is the content of the status line."""
 
-    # Whether the view has the screen to itself, so that no status line may be drawn.
+    # Whether the view controls the screen, so that no status line may be drawn.
     owns_screen: bool
 
     def show(self, changes: Sequence[Change], status: str) -> None: ...
 
     def close(self, *, failed: bool = False) -> None:
-        """All changes have come, or no more are wanted, or the query has failed."""
+        """There are no more changes, no more are wanted, or the query has failed."""
 
 
 class JsonLines:
-    """`{"op": "+I", "row": {...}}`, one line a change."""
+    """`{"op": "+I", "row": {...}}`, one change per line."""
 
     def __init__(self, columns: Sequence[Column], terminal: Terminal) -> None:
         self.owns_screen = terminal.out_is_screen
@@ -45,7 +45,7 @@ class JsonLines:
             self._terminal.write("".join(map(self._line, changes)))
 
     def close(self, *, failed: bool = False) -> None:
-        """Every line is complete."""
+        """Nothing to do: every line is complete."""
 
     def _line(self, change: Change) -> str:
         entry = {"op": change.kind, "row": json_row(change.row, self._columns)}
@@ -53,7 +53,7 @@ class JsonLines:
 
 
 class Csv:
-    """A header and comma-separated values; the first column is `op` where rows may change."""
+    """A header and comma-separated values; the first column is `op` if rows can change."""
 
     def __init__(self, columns: Sequence[Column], terminal: Terminal, *, kinds: bool) -> None:
         self.owns_screen = terminal.out_is_screen
@@ -68,7 +68,7 @@ class Csv:
             self._write(map(self._cells, changes))
 
     def close(self, *, failed: bool = False) -> None:
-        """Every line is complete."""
+        """Nothing to do: every line is complete."""
 
     def _cells(self, change: Change) -> list[str]:
         values = [_csv_text(change.row[c.name], c) for c in self._columns]
@@ -87,8 +87,8 @@ def _csv_text(value: object, column: Column) -> str:
     return written if isinstance(written, str) else json.dumps(written, ensure_ascii=False)
 
 
-class Table:
-    """An aligned table. The first rows are held back to learn the widths of the columns."""
+class AlignedTable:
+    """An aligned table. The first rows are held back to find the widths of the columns."""
 
     LOOKS_AT = 1000
 
@@ -116,7 +116,7 @@ class Table:
 
     def _begin(self) -> None:
         rows, self._held = self._held or [], None
-        # From here on lines appear by themselves; a spinner between them would smear.
+        # From now on lines appear one by one; a spinner between them would smear.
         self.owns_screen = self._terminal.out_is_screen
         self._grid.fit(rows)
         too_wide = self._grid.line_width > self._terminal.width
@@ -136,8 +136,8 @@ class Table:
         self._terminal.write("".join(f"{line}\n" for line in lines))
 
 
-class Stream:
-    """A table whose lines appear as rows come, for queries that never end."""
+class StreamedTable:
+    """A table whose lines appear as rows arrive, for unbounded queries."""
 
     def __init__(self, columns: Sequence[Column], terminal: Terminal, *, kinds: bool) -> None:
         self.owns_screen = terminal.out_is_screen
@@ -151,51 +151,51 @@ class Stream:
             self._lines([self._grid.line(self._grid.cells(change)) for change in changes])
 
     def close(self, *, failed: bool = False) -> None:
-        """Every line is complete."""
+        """Nothing to do: every line is complete."""
 
     def _lines(self, lines: Sequence[str]) -> None:
         self._terminal.write("".join(f"{line}\n" for line in lines))
 
 
-def choose_view(output: Output, result: AskedResult, terminal: Terminal) -> View:
-    """The view for a query in an output format: live on a screen, plain lines elsewhere."""
+def choose_view(output: ResultFormat, result: AskedResult, terminal: Terminal) -> ResultView:
+    """The view for a query in an output format: live on a screen, plain lines otherwise."""
     columns = result.columns
     kinds = result.changelog is not Changelog.APPEND
-    if output is Output.jsonl:
+    if output is ResultFormat.jsonl:
         return JsonLines(columns, terminal)
-    if output is Output.csv:
+    if output is ResultFormat.csv:
         return Csv(columns, terminal, kinds=kinds)
     if result.bounded:
-        return Table(columns, terminal, kinds=kinds)
+        return AlignedTable(columns, terminal, kinds=kinds)
     if not terminal.out_is_screen:
-        return Stream(columns, terminal, kinds=kinds)
+        return StreamedTable(columns, terminal, kinds=kinds)
     from tidemark.cli.live import Live
 
     return Live(columns, terminal, kinds=kinds, key=_positions(result))
 
 
-def show_table(result: AskedResult, output: Output, terminal: Terminal) -> None:
-    """What SHOW, DESCRIBE or EXPLAIN answered; a single long text stands as it is."""
+def show_table(result: AskedResult, output: ResultFormat, terminal: Terminal) -> None:
+    """Print the rows of SHOW, DESCRIBE or EXPLAIN; a single multi-line string as it is."""
     columns = result.columns
     rows = [Change("+I", row) for row in result.rows()]
-    if output is Output.table and _is_text(rows, columns):
+    if output is ResultFormat.table and _is_text(rows, columns):
         terminal.write(f"{rows[0].row[columns[0].name]}\n")
         return
-    view: View
-    if output is Output.jsonl:
+    view: ResultView
+    if output is ResultFormat.jsonl:
         view = JsonLines(columns, terminal)
-    elif output is Output.csv:
+    elif output is ResultFormat.csv:
         view = Csv(columns, terminal, kinds=False)
     else:
-        view = Table(columns, terminal, kinds=False)
+        view = AlignedTable(columns, terminal, kinds=False)
     view.show(rows, "")
     view.close()
-    if output is Output.table:
+    if output is ResultFormat.table:
         terminal.say(terminal.paint_err(count(len(rows)), "dim"))
 
 
 def _positions(result: AskedResult) -> list[int]:
-    """Where the key stands by which an upsert changelog replaces rows; empty for others."""
+    """The positions of the key by which an upsert changelog replaces rows; empty for others."""
     if result.changelog is not Changelog.UPSERT or not result.keys:
         return []
     names = [column.name for column in result.columns]

@@ -1,4 +1,4 @@
-"""Threads for what may block, so that the main one can draw, and answer to Ctrl-C."""
+"""Threads for calls that may block, so that the main thread can draw and respond to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tidemark.rows import Change
 
 T = TypeVar("T")
 
-# How long the main thread sleeps at most before it draws and looks for signals again.
+# The maximum time the main thread sleeps before it redraws and checks for signals.
 TICK_SECONDS = 0.1
 
 
 class Worker:
-    """Runs calls one after another on one thread; the session's calls stay together that way.
+    """Runs calls one after another on one thread, so that a session's calls stay on it.
 
-    The thread is a daemon: a process that is told to end while Spark starts can end.
+    The thread is a daemon, so that the process can end while Spark is starting.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Worker:
         threading.Thread(target=self._run, name="tidemark-session", daemon=True).start()
 
     def call(self, function: Callable[[], T], tick: Callable[[], None]) -> T:
-        """The function's result or exception; `tick` runs here while it is awaited."""
+        """The function's result or exception; meanwhile this thread calls `tick`."""
         future: Future[T] = Future()
         self._calls.put((future, function))
         while not wait([future], TICK_SECONDS).done:
@@ -46,9 +46,9 @@ class Worker:
 
 
 class Feed:
-    """The changes of a query, taken by one thread as another one reads them.
+    """The changes of a query, read on one thread and consumed on another.
 
-    The reader pauses when it is far ahead, so that a slow screen does not fill the memory.
+    The reader pauses when it is far ahead, so that a slow screen does not fill up memory.
     """
 
     MOST_WAITING = 10_000
@@ -64,11 +64,12 @@ class Feed:
         ).start()
 
     def take(self) -> list[Change]:
-        """What has come since the last call; waits a moment for the first. Raises what the
-        query failed with, after the changes that came before."""
+        """The changes since the last call; waits a moment for the first. Raises the query's
+        error after the changes that came before it.
+        """
         self._news.wait(TICK_SECONDS)
         self._news.clear()
-        # Looked at first: an error seen here came after every change that is waiting now.
+        # Read first: an error seen here came after every change that is waiting now.
         error = self._error
         taken = [self._waiting.popleft() for _ in range(len(self._waiting))]
         if not taken and error is not None:
@@ -80,7 +81,7 @@ class Feed:
         return self._ended.is_set() and not self._waiting and self._error is None
 
     def close(self) -> None:
-        """Let the reader end without anybody taking the rest."""
+        """Let the reader end although nobody takes the rest."""
         self._closed.set()
 
     def join(self, seconds: float) -> bool:
@@ -105,6 +106,6 @@ class Feed:
 
 
 def _close(changes: Iterator[Change]) -> None:
-    """Closing a generator stops the query behind it; other iterators have nothing to close."""
+    """Closing a generator stops its query; other iterators have nothing to close."""
     if hasattr(changes, "close"):
         cast(Any, changes).close()

@@ -1,4 +1,4 @@
-"""Function calls, also those with keywords among their arguments."""
+"""Function calls, including those with keywords among their arguments."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class CallParser(JsonParser):
         return arguments, order
 
     def argument(self, value: Callable[[], exp.Expression]) -> exp.Expression:
-        """One argument, perhaps with its name; `value` reads what follows the name."""
+        """One argument, which may be named; `value` parses what follows the name."""
         start = self.here
         if self.take("*"):
             return self.located(exp.Star(), start)
@@ -124,7 +124,7 @@ class CallParser(JsonParser):
         return self._anonymous(name, symbol, what or exp.Literal.string(" "), self.expression())
 
     def _position(self, name: str) -> exp.Expression:
-        # The operand binds tighter than IN, which would be read as the predicate otherwise.
+        # The operand binds tighter than IN; otherwise IN would be parsed as the predicate.
         what = self._operators(RANGE + 1)
         self.expect("IN")
         where = self.expression()

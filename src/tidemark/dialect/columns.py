@@ -30,7 +30,7 @@ class ColumnParser(QueryParser):
         return s.Name(tuple(parts), self.span_from(start))
 
     def options(self) -> tuple[s.Option, ...]:
-        """`('key' = 'value', ...)`, also empty, with bare keys and a trailing comma."""
+        """`('key' = 'value', ...)`; may be empty, may contain bare keys, may end with a comma."""
         self.expect("(")
         found: list[s.Option] = []
         while not self.take(")"):
@@ -50,7 +50,7 @@ class ColumnParser(QueryParser):
         return s.Option(key, value, self.span_from(start))
 
     def option_key(self) -> str:
-        """`'key'`, `key`, `dotted.key`, `dashed-key` or a name in back quotes."""
+        """`'key'`, `key`, `dotted.key`, `dashed-key` or a name in backquotes."""
         if self.at(STRING):
             return string_of(self)
         if self.key != NAME and not self.at_word():

@@ -14,7 +14,7 @@ from tidemark.dialect.spans import mark
 from tidemark.dialect.tokens import scan
 from tidemark.errors import NotSupported, ParseError, Source, Span
 
-# Expressions nested deeper are refused, so that no reader of a tree runs out of stack.
+# Deeper expressions are rejected, so that code that walks a tree does not overflow the stack.
 MAX_DEPTH = 100
 
 STRING, NAME, NUMBER, DOUBLE, END = "<string>", "<name>", "<number>", "<double>", "<end>"
@@ -32,7 +32,7 @@ Item = TypeVar("Item")
 
 
 class Cursor:
-    """A place in a list of tokens.
+    """A position in a list of tokens.
 
     `key` is what grammar rules look at: a word in upper case, a mark such as `(`, or one of the
     classes STRING, NAME, NUMBER, DOUBLE and END.
@@ -120,7 +120,7 @@ class Cursor:
         return items
 
     def expect_close(self, close: str) -> None:
-        """The end of a list, or a hint that a comma is missing in it."""
+        """The end of a list; on failure, hint that a comma is missing."""
         if self.take(close):
             return
         starts_item = self.at(STRING, NAME, NUMBER, DOUBLE) or self.key.isidentifier()
@@ -133,20 +133,20 @@ class Cursor:
         return self.key == NAME or (self.at_word() and self.key not in RESERVED)
 
     def at_alias(self) -> bool:
-        """A name that may follow without AS; Flink does not know EMIT, which begins a clause."""
+        """A name that can follow without AS. Flink does not allow EMIT here: it begins a clause."""
         return self.at_name() and not (self.at("EMIT") and self.peek() in ("WITH", "WITHOUT"))
 
     def at_word(self) -> bool:
         return self.here < len(self.tokens) and self.token.token_type is TokenType.VAR
 
     def name(self, what: str = "a name") -> str:
-        """A name that is not a reserved word, without its quotes."""
+        """A name without its quotes; reserved words are not allowed."""
         if not self.at_name():
             self.fail_expecting(what)
         return self.next().text
 
     def any_word(self, what: str) -> str:
-        """A name where keywords are allowed too, such as after a dot."""
+        """A name in a position where keywords are allowed too, such as after a dot."""
         if self.key != NAME and not self.at_word():
             self.fail_expecting(what)
         return self.next().text
@@ -154,7 +154,7 @@ class Cursor:
     # --- places --------------------------------------------------------------------------------
 
     def span_from(self, start: int) -> Span:
-        """From the token numbered `start` up to the last one taken."""
+        """The span from token number `start` to the last token taken."""
         if not self.tokens:
             return self.span_here()
         first = min(start, len(self.tokens) - 1)
@@ -164,12 +164,12 @@ class Cursor:
     def span_here(self) -> Span:
         if self.here < len(self.tokens):
             return Span(self.token.start, self.token.end + 1)
-        # A caret after the end: something is missing there.
+        # At the end, the caret points after the last token: something is missing there.
         end = self.tokens[-1].end + 1 if self.tokens else 0
         return Span(end, end + 1)
 
     def located(self, node: Node, start: int) -> Node:
-        """The node, knowing that it was read from token `start` up to here."""
+        """The node, marked as parsed from the tokens from `start` to here."""
         mark(node, self.span_from(start))
         return node
 
@@ -184,7 +184,7 @@ class Cursor:
     def refuse(
         self, feature: str, *, start: int | None = None, hint: str | None = None
     ) -> NoReturn:
-        """A feature known by name that is not supported; points from token `start` to here."""
+        """Reject a known feature that is not supported; the span runs from token `start`."""
         at = self.span_here() if start is None else self.span_from(start)
         raise NotSupported(f"{feature} is not supported", at=at, source=self.source, hint=hint)
 

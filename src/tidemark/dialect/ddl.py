@@ -9,7 +9,7 @@ from tidemark.dialect import statements as s
 from tidemark.dialect.columns import ColumnParser
 from tidemark.dialect.literals import string_of
 
-# Objects that Flink can create and Tidemark cannot, with what to do instead.
+# Objects that Flink can create and Tidemark cannot, with an alternative.
 _UNSUPPORTED_OBJECTS = {
     "MODEL": None,
     "CONNECTION": None,
@@ -86,7 +86,7 @@ class DdlParser(ColumnParser):
         )
 
     def _table_body(self) -> _TableBody:
-        """`(column, WATERMARK ..., PRIMARY KEY ...)`; a comma may trail."""
+        """`(column, WATERMARK ..., PRIMARY KEY ...)`; a trailing comma is allowed."""
         self.expect("(")
         body = _TableBody()
         while not self.take(")"):

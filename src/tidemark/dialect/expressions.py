@@ -26,7 +26,7 @@ class ExpressionParser(OperatorParser):
 
     @abstractmethod
     def call(self, start: int, names: list[str]) -> exp.Expression:
-        """The rest of a function call whose name was read; at its opening parenthesis."""
+        """Parse the rest of a function call after its name, starting at the opening parenthesis."""
 
     # --- operands ------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ class ExpressionParser(OperatorParser):
         return self.located(exp.Neg(this=operand), start) if negative else operand
 
     def _fields(self, operand: exp.Expression, start: int) -> exp.Expression:
-        """Fields and elements of an operand: `.name` and `[index]`."""
+        """Field and element access on an operand: `.name` and `[index]`."""
         if self.at(".") and isinstance(operand, exp.Literal) and operand.is_number:
             self.fail("a number does not have fields")
         count = 0
@@ -118,7 +118,7 @@ class ExpressionParser(OperatorParser):
 
     # --- literals ------------------------------------------------------------------------------
 
-    def _text(self) -> exp.Expression:
+    def _string(self) -> exp.Expression:
         if self.token.text[0] in "xX":
             return exp.HexString(this=binary_of(self))
         return exp.Literal.string(string_of(self))
@@ -274,7 +274,7 @@ class ExpressionParser(OperatorParser):
         )
 
     _PRIMARIES: dict[str, Callable[[ExpressionParser], exp.Expression]] = {  # noqa: RUF012
-        STRING: _text,
+        STRING: _string,
         NUMBER: _number,
         DOUBLE: _double_quoted,
         "(": _parenthesis,
@@ -286,7 +286,7 @@ class ExpressionParser(OperatorParser):
         "UNKNOWN": _constant_word,
     }
 
-    # Words that begin something special when the right thing follows; else they are names.
+    # Words that are special only if the right token follows; otherwise they are names.
     _SPECIAL_WORDS: dict[str, Callable[[ExpressionParser], exp.Expression | None]] = {  # noqa: RUF012
         "DATE": _typed_literal,
         "TIME": _typed_literal,

@@ -9,7 +9,7 @@ from tidemark.dialect.over import OverParser
 
 
 class JsonParser(OverParser):
-    """Adds the inside of JSON functions, up to their closing parenthesis."""
+    """Adds the arguments of JSON functions, up to the closing parenthesis."""
 
     def _json_path(self, name: str) -> exp.Expression:
         """JSON_VALUE, JSON_QUERY and JSON_EXISTS: input, path and clauses."""

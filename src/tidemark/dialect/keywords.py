@@ -1,4 +1,4 @@
-"""The words that Flink 2.3 accepts as names only in back quotes, found by asking it."""
+"""The words that Flink 2.3 accepts as names only in backquotes, found by testing it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ CALLED_WITHOUT_PARENTHESES = frozenset(
     """.split()  # noqa: SIM905
 )
 
-# Words that are never a function's name, even when a parenthesis follows: `FROM (`, `CAST (`.
+# Words that are never function names, even before a parenthesis: `FROM (`, `CAST (`.
 NEVER_CALLED = frozenset(
     """
     ALL AND ANY AS BETWEEN BY CASE CAST CREATE CROSS CURSOR DESCRIPTOR DISTINCT DROP ELSE END EXCEPT
@@ -72,12 +72,12 @@ _PLAIN_NAME = re.compile(r"[^\W\d][\w$]*")
 
 
 def is_plain(name: str) -> bool:
-    """Is a name made of letters, digits and underscores?"""
+    """Whether a name consists of letters, digits and underscores."""
     return _PLAIN_NAME.fullmatch(name) is not None
 
 
 def needs_quotes(name: str) -> bool:
-    """Whether a name must be written in back quotes."""
+    """Whether a name must be written in backquotes."""
     return name.upper() in RESERVED or not is_plain(name)
 
 
@@ -90,7 +90,7 @@ _PATH = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 
 def quoted_path(path: str) -> str:
-    """A path such as `db.orders` with each of its parts quoted; what is no path is one name.
+    """A path such as `db.orders` with each part quoted; anything else is quoted as one name.
 
     >>> quoted_path("db.my orders"), quoted_path("`a.b`"), quoted_path("a..b")
     ('`db`.`my orders`', '`a.b`', '`a..b`')

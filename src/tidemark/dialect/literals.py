@@ -1,4 +1,4 @@
-"""String literals: prefixes, escapes, and how a string is quoted again."""
+"""String literals: prefixes, escapes and quoting."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _ESCAPED = "(?:([0-9A-Fa-f]{4})|\\+([0-9A-Fa-f]{6})|(ESC))"
 
 
 def quoted_string(text: str) -> str:
-    """The string in single quotes, as SQL writes it."""
+    """The string in single quotes, as in SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def string_of(cursor: Cursor, what: str = "a string in single quotes") -> str:
-    """The content of the string literal here, and of those that continue it on later lines."""
+    """The content of the string literal here, including its continuations on later lines."""
     if not cursor.at(STRING):
         cursor.fail_expecting(what)
     parts = [_one_string(cursor)]

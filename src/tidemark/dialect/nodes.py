@@ -14,10 +14,10 @@ of both shapes. A field of anything else (`(row).a`, `f(x).a`, `arr[1].a`) is
 `exp.Column(this=Star, table=t)` (and `a.b.*` has `db`), `(row).*` is `exp.Dot(row, Star)`.
 
 **Calls.** Every call is `exp.Anonymous(this=<name as written>, expressions=[arguments])`:
-nothing is canonicalised, and `==` ignores the case of the name. Parenthesis-free functions
+nothing is canonicalized, and `==` ignores the case of the name. Parenthesis-free functions
 (`CURRENT_TIMESTAMP`, `CURRENT_DATE`, `CURRENT_TIME`, `LOCALTIME`, `LOCALTIMESTAMP`,
 `CURRENT_CATALOG`, ...) have no arguments. A qualified name (`cat.db.f(x)`) is a `QualifiedCall`,
-a subclass of Anonymous. Calls with keywords inside come with normalised arguments, the keyword
+a subclass of Anonymous. Calls with keywords inside come with normalized arguments, the keyword
 as a `Symbol` in upper case:
 
     EXTRACT(DAY FROM x)             EXTRACT[Symbol(DAY), x]
@@ -101,7 +101,7 @@ from tidemark.types import DataType
 class TypeNode(exp.Expression):
     """The target of a cast. `data_type` is a `tidemark.types.DataType`; make one with `of`."""
 
-    # Types of one shape share a hash; with the text beside the type, nodes compare rightly.
+    # Types of the same shape share a hash; comparing the type string too tells nodes apart.
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "type": True}
     _hash_raw_args: ClassVar[bool] = True
 
@@ -117,7 +117,7 @@ class TypeNode(exp.Expression):
 
 
 class TypedLiteral(exp.Expression, exp.Condition):
-    """`DATE '2024-01-01'`: `kind` is DATE, TIME, TIMESTAMP or TIMESTAMP_LTZ, `this` the text."""
+    """`DATE '2024-01-01'`: `kind` is DATE, TIME, TIMESTAMP or TIMESTAMP_LTZ, `this` the string."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "kind": True}
     _hash_raw_args: ClassVar[bool] = True
@@ -126,9 +126,9 @@ class TypedLiteral(exp.Expression, exp.Condition):
 class IntervalLiteral(exp.Expression, exp.Condition):
     """`INTERVAL [-]'1:30' MINUTE(2) TO SECOND(3)`.
 
-    `this` is the text between the quotes, `first` and `last` the units in upper case and singular
-    (`last` None when there is one unit), `precision` the digits of the first unit, `fraction`
-    those of the seconds (None when not given), `negative` is True after a minus before the text.
+    `this` is the string between the quotes, `first` and `last` the units in singular upper case
+    (`last` is None if there is one unit), `precision` the digits of the first unit, `fraction`
+    those of the seconds (None if not given); `negative` is True after a minus sign.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {
@@ -143,20 +143,21 @@ class IntervalLiteral(exp.Expression, exp.Condition):
 
 
 class Unknown(exp.Expression, exp.Condition):
-    """The truth value UNKNOWN: a BOOLEAN null."""
+    """The truth value UNKNOWN: a BOOLEAN NULL."""
 
     arg_types: ClassVar[dict[str, bool]] = {}
 
 
 class OuterValue(exp.Expression, exp.Condition):
-    """A value of the query around a subquery, inside the subquery's condition: the planner
-    puts what IN compares there."""
+    """A value of the outer query inside a subquery's condition: the planner puts the left operand
+    of IN here.
+    """
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
 class Symbol(exp.Expression):
-    """A keyword used as an argument, such as DAY in `EXTRACT(DAY FROM ts)`; upper case."""
+    """A keyword used as an argument, in upper case, such as DAY in `EXTRACT(DAY FROM ts)`."""
 
     _hash_raw_args: ClassVar[bool] = True
 
@@ -225,8 +226,9 @@ class JsonCall(exp.Expression, exp.Condition):
 
 
 class JsonBehavior(exp.Expression):
-    """What ON EMPTY or ON ERROR gives: `kind` is NULL, ERROR, TRUE, FALSE, UNKNOWN, EMPTY ARRAY,
-    EMPTY OBJECT or DEFAULT, and then `this` is the value."""
+    """The result for ON EMPTY or ON ERROR: `kind` is NULL, ERROR, TRUE, FALSE, UNKNOWN, EMPTY
+    ARRAY, EMPTY OBJECT or DEFAULT, in which case `this` is the value.
+    """
 
     arg_types: ClassVar[dict[str, bool]] = {"this": False, "kind": True}
 
@@ -323,8 +325,9 @@ class MatchRecognize(exp.Expression):
 
 
 class AfterMatch(exp.Expression):
-    """AFTER MATCH SKIP: `kind` is PAST LAST ROW, TO NEXT ROW, TO FIRST or TO LAST; `this` then is
-    the variable's Identifier."""
+    """AFTER MATCH SKIP: `kind` is PAST LAST ROW, TO NEXT ROW, TO FIRST or TO LAST; for the last
+    two, `this` is the variable's Identifier.
+    """
 
     arg_types: ClassVar[dict[str, bool]] = {"this": False, "kind": True}
 
@@ -366,8 +369,9 @@ class PatternAnchor(exp.Expression):
 
 
 class PatternRepeat(exp.Expression):
-    """`a{2,5}?`: `this` from `least` to `most` times (`most` None without bound); `greedy` unless
-    a question mark follows. `*`, `+` and `?` are 0 to any, 1 to any, 0 to 1."""
+    """`a{2,5}?`: `this` from `least` to `most` times (`most` is None if unbounded); `greedy` unless
+    a question mark follows. `*`, `+` and `?` are 0 to any, 1 to any, 0 to 1.
+    """
 
     arg_types: ClassVar[dict[str, bool]] = {
         "this": True,
@@ -378,7 +382,7 @@ class PatternRepeat(exp.Expression):
 
 
 def name_path(node: exp.Expression) -> tuple[exp.Identifier | exp.Star, ...] | None:
-    """The parts of a dotted name, first to last, or None when the node is something else."""
+    """The parts of a dotted name, first to last, or None for any other node."""
     if isinstance(node, exp.Column):
         parts = [node.args.get(key) for key in ("catalog", "db", "table", "this")]
         return tuple(part for part in parts if part is not None)

@@ -1,4 +1,4 @@
-"""Operators of scalar expressions, binding as tightly as in Flink."""
+"""Operators of scalar expressions, with Flink's precedence."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tidemark.dialect import nodes
 from tidemark.dialect.cursor import MAX_DEPTH
 from tidemark.dialect.types import TypeParser
 
-# How tightly operators bind, from the loosest to the tightest; observed on Flink 2.3.
+# Precedence of operators, loosest first; observed on Flink 2.3.
 OR, AND, NOT, IS, COMPARISON, RANGE, SUM, PRODUCT, SIGN = range(1, 10)
 
-# One more operator in a row than this is refused: each makes the tree one level deeper.
+# Longer chains of operators are rejected: each operator makes the tree one level deeper.
 MAX_OPERATORS = 200
 
 BINARY: dict[str, tuple[int, type[exp.Expression]]] = {
@@ -63,7 +63,7 @@ class OperatorParser(TypeParser):
 
     @abstractmethod
     def query(self) -> exp.Expression:
-        """A query, for those in expressions."""
+        """A query inside an expression."""
 
     @abstractmethod
     def subquery(self) -> exp.Expression:
@@ -71,14 +71,14 @@ class OperatorParser(TypeParser):
 
     @abstractmethod
     def _operand(self, loosest: int) -> exp.Expression:
-        """An operand, with the prefix operators before it."""
+        """An operand and the prefix operators before it."""
 
     def expression(self) -> exp.Expression:
         with self.deeper():
             return self._operators(OR)
 
     def starts_query(self, ahead: int = 0) -> bool:
-        """Whether a query starts here, or parentheses after which only a query continues."""
+        """Whether a query starts here, or parentheses that can only contain a query."""
         while self.peek(ahead) == "(" and ahead <= MAX_DEPTH:
             if self.key_after_closing(self.here + ahead) not in QUERY_GOES_ON:
                 return False
@@ -86,7 +86,7 @@ class OperatorParser(TypeParser):
         return self.peek(ahead) in QUERY_STARTS
 
     def _operators(self, loosest: int) -> exp.Expression:
-        """An operand and all operators after it that bind at least as tightly as `loosest`."""
+        """An operand and all following operators that bind at least as tightly as `loosest`."""
         start = self.here
         left = self._operand(loosest)
         count = 0
@@ -105,7 +105,7 @@ class OperatorParser(TypeParser):
             )
 
     def _extend(self, left: exp.Expression, loosest: int) -> exp.Expression | None:
-        """`left` with the next operator, or None if there is none that binds tightly enough."""
+        """`left` with the next operator, or None if no operator binds tightly enough."""
         key = self.key
         if key in BINARY:
             tightness, node = BINARY[key]

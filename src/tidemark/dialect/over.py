@@ -1,4 +1,4 @@
-"""What may follow a call: null treatment, WITHIN GROUP, FILTER, OVER and its windows."""
+"""What can follow a call: null treatment, WITHIN GROUP, FILTER, OVER and its windows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidemark.dialect.expressions import ExpressionParser, identifier
 
 
 class OverParser(ExpressionParser):
-    """Adds windows, orders and the suffixes of calls."""
+    """Adds windows, ordering and the suffixes of calls."""
 
     def _identifier(self) -> exp.Expression:
         start = self.here

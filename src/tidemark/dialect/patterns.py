@@ -137,11 +137,11 @@ class PatternParser(CallParser):
         if not self.at("{") or self.peek() == "-":
             return None
         self.here += 1
-        least = 0 if self.at(",") else self._whole(0, 10_000, "a repetition count")
+        least = 0 if self.at(",") else self._integer(0, 10_000, "a repetition count")
         most: int | None = least
         if self.take(","):
             most = None
             if self.at(NUMBER):
-                most = self._whole(max(least, 1), 10_000, "a repetition count")
+                most = self._integer(max(least, 1), 10_000, "a repetition count")
         self.expect("}")
         return least, most

@@ -1,4 +1,4 @@
-"""Calls, what follows them, and their arguments to Flink SQL text."""
+"""Prints calls, what follows them, and their arguments as Flink SQL."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ _SPECIAL_CALLS: dict[str, Callable[[ExpressionPrinter, list[exp.Expression]], st
 
 
 def _call_name(name: str) -> str:
-    """Any plain word can be called, but for those that begin something else."""
+    """Any plain word can be called, except those that start a different construct."""
     if is_plain(name) and name.upper() not in NEVER_CALLED:
         return name
     return "`" + name.replace("`", "``") + "`"

@@ -1,4 +1,4 @@
-"""Scalar expressions to Flink SQL text: layout, operators, names, literals."""
+"""Prints scalar expressions as Flink SQL: layout, operators, names, literals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SYMBOLS |= {
     exp.Overlaps: ("OVERLAPS", COMPARISON),
 }
 
-# The predicates that carry NOT inside them, and how tightly they bind.
+# The predicates that contain their own NOT, and their precedence.
 _NEGATABLE: dict[type[exp.Expression], int] = {
     exp.In: RANGE,
     exp.Between: RANGE,
@@ -33,9 +33,9 @@ _NEGATABLE: dict[type[exp.Expression], int] = {
 
 
 class ExpressionPrinter:
-    """Prints trees; `pretty` gives each clause of a query a line of its own.
+    """Prints trees; with `pretty`, each clause of a query is on a line of its own.
 
-    Nested lines are indented while printing and never afterwards: a string may contain line breaks.
+    Nested lines are indented while printing, never afterwards: a string may contain line breaks.
     """
 
     def __init__(self, *, pretty: bool) -> None:
@@ -43,7 +43,7 @@ class ExpressionPrinter:
         self.level = 0
 
     def print(self, node: exp.Expression, least: int = OR) -> str:
-        """The text of a node in a place where operators looser than `least` need parentheses."""
+        """A node's SQL where operators looser than `least` need parentheses."""
         if isinstance(node, exp.Not):
             return self._not(node, least)
         if type(node) in _SYMBOLS:
@@ -57,11 +57,11 @@ class ExpressionPrinter:
 
     @property
     def line(self) -> str:
-        """A line break, or a space when everything goes on one line."""
+        """A line break, or a space if everything is on one line."""
         return "\n" + "  " * self.level if self.pretty else " "
 
     def block(self, write: Callable[[], str]) -> str:
-        """Text in parentheses on lines of its own."""
+        """SQL in parentheses, on lines of its own."""
         if not self.pretty:
             return f"({write()})"
         self.level += 1
@@ -70,7 +70,7 @@ class ExpressionPrinter:
         return f"({inside}{self.line})"
 
     def _spread(self, head: str, items: Sequence[exp.Expression]) -> str:
-        """`head a, b, c`, one to a line if they are too long for one."""
+        """`head a, b, c`, one item per line if they are too long for one."""
         flat = f"{head} {self.listed(items)}"
         if not self.pretty or ("\n" not in flat and len(flat) + 2 * self.level <= LINE_WIDTH):
             return flat
@@ -82,7 +82,7 @@ class ExpressionPrinter:
     # --- operators -----------------------------------------------------------------------------
 
     def _binary(self, node: exp.Expression) -> str:
-        """Walks down the left side in a loop: chains may be long."""
+        """Walk down the left side in a loop: chains may be long."""
         parts: list[str] = []
         while type(node) in _SYMBOLS:
             symbol, tightness = _SYMBOLS[type(node)]
@@ -233,7 +233,7 @@ class ExpressionPrinter:
 
 
 def is_json_test(node: exp.Expression) -> bool:
-    """Is this `x IS JSON ...`, which is kept as a call?"""
+    """Whether this is `x IS JSON ...`, which is represented as a call."""
     return isinstance(node, exp.Anonymous) and node.this.startswith("IS JSON")
 
 

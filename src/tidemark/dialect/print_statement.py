@@ -1,4 +1,4 @@
-"""Statements to Flink SQL text that reads back to the same statement."""
+"""Prints statements as Flink SQL that parses back to the same statement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.dialect.print_tree import TreePrinter
 
 
 class StatementPrinter(TreePrinter):
-    """Prints statements, one clause to a line."""
+    """Prints statements, one clause per line."""
 
     def __init__(self) -> None:
         super().__init__(pretty=True)
@@ -176,7 +176,7 @@ class StatementPrinter(TreePrinter):
     def _query_statement(self, query: s.Query) -> str:
         return self.print(query.query) + self._emit(query.emit)
 
-    def _emit(self, emit: s.Emit | None) -> str:
+    def _emit(self, emit: s.EmitClause | None) -> str:
         if emit is None:
             return ""
         return "\nEMIT " + ", ".join(self._strategy(strategy) for strategy in emit.strategies)

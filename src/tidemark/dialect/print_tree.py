@@ -1,4 +1,4 @@
-"""Queries and relations to Flink SQL text; with them every tree can be printed."""
+"""Prints queries and relations as Flink SQL, and so completes the printing of trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TreePrinter(CallPrinter):
     # --- queries -------------------------------------------------------------------------------
 
     def _query(self, node: exp.Expression, body: str) -> str:
-        """WITH before a query's own text, and ORDER BY, LIMIT, OFFSET after it."""
+        """A query's SQL with the WITH before it and the ORDER BY, LIMIT and OFFSET after it."""
         parts = [body]
         if node.args.get("with_") is not None:
             parts.insert(0, self.print(node.args["with_"]))
@@ -64,7 +64,7 @@ class TreePrinter(CallPrinter):
         return f"{words.get(type(node), 'GROUPING SETS')} ({self.listed(node.expressions)})"
 
     def _set_operation(self, node: exp.Expression) -> str:
-        """Walks down the left side in a loop: a long UNION is a deep tree."""
+        """Walk down the left side in a loop: a long UNION is a deep tree."""
         parts: list[str] = []
         left = node
         while isinstance(left, exp.SetOperation) and (left is node or not _modified(left)):
@@ -189,7 +189,7 @@ class TreePrinter(CallPrinter):
         return f"{self.print(node.this)} = ({self.listed(node.expressions)})"
 
     def _pattern_part(self, node: exp.Expression) -> str:
-        """A part of a pattern, in parentheses where it would fall apart without."""
+        """A part of a pattern, in parentheses where it needs them."""
         text = self.print(node)
         loose = isinstance(node, nodes.PatternChoice | nodes.PatternSequence | nodes.PatternRepeat)
         return f"({text})" if loose else text

@@ -1,4 +1,4 @@
-"""Typed statements and trees back to SQL text."""
+"""Converts typed statements and trees back to SQL."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tidemark.types import DataType
 
 
 def to_sql(thing: Script | Statement | exp.Expression | DataType) -> str:
-    """Flink SQL that reads back to the same thing.
+    """Flink SQL that parses back to the same thing.
 
-    Statements and queries take a line for each clause; scalar expressions take one line.
+    Statements and queries have one clause per line; scalar expressions are on one line.
     """
     if isinstance(thing, DataType):
         return str(thing)

@@ -9,7 +9,7 @@ from sqlglot import exp
 from tidemark.dialect import nodes
 from tidemark.dialect.cursor import NUMBER, STRING
 from tidemark.dialect.relations import RelationParser
-from tidemark.dialect.statements import Emit, EmitStrategy
+from tidemark.dialect.statements import EmitClause, EmitStrategy
 
 _UNSUPPORTED_CLAUSES = ("QUALIFY", "CONNECT", "CLUSTER", "DISTRIBUTE", "SORT", "LOCK")
 
@@ -52,7 +52,7 @@ class QueryParser(RelationParser):
     # --- set operations ------------------------------------------------------------------------
 
     def _set_operations(self) -> exp.Expression:
-        """UNION and EXCEPT from left to right, INTERSECT before them."""
+        """UNION and EXCEPT from left to right; INTERSECT binds tighter."""
         start = self.here
         left = self._intersections()
         while (word := self.take_any("UNION", "EXCEPT", "MINUS")) is not None:
@@ -241,7 +241,7 @@ class QueryParser(RelationParser):
             return self._grouping_expression(start)
 
     def _grouping_expression(self, start: int) -> exp.Expression:
-        """An expression; `(a, b)` is a group of columns here and not a row."""
+        """An expression; here `(a, b)` is a group of columns, not a row."""
         parenthesis = self.at("(")
         found = self.expression()
         if parenthesis and self.keys[self.here - 1] == ")":
@@ -271,7 +271,7 @@ class QueryParser(RelationParser):
 
     # --- EMIT ----------------------------------------------------------------------------------
 
-    def emit(self) -> Emit | None:
+    def emit(self) -> EmitClause | None:
         """`EMIT strategy [, strategy]` after a query, if present."""
         start = self.here
         if not self.take("EMIT"):
@@ -284,7 +284,7 @@ class QueryParser(RelationParser):
                 at=self.span_from(start),
                 hint="give at most one BEFORE WATERMARK and one AFTER WATERMARK",
             )
-        return Emit(strategies, self.span_from(start))
+        return EmitClause(strategies, self.span_from(start))
 
     def _strategy(self) -> EmitStrategy:
         delay = None
@@ -305,5 +305,5 @@ class QueryParser(RelationParser):
         self.take("INTERVAL")
         if not self.at(STRING, NUMBER):
             self.fail_expecting("a delay such as '1' MINUTE")
-        value = self._text().name if self.at(STRING) else self.next().text
+        value = self._string().name if self.at(STRING) else self.next().text
         return self.located(self._interval_of(value, negative=False), start)

@@ -1,4 +1,6 @@
-"""Entry points of the parser: text in, typed values out; every failure is a located `SqlError`."""
+"""Entry points of the parser: SQL text in, typed values out; every failure is an `SqlError` with a
+location.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ Found = TypeVar("Found")
 
 
 def parse_script(text: str, name: str = "<sql>") -> Script:
-    """All statements of a script. `name` is what error messages call it, such as a file name."""
+    """All statements of a script. Error messages call it `name`, such as a file name."""
     return _read(text, name, ScriptParser.script)
 
 
@@ -42,7 +44,7 @@ def _read(text: str, name: str, read: Callable[[ScriptParser], Found]) -> Found:
     try:
         return read(ScriptParser(source))
     except RecursionError:
-        # The parser counts levels itself; a caller deep in its own stack may still run out.
+        # The parser limits its depth, but a caller deep in its own stack may still overflow it.
         raise ParseError(
             "nesting is too deep",
             at=Span(0, len(text)),
@@ -55,7 +57,7 @@ def is_complete(text: str) -> bool:
     """Whether the text contains at least one complete statement and no incomplete one after it.
 
     For shells that read line by line: semicolons inside strings, names, comments and open statement
-    sets end nothing.
+    sets do not end a statement.
     """
     try:
         keys = [key_of(token) for token in scan(Source(text))]

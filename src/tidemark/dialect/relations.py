@@ -96,7 +96,7 @@ class RelationParser(PatternParser):
     def _bare_relation(self) -> exp.Expression:
         start = self.here
         if self.at("("):
-            return self._parenthesised()
+            return self._parenthesized()
         if self.take("LATERAL"):
             inner = self.subquery() if self.at("(") else self._table_call()
             return self.located(exp.Lateral(this=inner), start)
@@ -110,7 +110,7 @@ class RelationParser(PatternParser):
             return self._function()
         return self.table()
 
-    def _parenthesised(self) -> exp.Expression:
+    def _parenthesized(self) -> exp.Expression:
         start = self.here
         if self.starts_query(1):
             return self.subquery()
@@ -292,13 +292,13 @@ class RelationParser(PatternParser):
 
     def _hint_argument(self) -> exp.Expression:
         start = self.here
-        value = self._hint_text()
+        value = self._hint_string()
         if self.take("="):
-            option = nodes.HintOption(this=value, value=self._hint_text())
+            option = nodes.HintOption(this=value, value=self._hint_string())
             return self.located(option, start)
         return self.located(exp.Literal.string(value), start)
 
-    def _hint_text(self) -> str:
+    def _hint_string(self) -> str:
         if self.at(STRING):
             return string_of(self)
         if self.at(NUMBER):

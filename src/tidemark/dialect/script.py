@@ -1,4 +1,4 @@
-"""Whole scripts: statements one after the other, and those that run queries."""
+"""Whole scripts: sequences of statements, and the statements that run queries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.session import SessionParser
 
-# Statements that Flink or other databases know; the value is a hint.
+# Statements known from Flink or other databases, each with a hint.
 _UNSUPPORTED: dict[tuple[str, ...], str | None] = {
     ("MERGE", "INTO"): "use INSERT INTO a table with a primary key",
     ("UPDATE",): "insert the changed row with the same primary key",
@@ -76,7 +76,7 @@ class ScriptParser(SessionParser):
         return "separate statements with `;`" if starts else None
 
     def whole(self, read: Callable[[], Item]) -> Item:
-        """What `read` returns; it must consume all of the text but a final semicolon."""
+        """The result of `read`, which must consume all of the text up to a final semicolon."""
         found = read()
         self.take(";")
         if not self.at(END):

@@ -11,7 +11,7 @@ _SHOWN = ("TABLES", "VIEWS", "FUNCTIONS", "DATABASES", "CATALOGS", "COLUMNS", "J
 
 
 class SessionParser(AlterParser):
-    """Adds the statements of a session to data definition."""
+    """Adds session statements to data definition."""
 
     def set(self) -> s.Set:
         start = self.here

@@ -1,4 +1,4 @@
-"""Where in the source text a node comes from."""
+"""Where in the source a node comes from."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _KEY = "span"
 
 
 def mark(node: exp.Expression, span: Span) -> None:
-    """Remember the stretch of text that a node was read from. Copies of the node keep it."""
+    """Record the span of source text that a node was parsed from. Copies of the node keep it."""
     node.meta[_KEY] = (span.start, span.end)
 
 
 def span_of(node: exp.Expression) -> Span | None:
-    """The stretch of source text a node was read from, or that its parts span together.
+    """The span of source text that a node, or all its parts together, was parsed from.
 
-    None for nodes that were not made from text.
+    None for nodes that were not parsed.
     """
     own = node.meta_get(_KEY)
     if own is not None:

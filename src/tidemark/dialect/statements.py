@@ -1,7 +1,7 @@
 """The statements of a script as typed values.
 
 Queries and scalar expressions inside are sqlglot trees (see `nodes.py`). Every value that an
-error may have to point at carries the `Span` of its text.
+error may have to point at has the `Span` of its source.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class PrimaryKey:
-    """Always NOT ENFORCED: unique and non-null by the user's word."""
+    """Always NOT ENFORCED: the user guarantees that it is unique and not NULL."""
 
     columns: tuple[str, ...]
     constraint: str | None = None
@@ -193,7 +193,7 @@ class ResetOptions:
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """`after` names the column that this one follows; `first` puts it before all others."""
+    """`after` names the column that precedes the new one; `first` puts it before all others."""
 
     column: Column
     first: bool = False
@@ -265,24 +265,24 @@ class Alter:
 
 @dataclass(frozen=True, slots=True)
 class EmitStrategy:
-    """When a window shows results other than at its end. `delay` None means WITHOUT DELAY."""
+    """When a window emits results other than at its end. `delay` None means WITHOUT DELAY."""
 
     delay: exp.Expression | None
     when: Literal["BEFORE", "AFTER", "BOTH"] = "BOTH"
 
 
 @dataclass(frozen=True, slots=True)
-class Emit:
+class EmitClause:
     strategies: tuple[EmitStrategy, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A SELECT, VALUES, UNION or WITH that is a statement of its own."""
+    """A SELECT, VALUES, UNION or WITH as a statement."""
 
     query: exp.Expression
-    emit: Emit | None = None
+    emit: EmitClause | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -294,7 +294,7 @@ class Insert:
     partition: tuple[Option, ...] = ()
     options: tuple[Option, ...] = ()  # from a hint /*+ OPTIONS(...) */ after the name
     overwrite: bool = False
-    emit: Emit | None = None
+    emit: EmitClause | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
 

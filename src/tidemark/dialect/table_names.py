@@ -10,7 +10,7 @@ from tidemark.dialect import statements as s
 
 
 def table_names(statement: s.Statement) -> Iterator[s.Name]:
-    """The tables and views that a statement reads or writes, by its words alone."""
+    """The tables and views that a statement reads or writes, without looking them up."""
     match statement:
         case s.Query(query=query) | s.CreateView(query=query):
             yield from _read(query)
@@ -25,7 +25,7 @@ def table_names(statement: s.Statement) -> Iterator[s.Name]:
 
 
 def _read(query: exp.Expression) -> Iterator[s.Name]:
-    """What WITH defines in the query is no table."""
+    """A name that the query defines in WITH is not a table."""
     defined = {cte.alias for cte in query.find_all(exp.CTE)}
     for table in query.find_all(exp.Table):
         name = s.Name(tuple(part.name for part in table.parts))

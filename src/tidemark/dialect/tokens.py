@@ -1,4 +1,4 @@
-"""Text to tokens, by Flink's rules for words, quotes, numbers, comments and hints."""
+"""Splits SQL into tokens by Flink's rules for words, quotes, numbers, comments and hints."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ PUNCTUATION = {
     "=>": TokenType.FARROW,
 }
 
-# A hint opens with `/*+`. Its end is written like the end of a comment, so it is a token of its
-# own that the scanner reports only when it lies outside of comments.
+# A hint opens with `/*+`. Its end looks like the end of a comment, so it is a token of its own that
+# the scanner returns only outside of comments.
 HINT_START, HINT_END = "/*+", "*/"
 
 _TOKEN = re.compile(
@@ -74,7 +74,7 @@ class Unclosed(ParseError):
 
 
 class FlinkTokenizer(Tokenizer):
-    """Words keep their spelling and are all VAR: what is a keyword depends on the place.
+    """Words keep their case and are all VAR: what is a keyword depends on the context.
 
     Strings keep their prefix and quotes, so that a later stage can decode them and point inside.
     """
@@ -87,7 +87,7 @@ class FlinkTokenizer(Tokenizer):
 
 
 def scan(source: Source) -> list[Token]:
-    """All tokens of the source, without white space and comments."""
+    """All tokens of the source, without whitespace and comments."""
     tokens: list[Token] = []
     text, at = source.text, 0
     while at < len(text):

@@ -1,4 +1,4 @@
-"""Reading the types of Flink SQL, in all their spellings."""
+"""Parses the types of Flink SQL in all their spellings."""
 
 from __future__ import annotations
 
@@ -113,10 +113,10 @@ class TypeParser(Cursor):
     def _decimal_type(self) -> t.DataType:
         if not self.take("("):
             return t.Decimal()
-        precision = self._whole(1, t.MAX_DECIMAL_PRECISION, "the precision of a DECIMAL")
+        precision = self._integer(1, t.MAX_DECIMAL_PRECISION, "the precision of a DECIMAL")
         scale = 0
         if self.take(","):
-            scale = self._whole(0, precision, "the scale of a DECIMAL")
+            scale = self._integer(0, precision, "the scale of a DECIMAL")
         self.expect(")")
         return t.Decimal(precision, scale)
 
@@ -173,13 +173,13 @@ class TypeParser(Cursor):
         first = UNITS[self.expect_any(*UNITS)]
         precision = fraction = None
         if self.take("("):
-            precision = self._whole(1, 10, "the precision of an interval")
+            precision = self._integer(1, 10, "the precision of an interval")
             if first == "SECOND" and self.take(","):
-                fraction = self._whole(0, 9, "the precision of fractional seconds")
+                fraction = self._integer(0, 9, "the precision of fractional seconds")
             self.expect(")")
         last = self._last_unit(first)
         if last == "SECOND" and self.take("("):
-            fraction = self._whole(0, 9, "the precision of fractional seconds")
+            fraction = self._integer(0, 9, "the precision of fractional seconds")
             self.expect(")")
         return first, last, precision, fraction
 
@@ -235,18 +235,18 @@ class TypeParser(Cursor):
     def _length(self, type_name: str, default: int) -> int:
         if not self.take("("):
             return default
-        length = self._whole(1, t.MAX_LENGTH, f"the length of a {type_name}")
+        length = self._integer(1, t.MAX_LENGTH, f"the length of a {type_name}")
         self.expect(")")
         return length
 
     def _fraction(self, type_name: str, default: int) -> int:
         if not self.take("("):
             return default
-        precision = self._whole(0, 9, f"the precision of a {type_name}")
+        precision = self._integer(0, 9, f"the precision of a {type_name}")
         self.expect(")")
         return precision
 
-    def _whole(self, least: int, most: int, what: str) -> int:
+    def _integer(self, least: int, most: int, what: str) -> int:
         if not self.at(NUMBER):
             self.fail_expecting(what)
         text = self.token.text

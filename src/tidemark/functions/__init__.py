@@ -1,6 +1,6 @@
-"""The built-in scalar functions and operators of the language, by name.
+"""The built-in scalar functions and operators, by name.
 
-Each module beside this one declares a theme as a flat table `FUNCTIONS`; names that Flink has
+Each module in this folder declares one theme as a flat table `FUNCTIONS`; names that Flink has
 and Tidemark does not are in `NOT_YET`, with the reason.
 """
 
@@ -23,7 +23,7 @@ from tidemark.functions import (
     regexps,
     splitting,
     strings,
-    time_texts,
+    time_strings,
     time_units,
     urls,
 )
@@ -37,7 +37,7 @@ TABLES: tuple[tuple[Function, ...], ...] = (
     conditional.FUNCTIONS,
     numeric.FUNCTIONS,
     time_units.FUNCTIONS,
-    time_texts.FUNCTIONS,
+    time_strings.FUNCTIONS,
     clock.FUNCTIONS,
     collections.FUNCTIONS,
     strings.FUNCTIONS,
@@ -61,5 +61,5 @@ NOT_YET: dict[str, str] = dict(not_yet.NOT_YET)
 
 
 def lookup(name: str) -> Function | None:
-    """The function of that name, however it is written: `upper`, `Upper`, `UPPER`."""
+    """The function with that name in any case: `upper`, `Upper`, `UPPER`."""
     return BUILT_IN.get(name.upper())

@@ -1,6 +1,6 @@
-"""The built-in aggregate functions: what they take, and the type of what they give.
+"""The built-in aggregate functions: their signatures and result types.
 
-They are declared like the scalar ones, but never written as Spark SQL: kernels compute them, by
+They are declared like scalar functions but never written as Spark SQL: kernels compute them by
 name, in batches and streams alike.
 """
 
@@ -13,10 +13,10 @@ from typing import NoReturn
 from tidemark import types as t
 from tidemark.functions.registry import (
     Argument,
-    Call,
     Function,
     Returns,
     SignatureMismatch,
+    SparkCall,
     scalar,
 )
 
@@ -32,9 +32,10 @@ AVERAGE_SCALE = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
-    """An aggregate function. One that is `never_null` gives a value for no rows at all too; the
-    others give null then, whatever their arguments."""
+class AggregateFunction:
+    """An aggregate function. If it is `never_null`, it has a value even for no rows; the others are
+    NULL then, whatever their arguments.
+    """
 
     function: Function
     never_null: bool = False
@@ -51,7 +52,7 @@ def _aggregate(
     summary: str,
     *,
     never_null: bool = False,
-) -> Aggregate:
+) -> AggregateFunction:
     function = scalar(
         name,
         signature,
@@ -61,10 +62,10 @@ def _aggregate(
         category="aggregates",
         summary=summary,
     )
-    return Aggregate(function, never_null)
+    return AggregateFunction(function, never_null)
 
 
-def _never_written(call: Call) -> NoReturn:
+def _never_written(call: SparkCall) -> NoReturn:
     raise AssertionError("aggregate functions have no Spark SQL; a kernel computes them")
 
 
@@ -83,8 +84,9 @@ def _extreme(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _sum(arguments: tuple[Argument, ...]) -> t.DataType:
-    """The argument's own type, in which sums of integers wrap around; decimals become as long as
-    they can be."""
+    """The argument's own type, in which sums of integers wrap around; decimals get the maximum
+    precision.
+    """
     type_ = arguments[0].type
     if isinstance(type_, t.Decimal):
         return t.Decimal(t.MAX_DECIMAL_PRECISION, type_.scale, nullable=type_.nullable)
@@ -92,7 +94,7 @@ def _sum(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _average(arguments: tuple[Argument, ...]) -> t.DataType:
-    """The argument's own type: the average of integers is one, cut towards zero."""
+    """The argument's own type: the average of integers is an integer, truncated toward zero."""
     type_ = arguments[0].type
     if isinstance(type_, t.Decimal):
         scale = max(type_.scale, AVERAGE_SCALE)
@@ -105,7 +107,7 @@ def _of_a_sample(arguments: tuple[Argument, ...]) -> t.DataType:
     return _average(arguments).with_nullable(True)
 
 
-def _text(arguments: tuple[Argument, ...]) -> t.DataType:
+def _string(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.VarChar(nullable=arguments[0].type.nullable)
 
 
@@ -123,7 +125,7 @@ _JSON = t.VarChar(nullable=False)
 
 # --- the table ---------------------------------------------------------------------------------
 
-FUNCTIONS: tuple[Aggregate, ...] = (
+FUNCTIONS: tuple[AggregateFunction, ...] = (
     _aggregate("COUNT", "([any])", _COUNT, "the number of rows or values", never_null=True),
     _aggregate("SUM", "(numeric)", _sum, "the sum"),
     _aggregate("AVG", "(numeric)", _average, "the average"),
@@ -135,7 +137,9 @@ FUNCTIONS: tuple[Aggregate, ...] = (
     _aggregate("VAR_SAMP", "(numeric)", _of_a_sample, "the sample variance"),
     _aggregate("FIRST_VALUE", "(any)", _own, "the first value that arrived"),
     _aggregate("LAST_VALUE", "(any)", _own, "the last value that arrived"),
-    _aggregate("LISTAGG", "(character, [character])", _text, "the strings, joined by a separator"),
+    _aggregate(
+        "LISTAGG", "(character, [character])", _string, "the strings, joined by a separator"
+    ),
     _aggregate("COLLECT", "(any)", _multiset, "a multiset of the values", never_null=True),
     _aggregate("ARRAY_AGG", "(any)", _array, "an array of the values, including NULLs"),
     _aggregate("JSON_OBJECTAGG", "(any, any)", _JSON, "a JSON object", never_null=True),
@@ -145,18 +149,18 @@ FUNCTIONS: tuple[Aggregate, ...] = (
     ),
 )
 
-# Other names for the same thing.
+# Synonyms.
 SYNONYMS = {"STDDEV": "STDDEV_SAMP", "VARIANCE": "VAR_SAMP"}
 
 _BY_NAME = {aggregate.name: aggregate for aggregate in FUNCTIONS}
 
 
-def named(name: str) -> Aggregate:
-    """The aggregate function of just that name."""
+def named(name: str) -> AggregateFunction:
+    """The aggregate function with exactly this name."""
     return _BY_NAME[name]
 
 
-def lookup(name: str) -> Aggregate | None:
-    """The aggregate function of that name, however it is written."""
+def lookup(name: str) -> AggregateFunction | None:
+    """The aggregate function with this name in any case."""
     folded = name.upper()
     return _BY_NAME.get(SYNONYMS.get(folded, folded))

@@ -1,12 +1,12 @@
-"""`+ - * / %` and the minus sign, over numbers, times and intervals."""
+"""`+ - * / %` and unary minus over numbers, times and intervals."""
 
 from __future__ import annotations
 
 from tidemark import types as t
 from tidemark.functions import moments
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 
-# A decimal that outgrows 38 digits gives up digits after the point, but keeps this many.
+# A decimal that exceeds 38 digits loses digits after the point, but keeps this many.
 _KEPT_SCALE = 6
 
 _DATETIMES = (t.Date, t.Time, *t.TIMESTAMPS)
@@ -16,7 +16,9 @@ _DATETIMES = (t.Date, t.Time, *t.TIMESTAMPS)
 
 
 def _numbers(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """Both operands as Flink computes with them; Spark's own rules then give the same result."""
+    """Both operands converted to the types that Flink computes with; Spark's own rules then give
+    the same result.
+    """
     left, right = _known_types(arguments)
     if isinstance(left, t.Float | t.Double) or isinstance(right, t.Float | t.Double):
         both = _approximate(left, right)
@@ -28,7 +30,7 @@ def _numbers(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 
 
 def _known_types(arguments: tuple[Argument, ...]) -> tuple[t.DataType, t.DataType]:
-    """A bare NULL takes the type of the other operand."""
+    """An untyped NULL takes the type of the other operand."""
     left, right = (argument.type for argument in arguments)
     if isinstance(left, t.Null):
         left = t.Int() if isinstance(right, t.Null) else right.with_nullable(True)
@@ -36,7 +38,7 @@ def _known_types(arguments: tuple[Argument, ...]) -> tuple[t.DataType, t.DataTyp
 
 
 def _approximate(left: t.DataType, right: t.DataType) -> t.DataType:
-    # FLOAT + DOUBLE is a FLOAT and DOUBLE + FLOAT a DOUBLE: the first one wins in Flink.
+    # FLOAT + DOUBLE is a FLOAT and DOUBLE + FLOAT a DOUBLE: in Flink the first operand decides.
     if isinstance(left, t.Decimal) or isinstance(right, t.Decimal):
         return t.Double()
     return left if isinstance(left, t.Float | t.Double) else right
@@ -165,29 +167,29 @@ def _whole_interval(type_: t.DataType) -> t.DataType:
 # --- Spark SQL ---------------------------------------------------------------------------------
 
 
-def _write_sum(sign: str, call: Call) -> str:
+def _write_sum(sign: str, call: SparkCall) -> str:
     left, right = call.args
     kinds = call.type(0), call.type(1)
     if isinstance(kinds[1], _DATETIMES):
         left, right, kinds = right, left, (kinds[1], kinds[0])
     match kinds:
         case (t.Date(), t.DayTimeInterval()):
-            # Only whole days move a date: a day less an hour is the day itself.
+            # Only whole days move a date: a day minus an hour is the same day.
             return f"({left} {sign} CAST({right} AS INTERVAL DAY))"
         case (t.Time(), _):
             return _write_clock_sum(sign, left, right)
         case (t.TimestampLtz(), _) if not moments.never_shifts(call.zone):
-            # A day is 24 hours and a month is one of the UTC calendar, whatever the zone.
+            # A day is 24 hours and a month is a month of the UTC calendar, whatever the time zone.
             return moments.instant_of_utc_clock(f"({moments.utc_clock(left)} {sign} {right})")
     return f"({left} {sign} {right})"
 
 
 def _write_clock_sum(sign: str, time: str, interval: str) -> str:
-    # The clock turns over at midnight, where Spark's TIME would fail.
+    # A time of day wraps around at midnight, where Spark's TIME would fail.
     return f"CAST((make_timestamp_ntz(DATE'1970-01-01', {time}) {sign} {interval}) AS TIME(6))"
 
 
-def _write_quotient(call: Call) -> str:
+def _write_quotient(call: SparkCall) -> str:
     left, right = call.args
     if isinstance(call.result, t.Float | t.Double):
         return _write_approximate_quotient(call)
@@ -197,16 +199,16 @@ def _write_quotient(call: Call) -> str:
     return f"CAST({_unless_zero(call, f'{left} div {right}')} AS {name})"
 
 
-def _write_approximate_quotient(call: Call) -> str:
+def _write_approximate_quotient(call: SparkCall) -> str:
     left, right = call.args
     quotient = f"{left} / {right}"
     if not call.literal(1, 0):
-        # IEEE division: 1 / 0 is Infinity and 0 / 0 is NaN, where Spark gives NULL or fails.
+        # IEEE division: 1 / 0 is Infinity and 0 / 0 is NaN; Spark returns NULL or fails.
         quotient = f"if({right} = 0, {left} * power({right}, -1D), {quotient})"
     return f"CAST({quotient} AS {call.result.text()})"
 
 
-def _write_remainder(call: Call) -> str:
+def _write_remainder(call: SparkCall) -> str:
     left, right = call.args
     remainder = _unless_zero(call, f"{left} % {right}")
     if isinstance(call.result, t.Decimal):
@@ -214,7 +216,7 @@ def _write_remainder(call: Call) -> str:
     return f"CAST({remainder} AS {call.result.text()})"
 
 
-def _unless_zero(call: Call, text: str) -> str:
+def _unless_zero(call: SparkCall, text: str) -> str:
     if call.literal(1, 0):
         return f"({text})"
     return f"if({call.args[1]} = 0, raise_error('Division by zero'), {text})"

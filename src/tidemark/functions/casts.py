@@ -1,14 +1,14 @@
-"""CAST and TRY_CAST: which conversions exist, and each as Spark SQL."""
+"""CAST and TRY_CAST: which conversions exist, and how each is written in Spark SQL."""
 
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.functions import text_casts
+from tidemark.functions import string_casts
 from tidemark.functions.spark_text import bound, check_precision, name, safe_names, spark_type
 
 _MOMENTS = (t.Date, *t.TIMESTAMPS)
 
-# What a value may be cast to, family by family; collections and rows are compared part by part.
+# What a value can be cast to, by type family; collections and rows are compared part by part.
 _EXPLICIT: tuple[tuple[tuple[type[t.DataType], ...], tuple[type[t.DataType], ...]], ...] = (
     (t.NUMERICS, (*t.NUMERICS, t.Boolean)),
     ((t.Boolean,), (*t.NUMERICS, t.Boolean)),
@@ -21,7 +21,7 @@ _EXPLICIT: tuple[tuple[tuple[type[t.DataType], ...], tuple[type[t.DataType], ...
     ((t.YearMonthInterval,), (t.YearMonthInterval,)),
 )
 
-# What happens by itself where a value meets a column or a parameter of another type.
+# Implicit casts, where a value meets a column or a parameter of another type.
 _IMPLICIT: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
     t.Boolean: (t.Boolean,),
     t.TinyInt: t.NUMERICS,
@@ -54,9 +54,9 @@ _REFUSED = (
 
 
 def can_cast(source: t.DataType, target: t.DataType) -> bool:
-    """Whether `CAST(... AS target)` exists for a value of `source`."""
+    """Whether `CAST(... AS target)` exists for a value of type `source`."""
     if isinstance(source, t.Null) or isinstance(target, t.CHARACTERS):
-        return not isinstance(source, t.Symbol)
+        return not isinstance(source, t.KeywordType)
     parts = _matching_parts(source, target)
     if parts is not None:
         return all(can_cast(a, b) for a, b in parts)
@@ -64,9 +64,9 @@ def can_cast(source: t.DataType, target: t.DataType) -> bool:
 
 
 def can_cast_implicitly(source: t.DataType, target: t.DataType) -> bool:
-    """Whether INSERT or a call converts `source` to `target` without being asked."""
+    """Whether INSERT or a call converts `source` to `target` implicitly."""
     if isinstance(source, t.Null):
-        return not isinstance(target, t.Symbol)
+        return not isinstance(target, t.KeywordType)
     parts = _matching_parts(source, target)
     if parts is not None:
         return all(can_cast_implicitly(a, b) for a, b in parts)
@@ -74,7 +74,7 @@ def can_cast_implicitly(source: t.DataType, target: t.DataType) -> bool:
 
 
 def refusal_hint(source: t.DataType, target: t.DataType) -> str | None:
-    """What to write instead of a cast that does not exist, where there is something."""
+    """A hint for a cast that does not exist, if there is an alternative."""
     for sources, targets, hint in _REFUSED:
         if isinstance(source, sources) and isinstance(target, targets):
             return hint
@@ -84,10 +84,11 @@ def refusal_hint(source: t.DataType, target: t.DataType) -> str | None:
 def write_cast(
     sql: str, source: t.DataType, target: t.DataType, *, safe: bool = False, zone: str = "UTC"
 ) -> str:
-    """A value of `source`, written as `sql`, converted to `target`; the same text if it is one.
+    """The value `sql` of type `source` converted to `target`; unchanged if the types are the same.
 
-    What cannot be read fails the job with the value and the type, or is NULL where `safe`.
-    `zone` is where TIMESTAMP_LTZ shows its clock: Spark's session runs in it.
+    A value that cannot be converted fails the job with the value and the type, or is NULL if
+    `safe`.
+    `zone` is the session time zone of TIMESTAMP_LTZ, which is Spark's session zone too.
     """
     check_precision(target)
     if isinstance(source, t.Null):
@@ -95,17 +96,17 @@ def write_cast(
     if source.same_as(target):
         return sql
     if isinstance(target, t.CHARACTERS):
-        return text_casts.to_length(_to_text(sql, source), source, target)
+        return string_casts.to_length(_to_string(sql, source), source, target)
     if isinstance(source, t.CHARACTERS) and not isinstance(target, t.BINARIES):
-        return text_casts.from_text(sql, target, safe=safe)
+        return string_casts.from_string(sql, target, safe=safe)
     parts = _matching_parts(source, target)
     if parts is not None:
         return _cast_parts(sql, source, target, safe=safe, zone=zone)
     return _cast_plain(sql, source, target)
 
 
-def _to_text(sql: str, source: t.DataType) -> str:
-    return sql if isinstance(source, t.CHARACTERS) else text_casts.to_text(sql, source)
+def _to_string(sql: str, source: t.DataType) -> str:
+    return sql if isinstance(source, t.CHARACTERS) else string_casts.to_string(sql, source)
 
 
 def _matching_parts(
@@ -149,7 +150,7 @@ def _cast_plain(sql: str, source: t.DataType, target: t.DataType) -> str:
 def _cast_to_decimal(sql: str, source: t.DataType, target: t.Decimal) -> str:
     if isinstance(source, t.Boolean):
         sql = f"CAST({sql} AS INT)"
-    # A number that does not fit is NULL, also where Spark would rather fail.
+    # A number that does not fit is NULL, even where Spark would fail.
     return f"try_cast({sql} AS {spark_type(target)})"
 
 
@@ -159,7 +160,7 @@ def _as_bytes(sql: str, source: t.DataType) -> str:
 
 def _cast_to_time(sql: str, source: t.DataType, precision: int) -> str:
     time = sql if isinstance(source, t.Time) else f"CAST({sql} AS TIME(6))"
-    return text_casts.to_time_precision(time, source, precision)
+    return string_casts.to_time_precision(time, source, precision)
 
 
 def _cast_to_timestamp(sql: str, source: t.DataType, target: t.DataType) -> str:
@@ -167,7 +168,7 @@ def _cast_to_timestamp(sql: str, source: t.DataType, target: t.DataType) -> str:
         sql = f"make_timestamp_ntz(DATE'1970-01-01', {sql})"
     kind = spark_type(target)
     moment = sql if type(source) is type(target) else f"CAST({sql} AS {kind})"
-    return text_casts.to_timestamp_precision(moment, source, target)
+    return string_casts.to_timestamp_precision(moment, source, target)
 
 
 # --- collections and rows ----------------------------------------------------------------------
@@ -188,12 +189,12 @@ def _cast_parts(sql: str, source: t.DataType, target: t.DataType, *, safe: bool,
 
 
 def _cast_array(sql: str, source: t.DataType, target: t.DataType, *, safe: bool, zone: str) -> str:
-    element = text_casts.variable(t.Array(source))
+    element = string_casts.variable(t.Array(source))
     cast = write_cast(element, source, target, safe=safe, zone=zone)
     if cast == element:
         return sql
     if safe and isinstance(source, t.CHARACTERS):
-        # One element that cannot be read makes the whole array NULL.
+        # One invalid element makes the whole array NULL.
         return bound(
             sql,
             lambda array: (
@@ -212,7 +213,7 @@ def _cast_map(
     safe: bool,
     zone: str,
 ) -> str:
-    entry = text_casts.variable(t.Map(*source))
+    entry = string_casts.variable(t.Map(*source))
     key = write_cast(f"{entry}.key", source[0], target[0], safe=safe, zone=zone)
     value = write_cast(f"{entry}.value", source[1], target[1], safe=safe, zone=zone)
     if (key, value) == (f"{entry}.key", f"{entry}.value"):

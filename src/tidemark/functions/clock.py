@@ -42,7 +42,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "The current timestamp.",
         ("NOW", "CURRENT_ROW_TIMESTAMP"),
     ),
-    # A function of its own and no alias: the planner makes a time attribute of it.
+    # A separate function, not an alias: the planner makes a time attribute of it.
     _clock(
         "PROCTIME", t.TimestampLtz(3), _NOW, "The current time, as a processing time attribute."
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound, string
 
 
@@ -24,13 +24,13 @@ def _element_type(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _with_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """An array and a value that could be in it."""
+    """An array and a value that it can contain."""
     array, value = (argument.type for argument in arguments)
     if isinstance(array, t.Null):
         return t.Array(value.with_nullable(True)), value
     element = _element_of(array)
     common = t.common_type((element, value))
-    # A longer string is cut to the length of the elements.
+    # A longer string is truncated to the length of the elements.
     texts = isinstance(element, t.CHARACTERS) and isinstance(value, t.CHARACTERS)
     if not texts and (common is None or not common.same_as(element)):
         raise SignatureMismatch(f"{value.text()} cannot be an element of {array.text()}")
@@ -51,7 +51,7 @@ def _arrays_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(common.with_nullable(argument.type.nullable) for argument in arguments)
 
 
-def _texts(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
+def _strings(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     array = arguments[0].type
     if isinstance(array, t.Array) and not isinstance(array.element, t.CHARACTERS):
         raise SignatureMismatch(f"the elements of {array.text()} are not strings")
@@ -61,7 +61,7 @@ def _texts(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
 # --- reading -----------------------------------------------------------------------------------
 
 
-def _write_only_element(call: Call) -> str:
+def _write_only_element(call: SparkCall) -> str:
     message = string("ELEMENT needs an array with at most one element")
     return bound(
         call.args[0],
@@ -69,18 +69,18 @@ def _write_only_element(call: Call) -> str:
     )
 
 
-def _write_contains(call: Call) -> str:
+def _write_contains(call: SparkCall) -> str:
     array, value = call.args
     return f"exists({array}, _tm_x -> _tm_x <=> {value})"
 
 
-def _write_remove(call: Call) -> str:
+def _write_remove(call: SparkCall) -> str:
     array, value = call.args
     return f"filter({array}, _tm_x -> NOT (_tm_x <=> {value}))"
 
 
-def _write_slice(call: Call) -> str:
-    """From one place to another, both included; negative places count from the end."""
+def _write_slice(call: SparkCall) -> str:
+    """From one position to another, both inclusive; negative positions count from the end."""
     start = call.args[1]
     end = call.args[2] if len(call.args) > 2 else "-1"
     return bound(call.args[0], lambda array: _slice(array, start, end))
@@ -98,7 +98,7 @@ def _slice(array: str, start: str, end: str) -> str:
 # --- sorting -----------------------------------------------------------------------------------
 
 
-def _write_sort(call: Call) -> str:
+def _write_sort(call: SparkCall) -> str:
     array, *flags = call.args
     ascending = flags[0] if flags else "TRUE"
     nulls_first = flags[1] if len(flags) > 1 else ascending
@@ -142,7 +142,7 @@ def _map_type(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.Map(keys, values)
 
 
-def _write_split(call: Call) -> str:
+def _write_split(call: SparkCall) -> str:
     text, delimiter = call.args
     known = call.literal(1)
     if isinstance(known, str):
@@ -162,8 +162,8 @@ def _quoted(delimiter: str) -> str:
     return f"{_QUOTE}{delimiter}{_UNQUOTE}" if delimiter else ""
 
 
-def _cardinality(call: Call) -> str:
-    # Spark's size of NULL is -1 or NULL, by a setting.
+def _cardinality(call: SparkCall) -> str:
+    # Spark's size of NULL is -1 or NULL, depending on a setting.
     return bound(call.args[0], lambda x: f"if({x} IS NULL, NULL, size({x}))")
 
 
@@ -314,7 +314,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "(array, string, [string])",
         t.STRING,
         "array_join({*})",
-        converts=_texts,
+        converts=_strings,
         category="collection",
         summary="The strings joined by a delimiter; NULLs are left out or replaced.",
     ),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tidemark import types as t
 from tidemark.functions import operators
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import string
 
 _LETTERS = r"\A\p{L}+\z"
 _DIGITS = r"\A\p{Nd}+\z"
-# What Java reads as a floating-point number.
+# What Java parses as a floating-point number.
 _DECIMAL = (
     r"\A[\x00-\x20]*[+-]?"
     r"(NaN|Infinity|(\p{Nd}+[.]?\p{Nd}*|[.]\p{Nd}+)([eE][+-]?\p{Nd}+)?[fFdD]?)"
@@ -42,8 +42,8 @@ def _ordered_alike(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return _all_common(arguments)
 
 
-def _write_extreme(name: str, call: Call) -> str:
-    # Spark passes over nulls; here one null makes the result null.
+def _write_extreme(name: str, call: SparkCall) -> str:
+    # Spark ignores NULLs; here one NULL makes the result NULL.
     unknown = " OR ".join(f"{arg} IS NULL" for arg in call.args)
     extreme = f"{name}({', '.join(call.args)})"
     if len(call.args) == 1:
@@ -65,15 +65,15 @@ def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return first.with_nullable(arguments[0].type.nullable), second
 
 
-def _write_nullif(call: Call) -> str:
+def _write_nullif(call: SparkCall) -> str:
     equal = operators.equal(call)
     return f"if({equal}, NULL, {call.args[0]})"
 
 
 def _test(name: str, regex: str, numbers: tuple[type[t.DataType], ...], summary: str) -> Function:
-    """A test of a string, false for NULL. Numbers of the given types pass it, even NULL."""
+    """A test of a string, false for NULL. Numbers of the given types always pass, even NULL."""
 
-    def write(call: Call) -> str:
+    def write(call: SparkCall) -> str:
         value, type_ = call.args[0], call.type(0)
         if isinstance(type_, t.CHARACTERS):
             return f"coalesce({value} RLIKE {string(regex)}, FALSE)"

@@ -1,9 +1,9 @@
-"""ROW, ARRAY and MAP values, and `[]` that reads from them."""
+"""ROW, ARRAY and MAP values, and element access with `[]`."""
 
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import safe_names, string
 
 
@@ -12,7 +12,7 @@ def _row_of(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.Row(tuple(fields), nullable=False)
 
 
-def _write_row(call: Call) -> str:
+def _write_row(call: SparkCall) -> str:
     assert isinstance(call.result, t.Row)
     names = safe_names([field.name for field in call.result.fields])
     pairs = (f"{string(name)}, {arg}" for name, arg in zip(names, call.args, strict=True))
@@ -47,9 +47,9 @@ def _map_of(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.Map(arguments[0].type, arguments[1].type, nullable=False)
 
 
-def _write_map(call: Call) -> str:
-    # The last value of a key wins. Keys with the same text are merged here; whether Spark accepts
-    # two that turn out equal only when running is its setting `spark.sql.mapKeyDedupPolicy`.
+def _write_map(call: SparkCall) -> str:
+    # The last value of a key wins. Keys with the same SQL are merged here; whether Spark accepts
+    # keys that turn out equal at run time depends on its setting `spark.sql.mapKeyDedupPolicy`.
     entries = dict(zip(call.args[::2], call.args[1::2], strict=True))
     return f"map({', '.join(f'{key}, {value}' for key, value in entries.items())})"
 
@@ -79,7 +79,7 @@ def _element(collection: t.DataType) -> t.DataType:
     return collection.element
 
 
-def _write_item(call: Call) -> str:
+def _write_item(call: SparkCall) -> str:
     collection, index = call.args
     if isinstance(call.type(0), t.Map):
         return f"try_element_at({collection}, {index})"

@@ -1,8 +1,8 @@
-"""Java's date patterns, as DATE_FORMAT takes them, as Spark SQL.
+"""Java's date patterns, as DATE_FORMAT takes them, in Spark SQL.
 
-Spark's own `date_format` reads a TIMESTAMP and so moves a clock time out of the missing hour of
-spring, and it lacks some letters. A pattern is therefore taken apart: what Spark formats rightly
-goes to Spark in one piece, the rest is put together from the fields.
+Spark's own `date_format` takes a TIMESTAMP, which moves a local time out of the missing hour in
+spring, and it lacks some letters. So a pattern is split: what Spark formats correctly goes to
+Spark in one piece, the rest is assembled from fields.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from itertools import groupby
 from tidemark.functions.registry import SignatureMismatch
 from tidemark.functions.spark_text import string
 
-# Letters of the date that Spark formats as Java does.
+# Date letters that Spark formats as Java does.
 _DATE_LETTERS = "GyMLdDQqE"
-# Letters of the time of day ...
+# Time-of-day letters ...
 _TIME_LETTERS = "ahKkHmsS"
-# ... and how each is made from a clock when Spark's formatter cannot be used.
+# ... and how each is computed when Spark's formatter cannot be used.
 _TIME_FIELDS = {
     "a": "if(hour({0}) < 12, 'AM', 'PM')",
     "h": "(hour({0}) + 11) % 12 + 1",
@@ -32,8 +32,8 @@ _TIME_FIELDS = {
 _OWN_FIELDS = {
     "e": "dayofweek({0})",
     "c": "dayofweek({0})",
-    # Weeks of the United States: they begin on Sunday, and the first one holds 1 January. A week
-    # is counted by its Saturday, which lies in the year that it belongs to.
+    # US weeks: they begin on Sunday, and the first one contains January 1. A week belongs to the
+    # year of its Saturday.
     "w": "(dayofyear(date_add({0}, 7 - dayofweek({0}))) - 1) div 7 + 1",
     "Y": "year(date_add({0}, 7 - dayofweek({0})))",
     "A": "time_to_millis(CAST({0} AS TIME(6)))",
@@ -62,7 +62,7 @@ class Piece:
 
 
 def pieces(pattern: str) -> tuple[Piece, ...]:
-    """The parts of a pattern. Raises SignatureMismatch for what DATE_FORMAT does not know."""
+    """The parts of a pattern. Raises SignatureMismatch for letters that DATE_FORMAT lacks."""
     found, position = [], 0
     while position < len(pattern):
         match = _PIECE.match(pattern, position)
@@ -93,23 +93,23 @@ def _piece(match: re.Match[str], pattern: str) -> Piece:
 
 # --- reading -----------------------------------------------------------------------------------
 
-# The places of `2024-01-31 12:30:00.5` by the letter that fills them, and what stands there if
-# the pattern has none.
+# The parts of `2024-01-31 12:30:00.5` by pattern letter, and the default for each that the pattern
+# lacks.
 _PLACES = {"y": "1970", "M": "01", "d": "01", "H": "00", "m": "00", "s": "00", "S": "0"}
 _THIS_CENTURY = "20"
 
 
 def is_numeric(pattern: str) -> bool:
-    """Whether a pattern has numbers only, each once, on a clock of 24 hours."""
+    """Whether a pattern has only numeric fields, each at most once, on a 24-hour clock."""
     letters = [piece.letter for piece in pieces(pattern) if piece.letter]
     return 0 < len(letters) == len(set(letters)) and set(letters) <= _PLACES.keys()
 
 
 def read_clock(text: str, pattern: str) -> str:
-    """The TIMESTAMP_NTZ in a string, read by a numeric pattern; NULL if it does not match.
+    """A string parsed as a TIMESTAMP_NTZ by a numeric pattern; NULL if it does not match.
 
-    As in Flink a number may have fewer digits than its place, unless the next one follows at
-    once, and what comes after the last is not looked at.
+    As in Flink, a number may have fewer digits than its field, unless the next field follows
+    immediately, and anything after the last field is ignored.
     """
     regex, places, count = "", dict(_PLACES), 0
     found = pieces(pattern)
@@ -139,7 +139,9 @@ def _number(piece: Piece, *, together: bool) -> str:
 
 
 def format_clock(clock: str, pattern: str, *, shifts: bool) -> str:
-    """A TIMESTAMP_NTZ formatted by a pattern; `shifts` is whether the session's zone does."""
+    """A TIMESTAMP_NTZ formatted by a pattern; `shifts` is whether the session zone's offset
+    changes.
+    """
     parts = []
     native = ("date", "text") if shifts else ("date", "time", "text")
     for by_spark, run in groupby(pieces(pattern), key=lambda piece: piece.kind in native):
@@ -156,7 +158,7 @@ def _format_by_spark(clock: str, run: tuple[Piece, ...], shifts: bool) -> str:
     pattern = "".join(
         piece.text if piece.letter else "'" + piece.text.replace("'", "''") + "'" for piece in run
     )
-    # Every zone has every date, if not every hour of it.
+    # Every zone has every date, but not every hour.
     moment = f"CAST({clock} AS DATE)" if shifts else clock
     return f"date_format({moment}, {string(pattern)})"
 
@@ -169,6 +171,6 @@ def _format_field(clock: str, piece: Piece) -> str:
     field = (_TIME_FIELDS | _OWN_FIELDS)[piece.letter].format(clock)
     if piece.letter == "a":
         return field
-    # Java widens a number that outgrows its place; lpad would cut it.
+    # Java widens a number that is too long for its field; lpad would truncate it.
     text = f"CAST({field} AS STRING)"
     return text if width == 1 else f"lpad({text}, greatest({width}, length({text})), '0')"

@@ -1,14 +1,14 @@
-"""Texts as bytes and back: character sets and Base64."""
+"""Strings to bytes and back: character sets and Base64."""
 
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import string
 
 _CHARSETS = ("US-ASCII", "ISO-8859-1", "UTF-8", "UTF-16BE", "UTF-16LE", "UTF-16")
 _REPLACEMENT = "\ufffd"
-# What a character set of one byte cannot write, as a pattern.
+# What a single-byte character set cannot encode, as a pattern.
 _BEYOND = {"US-ASCII": r"[^\x00-\x7F]", "ISO-8859-1": r"[^\x00-\xFF]"}
 
 
@@ -21,13 +21,13 @@ def _checked_charset(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
-def _charset(call: Call) -> str | None:
+def _charset(call: SparkCall) -> str | None:
     name = call.literal(1)
     return name.upper() if isinstance(name, str) else None
 
 
-def _write_encode(call: Call) -> str:
-    """What the character set lacks becomes a question mark; Spark would fail."""
+def _write_encode(call: SparkCall) -> str:
+    """Characters that the character set lacks become question marks; Spark would fail."""
     text, charset = call.args
     beyond = _BEYOND.get(_charset(call) or "")
     if beyond:
@@ -35,8 +35,8 @@ def _write_encode(call: Call) -> str:
     return f"encode({text}, {charset})"
 
 
-def _write_decode(call: Call) -> str:
-    """Invalid bytes become U+FFFD; Spark would fail (and does for broken UTF-16)."""
+def _write_decode(call: SparkCall) -> str:
+    """Invalid bytes become U+FFFD; Spark would fail (and does for invalid UTF-16)."""
     data, charset = call.args
     if _charset(call) == "UTF-8":
         return f"make_valid_utf8(CAST({data} AS STRING))"
@@ -46,7 +46,7 @@ def _write_decode(call: Call) -> str:
     return f"decode({data}, {charset})"
 
 
-def _write_from_base64(call: Call) -> str:
+def _write_from_base64(call: SparkCall) -> str:
     text = call.args[0]
     if isinstance(call.type(0), t.BINARIES):
         text = f"CAST({text} AS STRING)"

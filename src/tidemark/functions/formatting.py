@@ -1,4 +1,4 @@
-"""PRINTF: values written by a format of Java's."""
+"""PRINTF: values formatted with a Java format string."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WRITES: dict[str, tuple[type[t.DataType], ...]] = {
 
 
 def _checked(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """A known format must fit its values: Flink would give null without a word."""
+    """A constant format must fit its values: Flink would silently return NULL."""
     format_, *values = arguments
     if isinstance(format_.value, str):
         _check(format_.value, [value.type for value in values])

@@ -1,9 +1,9 @@
-"""Digests of strings and bytes, as hexadecimal digits."""
+"""Digests of strings and bytes, as hexadecimal strings."""
 
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 
 _SHA2_BITS = (224, 256, 384, 512)
 
@@ -17,8 +17,8 @@ def _checked_bits(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
-def _write_sha2(call: Call) -> str:
-    """Spark takes 0 for 256 and gives null for other lengths; Flink fails for both."""
+def _write_sha2(call: SparkCall) -> str:
+    """Spark treats 0 as 256 and returns NULL for other lengths; Flink fails for both."""
     text, bits = call.args
     if call.literal(1) in _SHA2_BITS:
         return f"sha2({text}, {bits})"

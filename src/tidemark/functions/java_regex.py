@@ -1,8 +1,8 @@
 """What is known about a Java regular expression without running it.
 
-Flink gives null for a pattern that is none and for a group that took no part in the match; Spark
-stops the query for the first and gives an empty text for the second. A look at the pattern tells
-which of the two may happen, so that ordinary patterns cost nothing extra.
+Flink returns NULL for an invalid pattern and for a group that did not participate in the match;
+Spark fails for the first and returns an empty string for the second. Analyzing the pattern shows
+which of the two can happen, so that ordinary patterns cost nothing extra.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OPENING = re.compile(r"\((?:\?(?::|=|!|<=|<!|>|<[A-Za-z][A-Za-z0-9]*>))?")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern known to be sound, and which of its groups are in every match."""
+    """A valid pattern, and which of its groups are in every match."""
 
     always_matched: tuple[bool, ...]
 
@@ -31,7 +31,7 @@ class Pattern:
 
 @dataclass(slots=True)
 class _Open:
-    """A parenthesis that is still open, and where its groups begin in the list of all."""
+    """A parenthesis that is still open, and the index of its first group."""
 
     first_inside: int
     captures: bool = False
@@ -40,12 +40,12 @@ class _Open:
 
     @property
     def first_within(self) -> int:
-        """The first group that lies in this one, itself not counted."""
+        """The first group inside this one, not counting itself."""
         return self.first_inside + self.captures
 
 
 def read(pattern: str) -> Pattern | None:
-    """The pattern's groups, or None where only Java can decide whether it is a valid pattern."""
+    """The pattern's groups, or None if only Java can decide whether the pattern is valid."""
     reader = _Reader(pattern)
     return Pattern(tuple(reader.always)) if reader.read() else None
 
@@ -88,7 +88,7 @@ class _Reader:
         assert opening is not None
         text = opening.group()
         if text == "(" and self.pattern.startswith("(?", self.here):
-            return False  # flags and what else Java has
+            return False  # flags and other Java syntax
         captures = text == "(" or (text.endswith(">") and text != "(?>")
         negated = text in ("(?!", "(?<!")
         self.open.append(_Open(len(self.always), captures, negated))
@@ -132,7 +132,7 @@ class _Reader:
         return True
 
     def _character_class(self) -> bool:
-        """`[...]` of single characters, ranges and simple escapes; no classes inside."""
+        """`[...]` with single characters, ranges and simple escapes; no nested classes."""
         start = self.here + 1 + self.pattern.startswith("^", self.here + 1)
         place, previous = start, ""
         while place < len(self.pattern):
@@ -161,7 +161,7 @@ class _Reader:
         return following.isalnum() and previous <= following
 
     def _escape(self) -> int:
-        """The length of the escape here; 0 for those that take an argument."""
+        """The length of the escape here; 0 if it takes an argument."""
         escaped = self.pattern[self.here + 1 : self.here + 2]
         if not escaped or (escaped.isalnum() and escaped not in _ESCAPES_WITHOUT_ARGUMENT):
             return 0
@@ -172,10 +172,10 @@ class _Reader:
 
 
 def sound(text: str, value: object = None) -> str:
-    """Spark SQL of a pattern that is NULL where Java cannot compile it.
+    """Spark SQL for a pattern that is NULL if Java cannot compile it.
 
-    `value` is the pattern if it is known. Compiling is the only test; Spark reaches it through
-    reflection, which gives the pattern back as text.
+    `value` is the pattern if it is known. Compiling is the only test; Spark can do it through
+    reflection, which returns the pattern as a string.
     """
     if isinstance(value, str) and read(value) is not None:
         return text
@@ -183,17 +183,17 @@ def sound(text: str, value: object = None) -> str:
 
 
 def quoted(text: str, value: object = None) -> str:
-    """Spark SQL of a pattern that matches exactly the value of another Spark expression."""
+    """Spark SQL for a pattern that matches exactly the value of another Spark expression."""
     if isinstance(value, str):
         return string(re.escape(value))
     begin, end = string(r"\Q"), string(r"\E")
-    # An end of quotation inside the string: end, write the two characters, begin again.
+    # The string may contain an end of quotation: end it, write the two characters, begin again.
     inside = f"replace({text}, {end}, {string(_QUOTED_END)})"
     return f"concat({begin}, {inside}, {end})"
 
 
 def quoted_replacement(text: str, value: object = None) -> str:
-    r"""Spark SQL of a replacement in which `$` and `\` are literal."""
+    r"""Spark SQL for a replacement in which `$` and `\` are literal."""
     if isinstance(value, str):
         return string(re.sub(r"([\\$])", r"\\\1", value))
     for character in ("\\", "$"):

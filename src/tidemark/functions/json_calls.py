@@ -1,10 +1,10 @@
 """The JSON functions of the SQL standard, with their clauses.
 
-The parser gives a `nodes.JsonCall`; the planner turns it into a call of the function that
-`json_function(name, clauses)` makes. Its arguments are those of the call and after them the values
-of `DEFAULT ... ON EMPTY` and `DEFAULT ... ON ERROR`, in this order, if there are any. A function
-made for other clauses than the usual has a name of its own where its kernel's result differs, since
-Spark knows kernels by name: `JSON_VALUE RETURNING INT`.
+The parser returns a `nodes.JsonCall`; the planner turns it into a call of the function that
+`json_function(name, clauses)` creates. Its arguments are those of the call, followed by the values
+of `DEFAULT ... ON EMPTY` and `DEFAULT ... ON ERROR`, in this order, if present. A function for
+other than the usual clauses has a name of its own if its kernel's result differs, since Spark knows
+kernels by name: `JSON_VALUE RETURNING INT`.
 
 >>> from tidemark.functions.registry import Argument
 >>> count = json_function("JSON_VALUE", Clauses(returning=t.Int()))
@@ -26,16 +26,17 @@ from tidemark.functions.json_text import quote
 from tidemark.functions.outcomes import value_of
 from tidemark.functions.registry import (
     Argument,
-    Call,
     Function,
     SignatureMismatch,
+    SparkCall,
     python_name,
     scalar,
 )
 from tidemark.functions.spark_text import string
 
 _RETURNED_BY_VALUE = (t.VarChar, t.Boolean, t.Int, t.Double)
-# Of what these types print nothing needs a kernel. Decimals of a greater scale may need powers.
+# Types that print without characters to escape. Decimals of a greater scale may print with
+# exponents.
 _PRINTED = (*t.INTEGERS, t.Boolean)
 _PLAIN_SCALE = 6
 _NOT_JSON = (t.Date, t.Time, *t.INTERVALS)
@@ -43,10 +44,10 @@ _NOT_JSON = (t.Date, t.Time, *t.INTERVALS)
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """The clauses of a JSON call, besides its arguments; None where nothing was written.
+    """The clauses of a JSON call besides its arguments; None if not written.
 
-    `raw` are the places of arguments that are JSON text already: calls of JSON_OBJECT,
-    JSON_ARRAY and JSON, which nest without being quoted.
+    `raw` are the indexes of arguments that already are JSON: calls of JSON_OBJECT, JSON_ARRAY and
+    JSON, which nest without being quoted.
     """
 
     returning: t.DataType | None = None
@@ -61,7 +62,7 @@ _USUAL = Clauses()
 
 
 def json_function(name: str, clauses: Clauses = _USUAL) -> Function:
-    """The function that a JSON call with these clauses is. Raises SignatureMismatch."""
+    """The function for a JSON call with these clauses. Raises SignatureMismatch."""
     return _MAKERS[name](clauses)
 
 
@@ -98,7 +99,7 @@ def _value(clauses: Clauses) -> Function:
         defaults = (returning,) * (len(arguments) - 2)
         return (*_checked_path(arguments)[:2], *defaults)
 
-    def write(call: Call) -> str:
+    def write(call: SparkCall) -> str:
         text, path, *defaults = call.args
         values = [
             defaults.pop(0) if behavior == "DEFAULT" else f"CAST(NULL AS {kind})"
@@ -163,13 +164,13 @@ def _kernel_call(name: str, *args: str) -> str:
 # --- writing JSON ------------------------------------------------------------------------------
 
 
-def write_json(call: Call, index: int, name: str) -> str:
-    """An argument as JSON text; null stays null."""
+def write_json(call: SparkCall, index: int, name: str) -> str:
+    """An argument as JSON; NULL stays NULL."""
     argument, type_ = call.args[index], call.type(index)
     if isinstance(type_, t.Null):
         return "CAST(NULL AS STRING)"
     if isinstance(type_, t.CHARACTERS):
-        # A string within an array, without the array's brackets: it begins and ends with a quote.
+        # A string inside an array, without the array's brackets: it begins and ends with a quote.
         return f"nullif(btrim(to_json(array({argument})), '[]'), 'null')"
     is_plain = isinstance(type_, t.Decimal) and type_.scale <= _PLAIN_SCALE
     if is_plain or isinstance(type_, _PRINTED):
@@ -179,8 +180,9 @@ def write_json(call: Call, index: int, name: str) -> str:
 
 
 def shape(type_: t.DataType) -> Any:
-    """The names of a type's ROW fields where it has any: `[[name, shape], ...]` of a ROW,
-    `{"each": shape}` of what holds elements of one type, else None."""
+    """The field names of the ROWs in a type, if any: `[[name, shape], ...]` for a ROW, `{"each":
+    shape}` for a collection, otherwise None.
+    """
     if isinstance(type_, t.Row):
         return [[field.name, shape(field.type)] for field in type_.fields]
     if isinstance(type_, t.Array | t.Map):
@@ -190,7 +192,7 @@ def shape(type_: t.DataType) -> Any:
 
 
 def check_json(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """Refuse arguments of types that cannot be written as JSON."""
+    """Reject arguments of types that cannot be written as JSON."""
     for argument in arguments:
         if isinstance(argument.type, _NOT_JSON):
             raise SignatureMismatch(
@@ -206,7 +208,7 @@ def _object(clauses: Clauses) -> Function:
                 raise SignatureMismatch("the keys of JSON_OBJECT must be string literals")
         return check_json(arguments)
 
-    def write(call: Call) -> str:
+    def write(call: SparkCall) -> str:
         members: dict[str, list[str]] = {}
         for place in range(0, len(call.args), 2):
             text = _element(call, place + 1, "JSON_OBJECT", clauses)
@@ -221,14 +223,14 @@ def _object(clauses: Clauses) -> Function:
 
 
 def _first_written(texts: list[str]) -> str:
-    """The value of a key that may come twice: the last one, unless it is null and left out."""
+    """The value of a key that may be repeated: the last one, unless it is NULL and absent."""
     return f"coalesce({', '.join(texts)})" if len(texts) > 1 else texts[0]
 
 
 def _array(clauses: Clauses) -> Function:
     absent = Clauses(on_null=clauses.on_null or "ABSENT", raw=clauses.raw)
 
-    def write(call: Call) -> str:
+    def write(call: SparkCall) -> str:
         places = range(len(call.args))
         elements = [_element(call, place, "JSON_ARRAY", absent) for place in places]
         return f"concat('[', {_listed(elements)}, ']')"
@@ -236,7 +238,7 @@ def _array(clauses: Clauses) -> Function:
     return _constructor("JSON_ARRAY", write, check_json, "A JSON array of values.")
 
 
-def _element(call: Call, index: int, name: str, clauses: Clauses) -> str:
+def _element(call: SparkCall, index: int, name: str, clauses: Clauses) -> str:
     text = call.args[index] if index in clauses.raw else write_json(call, index, name)
     return text if clauses.on_null == "ABSENT" else f"coalesce({text}, 'null')"
 
@@ -247,7 +249,7 @@ def _listed(texts: list[str]) -> str:
 
 def _constructor(
     name: str,
-    write: Callable[[Call], str],
+    write: Callable[[SparkCall], str],
     converts: Callable[[tuple[Argument, ...]], tuple[t.DataType, ...]],
     summary: str,
 ) -> Function:

@@ -1,4 +1,4 @@
-"""The JSON functions: those called like any other, and the standard's without clauses."""
+"""The JSON functions: ordinary ones, and those of the standard without clauses."""
 
 from __future__ import annotations
 

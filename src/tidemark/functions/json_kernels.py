@@ -1,8 +1,8 @@
 """The JSON functions over whole columns: Arrow arrays in, an Arrow array out.
 
-JSON is read here and not by Spark, whose `get_json_object` rounds numbers (1.10 becomes 1.1),
-accepts texts that are no JSON, and knows few kinds of path. Arrow has no kernel that reads JSON, so
-these go over the rows; each row's text is parsed once by Python's own C parser.
+JSON is parsed here and not by Spark, whose `get_json_object` rounds numbers (1.10 becomes 1.1),
+accepts strings that are not JSON, and supports few kinds of paths. Arrow has no kernel that parses
+JSON, so these loop over the rows; each row's JSON is parsed once by Python's own C parser.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _INT_RANGE = range(-(2**31), 2**31)
 
 
 def _compiled(paths: pa.Array) -> list[Path | None]:
-    """Each row's path; most queries have one for all rows, which is read once."""
+    """Each row's path; most queries have one for all rows, which is compiled once."""
     known = {path: compile_path(path) for path in paths.unique().to_pylist() if path is not None}
     return [known.get(path) for path in paths.to_pylist()]
 
 
 def _find(text: str, path: Path) -> Any:
-    """What a path finds in a JSON document. Raises ValueError or NotFound."""
+    """The value at a path in a JSON document. Raises ValueError or NotFound."""
     try:
         document = json_text.parse(text)
     except ValueError:
@@ -119,7 +119,9 @@ def _value(
     if_empty: Any,
     if_error: Any,
 ) -> Any:
-    """One scalar; in a lax path an object or array counts as nothing, in a strict one as wrong."""
+    """One scalar; an object or array counts as absent in a lax path and as an error in a strict
+    one.
+    """
     if text is None or path is None:
         return None
     try:
@@ -144,7 +146,7 @@ def _value(
 
 # By the type of RETURNING.
 VALUE_KERNELS: dict[str, Callable[..., pa.Array]] = {
-    "STRING": _value_kernel(json_text.scalar_text, "string"),
+    "STRING": _value_kernel(json_text.scalar_string, "string"),
     "BOOLEAN": _value_kernel(_to_boolean, "bool"),
     "INT": _value_kernel(_to_int, "int32"),
     "DOUBLE": _value_kernel(_to_double, "float64"),
@@ -157,7 +159,7 @@ VALUE_KERNELS: dict[str, Callable[..., pa.Array]] = {
 def query(
     texts: pa.Array, paths: pa.Array, wrapper: pa.Array, on_empty: pa.Array, on_error: pa.Array
 ) -> pa.Array:
-    """Objects and arrays as JSON text."""
+    """Objects and arrays as JSON."""
     found = _queried(texts, paths, wrapper, on_empty, on_error)
     return strings([None if value is None else json_text.serialize(value) for value in found])
 
@@ -177,7 +179,7 @@ def _element(value: Any) -> str | None:
     if value is None:
         return None
     return (
-        json_text.scalar_text(value) if json_text.is_scalar(value) else json_text.serialize(value)
+        json_text.scalar_string(value) if json_text.is_scalar(value) else json_text.serialize(value)
     )
 
 

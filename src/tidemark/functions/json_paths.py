@@ -1,8 +1,8 @@
-"""JSON paths as Flink 2.3 understands them: those of the Jayway library, with `lax` or `strict`.
+"""JSON paths as Flink 2.3 interprets them: those of the Jayway library, with `lax` or `strict`.
 
 A path is a tuple of steps, each of which leads from one value to others. A *definite* path leads
-to one value or to none; after a step that may find many, the result is a list of all that was
-found. Filters (`[?(...)]`) are refused: Flink 2.3 fails on them too.
+to at most one value; after a step that can find several, the result is a list of all matches.
+Filters (`[?(...)]`) are rejected: Flink 2.3 fails on them too.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """`.*` and `[*]`: everything directly inside."""
+    """`.*` and `[*]`: all direct children."""
 
     definite = False
 
@@ -120,7 +120,7 @@ class Wildcard:
 
 @dataclass(frozen=True, slots=True)
 class Anywhere:
-    """`..step`: the step taken from the value and from everything inside it."""
+    """`..step`: the step applied to the value and to everything inside it."""
 
     step: Names | Indexes | Slice | Wildcard
 
@@ -137,7 +137,7 @@ class Anywhere:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """`.length()`: how many elements or fields."""
+    """`.length()`: the number of elements or fields."""
 
     definite = True
 
@@ -155,9 +155,9 @@ class Path:
     error: str | None = None  # why the string is not a path: an error when it is evaluated
 
     def find(self, value: Any) -> Any:
-        """The value the path leads to; a list where it may lead to several.
+        """The value that the path leads to; a list if it may lead to several.
 
-        Raises NotFound for a strict path that leads nowhere; a lax one gives None.
+        Raises NotFound for a strict path that leads nowhere; a lax one returns None.
         """
         if self.error is not None:
             raise InvalidPath(self.error)
@@ -182,7 +182,7 @@ class Path:
         except NotFound:
             if definite:
                 raise
-            return []  # one of many: the others may still lead somewhere
+            return []  # one of several: the others may still lead somewhere
 
 
 @lru_cache(maxsize=1024)
@@ -197,14 +197,14 @@ def compile_path(text: str) -> Path:
 
 
 def check_path(text: str) -> None:
-    """Raises UnknownPath for a path that Flink may follow and Tidemark does not."""
+    """Raises UnknownPath for a path that Flink may support and Tidemark does not."""
     mode = _MODE.match(text)
     try:
         tuple(_steps(mode.group(2) if mode else text))
     except UnknownPath:
         raise
     except InvalidPath:
-        pass  # Flink takes it, and treats it as an error in each row
+        pass  # Flink accepts it, and treats it as an error in each row
 
 
 def _steps(text: str) -> Iterator[Step]:
@@ -218,7 +218,7 @@ def _steps(text: str) -> Iterator[Step]:
         raise InvalidPath(f"`{text[1]}` is not allowed after `{text[0]}`")
     while here < len(text):
         if text[here:] == "[" and here > 1:
-            return  # Jayway forgives an open bracket at the end of a step
+            return  # Jayway allows an open bracket at the end of a step
         step, here = _step(text, here)
         yield step
 

@@ -1,8 +1,7 @@
-"""JSON text and Python values, as Flink's JSON library reads and writes them.
+"""Converts between JSON and Python values the way Flink's JSON library does.
 
-Numbers keep their digits: integers are `int`, all others `Decimal`, whose text is the one that
-Java gives. What follows the first value of a text is not looked at. Objects are written with their
-keys in order.
+Numbers keep their digits: integers are `int`, all others `Decimal`, printed as Java prints them.
+Anything after the first value is ignored. Objects are written with their keys sorted.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_such_constan
 
 
 def parse(text: str) -> Any:
-    """The first value of a JSON text. Raises ValueError if there is none."""
+    """The first JSON value in a string. Raises ValueError if there is none."""
     match = _WHITE_SPACE.match(text)
     start = match.end() if match else 0
     try:
@@ -54,8 +53,8 @@ def is_scalar(value: Any) -> bool:
     return not isinstance(value, dict | list)
 
 
-def scalar_text(value: Any) -> str:
-    """A scalar as text: strings as they are, without quotes."""
+def scalar_string(value: Any) -> str:
+    """A scalar as a string: strings unchanged, without quotes."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Decimal):
@@ -65,7 +64,7 @@ def scalar_text(value: Any) -> str:
 
 
 def quote(text: str) -> str:
-    """A JSON string; characters beyond ASCII stay as they are."""
+    """A JSON string; characters beyond ASCII are not escaped."""
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
@@ -75,7 +74,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def serialize(value: Any) -> str:
-    """A value as JSON text without spaces."""
+    """A value as JSON without spaces."""
     if isinstance(value, dict):
         keys = sorted(value, key=_utf16)
         return "{" + ",".join(f"{quote(key)}:{serialize(value[key])}" for key in keys) + "}"
@@ -83,9 +82,9 @@ def serialize(value: Any) -> str:
         return "[" + ",".join(serialize(element) for element in value) + "]"
     if isinstance(value, str):
         return quote(value)
-    return "null" if value is None else scalar_text(value)
+    return "null" if value is None else scalar_string(value)
 
 
 def _utf16(text: str) -> bytes:
-    """Sorts as Java compares strings."""
+    """A key that sorts strings as Java does."""
     return text.encode("utf-16-be", "surrogatepass")

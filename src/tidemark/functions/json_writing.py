@@ -1,6 +1,6 @@
-"""Whole columns of SQL values as JSON text: Arrow arrays in, an Arrow array out.
+"""Whole columns of SQL values as JSON: Arrow arrays in, an Arrow array out.
 
-Arrow has no kernel that writes JSON, so these go over the rows.
+Arrow has no kernel that writes JSON, so these loop over the rows.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def strings(values: list[str | None]) -> pa.Array:
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:
-        # Half a surrogate pair, which JSON can spell, is a question mark, as in Flink.
+        # An unpaired surrogate, which JSON can spell, becomes a question mark, as in Flink.
         return pa.array(
             [v if v is None else v.encode("utf-8", "replace").decode() for v in values], pa.string()
         )
 
 
 def write(values: pa.Array, shapes: pa.Array | None = None) -> pa.Array:
-    """Values of any SQL type as JSON text.
+    """Values of any SQL type as JSON.
 
-    Spark may know the fields of a ROW by other names; `shapes` then holds, in each row the same,
+    Spark may use other names for the fields of a ROW; `shapes` then contains, the same in each row,
     the result of `json_calls.shape` for the type.
     """
     shape = None if shapes is None or not len(shapes) else json.loads(shapes[0].as_py())
@@ -44,7 +44,7 @@ def write(values: pa.Array, shapes: pa.Array | None = None) -> pa.Array:
 
 
 def _json(value: Any, shape: Any = None) -> Any:
-    """A Python value as one that JSON knows."""
+    """A Python value as a JSON value."""
     if isinstance(value, float):
         return _decimal_of(value)
     if isinstance(value, dt.datetime):
@@ -63,7 +63,7 @@ def _json(value: Any, shape: Any = None) -> Any:
 
 
 def _decimal_of(value: float) -> Decimal:
-    """A double by the digits that Java prints for it, which a decimal then keeps."""
+    """A double with the digits that Java prints for it, as a decimal to keep them."""
     if not math.isfinite(value):
         raise ValueError(f"JSON cannot represent the number {value}")
     if value == 0 or 1e-3 <= abs(value) < 1e7:
@@ -75,7 +75,7 @@ def _decimal_of(value: float) -> Decimal:
 
 
 def _timestamp_text(value: dt.datetime) -> str:
-    """ISO 8601 without needless zeros; instants in UTC."""
+    """ISO 8601 without trailing zeros; instants in UTC."""
     zone = "" if value.tzinfo is None else "Z"
     if zone:
         value = value.astimezone(dt.UTC).replace(tzinfo=None)
@@ -115,7 +115,7 @@ _UNQUOTED = {written[1]: character for character, written in _QUOTED.items()}
 
 
 def quote(texts: pa.Array) -> pa.Array:
-    """Texts as JSON strings of ASCII characters."""
+    """Strings as JSON strings of ASCII characters."""
     return strings(
         [
             None if text is None else f'"{_TO_QUOTE.sub(_quoted, text)}"'
@@ -130,13 +130,13 @@ def _quoted(match: re.Match[str]) -> str:
         return _QUOTED[character]
     escape = f"\\u{ord(character):04x}"
     if ord(character) > 0xFFFF:
-        # Flink writes the whole code point and then, once more, its second half.
+        # Flink writes the whole code point and then its low surrogate once more.
         escape += f"\\u{0xDC00 + (ord(character) & 0x3FF):04x}"
     return escape
 
 
 def unquote(texts: pa.Array) -> pa.Array:
-    """The content of quoted JSON strings; other strings stay as they are."""
+    """The content of quoted JSON strings; other strings are unchanged."""
     return strings([_unquoted(text) for text in texts.to_pylist()])
 
 

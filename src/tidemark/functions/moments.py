@@ -1,9 +1,8 @@
-"""Spark SQL that computes with instants and clock times without stumbling over time zones.
+"""Spark SQL that computes with instants and local times regardless of time zones.
 
-Spark shifts a TIMESTAMP_NTZ that falls into the missing hour of spring whenever it passes
-through a TIMESTAMP, as it does in TIMESTAMPDIFF, and counts days of a TIMESTAMP by the session's
-calendar. Flink does neither: it computes on the UTC clock and shows the result in the session's
-zone.
+Spark shifts a TIMESTAMP_NTZ that falls into the missing hour in spring whenever it passes through
+a TIMESTAMP, as in TIMESTAMPDIFF, and counts days of a TIMESTAMP by the session's calendar. Flink
+does neither: it computes in UTC and shows the result in the session's zone.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _FIXED_ZONE = re.compile(r"(Z|UTC|GMT|Etc/(UTC|GMT|UCT)|UCT|(UTC|GMT)?[+-]\d{1,2
 
 
 def never_shifts(zone: str) -> bool:
-    """Whether the zone's clock is a fixed distance from UTC, so that no hour is ever missing."""
+    """Whether the zone has a fixed offset from UTC, so that no hour is ever missing."""
     return _FIXED_ZONE.match(zone) is not None
 
 
@@ -34,12 +33,12 @@ def _micros_of_clock(clock: str) -> str:
 
 
 def millis_of_clock(clock: str) -> str:
-    """A TIMESTAMP_NTZ as whole milliseconds since 1970, read as UTC; rounded down, always."""
+    """A TIMESTAMP_NTZ as milliseconds since 1970, read as UTC; always rounded down."""
     return f"CAST(floor({micros_of_clock(clock)} / 1000) AS BIGINT)"
 
 
 def clock_of_millis(millis: str) -> str:
-    """The TIMESTAMP_NTZ that a clock in UTC shows so many milliseconds after the start of 1970."""
+    """The TIMESTAMP_NTZ, read as UTC, that is this many milliseconds after the start of 1970."""
     return f"timestampadd(MICROSECOND, ({millis}) * 1000L, {_EPOCH})"
 
 
@@ -51,17 +50,17 @@ _UTC = ("UTC", "ETC/UTC", "GMT", "Z")
 
 
 def utc_clock(instant: str) -> str:
-    """What a clock in UTC shows at a TIMESTAMP, as a TIMESTAMP_NTZ."""
+    """The UTC time of a TIMESTAMP, as a TIMESTAMP_NTZ."""
     return f"timestampadd(MICROSECOND, unix_micros({instant}), {_EPOCH})"
 
 
 def instant_of_utc_clock(clock: str) -> str:
-    """The TIMESTAMP at which a clock in UTC shows the TIMESTAMP_NTZ."""
+    """The TIMESTAMP whose UTC time is the TIMESTAMP_NTZ."""
     return f"timestamp_micros({micros_of_clock(clock)})"
 
 
 def session_clock(sql: str, type_: t.DataType) -> str:
-    """A date, time or timestamp as a TIMESTAMP_NTZ that shows what the session's clock shows."""
+    """A date, time or timestamp as the TIMESTAMP_NTZ that it is in the session's zone."""
     match type_:
         case t.Time():
             return f"make_timestamp_ntz(DATE'1970-01-01', {sql})"
@@ -71,7 +70,7 @@ def session_clock(sql: str, type_: t.DataType) -> str:
 
 
 def from_session_clock(clock: str, type_: t.DataType) -> str:
-    """The way back from `session_clock`."""
+    """The inverse of `session_clock`."""
     match type_:
         case t.Timestamp():
             return clock

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound
 
 _NAN = "CAST('NaN' AS DOUBLE)"
 _INFINITY = "CAST('Infinity' AS DOUBLE)"
 _MINUS_INFINITY = "CAST('-Infinity' AS DOUBLE)"
-# Above this a DOUBLE has no digits after the point.
+# Above this, a DOUBLE has no digits after the point.
 _WHOLE_DOUBLES = "1E15D"
 _MOST_DIGITS = 19
 
@@ -39,11 +39,11 @@ def _rounded(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.Decimal(min(whole + scale, t.MAX_DECIMAL_PRECISION), scale)
 
 
-def _write_round(call: Call) -> str:
+def _write_round(call: SparkCall) -> str:
     return f"CAST(round({call.args[0]}, {_digits(call.arguments)}) AS {call.result.text()})"
 
 
-def _write_truncate(call: Call) -> str:
+def _write_truncate(call: SparkCall) -> str:
     value, digits = call.args[0], _digits(call.arguments)
     match call.type(0):
         case t.Decimal():
@@ -60,7 +60,7 @@ def _cut_decimal(x: str, digits: int) -> str:
 
 
 def _cut_approximate(x: str, digits: int, type_: t.DataType) -> str:
-    # What counts are the digits that the number prints; the nearest binary one may lie below.
+    # Digits are those that the number prints; the nearest binary number may be below.
     printed = f"CAST(CAST({x} AS STRING) AS DECIMAL(38, 18))"
     small = f"CAST({_cut_decimal(printed, digits)} AS {type_.text()})"
     large = x if digits >= 0 else f"({x} - {x} % 1E{-digits}D)"
@@ -71,20 +71,20 @@ def _cut_whole(x: str, zeros: int) -> str:
     return "0" if zeros >= _MOST_DIGITS else f"({x} - {x} % {10**zeros}L)"
 
 
-def write_whole(name: str, call: Call) -> str:
+def write_whole(name: str, call: SparkCall) -> str:
     """`ceil` or `floor` of a number."""
     value, type_ = call.args[0], call.type(0)
     if isinstance(type_, t.INTEGERS):
         return value
     if isinstance(type_, t.Decimal):
         return f"CAST({name}({value}) AS {call.result.text()})"
-    # Spark gives a BIGINT, which holds neither NaN nor the largest numbers.
+    # Spark returns a BIGINT, which cannot represent NaN or the largest numbers.
     whole = bound(value, lambda x: f"if(abs({x}) < {_WHOLE_DOUBLES}, {name}({x}), {x})")
     return f"CAST({whole} AS {type_.text()})"
 
 
 def whole_type(arguments: tuple[Argument, ...]) -> t.DataType:
-    """What CEIL and FLOOR of a number give."""
+    """The result type of CEIL and FLOOR of a number."""
     type_ = arguments[0].type
     return t.Decimal(type_.precision, 0) if isinstance(type_, t.Decimal) else type_
 
@@ -93,11 +93,11 @@ def whole_type(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _write_logarithm(name: str, x: str) -> str:
-    """IEEE results where Spark gives NULL: minus infinity at zero, NaN below."""
+    """IEEE results where Spark returns NULL: minus infinity at zero, NaN below."""
     return bound(x, lambda x: f"if({x} <= 0, if({x} = 0, {_MINUS_INFINITY}, {_NAN}), {name}({x}))")
 
 
-def _write_log(call: Call) -> str:
+def _write_log(call: SparkCall) -> str:
     if len(call.args) == 1:
         return _write_logarithm("ln", call.args[0])
     base, x = call.args
@@ -130,7 +130,7 @@ def _seed(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
-def _write_random(call: Call) -> str:
+def _write_random(call: SparkCall) -> str:
     return f"rand({call.literal(0)})" if call.args else "rand()"
 
 
@@ -140,7 +140,7 @@ def _seed_and_bound(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
-def _write_random_integer(call: Call) -> str:
+def _write_random_integer(call: SparkCall) -> str:
     seed = call.literal(0) if len(call.args) == 2 else ""
     return f"CAST(floor(rand({seed}) * {call.args[-1]}) AS INT)"
 
@@ -148,8 +148,8 @@ def _write_random_integer(call: Call) -> str:
 # --- digits ------------------------------------------------------------------------------------
 
 
-def _write_unhex(call: Call) -> str:
-    # Of an odd number of digits Flink takes the first one for zero.
+def _write_unhex(call: SparkCall) -> str:
+    # With an odd number of digits, Flink takes the first one as zero.
     return bound(
         call.args[0],
         lambda x: (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark import types as t
 from tidemark.functions import arithmetic
 from tidemark.functions.casts import write_cast
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound, name, safe_names
 
 _TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
@@ -16,7 +16,7 @@ _NESTED = (t.Array, t.Map, t.Multiset, t.Row)
 
 
 def comparable(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    """What two values compared by `=` are converted to."""
+    """The types that two values compared with `=` are converted to."""
     left, right = (argument.type for argument in arguments)
     for number, text in ((left, right), (right, left)):
         if isinstance(number, t.NUMERICS) and isinstance(text, t.CHARACTERS):
@@ -57,7 +57,7 @@ def _ordered(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return _side_by_side(left, right)
 
 
-def equal(call: Call) -> str:
+def equal(call: SparkCall) -> str:
     """Spark SQL for whether the two arguments are equal."""
     left, right = _as_equatable(call)
     type_ = call.type(0)
@@ -66,30 +66,30 @@ def equal(call: Call) -> str:
     return f"({left} = {right})"
 
 
-def _write_not_equal(call: Call) -> str:
+def _write_not_equal(call: SparkCall) -> str:
     return f"(NOT {equal(call)})"
 
 
 def _equal_rows(left: str, right: str, type_: t.Row) -> str:
-    """Rows are equal if all their fields are; a field that is NULL leaves it open."""
+    """Rows are equal if all their fields are; with a NULL field the result is unknown."""
     names = [name(each) for each in safe_names([field.name for field in type_.fields])]
     return "(" + " AND ".join(f"{left}.{each} = {right}.{each}" for each in names) + ")"
 
 
-def _write_same(call: Call) -> str:
+def _write_same(call: SparkCall) -> str:
     left, right = _as_equatable(call)
     return f"({left} <=> {right})"
 
 
-def _write_distinct(call: Call) -> str:
+def _write_distinct(call: SparkCall) -> str:
     left, right = _as_equatable(call)
     return f"(NOT ({left} <=> {right}))"
 
 
-def _as_equatable(call: Call) -> tuple[str, str]:
+def _as_equatable(call: SparkCall) -> tuple[str, str]:
     left, right = call.args
     if isinstance(call.type(0), t.Map | t.Multiset):
-        # Spark does not compare maps; comparing their sorted entries is the same.
+        # Spark does not compare maps; comparing their sorted entries is equivalent.
         return f"array_sort(map_entries({left}))", f"array_sort(map_entries({right}))"
     kinds = call.type(0), call.type(1)
     if isinstance(kinds[0], _TIMES) and isinstance(kinds[1], t.CHARACTERS):
@@ -144,7 +144,7 @@ def _members(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return value.type, *types
 
 
-def _write_in(call: Call) -> str:
+def _write_in(call: SparkCall) -> str:
     value, *members = call.args
     return f"({value} IN ({', '.join(members)}))"
 
@@ -180,17 +180,17 @@ def _periods(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
-def _write_overlaps(call: Call) -> str:
+def _write_overlaps(call: SparkCall) -> str:
     (first, last), (start, end) = (_period(call, place) for place in (0, 2))
     return f"({last} >= {start} AND {end} >= {first})"
 
 
-def _period(call: Call, start: int) -> tuple[str, str]:
-    """The earlier end and the later one; an interval is a distance from the first."""
+def _period(call: SparkCall, start: int) -> tuple[str, str]:
+    """The earlier end and the later one; an interval is relative to the start."""
     end = call.args[start + 1]
     if isinstance(call.type(start + 1), t.INTERVALS):
         end = _ADDED.write(
-            Call(
+            SparkCall(
                 call.args[start : start + 2],
                 call.arguments[start : start + 2],
                 call.type(start),

@@ -1,8 +1,8 @@
-"""Functions in Python that may fail: a failure is a value, until Spark asks for the result.
+"""Python functions that may fail: a failure is a value until Spark uses the result.
 
-Spark calls a Python function for all rows of a batch, also for those for which a CASE takes
-another branch or an AND is false before it. So the function may not fail by itself. It gives a
-ROW of the value and of why there is none, and the expression that asks for the value fails.
+Spark calls a Python function for all rows of a batch, even for those for which a CASE takes
+another branch or an earlier operand of AND is false. So the function must not fail itself. It
+returns a ROW of the value and the failure, and the expression that takes the value out fails.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def outcome_type(value: t.DataType) -> t.Row:
-    """What a function that gives such values gives with `Outcomes`."""
+    """The result type of a function wrapped in `Outcomes`."""
     fields = (t.Field("value", value.with_nullable(True)), t.Field("failure", t.STRING))
     return t.Row(fields)
 
 
 def value_of(call: str) -> str:
-    """The value that the call of an `Outcomes` gives; its failure fails the job."""
+    """The value in the result of an `Outcomes` call; its failure fails the job."""
     return bound(call, lambda o: f"if({o}.failure IS NULL, {o}.value, raise_error({o}.failure))")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """A kernel over Arrow columns whose ValueErrors are values of the rows that cause them."""
+    """A kernel over Arrow columns whose ValueErrors become values of the rows that cause them."""
 
     kernel: Callable[..., pa.Array]
 
@@ -41,7 +41,7 @@ class Outcomes:
         return pa.concat_arrays(self._outcomes(columns))
 
     def _outcomes(self, columns: tuple[pa.Array, ...]) -> list[pa.Array]:
-        """Those of all rows at once; of one half after the other where a row spoils the rest."""
+        """The results of all rows at once, or of each half separately if a row fails the rest."""
         import pyarrow as pa
 
         rows = len(columns[0])

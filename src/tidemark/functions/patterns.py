@@ -1,15 +1,15 @@
-"""LIKE and SIMILAR TO: SQL patterns as patterns that Spark reads the same way."""
+"""LIKE and SIMILAR TO: SQL patterns as equivalent patterns for Spark."""
 
 from __future__ import annotations
 
 import re
 
 from tidemark import types as t
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import string
 
-# Spark's LIKE always has an escape character, a backslash if none is given; Flink's has none.
-# Private-use characters for "no escape": at least one of them is not in the pattern.
+# Spark's LIKE always has an escape character, a backslash by default; Flink's has none. Private-use
+# characters for "no escape": at least one of them is not in the pattern.
 _UNUSED_CHARACTERS = ("\ue000", "\ue001", "\ue002")
 _QUOTED_IN_REGEX = "\\^$.|?*+()[]{}"
 # What SIMILAR TO passes to the regular expression unchanged.
@@ -59,7 +59,7 @@ def _like_pieces(pattern: str, escape: str | None) -> list[tuple[str, bool]]:
     return pieces
 
 
-def _write_like(call: Call) -> str:
+def _write_like(call: SparkCall) -> str:
     value, pattern = call.args[:2]
     escape = _escape_of(call.arguments)
     literal = call.literal(1)
@@ -134,7 +134,7 @@ def _quoted(character: str) -> str:
     return f"\\{character}" if character in _QUOTED_IN_REGEX else character
 
 
-def _write_similar(call: Call) -> str:
+def _write_similar(call: SparkCall) -> str:
     pattern = call.literal(1)
     if not isinstance(pattern, str):
         return "CAST(NULL AS BOOLEAN)"

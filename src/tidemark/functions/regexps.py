@@ -1,8 +1,8 @@
 """Functions that search strings with Java's regular expressions, which Spark uses as well.
 
-What differs is told by `java_regex`: a pattern that is none, a group that is not there, and a group
-that took no part in the match are null here. Where the pattern is only known while the query runs,
-or a group may be left out of the match, an empty group is null too.
+`java_regex` finds the differences: an invalid pattern, a group that does not exist, and a group
+that did not participate in the match are NULL here. If the pattern is only known at run time, or a
+group is optional, an empty group is NULL too.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from collections.abc import Callable
 from tidemark import types as t
 from tidemark.functions import java_regex
 from tidemark.functions.java_regex import quoted_replacement, sound
-from tidemark.functions.registry import Call, Function, scalar
+from tidemark.functions.registry import Function, SparkCall, scalar
 from tidemark.functions.spark_text import string
 
-# Finds the parentheses of a pattern that open a group: passes over escapes and classes.
+# Finds the parentheses of a pattern that open a group: skips escapes and classes.
 _GROUP_OPENINGS = r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(\((?!\?)|\(\?<(?![=!]))"
 
 
-def _pattern(call: Call) -> str:
+def _pattern(call: SparkCall) -> str:
     return sound(call.args[1], call.literal(1))
 
 
-def _known(call: Call) -> java_regex.Pattern | None:
+def _known(call: SparkCall) -> java_regex.Pattern | None:
     value = call.literal(1)
     return java_regex.read(value) if isinstance(value, str) else None
 
 
-def _write_regexp(call: Call) -> str:
-    """Whether the pattern is found; the empty pattern and a broken one never are."""
+def _write_regexp(call: SparkCall) -> str:
+    """Whether the pattern is found; an empty or invalid pattern never is."""
     text, pattern = call.args
     found = f"({text} RLIKE {_pattern(call)})"
     if call.literal(1) and _known(call):
@@ -38,12 +38,12 @@ def _write_regexp(call: Call) -> str:
     return f"CASE WHEN {given} THEN {pattern} <> '' AND coalesce({found}, FALSE) END"
 
 
-def _write_found(call: Call, group: int) -> str:
+def _write_found(call: SparkCall, group: int) -> str:
     text, pattern = call.args[0], _pattern(call)
     return f"CASE WHEN {text} RLIKE {pattern} THEN regexp_extract({text}, {pattern}, {group}) END"
 
 
-def _write_extract(call: Call) -> str:
+def _write_extract(call: SparkCall) -> str:
     """The first match of the whole pattern or of one of its groups."""
     text, pattern, known = call.args[0], _pattern(call), _known(call)
     group = call.literal(2) if len(call.args) == 3 else 0
@@ -64,7 +64,7 @@ def _write_extract(call: Call) -> str:
     return f"nullif(regexp_extract({text}, {pattern}, {group}), '')"
 
 
-def _write_extract_all(call: Call) -> str:
+def _write_extract_all(call: SparkCall) -> str:
     """All matches of one group, by default the first."""
     text, pattern, known = call.args[0], _pattern(call), _known(call)
     group = call.literal(2) if len(call.args) == 3 else 1
@@ -84,12 +84,12 @@ def _write_extract_all(call: Call) -> str:
     return f"transform({matches}, _tm_match -> nullif(_tm_match, ''))"
 
 
-def _index(call: Call) -> str:
+def _index(call: SparkCall) -> str:
     index = call.args[2]
     return f"CAST({index} AS INT)" if isinstance(call.type(2), t.BigInt) else index
 
 
-def _group_count(call: Call) -> str:
+def _group_count(call: SparkCall) -> str:
     known = _known(call)
     if known is not None:
         return str(known.groups)
@@ -97,7 +97,7 @@ def _group_count(call: Call) -> str:
     return f"size(filter({openings}, _tm_opening -> _tm_opening <> ''))"
 
 
-def _write_replace(call: Call) -> str:
+def _write_replace(call: SparkCall) -> str:
     new = quoted_replacement(call.args[2], call.literal(2))
     return f"regexp_replace({call.args[0]}, {_pattern(call)}, {new})"
 
@@ -106,7 +106,7 @@ def _regexp(
     name: str,
     signature: str,
     returns: t.DataType,
-    spark: Callable[[Call], str],
+    spark: Callable[[SparkCall], str],
     summary: str,
     *,
     strict: bool = False,

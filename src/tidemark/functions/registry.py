@@ -1,8 +1,8 @@
 """How a built-in function is declared: names, signatures, result type, and its Spark SQL.
 
-A function is one value in one of the tables beside this file; `functions.BUILT_IN` holds them
-all by name. Nothing here touches Spark: `spark` is text that Spark will read, either a template
-(`{0}` is the first argument, `{*}` all of them joined by commas) or a callable that builds it.
+A function is one value in one of the tables in this folder; `functions.BUILT_IN` has them all by
+name. Nothing here depends on Spark: `spark` is SQL for Spark, either a template (`{0}` is the first
+argument, `{*}` all of them joined by commas) or a callable that builds it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tidemark.functions.signatures import (
 __all__ = [
     "UNKNOWN",
     "Argument",
-    "Call",
     "Function",
     "Parameter",
     "Resolution",
     "SignatureMismatch",
+    "SparkCall",
     "describe",
     "python_name",
     "scalar",
@@ -37,7 +37,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SparkCall:
     """A call being written as Spark SQL: the arguments' Spark SQL, types and known values."""
 
     args: tuple[str, ...]
@@ -49,7 +49,7 @@ class Call:
         return self.arguments[index].type
 
     def literal(self, index: int, default: Any = None) -> Any:
-        """The value of a literal argument; `default` where it is absent or not a literal."""
+        """The value of a literal argument; `default` if it is absent or not a literal."""
         if index >= len(self.arguments) or not self.arguments[index].is_literal:
             return default
         return self.arguments[index].value
@@ -57,12 +57,12 @@ class Call:
 
 Returns = t.DataType | Callable[[tuple[Argument, ...]], t.DataType]
 Converts = Callable[[tuple[Argument, ...]], tuple[t.DataType, ...]]
-SparkText = str | Callable[[Call], str]
+SparkText = str | Callable[[SparkCall], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A call whose signature was found: what each argument must be cast to, and the result."""
+    """A call with a matching signature: what each argument must be cast to, and the result."""
 
     parameters: tuple[t.DataType, ...]
     result: t.DataType
@@ -77,18 +77,18 @@ class Function:
     returns: Returns
     spark: SparkText
     aliases: tuple[str, ...] = ()
-    # Null in, null out: the result is nullable if an argument is, unless `returns` is a type that
-    # is NOT NULL. False: `returns` alone decides.
+    # NULL in, NULL out: the result is nullable if an argument is, unless `returns` is a type that
+    # is NOT NULL. If False, `returns` alone decides.
     strict: bool = True
     deterministic: bool = True
-    # The types the arguments are converted to where these depend on one another, as in
-    # `1 + 2.5`; asked after a signature fits, and may refuse with SignatureMismatch.
+    # The types that the arguments are converted to if these depend on one another, as in `1 + 2.5`;
+    # called after a signature matches, and may raise SignatureMismatch.
     converts: Converts | None = None
     # A vectorized fallback for what Spark SQL cannot express: Arrow arrays in, an Arrow array out.
-    # `spark` then calls it by the name that `python_name` gives.
+    # `spark` then calls it by the name that `python_name` returns.
     python: Callable[..., Any] | None = field(default=None, compare=False)
     # Whether `python` raises ValueError for some rows. Spark then calls it as `outcomes.Outcomes`,
-    # and `spark` asks for the value with `outcomes.value_of`.
+    # and `spark` takes the value out with `outcomes.value_of`.
     may_fail: bool = False
     category: str = ""
     summary: str = ""
@@ -118,7 +118,7 @@ class Function:
             return result
         return result.with_nullable((computed or result.nullable) and _nullable(arguments))
 
-    def write(self, call: Call) -> str:
+    def write(self, call: SparkCall) -> str:
         """The call as Spark SQL, safe to use wherever an expression is allowed."""
         if callable(self.spark):
             return self.spark(call)
@@ -147,7 +147,7 @@ def scalar(
 
 
 def describe(function: Function) -> str:
-    """The function's signatures as a person reads them."""
+    """The function's signatures in readable form."""
     return " or ".join(
         f"{function.name}({', '.join(parameter.words for parameter in signature)})"
         for signature in function.signatures

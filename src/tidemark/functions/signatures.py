@@ -1,4 +1,4 @@
-"""The small language of signatures, and the matching of arguments to them."""
+"""The small language of signatures, and how arguments are matched to them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from tidemark import types as t
 
 
-class Unknown:
-    """Marks an argument whose value is not known while planning."""
+class UnknownValue:
+    """Marks an argument whose value is not known during planning."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
 
 
-UNKNOWN = Unknown()
+UNKNOWN = UnknownValue()
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What the planner knows of an argument: its type, and its value if it is a literal."""
+    """What the planner knows about an argument: its type, and its value if it is a literal."""
 
     type: t.DataType
     value: Any = UNKNOWN
@@ -37,7 +37,7 @@ class SignatureMismatch(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One place of a signature: a family of types, or one type that others convert to."""
+    """One parameter of a signature: a family of types, or one type that others convert to."""
 
     family: str
     optional: bool = False
@@ -45,7 +45,7 @@ class Parameter:
 
     @property
     def words(self) -> str:
-        """The parameter as a person reads it."""
+        """The parameter in readable form."""
         word = self.family + ("..." if self.repeated else "")
         return f"[{word}]" if self.optional and not self.repeated else word
 
@@ -72,7 +72,7 @@ FAMILIES: dict[str, tuple[type[t.DataType], ...]] = {
     "multiset": (t.Multiset,),
     "row": (t.Row,),
     "collection": (t.Array, t.Map, t.Multiset, t.Row),
-    "symbol": (t.Symbol,),
+    "symbol": (t.KeywordType,),
 }
 
 # ... or a type, to which narrower arguments are converted.
@@ -85,7 +85,7 @@ CONVERTED: dict[str, tuple[t.DataType, tuple[type[t.DataType], ...]]] = {
 
 
 def parse_signature(text: str) -> tuple[Parameter, ...]:
-    """`(string, int, [int])`: `[x]` may be left out, `x...` may be repeated any number of times."""
+    """`(string, int, [int])`: `[x]` is optional, `x...` may be repeated any number of times."""
     inside = text.strip().removeprefix("(").removesuffix(")")
     return tuple(_parse_parameter(part.strip()) for part in inside.split(",") if part.strip())
 
@@ -101,7 +101,7 @@ def _parse_parameter(text: str) -> Parameter:
 
 
 def retyped(arguments: Sequence[Argument], types: tuple[t.DataType, ...]) -> tuple[Argument, ...]:
-    """The arguments as they are after conversion."""
+    """The arguments after conversion."""
     pairs = zip(arguments, types, strict=True)
     return tuple(Argument(type_, argument.value) for argument, type_ in pairs)
 
@@ -109,7 +109,7 @@ def retyped(arguments: Sequence[Argument], types: tuple[t.DataType, ...]) -> tup
 def match(
     signature: tuple[Parameter, ...], arguments: tuple[Argument, ...]
 ) -> tuple[t.DataType, ...]:
-    """The types that the arguments have as those of a signature. Raises SignatureMismatch."""
+    """The types that the signature converts the arguments to. Raises SignatureMismatch."""
     required = sum(not p.optional for p in signature)
     unlimited = any(p.repeated for p in signature)
     if len(arguments) < required or (len(arguments) > len(signature) and not unlimited):

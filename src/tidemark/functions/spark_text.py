@@ -1,7 +1,8 @@
 """Names and values as Spark SQL that means exactly them, whatever they contain.
 
-Spark reads backslashes in string literals (or not, by a setting) and replaces `${...}` anywhere in
-a statement before it is parsed. Text that is not plainly harmless therefore travels as hex digits.
+Spark treats backslashes in string literals as escapes (or not, by a setting) and replaces `${...}`
+anywhere in a statement before it is parsed. So a string that is not plainly harmless is written as
+hex digits.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ def name(value: str) -> str:
 
 
 def safe_names(names: list[str] | tuple[str, ...]) -> tuple[str, ...]:
-    """Names for Spark columns: the user's own where they are harmless and distinct.
+    """Names for Spark columns: the user's own if they are harmless and distinct.
 
-    Spark folds case and Flink does not; a name that would collide gets its position instead.
+    Spark is case-insensitive and Flink is not; a name that would collide gets its position instead.
     """
     taken: set[str] = set()
     result = []
@@ -58,7 +59,7 @@ _SHORT_ENOUGH_TO_REPEAT = 80
 
 
 def bound(sql: str, write: Callable[[str], str]) -> str:
-    """Text that `write` makes of an expression it mentions several times.
+    """The SQL that `write` makes of an expression that it repeats.
 
     A long expression gets a name first, so that nested ones do not multiply.
 
@@ -71,7 +72,7 @@ def bound(sql: str, write: Callable[[str], str]) -> str:
     return f"get(transform(array({sql}), {variable} -> {write(variable)}), 0)"
 
 
-# Spark counts microseconds; Flink can be asked for nanoseconds.
+# Spark has microseconds; Flink types can have nanoseconds.
 MAX_TIME_PRECISION = 6
 
 _PLAIN_TYPES: dict[type[t.DataType], str] = {
@@ -97,10 +98,10 @@ _PLAIN_TYPES: dict[type[t.DataType], str] = {
 
 
 def spark_type(type_: t.DataType) -> str:
-    """A Flink type as Spark spells the type that holds its values.
+    """The Spark type, as SQL, that holds the values of a Flink type.
 
-    The nullability of elements and fields is left out: Spark takes this text as the target of a
-    cast, and a cast may not promise what its operand does not.
+    The nullability of elements and fields is left out: this is used as the target of casts, and a
+    cast must not promise what its operand does not.
 
     >>> spark_type(t.Map(t.STRING, t.Array(t.Timestamp(3))))
     'MAP<STRING, ARRAY<TIMESTAMP_NTZ>>'
@@ -124,7 +125,7 @@ def spark_type(type_: t.DataType) -> str:
 
 
 def check_precision(type_: t.DataType) -> None:
-    """Refuse times finer than Spark can hold."""
+    """Reject times more precise than Spark's."""
     if isinstance(type_, (t.Time, *t.TIMESTAMPS)) and type_.precision > MAX_TIME_PRECISION:
         raise NotSupported(
             f"{type_.text()} is not supported: Spark's precision is microseconds",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tidemark import types as t
 from tidemark.functions.java_regex import quoted
-from tidemark.functions.registry import Call, Function, scalar
+from tidemark.functions.registry import Function, SparkCall, scalar
 from tidemark.functions.spark_text import string
 
 
-def _write_split_index(call: Call) -> str:
-    """The part at a position from zero, null outside. Without a separator: at white space."""
+def _write_split_index(call: SparkCall) -> str:
+    """The part at a zero-based position, NULL if there is none. Without a separator, the string
+    is split at whitespace.
+    """
     text, separator, index = call.args
     if isinstance(call.type(1), t.INTEGERS):
         pattern = f"CASE WHEN {separator} BETWEEN 1 AND 255 THEN {quoted(f'chr({separator})')} END"
@@ -26,11 +28,12 @@ def _separator(separator: str, value: object) -> str:
     return f"CASE {separator} WHEN '' THEN {white_space} ELSE {quoted(separator)} END"
 
 
-def _write_str_to_map(call: Call) -> str:
-    """Pairs are split off by patterns; empty pairs at the end are none, the last of a key wins.
+def _write_str_to_map(call: SparkCall) -> str:
+    """Pairs are split by patterns; trailing empty pairs are ignored, and the last value of a key
+    wins.
 
-    Spark's own function fails on a key that comes twice, so the map grows pair by pair, from the
-    last one on: once a pair that is not empty was seen, empty ones count too.
+    Spark's own function fails on a repeated key, so the map is built pair by pair from the last one
+    on; once a nonempty pair was seen, empty ones count too.
     """
     text, between, within = (*call.args, "','", "'='")[:3]
     given = " AND ".join(f"{argument} IS NOT NULL" for argument in call.args)

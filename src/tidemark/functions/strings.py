@@ -1,8 +1,8 @@
 """Functions over character strings.
 
-Spark and Flink count characters alike, in code points, almost everywhere. Flink's LPAD, RPAD and
-OVERLAY count UTF-16 units instead and can tear a character outside the basic plane in two; here
-they never do.
+Spark and Flink both count characters as code points almost everywhere. Flink's LPAD, RPAD and
+OVERLAY count UTF-16 units instead and can split a character outside the basic plane; here they
+never do.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 from tidemark import types as t
 from tidemark.functions.java_regex import quoted_replacement
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 
 ReturnType = Callable[[tuple[Argument, ...]], t.DataType]
-Write = Callable[[Call], str]
+Write = Callable[[SparkCall], str]
 
 
 # --- result types ------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ def _as_first(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _shortened(index: int) -> ReturnType:
-    """VARCHAR as long as an argument may be: for what only ever takes characters away."""
+    """VARCHAR as long as an argument can be: for functions that only remove characters."""
 
     def returns(arguments: tuple[Argument, ...]) -> t.DataType:
         text = arguments[index].type
@@ -49,13 +49,14 @@ def _null_with_first(arguments: tuple[Argument, ...]) -> t.DataType:
 # --- parts of a string -------------------------------------------------------------------------
 
 
-def _is_at_least(call: Call, index: int, least: int) -> bool:
+def _is_at_least(call: SparkCall, index: int, least: int) -> bool:
     value = call.literal(index)
     return isinstance(value, int) and value >= least
 
 
-def _write_substring(call: Call) -> str:
-    """Positions start at one, or count from the end when negative; past it is the empty string.
+def _write_substring(call: SparkCall) -> str:
+    """Positions start at one; negative ones count from the end; past the end it is the empty
+    string.
 
     Spark agrees except for a start before the string and for a negative length.
     """
@@ -64,14 +65,14 @@ def _write_substring(call: Call) -> str:
     if length and not _is_at_least(call, 2, 0):
         cases += f"WHEN {length[0]} < 0 THEN NULL "
     if not _is_at_least(call, 1, 0):
-        # Written so that a null length still gives null.
+        # Written so that a NULL length still gives NULL.
         nothing = f"substring('', 1, {length[0]})" if length else "''"
         cases += f"WHEN {start} < -char_length({text}) THEN {nothing} "
     part = f"substring({', '.join(call.args)})"
     return f"CASE {cases}ELSE {part} END" if cases else part
 
 
-def _write_overlay(call: Call) -> str:
+def _write_overlay(call: SparkCall) -> str:
     """A position outside the string replaces nothing; a length of zero drops the rest."""
     text, new, start, *length = call.args
     count = length[0] if length else f"char_length({new})"
@@ -86,7 +87,7 @@ def _write_overlay(call: Call) -> str:
 
 
 def _write_pad(function: str) -> Write:
-    def write(call: Call) -> str:
+    def write(call: SparkCall) -> str:
         padded = f"{function}({', '.join(call.args)})"
         if _is_at_least(call, 1, 0) and call.literal(2):
             return padded
@@ -95,14 +96,14 @@ def _write_pad(function: str) -> Write:
     return write
 
 
-def _write_trim(call: Call) -> str:
+def _write_trim(call: SparkCall) -> str:
     if len(call.args) == 1:
         return f"trim({call.args[0]})"
     return f"trim({call.literal(0)} {call.args[1]} FROM {call.args[2]})"
 
 
 def _write_trimmed_side(side: str) -> Write:
-    def write(call: Call) -> str:
+    def write(call: SparkCall) -> str:
         characters = call.args[1] if len(call.args) == 2 else "' '"
         return f"trim({side} {characters} FROM {call.args[0]})"
 
@@ -112,18 +113,18 @@ def _write_trimmed_side(side: str) -> Write:
 # --- searching and replacing -------------------------------------------------------------------
 
 
-def _write_position(call: Call) -> str:
+def _write_position(call: SparkCall) -> str:
     """The position of a string; a start below one counts as one."""
     if len(call.args) == 2 or _is_at_least(call, 2, 1):
         return f"locate({', '.join(call.args)})"
     wanted, text, start = call.args
-    # Without the test Spark would take a null start for zero, and find nothing.
+    # Without the test, Spark would take a NULL start as zero, and find nothing.
     located = f"locate({wanted}, {text}, greatest({start}, 1))"
     return f"CASE WHEN {start} IS NOT NULL THEN {located} END"
 
 
-def _write_instr(call: Call) -> str:
-    """As POSITION, but zero finds nothing and a negative start searches back from the end."""
+def _write_instr(call: SparkCall) -> str:
+    """Like POSITION, but zero finds nothing and a negative start searches backward from the end."""
     text, wanted, *start = call.args
     forwards = f"locate({', '.join((wanted, text, *start))})"
     if not start or _is_at_least(call, 2, 0):
@@ -136,7 +137,7 @@ def _write_instr(call: Call) -> str:
     )
 
 
-def _write_replace(call: Call) -> str:
+def _write_replace(call: SparkCall) -> str:
     """Replacing the empty string puts the new one around every character."""
     replaced = f"replace({', '.join(call.args)})"
     if call.literal(1):
@@ -149,8 +150,8 @@ def _write_replace(call: Call) -> str:
 # --- others ------------------------------------------------------------------------------------
 
 
-def _write_initcap(call: Call) -> str:
-    """Words are runs of ASCII letters and digits; all else stays as it is."""
+def _write_initcap(call: SparkCall) -> str:
+    """Words are runs of ASCII letters and digits; everything else is unchanged."""
     words = f"regexp_extract_all({call.args[0]}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0)"
     capitalised = "concat(upper(left(_tm_word, 1)), lower(substring(_tm_word, 2)))"
     each = f"CASE WHEN _tm_word RLIKE '^[A-Za-z0-9]' THEN {capitalised} ELSE _tm_word END"
@@ -167,14 +168,14 @@ def _elements(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return (index.type, *(common.with_nullable(element.type.nullable) for element in elements))
 
 
-def _write_elt(call: Call) -> str:
+def _write_elt(call: SparkCall) -> str:
     index, *elements = call.args
     cases = " ".join(f"WHEN {n} THEN {element}" for n, element in enumerate(elements, start=1))
     return f"CASE {index} {cases} END"
 
 
-def _write_ascii(call: Call) -> str:
-    # Flink gives the first byte of the UTF-8 string as a signed Java byte.
+def _write_ascii(call: SparkCall) -> str:
+    # Flink returns the first byte of the UTF-8 string as a signed Java byte.
     first_byte = f"ascii(decode(encode(left({call.args[0]}, 1), 'UTF-8'), 'ISO-8859-1'))"
     return f"(({first_byte} + 128) % 256 - 128)"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tidemark import types as t
 from tidemark.errors import did_you_mean
 from tidemark.functions import moments, numeric
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound
 
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
@@ -25,7 +25,7 @@ def _unit(argument: Argument, known: tuple[str, ...] | dict[str, str]) -> str:
 
 # --- EXTRACT -----------------------------------------------------------------------------------
 
-# Spark SQL over a clock ({0} is a TIMESTAMP_NTZ).
+# Spark SQL over a local time ({0} is a TIMESTAMP_NTZ).
 _FIELDS = {
     "YEAR": "year({0})",
     "QUARTER": "quarter({0})",
@@ -63,7 +63,7 @@ def _extracted(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return unit.type, value.type
 
 
-def _write_extract(call: Call) -> str:
+def _write_extract(call: SparkCall) -> str:
     return _field(str(call.literal(0)).upper(), call.args[1], call.type(1))
 
 
@@ -73,7 +73,7 @@ def _field(unit: str, sql: str, type_: t.DataType) -> str:
         return f"CAST({text.format(sql)} AS BIGINT)"
     clock = sql if isinstance(type_, t.TIMESTAMPS) else moments.session_clock(sql, type_)
     if unit == "EPOCH":
-        # Seconds of the clock on the wall: Flink reads a TIMESTAMP_LTZ in the session's zone.
+        # Seconds of the local time: Flink reads a TIMESTAMP_LTZ in the session's zone.
         micros = moments.micros_of_clock(moments.session_clock(sql, type_))
         return f"({micros} div 1000000)"
     return f"CAST({_FIELDS[unit].format(clock)} AS BIGINT)"
@@ -81,7 +81,7 @@ def _field(unit: str, sql: str, type_: t.DataType) -> str:
 
 def _field_function(name: str, unit: str) -> Function:
     def converts(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-        symbol = Argument(t.Symbol(), unit)
+        symbol = Argument(t.KeywordType(), unit)
         return _extracted((symbol, arguments[0]))[1:]
 
     return scalar(
@@ -97,7 +97,7 @@ def _field_function(name: str, unit: str) -> Function:
 
 # --- FLOOR and CEIL ----------------------------------------------------------------------------
 
-# The first day of the unit that a date ({0}) lies in. Weeks begin on Sunday.
+# The first day of the unit that contains a date ({0}). Weeks begin on Sunday.
 _FIRST_DAYS = {
     "DAY": "{0}",
     "WEEK": "date_sub({0}, dayofweek({0}) - 1)",
@@ -127,27 +127,27 @@ def _to_unit_type(arguments: tuple[Argument, ...]) -> t.DataType:
     return arguments[0].type
 
 
-def _write_floor(call: Call) -> str:
+def _write_floor(call: SparkCall) -> str:
     if len(call.args) == 1:
         return numeric.write_whole("floor", call)
     return _on_clock(call, lambda clock: _floor(clock, str(call.literal(1)).upper()))
 
 
-def _write_ceil(call: Call) -> str:
+def _write_ceil(call: SparkCall) -> str:
     if len(call.args) == 1:
         return numeric.write_whole("ceil", call)
     unit = str(call.literal(1)).upper()
     return _on_clock(call, lambda clock: _ceil(clock, unit))
 
 
-def _on_clock(call: Call, write: Callable[[str], str]) -> str:
+def _on_clock(call: SparkCall, write: Callable[[str], str]) -> str:
     value, type_ = call.args[0], call.type(0)
     unit = str(call.literal(1)).upper()
     if isinstance(type_, t.Date) and unit in _CLOCK_UNITS:
         return value
     clock = moments.session_clock(value, type_)
     if isinstance(type_, t.TimestampLtz) and not moments.never_shifts(call.zone):
-        # The instant moves as far as the clock does, across a change of the clock too.
+        # The instant moves as far as the local time does, even across a daylight saving change.
         return bound(value, lambda x: _moved(x, moments.session_clock(x, type_), write))
     return moments.from_session_clock(bound(clock, write), type_)
 
@@ -166,7 +166,7 @@ def _floor(clock: str, unit: str) -> str:
 
 def _ceil(clock: str, unit: str) -> str:
     if unit in _FIRST_DAYS and unit != "DAY":
-        # The time of day does not count: noon on the first of a month lies on its start.
+        # The time of day does not count: noon on the first of a month is the start of that month.
         clock = f"CAST(CAST({clock} AS DATE) AS TIMESTAMP_NTZ)"
     return bound(_floor(clock, unit), lambda floor: _up_from(floor, clock, unit))
 
@@ -198,7 +198,7 @@ def _added_type(arguments: tuple[Argument, ...]) -> t.DataType:
     return moment
 
 
-def _write_add(call: Call) -> str:
+def _write_add(call: SparkCall) -> str:
     unit, (_, amount, moment) = str(call.literal(0)).upper(), call.args
     type_ = call.type(2)
     if isinstance(type_, t.TimestampLtz):
@@ -210,7 +210,7 @@ def _write_add(call: Call) -> str:
 
 # --- TIMESTAMPDIFF -----------------------------------------------------------------------------
 
-# Flink counts whole seconds before it turns them into smaller units.
+# Flink counts whole seconds before converting them to smaller units.
 _PER_SECOND = {"MILLISECOND": 1000, "MICROSECOND": 1_000_000}
 _MICROS = {
     "WEEK": 604_800_000_000,
@@ -233,7 +233,7 @@ def _compared(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
-def _write_difference(call: Call) -> str:
+def _write_difference(call: SparkCall) -> str:
     unit = str(call.literal(0)).upper()
     start, end = (_difference_clock(call, i) for i in (1, 2))
     if unit in _MONTHS:
@@ -245,7 +245,7 @@ def _write_difference(call: Call) -> str:
     return f"CAST({micros} div {_MICROS[unit]} AS INT)"
 
 
-def _difference_clock(call: Call, index: int) -> str:
+def _difference_clock(call: SparkCall, index: int) -> str:
     sql, type_ = call.args[index], call.type(index)
     if isinstance(type_, t.TimestampLtz):
         return moments.utc_clock(sql)
@@ -253,9 +253,9 @@ def _difference_clock(call: Call, index: int) -> str:
 
 
 def _months_between(start: str, end: str) -> str:
-    """Full months by the dates; one less where the last day of them is not full.
+    """Full months by date; one less if the last one is not complete.
 
-    Going backwards Flink takes one away too, although it should add one.
+    Going backward, Flink subtracts one too, although it should add one.
     """
     first, last = f"CAST({start} AS DATE)", f"CAST({end} AS DATE)"
     months = f"if({first} <= {last}, {_full_months(first, last)}, -{_full_months(last, first)})"
@@ -266,7 +266,7 @@ def _months_between(start: str, end: str) -> str:
 
 
 def _full_months(first: str, last: str) -> str:
-    # The end of a short month completes it: from 31 January to 29 February is one month.
+    # The end of a short month completes it: from January 31 to February 29 is one month.
     calendar = f"((year({last}) - year({first})) * 12 + month({last}) - month({first}))"
     return f"({calendar} - CAST(add_months({first}, {calendar}) > {last} AS INT))"
 

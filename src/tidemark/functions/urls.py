@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tidemark import types as t
 from tidemark.functions.java_regex import quoted
-from tidemark.functions.registry import Call, Function, scalar
+from tidemark.functions.registry import Function, SparkCall, scalar
 from tidemark.functions.spark_text import string
 
-# Flink reads URLs with java.net.URL, which knows few protocols and is lenient with all else;
-# Spark's parse_url is strict. These patterns take a URL apart as the former does; the first group
-# of each is the part, and a URL that lacks it does not match.
+# Flink parses URLs with java.net.URL, which knows few protocols and is lenient otherwise; Spark's
+# parse_url is strict. These patterns parse a URL like the former; the first group of each is the
+# part, and a URL without it does not match.
 _BEFORE = r"(?s)\A[\x00-\x20]*(?i:url:)?"
 _PROTOCOL = r"(?i:https?|ftp|file|mailto|jar):"
 _HOST = r"(?:\[[^\]/?#]*\]|[^\[\]@:/?#]*)"
@@ -36,7 +36,7 @@ _BEFORE_KEY = rf"{_BEFORE}{_PROTOCOL}{_AUTHORITY}{_PATH}\?(?:[^#]*?&)??"
 _AFTER_KEY = rf"=([^&#]*?)(?:&[^#]*?)?{_REF}{_AFTER}"
 
 
-def _write_parse_url(call: Call) -> str:
+def _write_parse_url(call: SparkCall) -> str:
     url, part, *key = call.args
     if key:
         only_query = f"CASE {part} WHEN 'QUERY' THEN {_key_pattern(call)} END"
@@ -60,7 +60,7 @@ def _first_group(url: str, pattern: str) -> str:
     return f"CASE WHEN {url} RLIKE {pattern} THEN regexp_extract({url}, {pattern}, 1) END"
 
 
-def _key_pattern(call: Call) -> str:
+def _key_pattern(call: SparkCall) -> str:
     key = quoted(call.args[2], call.literal(2))
     return f"concat({string(_BEFORE_KEY)}, {key}, {string(_AFTER_KEY)})"
 
@@ -69,7 +69,7 @@ _BYTE = "0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 _ADDRESS = rf"\A{_BYTE}(?:\.{_BYTE}){{0,3}}\z"
 
 
-def _write_inet_aton(call: Call) -> str:
+def _write_inet_aton(call: SparkCall) -> str:
     """The last number is the lowest byte however many there are: `1.2` is 1.0.0.2."""
     address = call.args[0]
     none_yet = "named_struct('total', 0L, 'last', 0L, 'weight', 4294967296L)"
@@ -85,7 +85,7 @@ def _write_inet_aton(call: Call) -> str:
     )
 
 
-def _write_inet_ntoa(call: Call) -> str:
+def _write_inet_ntoa(call: SparkCall) -> str:
     number = f"CAST({call.args[0]} AS BIGINT)"
     each = f"CAST(shiftright({number}, _tm_shift) & 255 AS STRING)"
     dotted = f"array_join(transform(array(24, 16, 8, 0), _tm_shift -> {each}), '.')"

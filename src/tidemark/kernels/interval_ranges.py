@@ -1,7 +1,7 @@
 """Finding, for many rows at once, the rows of the other side in a range of time.
 
 Rows are kept sorted by the hash of their key and, under each hash, by time. A range is then a
-run of neighbours, found by binary search; nothing is rebuilt or walked through.
+run of neighbors, found by binary search; nothing is rebuilt or walked through.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Meetings:
 
 
 def _sum_before(group: Longs, values: Longs) -> Longs:
-    """Per element the sum of those before it in its group; equal groups are neighbours."""
+    """Per element the sum of those before it in its group; equal groups are neighbors."""
     sums = np.cumsum(values) - values
     start = np.searchsorted(group, group, side="left")
     return sums - sums[start]

@@ -75,7 +75,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """When neighbouring segments become one: as soon as `fanout` of a like size are there.
+    """When neighboring segments become one: as soon as `fanout` of a like size are there.
 
     Every row is rewritten once per level, so keeping n rows costs O(log n) each, and the
     number of segments stays logarithmic too.

@@ -1,6 +1,6 @@
 """What the language has and Tidemark does not support yet: one table, with reasons.
 
-A recogniser looks at one SELECT and returns the node that asks for its feature. When a feature
+A recognizer looks at one SELECT and returns the node that asks for its feature. When a feature
 is built, its row goes and a planner module takes its place.
 """
 
@@ -16,13 +16,13 @@ from tidemark.dialect import nodes, span_of
 from tidemark.errors import NotSupported, PlanError
 from tidemark.functions.aggregates import lookup
 
-Recogniser = Callable[[exp.Select], exp.Expression | None]
+Recognizer = Callable[[exp.Select], exp.Expression | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
     name: str
-    find: Recogniser
+    find: Recognizer
     reason: str | None = None
 
 
@@ -83,7 +83,7 @@ def refuse_aggregate(name: str, call: exp.Expression) -> NoReturn:
     )
 
 
-# --- recognisers -------------------------------------------------------------------------------
+# --- recognizers -------------------------------------------------------------------------------
 
 
 def _relations(select: exp.Select) -> list[exp.Expression]:
@@ -108,7 +108,7 @@ def _own(select: exp.Select) -> list[exp.Expression]:
     return found
 
 
-def _call(name_set: frozenset[str]) -> Recogniser:
+def _call(name_set: frozenset[str]) -> Recognizer:
     def find(select: exp.Select) -> exp.Expression | None:
         for node in _own(select):
             name = node.name if isinstance(node, exp.Anonymous | nodes.JsonCall) else ""
@@ -119,7 +119,7 @@ def _call(name_set: frozenset[str]) -> Recogniser:
     return find
 
 
-def _scalar(*kinds: type[exp.Expression]) -> Recogniser:
+def _scalar(*kinds: type[exp.Expression]) -> Recognizer:
     def find(select: exp.Select) -> exp.Expression | None:
         return next((node for node in _own(select) if isinstance(node, kinds)), None)
 
@@ -134,7 +134,7 @@ def _subquery_predicate(select: exp.Select) -> exp.Expression | None:
     return None
 
 
-def _clause(key: str) -> Recogniser:
+def _clause(key: str) -> Recognizer:
     def find(select: exp.Select) -> exp.Expression | None:
         found = select.args.get(key)
         return found if isinstance(found, exp.Expression) else None
@@ -142,7 +142,7 @@ def _clause(key: str) -> Recogniser:
     return find
 
 
-def _relation(matches: Callable[[exp.Expression], bool]) -> Recogniser:
+def _relation(matches: Callable[[exp.Expression], bool]) -> Recognizer:
     def find(select: exp.Select) -> exp.Expression | None:
         return next((r for r in _relations(select) if matches(r)), None)
 

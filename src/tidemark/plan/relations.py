@@ -133,7 +133,7 @@ _HINTS = (
 
 
 def check_hints(hints: Iterable[exp.Expression]) -> None:
-    """A misspelt hint would be a silent one."""
+    """A misspelled hint would be a silent one."""
     for hint in hints:
         if hint.name not in _HINTS:
             raise PlanError(

@@ -10,8 +10,7 @@ from tidemark import types as t
 from tidemark.functions import spark_text
 from tidemark.functions.casts import write_cast
 from tidemark.functions.outcomes import Outcomes, outcome_type
-from tidemark.functions.registry import UNKNOWN, Argument, python_name
-from tidemark.functions.registry import Call as SparkCall
+from tidemark.functions.registry import UNKNOWN, Argument, SparkCall, python_name
 from tidemark.plan.expressions import (
     Call,
     Case,
@@ -115,7 +114,7 @@ def literal(value: Any, type_: t.DataType) -> str:
     match type_:
         case t.Boolean():
             return "TRUE" if value else "FALSE"
-        case t.Char() | t.VarChar() | t.Symbol():
+        case t.Char() | t.VarChar() | t.KeywordType():
             return spark_text.string(value)
         case t.Binary() | t.VarBinary():
             return spark_text.binary(value)

@@ -60,7 +60,7 @@ def aggregate(
             pl.Decimal(38, 2),
             Decimal("10000.01"),
         ),
-        ("AVG", [-1, -2], I32, I32, -1),  # towards zero
+        ("AVG", [-1, -2], I32, I32, -1),  # toward zero
         ("AVG", [7, 8], I32, I32, 7),
         ("AVG", [1.0, 2.0], F64, F64, 1.5),
         (

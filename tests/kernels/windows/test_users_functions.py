@@ -24,7 +24,7 @@ from .test_windows_equal_reference import ASSIGNERS, SMALL, check, scripts, with
 
 
 def spread(values: pa.Array) -> pa.Scalar:
-    """Vectorised: the distance of the greatest and the least value."""
+    """Vectorized: the distance of the greatest and the least value."""
     ends = pc.min_max(values)
     return pc.subtract(ends["max"], ends["min"])
 
@@ -47,7 +47,7 @@ class Spread:
         return max(accumulator) - min(accumulator) if accumulator else None
 
 
-@pytest.fixture(params=[Vectorized(spread), RowByRow(Spread())], ids=["vectorised", "row by row"])
+@pytest.fixture(params=[Vectorized(spread), RowByRow(Spread())], ids=["vectorized", "row by row"])
 def call(request) -> Call:
     return Call("SPREAD", ("v",), "spread", LONG, implementation=request.param)
 

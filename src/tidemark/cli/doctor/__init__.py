@@ -1,1 +1,1 @@
-"""`tidemark doctor`: what Tidemark needs, what of it is there, what to do about the rest."""
+"""`tidemark doctor`: what Tidemark needs, what is installed, and what to do about the rest."""

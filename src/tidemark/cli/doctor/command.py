@@ -1,4 +1,4 @@
-"""Runs all checks and shows what they found, as they find it."""
+"""Runs all checks and shows their findings as they come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check found out, and how it is shown."""
+"""The findings of checks, and how they are shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STYLES: dict[Status, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report. `todo` says what to do where something is not as it should be."""
+    """One line of the report. `todo` is what to do if something is wrong."""
 
     section: str
     name: str
@@ -32,12 +32,12 @@ class Finding:
 
 
 def healthy(findings: Sequence[Finding]) -> bool:
-    """Nothing that is needed is missing."""
+    """Whether everything that is required is there."""
     return all(finding.status != "missing" for finding in findings)
 
 
 def plain_text(findings: Sequence[Finding], terminal: Terminal) -> str:
-    """The findings under their sections, a line each."""
+    """The findings by section, one per line."""
     width = max(len(finding.name) for finding in findings)
     lines = []
     for section, group in groupby(findings, key=lambda finding: finding.section):

@@ -28,7 +28,7 @@ _LEAST_DISK = 1 * _GIB
 
 
 def check_java(environment: Mapping[str, str] = os.environ) -> Iterator[Finding]:
-    """The Java that Spark will start: JAVA_HOME's, or else the first one on PATH."""
+    """The Java that Spark will start: the one of JAVA_HOME, or else the first on PATH."""
     home = environment.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None:
@@ -96,7 +96,7 @@ def _check_memory() -> Finding:
     try:
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):  # not every system tells
+    except (ValueError, OSError):  # not available on every system
         return Finding(MACHINE, "memory", "ok", "unknown")
     free = max(free, _available_on_linux())
     todo = "close other programs; a local Spark needs 1 GiB or more"
@@ -104,7 +104,7 @@ def _check_memory() -> Finding:
 
 
 def _available_on_linux() -> int:
-    """Free memory and what the page cache would give back."""
+    """Free memory and what the page cache would release."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:

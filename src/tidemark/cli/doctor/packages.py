@@ -1,4 +1,4 @@
-"""Python and the packages that Tidemark was declared to need."""
+"""Python and the packages that Tidemark requires."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.cli.doctor.findings import Finding
 PYTHON = "Python"
 CONNECT = "Spark Connect"
 
-# What Spark's client needs to talk to a server; `pip install 'tidemark[connect]'` brings them.
+# What Spark's client needs to connect to a server; `pip install 'tidemark[connect]'` installs it.
 _CONNECT_PACKAGES = ("grpcio", "grpcio-status", "googleapis-common-protos", "zstandard")
 
 
@@ -45,7 +45,7 @@ def check_connect(installed: Callable[[str], str] = metadata.version) -> Iterato
 
 
 def requirements(texts: Iterable[str]) -> Iterator[Requirement]:
-    """The requirements that hold here without any extra."""
+    """The requirements that apply here without any extra."""
     for requirement in map(Requirement, texts):
         if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
             yield requirement

@@ -1,4 +1,4 @@
-"""The proof: Spark starts, computes, and gives work to Python workers."""
+"""The proof: Spark starts, runs a query, and gives work to Python workers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SPARK = "Spark"
 
 
 def worker_python(_: int) -> str:
-    """Runs on a worker: which Python that is."""
+    """Runs on a worker: returns its Python version."""
     return sys.executable
 
 
 def check_spark(open_session: Callable[[], Session]) -> Iterator[Finding]:
-    """A query that the JVM answers, and one that a Python worker has to."""
+    """One query that the JVM answers, and one that needs a Python worker."""
     session = open_session()
     try:
         started = time.monotonic()

@@ -1,4 +1,4 @@
-"""`tidemark sql`: a conversation on a terminal, a script otherwise."""
+"""`tidemark sql`: interactive on a terminal, otherwise it runs a script."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _converse(
         for source in [*personal_init_script(), *init_scripts(init)]:
             shell.declare(source)
         editor = line_editor(session.workspace, colors=terminal.out_color)
-        # A background job that prints must not write into the line being typed.
+        # A background job must not print into the line being typed.
         with patch_stdout(raw=True):
             shell.converse(editor.prompt)
     finally:

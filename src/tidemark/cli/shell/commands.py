@@ -1,4 +1,4 @@
-"""What the shell understands besides SQL."""
+"""The shell's commands besides SQL."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Command(NamedTuple):
 
 
 def read_command(text: str) -> Command | None:
-    """The shell's command in a text, or None if it is SQL."""
+    """The shell command on a line, or None if it is SQL."""
     found = _COMMAND.match(text)
     if found is None:
         return None

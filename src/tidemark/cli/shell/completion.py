@@ -1,4 +1,4 @@
-"""What may come next: keywords, functions, tables, columns, options."""
+"""Completion of keywords, functions, tables, columns and options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUALIFIED = re.compile(r"([\w$]+|`[^`]+`)\.[\w$]*$")
 _BEFORE_A_TABLE = re.compile(
     r"\b(?:FROM|JOIN|INTO|TABLE|VIEW|DESCRIBE|DESC|COLUMNS\s+FROM)\s+[\w$]*$", re.IGNORECASE
 )
-# `FROM orders AS o`, `JOIN rates r`; the alias may be missing.
+# `FROM orders AS o`, `JOIN rates r`; the alias is optional.
 _MENTIONED = re.compile(
     r"\b(?:FROM|JOIN|INTO|TABLE)\s+([\w$.`]+)(?:\s+FOR\s+SYSTEM_TIME\s+AS\s+OF\s+[\w$.`]+)?"
     r"(?:\s+(?:AS\s+)?([\w$]+))?",
@@ -38,7 +38,7 @@ class Suggestion(NamedTuple):
 
 
 class SqlCompleter(Completer):
-    """Completes from what the session has declared at the moment of asking."""
+    """Completes from what the session has declared so far."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -76,7 +76,7 @@ class SqlCompleter(Completer):
             yield Suggestion(quoted_if_needed(relation.name), type(relation).__name__.lower())
 
     def _columns_of(self, name: str, text: str) -> Iterator[Suggestion]:
-        """The columns of a table by its name or alias in the text."""
+        """The columns of a table by its name or alias in the statement."""
         name = name.strip("`")
         for table, alias in _MENTIONED.findall(text):
             if name in (alias, table.split(".")[-1].strip("`")):
@@ -92,7 +92,7 @@ class SqlCompleter(Completer):
         try:
             relation = self._workspace.catalogs.find(Name(parts))
             return self._workspace.planner.relation(relation).columns if relation else ()
-        except SqlError:  # being typed, or broken since it was declared
+        except SqlError:  # being typed, or invalid since it was declared
             return ()
 
 
@@ -110,7 +110,7 @@ def _as_suggestions(columns: Iterable[Column]) -> Iterator[Suggestion]:
 def _matching(
     suggestions: Iterable[Suggestion], typed: str, as_typed: bool = False
 ) -> Iterator[Completion]:
-    """Those that begin like what is typed, each once; words of the language in its case."""
+    """Those that match the prefix, each once; keywords in the case of the prefix."""
     seen = set()
     for suggestion in suggestions:
         if suggestion.text in seen or not _begins(suggestion.text, typed):

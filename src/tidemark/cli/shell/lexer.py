@@ -1,4 +1,4 @@
-"""Flink SQL for Pygments, which colours what is typed."""
+"""A Pygments lexer for Flink SQL, to highlight what is typed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _word(lexer: object, match: re.Match[str]) -> Iterator[tuple[int, Any, str]]
 
 
 def _called_word(lexer: object, match: re.Match[str]) -> Iterator[tuple[int, Any, str]]:
-    """A word before a bracket: most functions, and `IN (`, `VALUES (` and their like."""
+    """A word before a parenthesis: usually a function, but also `IN (`, `VALUES (` and the like."""
     word = match[0].upper()
     is_function = word in functions.BUILT_IN and word not in PHRASES
     yield match.start(), Name.Function if is_function else _kind_of(word), match[0]
@@ -31,7 +31,7 @@ def _kind_of(word: str) -> Any:
 
 
 class FlinkSqlLexer(RegexLexer):  # type: ignore[misc]  # Pygments is untyped
-    """Colours by word lists: good enough while a statement is still being written."""
+    """Highlights by word lists: good enough while a statement is still being written."""
 
     name = "Flink SQL"
     aliases: ClassVar[list[str]] = ["flinksql"]

@@ -1,4 +1,4 @@
-"""What may stand inside the quotes of an option: keys, and the values that are known."""
+"""Completion inside the quotes of an option: keys, and values if they are known."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _keys(text: str) -> Iterable[str]:
 
 
 def _specs(text: str) -> Iterable[connectors.OptionSpec]:
-    """The options of the connector and the format that the text names."""
+    """The options of the connector and the format named in the statement."""
     named, format_ = _CONNECTOR.search(text), _FORMAT.search(text)
     connector = connectors.REGISTRY.get(named[1].lower()) if named else None
     formatted = FORMATS.get(format_[1].lower()) if format_ else None

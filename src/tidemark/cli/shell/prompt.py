@@ -1,4 +1,4 @@
-"""The line editor: several lines, history, completion, colours."""
+"""The line editor: several lines, history, completion, colors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tidemark.session.workspace import Workspace
 _PROMPT = "tidemark> "
 _CONTINUED = "       -> "
 
-# Names of the terminal's own sixteen colours, so that light and dark screens both work.
+# Names of the terminal's own sixteen colors, so that light and dark screens both work.
 _STYLE = Style.from_dict(
     {
         "prompt": "bold ansicyan",
@@ -48,7 +48,7 @@ def line_editor(
     input: Input | None = None,
     output: Output | None = None,
 ) -> PromptSession[str]:
-    """Reads one statement, or one command of the shell, with each `prompt()`."""
+    """Reads one statement, or one shell command, with each `prompt()`."""
     return PromptSession(
         message=[("class:prompt", _PROMPT)],
         prompt_continuation=[("class:continuation", _CONTINUED)],
@@ -67,7 +67,7 @@ def line_editor(
 
 
 def is_finished(text: str) -> bool:
-    """Whether Enter runs the text rather than begin another line."""
+    """Whether Enter runs the input instead of starting another line."""
     return not text.strip() or read_command(text) is not None or is_complete(text)
 
 
@@ -82,7 +82,7 @@ def _keys() -> KeyBindings:
 
 
 def _enter(buffer: Buffer) -> None:
-    """Take the chosen completion, run what is finished, or begin another line."""
+    """Accept the selected completion, run a finished statement, or start another line."""
     if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
         buffer.complete_state = None
     elif is_finished(buffer.text):
@@ -92,7 +92,7 @@ def _enter(buffer: Buffer) -> None:
 
 
 def _private(file: Path) -> Path:
-    """Statements may hold passwords: only their owner may read them."""
+    """Statements may contain passwords: only their owner may read them."""
     file.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600))
     return file

@@ -1,4 +1,4 @@
-"""Reads a statement, runs it, shows what it gives, and begins again."""
+"""Reads a statement, runs it, shows its result, and repeats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.cli.scripts import read_script
 from tidemark.cli.shell.commands import HELP, Command, read_command
 from tidemark.cli.status import duration
 from tidemark.cli.terminal import Terminal
-from tidemark.cli.views import Table
+from tidemark.cli.views import AlignedTable
 from tidemark.errors import Source, TidemarkError, did_you_mean
 from tidemark.plan.nodes import Column
 from tidemark.rows import Change
@@ -33,7 +33,7 @@ _STOP_SECONDS = 20.0
 
 
 class Shell:
-    """One conversation. Errors are reported and it goes on; so do jobs without an end."""
+    """One interactive session. It continues after errors, and unbounded jobs keep running."""
 
     def __init__(
         self,
@@ -53,8 +53,9 @@ class Shell:
         self._debug = debug
 
     def converse(self, read: Callable[[], str]) -> None:
-        """Until the user leaves. `read` gives a text, EOFError at the end, KeyboardInterrupt
-        where what was typed is to be forgotten."""
+        """Until the user exits. `read` returns a string, raises EOFError at the end, and
+        KeyboardInterrupt to discard the input.
+        """
         while True:
             self._survive(self._runner.jobs.settle)
             try:
@@ -67,7 +68,7 @@ class Shell:
                 return
 
     def handle(self, text: str) -> bool:
-        """Run a text; whether the conversation goes on."""
+        """Run a line of input; returns whether to continue."""
         command = read_command(text)
         if command is not None and command.name in ("QUIT", "EXIT"):
             return False
@@ -78,11 +79,11 @@ class Shell:
         return True
 
     def declare(self, source: Source) -> None:
-        """Run an init script; one that fails leaves the shell without what it declares."""
+        """Run an init script; if it fails, the shell starts without its declarations."""
         self._survive(lambda: self._runner.declare(source))
 
     def run(self, source: Source) -> None:
-        """Run statements. Jobs that end are waited for, the others go on in the background."""
+        """Run statements. Wait for bounded jobs; the others continue in the background."""
         self._runner.run(source)
         self._runner.jobs.wait(bounded)
         for running in self._runner.jobs.unannounced():
@@ -91,7 +92,7 @@ class Shell:
             self._terminal.say(self._terminal.paint_err(line, "dim"))
 
     def _survive(self, action: Callable[[], None]) -> None:
-        """Do something that may fail or be interrupted, and be there afterwards."""
+        """Do something that may fail or be interrupted, and continue afterwards."""
         with self._interrupts, self._runner.status.below_what_is_printed():
             try:
                 action()
@@ -133,7 +134,7 @@ class Shell:
             )
             names = (column.name for column in _JOB_COLUMNS)
             rows.append(Change("+I", dict(zip(names, values, strict=True))))
-        table = Table(_JOB_COLUMNS, self._terminal, kinds=False)
+        table = AlignedTable(_JOB_COLUMNS, self._terminal, kinds=False)
         table.show(rows, "")
         table.close()
 

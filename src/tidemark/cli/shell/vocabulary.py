@@ -1,10 +1,10 @@
-"""The words of the language, for completion and highlighting."""
+"""Vocabulary for completion and highlighting."""
 
 from __future__ import annotations
 
 from tidemark.dialect.keywords import RESERVED
 
-# What the shell itself understands.
+# The shell's own commands.
 COMMANDS = ("CLEAR", "EXIT", "HELP", "QUIT", "SOURCE", "STOP JOB", "WITH SAVEPOINT")
 
 STATEMENTS = (
@@ -43,7 +43,7 @@ STATEMENTS = (
     "WITH",
 )
 
-# What may stand inside statements; one entry where words belong together.
+# Keywords inside statements; words that belong together are one entry.
 PHRASES = """
     AND AS ASC BETWEEN BY CASE CROSS DESC DESCRIPTOR DISTINCT ELSE EMIT END EXCEPT EXISTS
     FALSE FILTER FROM FULL GROUP HAVING IN INNER INTERSECT INTERVAL INTO IS JOIN LATERAL

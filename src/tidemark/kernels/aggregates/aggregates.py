@@ -138,7 +138,7 @@ class Aggregates:
     def _settled(self, groups: pl.DataFrame, accumulators: Sequence[Accumulator]) -> pl.DataFrame:
         for accumulator in accumulators:
             if accumulator.how is Merge.LEDGER:
-                groups = _cancelled(groups, accumulator.name, self.by_arrival)
+                groups = _canceled(groups, accumulator.name, self.by_arrival)
             elif accumulator.folding is not None:
                 groups = groups.with_columns(_folded(groups, accumulator))
         return groups
@@ -160,7 +160,7 @@ def _folded_along(rows: pl.DataFrame, accumulator: Accumulator, by: str) -> pl.S
     return pl.Series(accumulator.name, made, pl.Binary)
 
 
-def _cancelled(groups: pl.DataFrame, column: str, by_arrival: bool) -> pl.DataFrame:
+def _canceled(groups: pl.DataFrame, column: str, by_arrival: bool) -> pl.DataFrame:
     """The groups without items that were taken back; of equal ones the first goes first."""
     items = groups.select(pl.int_range(pl.len()).alias(_GROUP), column)
     items = items.explode(column, empty_as_null=False, keep_nulls=False).unnest(column)

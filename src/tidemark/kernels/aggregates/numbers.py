@@ -104,7 +104,7 @@ def _adding(dtype: pl.DataType) -> pl.DataType:
 
 def _quotient(number: pl.Expr, count: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if dtype.is_integer():
-        # Towards zero, as Java divides.
+        # Toward zero, as Java divides.
         whole = number // count
         return whole + ((number < 0) & (whole * count != number)).cast(pl.Int64)
     return number / (count.cast(pl.Decimal(38, 0)) if dtype.is_decimal() else count)

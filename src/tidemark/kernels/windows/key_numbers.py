@@ -43,7 +43,7 @@ def _places(rows: pl.DataFrame) -> Longs:
 
 
 def _collide(keys: pl.DataFrame, differs: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> bool:
-    """Whether neighbours of one hash are different keys anywhere."""
+    """Whether neighbors of one hash are different keys anywhere."""
     changes = pl.any_horizontal(pl.all().ne_missing(pl.all().shift(1))).alias(HASH)
     changed = keys.select(changes)[HASH].to_numpy()
     return bool((changed[1:] & ~differs[1:]).any())

@@ -30,7 +30,7 @@ _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
 def aggregate_of(
     node: exp.Expression, catalogs: Catalogs
-) -> aggregates.Aggregate | UserFunction | None:
+) -> aggregates.AggregateFunction | UserFunction | None:
     """The aggregate function that a node calls, with or without FILTER and the like around it."""
     while isinstance(node, _WRAPPERS):
         node = node.this
@@ -174,7 +174,7 @@ def _arguments(call: exp.Expression) -> tuple[bool, list[exp.Expression]]:
 
 
 def _bound_arguments(
-    aggregate: aggregates.Aggregate,
+    aggregate: aggregates.AggregateFunction,
     call: exp.Expression,
     written: list[exp.Expression],
     binder: Binder,
@@ -246,13 +246,13 @@ def _columns_of(applied: Call, call: exp.Expression) -> tuple[Expression, ...]:
     return args
 
 
-def _is_distinct(aggregate: aggregates.Aggregate, written: bool) -> bool:
+def _is_distinct(aggregate: aggregates.AggregateFunction, written: bool) -> bool:
     if aggregate.name == "APPROX_COUNT_DISTINCT":
         return True
     return written and aggregate.name not in _BLIND_TO_REPETITION
 
 
-def _result(aggregate: aggregates.Aggregate, type_: DataType, *, some: bool) -> DataType:
+def _result(aggregate: aggregates.AggregateFunction, type_: DataType, *, some: bool) -> DataType:
     if aggregate.never_null or some:
         return type_
     return type_.with_nullable(True)

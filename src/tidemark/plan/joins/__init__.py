@@ -1,1 +1,1 @@
-"""Joins about time, recognised: temporal, interval and window joins, and coGroup."""
+"""Joins about time, recognized: temporal, interval and window joins, and coGroup."""

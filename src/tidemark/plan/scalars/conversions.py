@@ -42,7 +42,7 @@ def _argument(expression: Expression) -> Argument:
 
 def convert(expression: Expression, type_: t.DataType) -> Expression:
     """The expression as a value of `type_`, by an implicit cast where the types differ."""
-    if expression.type.same_as(type_) or isinstance(type_, t.Symbol):
+    if expression.type.same_as(type_) or isinstance(type_, t.KeywordType):
         return expression
     if isinstance(expression, Literal) and expression.value is None:
         return literals.null(type_)

@@ -36,7 +36,7 @@ def boolean(value: bool) -> Literal:
 
 
 def symbol(value: str) -> Literal:
-    return Literal(value, t.Symbol(nullable=False))
+    return Literal(value, t.KeywordType(nullable=False))
 
 
 def number(node: exp.Literal, negative: bool = False) -> Literal:

@@ -32,7 +32,7 @@ class EmitRules:
         return self.emit == Emit()
 
 
-def emit_rules(options: SessionOptions, clause: s.Emit | None) -> EmitRules:
+def emit_rules(options: SessionOptions, clause: s.EmitClause | None) -> EmitRules:
     """The rules for the windows of one statement."""
     emit = _of_clause(clause, options) if clause is not None else _of_keys(options)
     # As in Flink, rows are let in late only where late results are shown.
@@ -48,7 +48,7 @@ def _lateness(options: SessionOptions) -> int:
 # --- the clause --------------------------------------------------------------------------------
 
 
-def _of_clause(clause: s.Emit, options: SessionOptions) -> Emit:
+def _of_clause(clause: s.EmitClause, options: SessionOptions) -> Emit:
     early = late = None
     for strategy in clause.strategies:
         firing = _firing(_delay(strategy))

@@ -1,15 +1,15 @@
-"""Times parsed from strings and formatted to strings."""
+"""Times parsed from strings and formatted as strings."""
 
 from __future__ import annotations
 
 from tidemark import types as t
 from tidemark.functions import date_patterns, moments
 from tidemark.functions.casts import write_cast
-from tidemark.functions.registry import Argument, Call, Function, SignatureMismatch, scalar
+from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound, string
 
 _SECONDS_PATTERN = "yyyy-MM-dd HH:mm:ss"
-# A date and a time of day; what follows is not looked at.
+# A date and a time of day; anything after it is ignored.
 _LEADING_MOMENT = r"\A *([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})"
 _LONG_MIN = "-9223372036854775808"
 # The first and the last second of the years 0001 to 9999.
@@ -19,25 +19,25 @@ _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 # --- reading -----------------------------------------------------------------------------------
 
 
-def _write_to_date(call: Call) -> str:
+def _write_to_date(call: SparkCall) -> str:
     if len(call.args) == 1:
         return write_cast(call.args[0], t.STRING, t.Date(), safe=True, zone=call.zone)
     return f"CAST({_parsed_clock(call)} AS DATE)"
 
 
-def _write_to_timestamp(call: Call) -> str:
+def _write_to_timestamp(call: SparkCall) -> str:
     if len(call.args) == 1:
         return write_cast(call.args[0], t.STRING, t.Timestamp(3), safe=True, zone=call.zone)
     return write_cast(_parsed_clock(call), t.Timestamp(6), t.Timestamp(3), zone=call.zone)
 
 
-def _parsed_clock(call: Call) -> str:
-    """The clock time that the first argument spells by the pattern of the second, or NULL."""
+def _parsed_clock(call: SparkCall) -> str:
+    """The local time parsed from the first argument by the pattern in the second, or NULL."""
     text, pattern = call.args[:2]
     known = call.literal(1)
     if isinstance(known, str) and date_patterns.is_numeric(known):
         return bound(text, lambda x: date_patterns.read_clock(x, known))
-    # Read as a clock in UTC, where no hour is ever missing.
+    # Parsed as UTC, where no hour is ever missing.
     instant = f"try_to_timestamp(concat({text}, ' +0000'), concat({pattern}, ' xx'))"
     return moments.utc_clock(instant)
 
@@ -62,7 +62,7 @@ def _ltz_type(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.TimestampLtz(max(3, precision))
 
 
-def _write_to_ltz(call: Call) -> str:
+def _write_to_ltz(call: SparkCall) -> str:
     if isinstance(call.type(0), t.NUMERICS):
         return _instant_of_number(call)
     if len(call.args) == 1:
@@ -76,7 +76,7 @@ def _write_to_ltz(call: Call) -> str:
     return write_cast(instant, t.TimestampLtz(6), call.result, zone=call.zone)
 
 
-def _instant_of_number(call: Call) -> str:
+def _instant_of_number(call: SparkCall) -> str:
     precision = call.literal(1, 3)
     number, type_ = call.args[0], call.type(0)
     if isinstance(type_, t.Decimal):
@@ -99,7 +99,7 @@ def _micros(number: str, factor: int, type_: t.DataType) -> str:
     return f"CAST({number} AS BIGINT) * {factor}"
 
 
-def _cut_to_millis(instant: str, call: Call) -> str:
+def _cut_to_millis(instant: str, call: SparkCall) -> str:
     if isinstance(call.type(0), t.Float | t.Double):
         return write_cast(instant, t.TimestampLtz(6), call.result, zone=call.zone)
     return instant
@@ -115,7 +115,7 @@ def _checked_pattern(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
-def _write_date_format(call: Call) -> str:
+def _write_date_format(call: SparkCall) -> str:
     value, pattern = call.args
     clock = _clock_of(value, call.type(0), call.zone)
     known = call.literal(1)
@@ -128,17 +128,17 @@ def _write_date_format(call: Call) -> str:
 def _clock_of(sql: str, type_: t.DataType, zone: str) -> str:
     if not isinstance(type_, t.CHARACTERS):
         return moments.session_clock(sql, type_)
-    # A date alone does not count here, as it does in a cast.
+    # Unlike in a cast, a date alone is not valid here.
     whole = f"regexp_extract({sql}, {string(_LEADING_MOMENT)}, 1)"
     return write_cast(whole, t.STRING, t.Timestamp(6), safe=True, zone=zone)
 
 
-def _write_from_unixtime(call: Call) -> str:
+def _write_from_unixtime(call: SparkCall) -> str:
     pattern = call.args[1] if len(call.args) > 1 else string(_SECONDS_PATTERN)
     return f"from_unixtime({call.args[0]}, {pattern})"
 
 
-def _write_unix_timestamp(call: Call) -> str:
+def _write_unix_timestamp(call: SparkCall) -> str:
     if not call.args:
         return "unix_seconds(current_timestamp())"
     if len(call.args) == 1:
@@ -159,14 +159,14 @@ def _seconds_or_least(text: str, instant: str) -> str:
 # --- zones -------------------------------------------------------------------------------------
 
 
-def _write_convert_tz(call: Call) -> str:
+def _write_convert_tz(call: SparkCall) -> str:
     text, source, target = call.args
     clock = f"try_cast(regexp_extract({text}, {string(_LEADING_MOMENT)}, 1) AS TIMESTAMP_NTZ)"
     zones = (_zone(call, 1, source), _zone(call, 2, target))
     return f"left(CAST(convert_timezone({', '.join(zones)}, {clock}) AS STRING), 19)"
 
 
-def _zone(call: Call, index: int, written: str) -> str:
+def _zone(call: SparkCall, index: int, written: str) -> str:
     known = call.literal(index)
     if not isinstance(known, str):
         return written
@@ -174,7 +174,7 @@ def _zone(call: Call, index: int, written: str) -> str:
 
 
 def _is_java_zone(name: str) -> bool:
-    """Whether java.util.TimeZone knows the name; it takes any other one for GMT."""
+    """Whether java.util.TimeZone knows the name; it treats any other name as GMT."""
     from zoneinfo import available_timezones
 
     if name in _SHORT_ZONES.split() or name in available_timezones():

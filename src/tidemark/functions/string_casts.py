@@ -29,8 +29,8 @@ def _depth(type_: t.DataType) -> int:
 # --- to strings --------------------------------------------------------------------------------
 
 
-def to_text(sql: str, source: t.DataType) -> str:
-    """The value as Flink prints it, whole."""
+def to_string(sql: str, source: t.DataType) -> str:
+    """The whole value as Flink prints it."""
     match source:
         case t.Char() | t.VarChar():
             return sql
@@ -38,23 +38,23 @@ def to_text(sql: str, source: t.DataType) -> str:
             return f"upper(CAST({sql} AS STRING))"
         case t.Decimal(precision=precision, scale=scale) if scale > _PLAINLY_PRINTED_SCALE:
             digits = "9" * max(0, precision - scale - 1) + "0." + "0" * scale
-            # Spark leaves out the zero before the point of a negative number.
+            # Spark omits the zero before the point of a negative number.
             return f"replace(replace(to_char({sql}, 'MI{digits}'), ' ', ''), '-.', '-0.')"
         case t.Binary() | t.VarBinary():
             return f"make_valid_utf8(CAST({sql} AS STRING))"
         case t.Timestamp(precision=precision) | t.TimestampLtz(precision=precision):
-            return _timestamp_text(sql, precision)
+            return _timestamp_string(sql, precision)
         case t.DayTimeInterval():
-            return _day_time_text(sql)
+            return _day_time_string(sql)
         case t.YearMonthInterval():
-            return _year_month_text(sql)
+            return _year_month_string(sql)
         case t.Array() | t.Map() | t.Multiset() | t.Row():
-            return _nested_text(sql, source)
+            return _nested_string(sql, source)
     return f"CAST({sql} AS STRING)"
 
 
-def _timestamp_text(sql: str, precision: int) -> str:
-    # Spark leaves out zeros at the end of the fraction; Flink prints all its digits.
+def _timestamp_string(sql: str, precision: int) -> str:
+    # Spark omits trailing zeros of the fraction; Flink prints all its digits.
     text = f"CAST({sql} AS STRING)"
     if precision == 0:
         return f"left({text}, 19)"
@@ -62,7 +62,7 @@ def _timestamp_text(sql: str, precision: int) -> str:
     return f"rpad({dotted}, {20 + precision}, '0')"
 
 
-def _day_time_text(sql: str) -> str:
+def _day_time_string(sql: str) -> str:
     # INTERVAL '-1 02:03:04.5' DAY TO SECOND becomes -1 02:03:04.500
     whole = f"CAST(CAST({sql} AS INTERVAL DAY TO SECOND) AS STRING)"
     signed = _signed(whole)
@@ -70,42 +70,42 @@ def _day_time_text(sql: str) -> str:
     return f"regexp_replace(concat({dotted}, '000'), '([.][0-9]{{3}})[0-9]*$', '$1')"
 
 
-def _year_month_text(sql: str) -> str:
+def _year_month_string(sql: str) -> str:
     # INTERVAL '-1-2' YEAR TO MONTH becomes -1-02
     signed = _signed(f"CAST(CAST({sql} AS INTERVAL YEAR TO MONTH) AS STRING)")
     return f"regexp_replace({signed}, '-([0-9])$', '-0$1')"
 
 
-def _signed(interval_text: str) -> str:
-    inside = f"split_part({interval_text}, {literal(chr(39))}, 2)"
+def _signed(interval_string: str) -> str:
+    inside = f"split_part({interval_string}, {literal(chr(39))}, 2)"
     return f"regexp_replace({inside}, '^([0-9])', '+$1')"
 
 
-def _nested_text(sql: str, source: t.DataType) -> str:
+def _nested_string(sql: str, source: t.DataType) -> str:
     match source:
         case t.Array(element=element):
             item = variable(source)
-            items = f"transform({sql}, {item} -> {to_text(item, element)})"
+            items = f"transform({sql}, {item} -> {to_string(item, element)})"
             return f"concat('[', array_join({items}, ', ', 'NULL'), ']')"
         case t.Map(key=key, value=value):
-            return _map_text(sql, variable(source), key, value)
+            return _map_string(sql, variable(source), key, value)
         case t.Multiset(element=element):
-            return _map_text(sql, variable(source), element, t.Int())
+            return _map_string(sql, variable(source), element, t.Int())
     assert isinstance(source, t.Row)
-    return bound(sql, lambda row: _row_text(row, source))
+    return bound(sql, lambda row: _row_string(row, source))
 
 
-def _map_text(sql: str, entry: str, key: t.DataType, value: t.DataType) -> str:
-    key_text = _or_null(to_text(f"{entry}.key", key))
-    value_text = _or_null(to_text(f"{entry}.value", value))
+def _map_string(sql: str, entry: str, key: t.DataType, value: t.DataType) -> str:
+    key_text = _or_null(to_string(f"{entry}.key", key))
+    value_text = _or_null(to_string(f"{entry}.value", value))
     entries = f"transform(map_entries({sql}), {entry} -> concat({key_text}, '=', {value_text}))"
     return f"concat({literal('{')}, array_join({entries}, ', '), {literal('}')})"
 
 
-def _row_text(row: str, type_: t.Row) -> str:
+def _row_string(row: str, type_: t.Row) -> str:
     names = safe_names([field.name for field in type_.fields])
     fields = (
-        _or_null(to_text(f"{row}.{name(n)}", field.type))
+        _or_null(to_string(f"{row}.{name(n)}", field.type))
         for n, field in zip(names, type_.fields, strict=True)
     )
     return f"if({row} IS NULL, NULL, concat('(', concat_ws(', ', {', '.join(fields)}), ')'))"
@@ -116,7 +116,7 @@ def _or_null(sql: str) -> str:
 
 
 def to_length(text: str, source: t.DataType, target: t.DataType) -> str:
-    """Text cut, and for CHAR filled with blanks, to the length of its new type."""
+    """A string truncated, and for CHAR padded with blanks, to the length of its new type."""
     if isinstance(target, t.Char):
         return f"rpad({text}, {target.length}, ' ')"
     assert isinstance(target, t.VarChar)
@@ -137,8 +137,8 @@ _MOMENT = (
 )
 
 
-def from_text(sql: str, target: t.DataType, *, safe: bool) -> str:
-    """The value in the string; NULL or a failure of the job if it is not valid."""
+def from_string(sql: str, target: t.DataType, *, safe: bool) -> str:
+    """The value of the string; if it is not valid, NULL or a failure of the job."""
     if safe:
         return _read(sql, target)
     kind = spark_type(target)
@@ -168,14 +168,14 @@ def _read(text: str, target: t.DataType) -> str:
         case t.Time(precision=precision):
             return to_time_precision(_read_time(text), t.STRING, precision)
         case t.Date():
-            # Years may be short for Flink and have at least four digits for Spark.
+            # Flink allows years with fewer than four digits, Spark does not.
             date = f"regexp_extract(concat('000', trim({text})), {literal(_DATE)}, 1)"
             return f"try_cast({date} AS DATE)"
     return f"try_cast(trim({text}) AS {spark_type(target)})"
 
 
 def _read_time(text: str) -> str:
-    # The hour alone is enough for Flink, not for Spark.
+    # Flink accepts the hour alone, Spark does not.
     complete = f"regexp_replace(trim({text}), '^([0-9]{{1,2}})$', '$1:00')"
     return f"try_cast({complete} AS TIME(6))"
 
@@ -184,7 +184,7 @@ def _read_time(text: str) -> str:
 
 
 def to_time_precision(sql: str, source: t.DataType, precision: int) -> str:
-    """A TIME(6) of Spark's without the digits that the precision does not have."""
+    """Spark's TIME(6) without the digits beyond the precision."""
     if isinstance(source, t.Time | t.Timestamp | t.TimestampLtz):
         if source.precision <= precision:
             return sql
@@ -194,7 +194,7 @@ def to_time_precision(sql: str, source: t.DataType, precision: int) -> str:
 
 
 def to_timestamp_precision(sql: str, source: t.DataType, target: t.DataType) -> str:
-    """A timestamp without the digits that the target's precision does not have."""
+    """A timestamp without the digits beyond the target's precision."""
     assert isinstance(target, t.TIMESTAMPS)
     given = getattr(source, "precision", 0 if isinstance(source, t.Date) else MAX_TIME_PRECISION)
     if given <= target.precision:
@@ -205,11 +205,11 @@ def to_timestamp_precision(sql: str, source: t.DataType, target: t.DataType) -> 
 
 
 def _cut_instant(moment: str, unit: int) -> str:
-    """Plain arithmetic: Spark's `timestampadd` would go through the calendar for each row."""
+    """Plain arithmetic: Spark's `timestampadd` would use the calendar for each row."""
     return f"timestamp_micros(unix_micros({moment}) - pmod(unix_micros({moment}), {unit}L))"
 
 
 def _cut_clock(moment: str, unit: int) -> str:
-    # Zones are whole seconds apart, so reading the clock in any of them gives the same fraction.
+    # Zone offsets are whole seconds, so the fraction is the same in any zone.
     excess = f"CAST(pmod(unix_micros({moment}), {unit}) AS INT)"
     return f"IF({excess} = 0, {moment}, timestampadd(MICROSECOND, -{excess}, {moment}))"
