@@ -45,8 +45,8 @@ def parse_duration(text: str) -> int:
 
     Raises ValueError with a message for users.
 
-        >>> parse_duration("5 s"), parse_duration("PT1.5S"), parse_duration("100")
-        (5000, 1500, 100)
+    >>> parse_duration("5 s"), parse_duration("PT1.5S"), parse_duration("100")
+    (5000, 1500, 100)
     """
     trimmed = text.strip()
     if trimmed[:1].upper() == "P":

@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.cli import main
 from tidemark.session import verify
-from tidemark.session.verify import Side, Verification
+from tidemark.session.verify import ModeResult, Verification
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def outcomes(monkeypatch, tmp_path):
 
 
 def test_equal_rows_are_exit_code_0(outcomes, capsys):
-    outcomes.append(Verification("SELECT 1", Side(1, "ab"), Side(1, "ab")))
+    outcomes.append(Verification("SELECT 1", ModeResult(1, "ab"), ModeResult(1, "ab")))
 
     assert main(["verify", "--debug", "-e", "SELECT 1"]) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -29,7 +29,7 @@ def test_equal_rows_are_exit_code_0(outcomes, capsys):
 
 
 def test_other_rows_are_exit_code_1(outcomes, capsys):
-    outcomes.append(Verification("SELECT 1", Side(1, "ab"), Side(2, "cd")))
+    outcomes.append(Verification("SELECT 1", ModeResult(1, "ab"), ModeResult(2, "cd")))
 
     assert main(["verify", "--debug", "-e", "SELECT 1"]) == 1
     assert capsys.readouterr().out.startswith("DIFFERENT  SELECT 1")

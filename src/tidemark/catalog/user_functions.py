@@ -66,9 +66,9 @@ def udaf(
     """Mark an aggregate function: a class that accumulates, or a function that takes Arrow arrays,
     each with the values of a group, and returns one value.
 
-        >>> @udaf(returns="BIGINT")
-        ... def distance(values):
-        ...     return max(values.to_pylist()) - min(values.to_pylist())
+    >>> @udaf(returns="BIGINT")
+    ... def distance(values):
+    ...     return max(values.to_pylist()) - min(values.to_pylist())
     """
     return _mark(returns=returns, parameters=parameters, aggregate=True)
 

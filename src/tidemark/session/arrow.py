@@ -1,4 +1,4 @@
-"""Arrow tables as the user knows them: the names they gave, also inside rows."""
+"""Arrow tables as users see them: with the names that they chose, even inside rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def named(table: pa.Table, edge: Edge, kinds: Sequence[str], zone: str) -> pa.Table:
-    """What Spark gave for an edge, under the user's names, times in the session's zone."""
+    """Spark's result for an edge, under the user's names, with times in the session's zone."""
     import pyarrow as pa
 
     columns = list(table.columns)
     for index, type_ in enumerate(edge.types):
         if isinstance(type_, t.Time):
-            # Spark says nanoseconds, and knows microseconds.
+            # Spark declares nanoseconds, but has microseconds.
             columns[index] = columns[index].cast(pa.time64("us"))
         wanted = _named_type(columns[index].type, type_, zone)
         if wanted != columns[index].type:
@@ -31,7 +31,7 @@ def named(table: pa.Table, edge: Edge, kinds: Sequence[str], zone: str) -> pa.Ta
 
 
 def _named_type(actual: pa.DataType, type_: t.DataType, zone: str) -> pa.DataType:
-    """The Arrow type as it is, with the field names of the Flink type and the zone."""
+    """The Arrow type with the field names of the Flink type and the time zone."""
     import pyarrow as pa
 
     match type_:
@@ -56,7 +56,7 @@ def _inner(field: Any, type_: t.DataType, zone: str) -> Any:
 
 
 def empty(edge: Edge) -> pa.Table:
-    """A table without rows, for a query that had none."""
+    """A table without rows, for a query that returned none."""
     import pyarrow as pa
 
     from tidemark.spark.types import to_arrow

@@ -1,4 +1,4 @@
-"""Changelogs as Arrow tables, and the rows that remain when one is applied."""
+"""Changelogs as Arrow tables, and the rows that result from applying one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def changes_of(table: pa.Table) -> Iterator[Change]:
 
 
 def applied(tables: Iterable[pa.Table], edge: Edge) -> pa.Table:
-    """What is left of all inserts after all updates and deletes, in order of arrival."""
+    """What remains of all inserts after all updates and deletes, in order of arrival."""
     import pyarrow as pa
 
     whole = pa.concat_tables(list(tables) or [empty(edge)])
@@ -46,7 +46,7 @@ def _last_of_each_key(table: pa.Table, key: Sequence[str]) -> pa.Array:
 
 
 def _not_retracted(table: pa.Table, columns: Sequence[str]) -> pa.Array:
-    """Each retraction takes away one earlier row that is equal to it."""
+    """Each retraction removes one earlier row that is equal to it."""
     import polars as pl
 
     frame = _hashable(table, columns)
@@ -60,7 +60,7 @@ def _not_retracted(table: pa.Table, columns: Sequence[str]) -> pa.Array:
 
 
 def _hashable(table: pa.Table, columns: Sequence[str]) -> pl.DataFrame:
-    """The columns with their row kind and position; nested values as text, to be compared."""
+    """The columns with their row kind and position; nested values as strings, to compare them."""
     import polars as pl
 
     frame = pl.from_arrow(table.select([*columns, KIND]))

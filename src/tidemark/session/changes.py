@@ -11,7 +11,7 @@ from tidemark.spark.jobs import Job, Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Batches that may wait for a slow reader before Spark has to wait too.
+# How many batches can wait for a slow reader before Spark has to wait too.
 WAITING = 4
 
 
@@ -39,7 +39,7 @@ class ChangeStream:
             except queue.Empty:
                 if not running:
                     break
-        # Only now: rows that came before a failure are worth having.
+        # Only now: the rows before a failure are delivered first.
         self.job.wait()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Checkpoint folders from Python: what is in them, whether a script fits, and copies."""
+"""Checkpoint folders from Python: what they contain, whether a script fits, and copies."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ Outcome = Literal["kept", "rebuilt", "lost", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class StateOutcome:
-    """What becomes of an operator's state, or of a job that has none, if a script resumes.
+    """What happens to an operator's state, or to a job without state, if a script resumes.
 
-    `kept`: it goes on. `rebuilt`: there is none yet, and it starts empty. `lost`: nothing in the
-    script asks for it. `refused`: the job would not start.
+    `kept`: it is used. `rebuilt`: there is none yet, and it starts empty. `lost`: nothing in the
+    script
+    uses it. `refused`: the job would not start.
     """
 
     job: str
@@ -44,7 +45,7 @@ class StateOutcome:
 
 
 class Checkpoint:
-    """A checkpoint folder. Nothing of this starts Spark.
+    """A checkpoint folder. Nothing here starts Spark.
 
     >>> tidemark.Checkpoint("state/").jobs  # doctest: +SKIP
     """
@@ -58,7 +59,9 @@ class Checkpoint:
         return overview(self.folder)
 
     def copy(self, target: str | Path) -> Checkpoint:
-        """A copy that jobs can start from: each as it was after its last finished micro-batch."""
+        """A copy that jobs can start from, with each job as it was after its last finished
+        micro-batch.
+        """
         copied = Checkpoint(target)
         copy_checkpoint(self.folder, copied.folder)
         return copied
@@ -66,7 +69,7 @@ class Checkpoint:
     def check(
         self, script: str, name: str = "<sql>", options: Mapping[str, str] | None = None
     ) -> tuple[StateOutcome, ...]:
-        """What would become of all state here if the script were run with this folder."""
+        """What would happen to all state here if the script were run with this folder."""
         return self.check_in(Workspace(options), [Source(script, name)])
 
     def check_in(self, workspace: Workspace, scripts: list[Source]) -> tuple[StateOutcome, ...]:
@@ -107,7 +110,7 @@ def _each(workspace: Workspace, source: Source) -> Iterator[Planned]:
 
 def _contract(workspace: Workspace, job: str, then: Contract | None, root: Node) -> Contract:
     options = workspace.options
-    # Without an option it is that of the machine, which nobody has said to have changed.
+    # Without the option it is the machine's zone, which is assumed not to have changed.
     zone = options.get(LOCAL_TIME_ZONE) or (_zone_of(then) if then is not None else "UTC")
     return contract_of(
         root,
@@ -156,5 +159,5 @@ def _left(then: Contract) -> Iterator[StateOutcome]:
 
 
 def _ids(contract: Contract) -> tuple[str | None, ...]:
-    """Of a job without state there is one thing to say all the same."""
+    """A job without state still gets one entry."""
     return tuple(kept.id for kept in contract.operators) or (None,)

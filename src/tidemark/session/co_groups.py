@@ -1,4 +1,4 @@
-"""Joins by windows for Spark DataFrames: in the words of SQL, and of Flink's stream API."""
+"""Window joins for Spark DataFrames: in SQL style, and in the style of Flink's stream API."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class KeyedSide:
     """Rows with an event time. `delay` is how late they may arrive."""
 
     frame: DataFrame
@@ -39,10 +39,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class _Windowed:
-    """Two sides, the keys that their rows meet by, and the windows that they meet in."""
+    """Two sides, the keys by which their rows match, and their windows."""
 
-    left: Side
-    right: Side
+    left: KeyedSide
+    right: KeyedSide
     left_keys: tuple[str, ...] = ()
     right_keys: tuple[str, ...] = ()
     by: Window | None = None
@@ -52,18 +52,20 @@ class _Windowed:
         return replace(self, left_keys=keys)
 
     def equal_to(self, *keys: str) -> Self:
-        """The key columns of the right side, in the order of those of the left one."""
+        """The key columns of the right side, in the same order as those of the left side."""
         return replace(self, right_keys=keys)
 
     def window(self, window: Window) -> Self:
-        """The windows that rows meet in: `Tumble`, `Hop`, `Cumulate` or `Session`. Each side comes
-        into them by its own time; sessions are those that the rows of both sides make together."""
+        """The windows: `Tumble`, `Hop`, `Cumulate` or `Session`. Each side is assigned to them
+        by its own time; sessions are built from the rows of both sides together.
+        """
         return replace(self, by=window)
 
     def late_rows(self, side: SideName) -> DataFrame:
-        """The rows of the left or the right side that come when their windows are over, which are
-        dropped. Behind the columns of the side there are `late_operator`, `late_time`,
-        `late_watermark`, and by how many milliseconds the row was late, `late_by`."""
+        """The rows of the left or the right side that arrive after their windows are closed, and
+        are dropped. Added to the columns of the side are `late_operator`, `late_time`,
+        `late_watermark`, and `late_by`, the number of milliseconds by which the row was late.
+        """
         session = self._session()
         return late_rows_of(session, side, self._group(session))
 
@@ -95,14 +97,14 @@ class _Windowed:
             nodes[0], nodes[1], keys, gap_ms=gap_ms, function=function, columns=columns
         )
 
-    def _sides(self) -> tuple[tuple[str, Side], tuple[str, Side]]:
+    def _sides(self) -> tuple[tuple[str, KeyedSide], tuple[str, KeyedSide]]:
         return ("l", self.left), ("r", self.right)
 
 
 def _node(
-    session: Connection, name: str, side: Side, window: Tumble | Hop | Cumulate | Session
+    session: Connection, name: str, side: KeyedSide, window: Tumble | Hop | Cumulate | Session
 ) -> Node:
-    """The rows of a side, in their windows; sessions are found later, of both sides together."""
+    """The rows of a side with their windows; sessions are found later, from both sides together."""
     session.register(name, side.frame, watermark=watermark_of(side.time, side.delay))
     source = name
     if not isinstance(window, Session):
@@ -118,11 +120,13 @@ class CoGrouped(_Windowed):
     __slots__ = ()
 
     def apply(self, function: GroupFunction, schema: StructType | str) -> DataFrame:
-        """What the function makes of each key and window.
+        """The rows that the function returns for each key and window.
 
-        It is given a dict with the key, `window_start` and `window_end`, and the rows of both sides
-        in order of arrival as pandas frames, one of which may be empty. It returns a frame with the
-        columns of `schema`, of as many rows as it likes, or None. Nulls are a key like any other.
+        It is called with a dict of the key, `window_start` and `window_end`, and the rows of both
+        sides in
+        order of arrival as pandas frames, one of which may be empty. It returns a frame with the
+        columns of
+        `schema` and any number of rows, or None. NULLs are keys like any other.
         """
         session = self._session()
         return session.dataframe(self._group(session, function, _columns_of(schema)))
@@ -146,8 +150,10 @@ class WindowJoin(_Windowed):
     def apply(
         self, function: Callable[[Any], Any], schema: StructType | str, *expressions: str
     ) -> DataFrame:
-        """What a function makes of the pairs: it gets a pandas frame with the columns that
-        `expressions` ask for, as `select` does, and returns one with the columns of `schema`."""
+        """The rows that a function returns for the pairs: it gets a pandas frame with the
+        columns in `expressions`, as in `select`, and returns one with the columns of
+        `schema`.
+        """
         pairs = self.select(*(expressions or ("l.*", "r.*")))
         return through(function, pairs, schema)
 
@@ -175,12 +181,14 @@ def co_group(
     right_time: str | None = None,
     watermarks: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """What a function makes of the rows of both sides with one key in one window.
+    """The rows that a function returns for the rows of both sides with one key in one window.
 
-    The window's `on` is the time of the left side, and of the right one unless `right_time` says
-    otherwise; sessions are those that rows of both sides make together. The function is called
-    when the watermark closes the window, as `CoGrouped.apply` says. `watermarks` says how late rows
-    may come, as in `{"left": "5 seconds"}`. The result streams if an input does.
+    The window's `on` is the time of the left side, and of the right one unless `right_time` is
+    given;
+    sessions are built from the rows of both sides together. The function is called when the
+    watermark
+    closes the window, as in `CoGrouped.apply`. `watermarks` is how late rows may arrive, as in
+    `{"left": "5 seconds"}`. The result streams if an input does.
     """
     keys = (on,) if isinstance(on, str) else tuple(on)
     sides = _both(left, right, window, right_time, watermarks)
@@ -199,14 +207,17 @@ def window_join(
 ) -> DataFrame:
     """The rows of both sides with equal keys in the same window, when the watermark closes it.
 
-    The window's `on` is the time of the left side, and of the right one unless `right_time` says
-    otherwise. `watermarks` says how late rows may come, as in `{"left": "5 seconds"}`. The result
-    streams if an input does.
+    The window's `on` is the time of the left side, and of the right one unless `right_time` is
+    given.
+    `watermarks` is how late rows may arrive, as in `{"left": "5 seconds"}`. The result streams if
+    an
+    input does.
 
     The columns are those of `left`, those of `right` that are not in `on`, then `window_start` and
     `window_end`; keys and windows of a right or full join come from whichever side has them. Semi
-    and anti joins give the columns of `left` and the window. Sessions are those that rows of both
-    sides make together, and join `inner` only.
+    and
+    anti joins return the columns of `left` and the window. Sessions are built from the rows of both
+    sides together, and only support `inner` joins.
     """
     if how not in HOWS:
         raise PlanError(f"how='{how}' is not a window join", hint=f"use one of {HOWS}")
@@ -230,18 +241,18 @@ def _both(
     window: Window,
     right_time: str | None,
     watermarks: Mapping[str, str] | None,
-) -> tuple[Side, Side]:
+) -> tuple[KeyedSide, KeyedSide]:
     if window.time is None:
         raise PlanError("joins of two streams need time windows, not row-count windows")
     delays = delays_of(watermarks)
     return (
-        Side(left, window.time, delays.get("left")),
-        Side(right, right_time or window.time, delays.get("right")),
+        KeyedSide(left, window.time, delays.get("left")),
+        KeyedSide(right, right_time or window.time, delays.get("right")),
     )
 
 
 def _by_sql(joined: WindowJoin, window: Window, how: How) -> DataFrame:
-    """Windows that rows come into one by one are those of the table functions."""
+    """Windows that rows are assigned to individually are those of the table functions."""
     session = joined._session()
     sources = []
     for name, side in joined._sides():

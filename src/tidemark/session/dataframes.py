@@ -1,4 +1,4 @@
-"""Temporal joins and windows for Spark DataFrames, by the same plans as the SQL."""
+"""Temporal joins and windows for Spark DataFrames, with the same plans as the SQL."""
 
 from __future__ import annotations
 
@@ -31,11 +31,14 @@ def temporal_join(
 ) -> DataFrame:
     """Each row of `left` with the version of `right` that was valid at its time.
 
-    `right` holds versions: of each key in `on` the row with the greatest `right_time` that is not
-    after `left_time`. The result streams if an input does, and then has a row as soon as the
-    watermark says that its version cannot change. `watermarks` says how late rows may come, as
-    in `{"left": "5 seconds", "right": "1 minute"}`; `right_kind` names a column of row kinds
-    (`+I`, `-U`, `+U`, `-D`) if `right` is a changelog.
+    `right` contains versions: the valid one for each key in `on` is the row with the greatest
+    `right_time` that is not after `left_time`. The result streams if an input does, and a row is
+    then
+    emitted as soon as the watermark guarantees that its version cannot change. `watermarks` is how
+    late
+    rows may arrive, as in `{"left": "5 seconds", "right": "1 minute"}`; `right_kind` names a column
+    of
+    row kinds (`+I`, `-U`, `+U`, `-D`) if `right` is a changelog.
 
     The columns are those of `left`, then those of `right` that are not in `on`.
     """
@@ -64,12 +67,13 @@ def window_aggregate(
     watermark: str | None = None,
     row_kind: str | None = None,
 ) -> DataFrame:
-    """Aggregates of the rows of each key and window, by the same plan as the SQL.
+    """Aggregates of the rows of each key and window, with the same plan as the SQL.
 
-    `select` holds SQL expressions over the columns of `group_by`, over aggregates such as
-    `COUNT(*) AS n`, and over `window_start`, `window_end` and `window_time`. `watermark` says how
-    late rows may come, as in `"5 seconds"`; `row_kind` names a column of row kinds if the frame is
-    a changelog. A window that tells results early or late gives a changelog, with the kinds in
+    `select` contains SQL expressions over the columns of `group_by`, over aggregates such as
+    `COUNT(*) AS n`, and over `window_start`, `window_end` and `window_time`. `watermark` is how
+    late
+    rows may arrive, as in `"5 seconds"`; `row_kind` names a column of row kinds if the frame is a
+    changelog. A window with early or late results produces a changelog, with the kinds in
     `row_kind`.
     """
     keys = [group_by] if isinstance(group_by, str) else list(group_by)
@@ -85,8 +89,9 @@ HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
 def joined_columns(
     left: DataFrame, right: DataFrame, keys: Sequence[str], how: How
 ) -> Iterator[str]:
-    """What to select of a join of `l` and `r`: the columns of the left side, then those of the
-    right one that are no keys; keys come from whichever side has them."""
+    """The select list of a join of `l` and `r`: the columns of the left side, then those of the
+    right one that are not keys; keys come from whichever side has them.
+    """
     taken = set(left.columns)
     for name in left.columns:
         quoted = quote_name(name)
@@ -99,7 +104,7 @@ def joined_columns(
 
 
 def delays_of(watermarks: Mapping[str, str] | None) -> dict[str, str]:
-    """How late rows of each side may come, where it is said."""
+    """How late rows of each side may arrive, if given."""
     delays = dict(watermarks or {})
     for side in delays:
         if side not in ("left", "right"):
@@ -110,7 +115,7 @@ def delays_of(watermarks: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def through(function: Callable[[Any], Any], rows: DataFrame, schema: StructType | str) -> DataFrame:
-    """What a function from pandas frames to pandas frames makes of rows."""
+    """The rows that a function from pandas frames to pandas frames returns."""
 
     def each(frames: Iterator[Any]) -> Iterator[Any]:
         for frame in frames:
@@ -123,7 +128,7 @@ SideName = Literal["left", "right"]
 
 
 def late_rows_of(session: Session, side: SideName, join: Node) -> DataFrame:
-    """The rows that a join of the tables `l` and `r` drops of one of them."""
+    """The rows of one side that a join of the tables `l` and `r` drops."""
     names = {"left": "l", "right": "r"}
     if side not in names:
         raise PlanError(f"unknown side '{side}' of a join", hint="use 'left' or 'right'")
@@ -133,7 +138,7 @@ def late_rows_of(session: Session, side: SideName, join: Node) -> DataFrame:
 
 
 def watermark_of(time: str, delay: str | None) -> str:
-    """The expression of a watermark that lets rows come some time late."""
+    """The watermark expression for rows that may arrive this late."""
     if delay is None:
         return quote_name(time)
     milliseconds = parse_duration(delay)

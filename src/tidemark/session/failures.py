@@ -1,4 +1,4 @@
-"""What the failure of a job means: a bad record, a value that cannot be, or Spark's own words."""
+"""Why a job failed: a bad record, an invalid value, or Spark's own message."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ def diagnose(failure: BaseException) -> TidemarkError:
     try:
         return data_error_from(failure) or translate(failure)
     except Exception as another:
-        # A job that failed must not seem to have ended well because nobody could say why.
+        # A failed job must not look successful because its failure could not be explained.
         notes = {"looking for the reason failed": f"{type(another).__name__}: {another}"}
         return JobError(f"the job failed: {failure}", notes=notes)

@@ -1,4 +1,4 @@
-"""Interval joins for Spark DataFrames: the form of SQL, and that of Flink's stream API."""
+"""Interval joins for Spark DataFrames: in SQL style, and in the style of Flink's stream API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.catalog.options import INTERVAL_LATE_ROWS
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError
 from tidemark.plan.nodes import How
-from tidemark.session.co_groups import CoGrouped, Side, WindowJoin
+from tidemark.session.co_groups import CoGrouped, KeyedSide, WindowJoin
 from tidemark.session.dataframes import (
     HOWS,
     SideName,
@@ -41,13 +41,16 @@ def interval_join(
 ) -> DataFrame:
     """Pairs of rows with equal keys whose times are within bounds of each other.
 
-    `right_time` must lie in [`left_time` + lower, `left_time` + upper], where `between` are the
-    two bounds: `("-10 seconds", "1 minute")`. A row without a partner comes out, where `how` keeps
-    it, when no partner can come any more. `watermarks` says how late rows may come, as in
-    `{"left": "5 seconds"}`. The result streams if an input does.
+    `right_time` must be in [`left_time` + lower, `left_time` + upper], where `between` are the two
+    bounds: `("-10 seconds", "1 minute")`. An unmatched row is emitted, if `how` keeps it, when no
+    match
+    can arrive any more. `watermarks` is how late rows may arrive, as in `{"left": "5 seconds"}`.
+    The
+    result streams if an input does.
 
     The columns are those of `left`, then those of `right` that are not in `on`; keys of a right or
-    full join come from whichever side has them. Semi and anti joins give the columns of `left`.
+    full
+    join come from whichever side has them. Semi and anti joins return the columns of `left`.
     """
     if how not in HOWS:
         raise PlanError(f"how='{how}' is not an interval join", hint=f"use one of {HOWS}")
@@ -69,7 +72,7 @@ def interval_join(
 
 
 def _milliseconds(bound: str) -> int:
-    """A duration with a sign: `-10 seconds`."""
+    """A signed duration: `-10 seconds`."""
     text = bound.strip()
     sign = -1 if text.startswith("-") else 1
     try:
@@ -107,7 +110,7 @@ class Stream:
     delay: str | None = None
 
     def key_by(self, *keys: str) -> KeyedStream:
-        """The rows of each key together."""
+        """The rows partitioned by these keys."""
         if not keys:
             raise PlanError("key_by needs at least one column", hint='for example: key_by("user")')
         return KeyedStream(self, keys)
@@ -118,17 +121,18 @@ class Stream:
         return WindowJoin(self._side(), other._side())
 
     def co_group(self, other: Stream) -> CoGrouped:
-        """The rows of both streams by key and window, for a function, also where one has none:
-        `.where("user").equal_to("user").window(Session("5 minutes", on="ts")).apply(function,
-        schema)`."""
+        """The rows of both streams by key and window, for a function, even if one of them has
+        none: `.where("user").equal_to("user").window(Session("5 minutes",
+        on="ts")).apply(function, schema)`.
+        """
         return CoGrouped(self._side(), other._side())
 
-    def _side(self) -> Side:
-        return Side(self.frame, self.time, self.delay)
+    def _side(self) -> KeyedSide:
+        return KeyedSide(self.frame, self.time, self.delay)
 
 
 def stream(frame: DataFrame, *, time: str, delay: str | None = None) -> Stream:
-    """A DataFrame, streaming or not, whose column `time` is its event time."""
+    """A DataFrame, streaming or not, with `time` as its event-time column."""
     return Stream(frame, time, delay)
 
 
@@ -151,7 +155,7 @@ class KeyedStream:
 class IntervalJoin:
     """The pairs of two keyed streams within time bounds, as in Flink's stream API.
 
-    Inner only. A row that comes behind the watermark is dropped.
+    Inner only. A row that arrives behind the watermark is dropped.
     """
 
     left: KeyedStream
@@ -160,7 +164,7 @@ class IntervalJoin:
     exclusive: tuple[int, int] = (0, 0)
 
     def between(self, lower: str, upper: str) -> IntervalJoin:
-        """The right time lies in [left time + lower, left time + upper]."""
+        """The right time must be in [left time + lower, left time + upper]."""
         bounds = _milliseconds(lower), _milliseconds(upper)
         if bounds[0] > bounds[1]:
             raise PlanError(
@@ -170,11 +174,11 @@ class IntervalJoin:
         return replace(self, bounds=bounds)
 
     def lower_bound_exclusive(self) -> IntervalJoin:
-        """Leaves out pairs that are exactly the lower bound apart."""
+        """Exclude pairs that are exactly the lower bound apart."""
         return replace(self, exclusive=(1, self.exclusive[1]))
 
     def upper_bound_exclusive(self) -> IntervalJoin:
-        """Leaves out pairs that are exactly the upper bound apart."""
+        """Exclude pairs that are exactly the upper bound apart."""
         return replace(self, exclusive=(self.exclusive[0], 1))
 
     def select(self, *expressions: str) -> DataFrame:
@@ -188,15 +192,18 @@ class IntervalJoin:
     def process(
         self, function: Callable[[Any], Any], schema: StructType | str, *expressions: str
     ) -> DataFrame:
-        """What a function makes of the pairs: it gets a pandas frame with the columns that
-        `expressions` ask for, as `select` does, and returns one with the columns of `schema`."""
+        """The rows that a function returns for the pairs: it gets a pandas frame with the
+        columns in `expressions`, as in `select`, and returns one with the columns of
+        `schema`.
+        """
         pairs = self.select(*(expressions or ("l.*", "r.*")))
         return through(function, pairs, schema)
 
     def late_rows(self, side: SideName) -> DataFrame:
-        """The rows of the left or the right side that come behind the watermark, which are
-        dropped. Behind the columns of the side there are `late_operator`, `late_time`,
-        `late_watermark`, and by how many milliseconds the row was late, `late_by`."""
+        """The rows of the left or the right side that arrive behind the watermark and are
+        dropped. Added to the columns of the side are `late_operator`, `late_time`,
+        `late_watermark`, and `late_by`, the number of milliseconds by which the row was late.
+        """
         session = self._session()
         plan = session.workspace.plan_script(f"SELECT l.*, r.* {self._from()}")[-1].plan
         assert plan is not None

@@ -1,5 +1,6 @@
-"""What jobs are called. A script that runs again gives the same names, by which its jobs find
-their checkpoints."""
+"""Names of jobs. A script that runs again gets the same names, by which its jobs find their
+checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ QUERY = "query"
 
 
 class JobNames:
-    """Gives each job of a session a name that no other one has."""
+    """Gives each job of a session a unique name."""
 
     def __init__(self, options: SessionOptions) -> None:
         self._options = options

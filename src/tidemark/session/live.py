@@ -1,4 +1,4 @@
-"""The rows of a query as they are now, kept while its changes come."""
+"""The current rows of a query, maintained as changes arrive."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-# How many rows are shown where people look.
+# How many rows are shown to users.
 SHOWN = 20
-# How soon one who waits for rows notices Ctrl-C.
+# How soon Ctrl-C interrupts waiting for rows.
 _LOOK_EVERY_SECONDS = 0.2
 
 
 class LiveTable:
     """A live table: rows are added, replaced and removed as the query's results change.
 
-    It follows the query on a thread of its own, from the moment it is made. A notebook that
-    displays it sees it change; `show()` does that in a terminal. Of a query that only adds rows
-    it keeps the newest `keep`.
+    It follows the query on a thread of its own from the moment it is created. A notebook that
+    displays
+    it shows the changes; `show()` does that in a terminal. For an append-only query it keeps the
+    newest
+    `keep` rows.
     """
 
     def __init__(self, edge: Edge, start: Callable[[], ChangeStream], keep: int) -> None:
@@ -64,23 +66,23 @@ class LiveTable:
 
     @property
     def state(self) -> State:
-        """Whether more changes may come: running, finished, failed or stopped."""
+        """The state of the query: running, finished, failed or stopped."""
         return self.job.state if self._ended else "running"
 
     # --- rows ------------------------------------------------------------------------------
 
     def to_arrow(self) -> pa.Table:
-        """The rows as they are now, as an Arrow table."""
+        """The current rows as an Arrow table."""
         rows = self._rows
         return rows if rows is not None else empty(self._edge).select(self._edge.names)
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows as they are now, as a list of dicts."""
+        """The current rows as a list of dicts."""
         rows: list[dict[str, Any]] = self.to_arrow().to_pylist(maps_as_pydicts="lossy")
         return rows
 
     def to_polars(self) -> pl.DataFrame:
-        """The rows as they are now, as a Polars frame."""
+        """The current rows as a Polars frame."""
         import polars as pl
 
         frame = pl.from_arrow(self.to_arrow())
@@ -88,26 +90,27 @@ class LiveTable:
         return frame
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as they are now, as a pandas frame."""
+        """The current rows as a pandas frame."""
         return self.to_arrow().to_pandas()
 
     def __iter__(self) -> Iterator[list[dict[str, Any]]]:
-        """All rows each time they have changed, until the query has ended."""
+        """All rows after each change, until the query has ended."""
         for _ in self._versions():
             yield self.rows()
 
     # --- the query -------------------------------------------------------------------------
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until the query has ended; False if `timeout` seconds were not enough. Raises what the
-        query failed with."""
+        """Wait until the query has ended; False if `timeout` seconds were not enough. Raises the
+        query's error if it failed.
+        """
         self._thread.join(timeout)
         if self._failure is not None:
             raise self._failure
         return self._ended
 
     def stop(self) -> None:
-        """End the query. The rows stay as they are."""
+        """Stop the query. The rows stay as they are."""
         self._stream.close()
         self._thread.join()
 
@@ -147,7 +150,7 @@ class LiveTable:
         return applied([before.cast(batch.schema), batch], self._edge)
 
     def _versions(self) -> Iterator[int]:
-        """The number of changes so far, each time there are new ones, and at the end."""
+        """The number of changes so far, whenever there are new ones, and at the end."""
         seen = -1
         while True:
             with self._changed:
@@ -163,7 +166,7 @@ class LiveTable:
     # --- for the eye -----------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """The newest rows, to be looked at."""
+        """The newest rows, for display."""
         rows = self.to_arrow()
         state = "failed" if self._failure is not None else self.state
         newest = rows.slice(max(0, rows.num_rows - SHOWN))
@@ -171,8 +174,9 @@ class LiveTable:
         return Snapshot(self._edge.columns, newest, rows.num_rows, self._changes, state, problem)
 
     def show(self, seconds: float | None = None) -> None:
-        """Draw the table in the terminal, again and again, until the query has ended, `seconds`
-        have passed or Ctrl-C is pressed; the query runs on."""
+        """Redraw the table in the terminal until the query has ended, `seconds` have passed or
+        Ctrl-C is pressed; the query keeps running.
+        """
         from rich.console import Console
         from rich.live import Live
 
@@ -191,7 +195,7 @@ class LiveTable:
         return self.snapshot()._repr_html_()
 
     def _ipython_display_(self) -> None:
-        """Called by notebooks: what they display is drawn anew when rows change."""
+        """Called by notebooks: the display is redrawn when rows change."""
         from IPython.display import display
 
         handle = display(self.snapshot(), display_id=True)

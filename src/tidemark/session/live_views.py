@@ -1,4 +1,4 @@
-"""How a table that changes looks: in a notebook, in a terminal, as plain text."""
+"""How a live table looks in a notebook, in a terminal, and as plain text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Some rows of a table at one moment, and what is to be said of all of it."""
+    """Some rows of a table at one moment, and a summary of the whole table."""
 
     columns: tuple[Column, ...]
     newest: pa.Table
@@ -45,7 +45,7 @@ class Snapshot:
         return " · ".join(said)
 
     def cells(self) -> Iterator[list[str]]:
-        """The rows as text, as CAST(... AS STRING) gives it."""
+        """The rows as strings, as CAST(... AS STRING) returns them."""
         for row in self.newest.to_pylist(maps_as_pydicts="lossy"):
             yield [cell_text(row[column.name], column.type) for column in self.columns]
 
@@ -64,7 +64,7 @@ class Snapshot:
         )
 
     def grid(self) -> Group:
-        """The rows as a table of the `rich` library, and the caption below it."""
+        """The rows as a table of the `rich` library, with the caption below it."""
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text

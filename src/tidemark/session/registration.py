@@ -1,4 +1,4 @@
-"""A DataFrame as a table of the catalog."""
+"""Registers a DataFrame as a table of the catalog."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def table_of(
     primary_key: Sequence[str] | None,
     row_kind: str | None,
 ) -> Table:
-    """The table that a DataFrame is, with what the user says of it."""
+    """The table for a DataFrame, with what the user declares about it."""
     from tidemark.spark.types import from_spark
 
     if row_kind is not None and row_kind not in frame.columns:
@@ -55,7 +55,7 @@ def table_of(
 
 
 def _watermark(text: str | None, columns: Sequence[str]) -> s.Watermark | None:
-    """The time attribute is the column that the expression is made from."""
+    """The time attribute is the column that the expression is computed from."""
     if text is None:
         return None
     expression = parse_expression(text)

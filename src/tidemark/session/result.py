@@ -1,4 +1,4 @@
-"""What a statement gives back: a message, a table, the changes of a query, or a job."""
+"""The result of a statement: a message, a table, the changes of a query, or a job."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Kind = Literal["ok", "table", "query", "job"]
 
 
 class Result:
-    """The result of one statement. A query starts when its rows are asked for."""
+    """The result of one statement. A query starts when its rows are requested."""
 
     kind: Kind = "ok"
 
@@ -51,12 +51,13 @@ class Result:
         return None
 
     def batches(self) -> Iterator[pa.Table]:
-        """The changes as Arrow tables, as they come; `_tm_kind` holds kinds if there are others
-        than `+I`."""
+        """The changes as Arrow tables, as they arrive; `_tm_kind` contains the row kinds if
+        there are others than `+I`.
+        """
         raise TidemarkError("this statement does not return rows", hint="only queries have")
 
     def changes(self) -> Iterator[Change]:
-        """The changes one by one, as they come. Closing the iterator stops the query."""
+        """The changes one by one, as they arrive. Closing the iterator stops the query."""
         from tidemark.session.changelogs import changes_of
 
         batches = self.batches()
@@ -88,8 +89,9 @@ class Result:
         return self.to_arrow().to_pandas()
 
     def live(self, keep: int = 10_000) -> LiveTable:
-        """The rows as a table that follows the query while it runs, for ever if it has no end;
-        in a notebook it changes before one's eyes. Of rows that never change, the newest `keep`.
+        """The rows as a table that follows the query while it runs, forever if it is unbounded; in
+        a notebook the display is updated. For an append-only query it keeps the newest `keep`
+        rows.
 
         >>> with session.sql("SELECT shop, COUNT(*) AS n FROM orders GROUP BY shop").live() as now:
         ...     now.show(seconds=60)  # doctest: +SKIP
@@ -97,8 +99,9 @@ class Result:
         raise TidemarkError("this statement does not return rows", hint="only queries have")
 
     def to_dataframe(self, kind_column: str = "row_kind") -> DataFrame:
-        """The query as a Spark DataFrame, streaming if it has no end. A changelog keeps its row
-        kinds in a column of that name."""
+        """The query as a Spark DataFrame, streaming if it is unbounded. A changelog has its row
+        kinds in a column with this name.
+        """
         raise TidemarkError("this statement is not a query", hint="only queries are DataFrames")
 
     def window(self, window: Window) -> WindowedTable[Result]:
@@ -119,7 +122,7 @@ def _close(batches: Iterator[Any]) -> None:
 
 
 class TableOutput(Result):
-    """A small table that was known at once: SHOW, DESCRIBE, EXPLAIN, SET."""
+    """A small table that was available at once: SHOW, DESCRIBE, EXPLAIN, SET."""
 
     kind: Kind = "table"
 
@@ -225,7 +228,7 @@ class JobResult(Result):
         return self._job
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until the job has ended; see `Job.wait`."""
+        """Wait until the job has ended; see `Job.wait`."""
         return self._job.wait(timeout)
 
     def stop(self) -> None:

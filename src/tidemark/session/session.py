@@ -1,4 +1,4 @@
-"""`tidemark.connect()` and the session it gives."""
+"""`tidemark.connect()` and the session that it returns."""
 
 from __future__ import annotations
 
@@ -56,10 +56,12 @@ def connect(
 ) -> Session:
     """A session with a catalog of its own.
 
-    Without `spark`, a local Spark starts when the first query runs, unless one runs in this
-    process already. A session of yours stays as it is: queries run on another one beside it.
+    Without `spark`, a local Spark starts when the first query runs, unless one is already running
+    in
+    this process. If you pass a session, it is not changed: queries run on another one beside it.
     `options` are session options as in `SET 'key' = 'value'`; `checkpoint` is a folder from which
-    jobs resume.
+    jobs
+    resume.
 
     >>> import tidemark
     >>> session = tidemark.connect()
@@ -96,7 +98,7 @@ class Session:
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session that queries run on; started when first asked for."""
+        """The Spark session that queries run on; started on first access."""
         if self._spark is None:
             config = {**self.workspace.options.spark(), **self._config}
             if self._given is None:
@@ -118,7 +120,7 @@ class Session:
         return results[0]
 
     def run(self, text: str, name: str = "<sql>") -> Iterator[Result]:
-        """Run the statements one after another, each when its result is asked for."""
+        """Run the statements one by one, each when its result is requested."""
         script = parse_script(text, name)
         for statement in script.statements:
             yield self._execute(self.workspace.apply(statement, script.source))
@@ -126,7 +128,7 @@ class Session:
     def table(self, name: str) -> Result:
         """All rows of a table or view, by its name or its path: `orders`, `db.orders`.
 
-        A name that holds a dot is written between backticks, as in SQL.
+        A name that contains a dot is written in backquotes, as in SQL.
 
         >>> session.table("orders").to_dataframe()  # doctest: +SKIP
         """
@@ -152,7 +154,7 @@ class Session:
     # --- running -------------------------------------------------------------------------------
 
     def launcher(self) -> Launcher:
-        """What starts plans, by the options that the session has now."""
+        """A launcher of plans with the current options of the session."""
         spark, options = self.spark, self.workspace.options
         ship(spark, map(module_of, self.workspace.catalogs.all_functions()))
         savepoint = options.first(SAVEPOINT)
@@ -192,12 +194,14 @@ class Session:
         )
 
     def dataframe(self, root: Node, kind_column: str = "row_kind") -> DataFrame:
-        """A plan as a DataFrame, streaming if it has no end."""
+        """A plan as a DataFrame, streaming if it is unbounded."""
         built = self.launcher().frame(root, streaming=not root.edge.bounded)
         return _with_user_names(built, root, kind_column)
 
     def collect(self, root: Node, streaming: bool, start: FirstStart) -> Iterator[pa.Table]:
-        """The rows of a bounded plan, by a stream or by a batch whatever the session's mode."""
+        """The rows of a bounded plan, computed as a stream or as a batch whatever the session's
+        mode.
+        """
         launcher = replace(self.launcher(), always_stream=streaming, start_of_jobs=start)
         plan = Plan((root,), "streaming" if streaming else "batch")
 
@@ -230,7 +234,7 @@ class Session:
         return JobResult(statement, job, plan.bounded, plan.warnings)
 
     def _lasting_name(self, name: str) -> str | None:
-        """What a sink may know a job by after a restart; None if it does not come again."""
+        """The name by which a sink knows a job after a restart; None if the job cannot restart."""
         if self._checkpoint is None:
             return None
         place = hashlib.sha256(str(self._checkpoint / name).encode()).hexdigest()
@@ -258,7 +262,8 @@ class Session:
         """Make a DataFrame, streaming or not, a temporary table of this session.
 
         `watermark` is an expression such as `ts - INTERVAL '5' SECOND`; `row_kind` names a column
-        with `+I`, `-U`, `+U` or `-D` if the frame is a changelog.
+        with
+        `+I`, `-U`, `+U` or `-D` if the frame is a changelog.
         """
         identifier = self.workspace.catalogs.identify(s.Name((name,)))
         table = table_of(identifier, frame, watermark, primary_key, row_kind)
@@ -281,8 +286,9 @@ class Session:
     ) -> None:
         """Make a Python function callable from SQL in this session.
 
-        Its types are read from its annotations where they are not given. A vectorized function
-        takes and returns Arrow arrays.
+        Types that are not given are read from its annotations. A vectorized function takes and
+        returns
+        Arrow arrays.
         """
         self.workspace.declare_function(
             declare(
@@ -306,9 +312,10 @@ class Session:
         """Make a Python aggregate function callable from SQL in this session.
 
         It is a class, or an object, with `create_accumulator`, `accumulate` and `get_value` as in
-        Flink, with `retract` for input that takes rows back, and with `merge` if it can; or a
-        function that is given an Arrow array per argument, with the values of a group, and gives
-        one value.
+        Flink,
+        with `retract` for input that retracts rows, and optionally with `merge`; or a function that
+        takes
+        an Arrow array per argument, with the values of a group, and returns one value.
         """
         self.workspace.declare_function(
             declare(name, function, returns=returns, parameters=parameters, aggregate=True)
@@ -319,8 +326,9 @@ class Session:
     ) -> None:
         """Make a table or view callable with a time: `LATERAL TABLE(name(o.ts)) AS r`.
 
-        With the event time of the left side it gives the version valid then; with its processing
-        time the version that is there when the left row arrives.
+        With the event time of the left side it returns the version that was valid then; with its
+        processing
+        time, the version that is current when the left row arrives.
         """
         key = (primary_key,) if isinstance(primary_key, str) else tuple(primary_key)
         self.workspace.declare_temporal_function(TemporalFunction(name, table, time_attribute, key))

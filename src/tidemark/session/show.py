@@ -23,7 +23,7 @@ from tidemark.redaction import shown
 
 @dataclass(frozen=True, slots=True)
 class TableResult:
-    """A small table that is known whole."""
+    """A small table that is completely known."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[object, ...], ...]
@@ -80,14 +80,14 @@ def _names(statement: s.Show, catalogs: Catalogs) -> list[str]:
 
 
 def _catalog(statement: s.Show, catalogs: Catalogs) -> tuple[str, Span | None]:
-    """What FROM names in SHOW DATABASES."""
+    """The catalog after FROM in SHOW DATABASES."""
     if statement.name is None:
         return catalogs.current_catalog, None
     return statement.name.parts[-1], statement.name.span
 
 
 def _database(statement: s.Show, catalogs: Catalogs) -> tuple[str, str]:
-    """What FROM names in SHOW TABLES; it must be there."""
+    """The database after FROM in SHOW TABLES; it must exist."""
     if statement.name is None:
         return catalogs.path
     path = catalogs.identify_database(statement.name)
@@ -108,7 +108,7 @@ def _filtered(table: TableResult, statement: s.Show) -> TableResult:
 
 
 def describe(name: s.Name, catalogs: Catalogs, planner: Planner) -> TableResult:
-    """A row for each column, as Flink's DESCRIBE gives it; comments only where there are some."""
+    """A row for each column, as in Flink's DESCRIBE; comments only if there are any."""
     punctual = late_rows.relation_of(name, catalogs)
     if punctual is not None:
         columns = planner.late_rows(punctual, name).columns

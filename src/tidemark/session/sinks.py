@@ -1,4 +1,4 @@
-"""Where the rows of a plan go: into a table's connector, or to whoever reads a query."""
+"""Where the rows of a plan go: to a table's connector, or to the reader of a query."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def writer(sink: Sink, zone: str, job: str | None) -> Consume:
-    """Gives batches to the connector of the sink's table. `job` is its name across restarts."""
+    """Passes batches to the connector of the sink's table. `job` is its name across restarts."""
     connector = connectors.lookup(sink.table)
     options = connectors.options_of(sink.table)
-    assert connector.write is not None  # the planner has asked
+    assert connector.write is not None  # the planner has called it
     write = connector.write
 
     def consume(frame: Frame) -> Handover:
@@ -58,24 +58,24 @@ def _by_frame(target: Target, write: Callable[[WriteRequest], None]) -> Deliver:
 
         seen = Observation()
         counted = data.observe(seen, count(lit(1)).alias("rows"))
-        said = {field.name: getattr(target, field.name) for field in fields(Target)}
-        write(WriteRequest(**said, frame=counted, batch_id=batch_id))
+        request = {field.name: getattr(target, field.name) for field in fields(Target)}
+        write(WriteRequest(**request, frame=counted, batch_id=batch_id))
         return int(seen.get["rows"])
 
     return deliver
 
 
 def _in_workers(packed: PackedRows, taker: Taker) -> Handover:
-    """The workers give the rows to the sink; what is handed over is what it says of them."""
+    """The workers write the rows to the sink; the driver only handles its notes."""
 
     def deliver(data: DataFrame, batch_id: int | None) -> int:
         rows = 0
 
         def notes() -> list[str]:
             nonlocal rows
-            taken = data.toArrow().to_pydict()
-            rows = sum(taken["rows"])
-            return [note for note in taken["note"] if note is not None]
+            written = data.toArrow().to_pydict()
+            rows = sum(written["rows"])
+            return [note for note in written["note"] if note is not None]
 
         taker.finish(notes, batch_id)
         return rows
@@ -89,7 +89,7 @@ def on_client(sink: Sink) -> bool:
 
 
 def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume:
-    """Gives batches to a reader as Arrow tables whose columns have the user's names."""
+    """Passes batches to a reader as Arrow tables whose columns have the user's names."""
 
     def consume(frame: Frame) -> Handover:
         kinds = _kinds(frame)
@@ -114,7 +114,7 @@ def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume
 
 
 def _for_arrow(frame: Frame, edge: Edge) -> list[str]:
-    """Spark has no Arrow form for intervals of months; they travel as their number."""
+    """Spark cannot convert month intervals to Arrow; they are sent as numbers."""
     texts = []
     for name, type_ in zip(frame.columns, edge.types, strict=True):
         column = spark_text.name(name)

@@ -1,4 +1,4 @@
-"""Reading tables: from a scan in a plan to the connector that serves it."""
+"""Reads tables: from a scan in a plan to its connector."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def read(scan: Scan, builder: Builder) -> DataFrame:
-    """The rows of a scan, with columns named as `names_of(scan.edge)`."""
+    """The rows of a scan, with columns named as in `names_of(scan.edge)`."""
     connector = connectors.lookup(scan.table)
-    assert connector.read is not None  # the planner has asked
+    assert connector.read is not None  # the planner has called it
     request = ReadRequest(
         spark=builder.spark,
         table=scan.table,

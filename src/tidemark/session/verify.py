@@ -1,4 +1,4 @@
-"""Stream and backfill must agree: a script's queries run both ways, and compared."""
+"""Checks that streams and batches agree: a script's queries run both ways and are compared."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """The rows of one way to run a query: how many, and a checksum that ignores their order."""
+class ModeResult:
+    """The result of a query in one mode: how many rows, and a checksum that ignores their order."""
 
     rows: int
     checksum: str
@@ -31,8 +31,8 @@ class Verification:
     """One query of a script, run as a stream and as a batch."""
 
     query: str
-    stream: Side
-    batch: Side
+    stream: ModeResult
+    batch: ModeResult
 
     @property
     def equal(self) -> bool:
@@ -40,8 +40,9 @@ class Verification:
 
 
 def verify(session: Session, text: str, name: str = "<sql>") -> Iterator[Verification]:
-    """Run every query of a script over bounded tables both ways. Nothing is written: of an INSERT
-    the query is run, not the sink."""
+    """Run every query of a script over bounded tables both ways. Nothing is written: of an
+    INSERT only the query is run.
+    """
     from tidemark.dialect import parse_script
 
     script = parse_script(text, name)
@@ -62,7 +63,7 @@ def _verified(session: Session, statement: Runnable, source: Source) -> Iterator
         )
     batch = session.workspace.dry_run(statement, source, "batch")
     parts = statement.inserts if isinstance(statement, s.StatementSet) else (statement,)
-    start = FirstStart()  # both ways read the same random rows
+    start = FirstStart()  # both modes read the same random rows
     for part, as_stream, as_batch in zip(parts, stream.roots, batch.roots, strict=True):
         yield Verification(
             to_sql(part),
@@ -71,7 +72,7 @@ def _verified(session: Session, statement: Runnable, source: Source) -> Iterator
         )
 
 
-def _side(session: Session, root: Node, start: FirstStart, *, streaming: bool) -> Side:
+def _side(session: Session, root: Node, start: FirstStart, *, streaming: bool) -> ModeResult:
     """A sum over row hashes does not depend on the order of rows, and counts duplicates."""
     import polars as pl
 
@@ -81,4 +82,4 @@ def _side(session: Session, root: Node, start: FirstStart, *, streaming: bool) -
         raise TidemarkError("the result is not a table")
     texts = frame.select(pl.struct(pl.all()).struct.json_encode().alias("row"))
     hashes = texts["row"].hash(seed=17).cast(pl.Int128).sum() or 0
-    return Side(frame.height, f"{int(hashes) % 2**64:016x}")
+    return ModeResult(frame.height, f"{int(hashes) % 2**64:016x}")

@@ -1,4 +1,4 @@
-"""`table.window(...).group_by(...).select(...)`: the same plans as the SQL of windows."""
+"""`table.window(...).group_by(...).select(...)`: the same plans as windows in SQL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tidemark.windows import Window
 
 R = TypeVar("R")
 
-# Runs a query whose windows tell their results by the rules.
+# Runs a query whose windows emit results by these rules.
 Run = Callable[[s.Query, Source, EmitRules], R]
 
 
@@ -36,8 +36,9 @@ class WindowedTable(Generic[R]):
         return replace(self, keys=(*self.keys, *keys))
 
     def select(self, *items: str) -> R:
-        """One row per key and window: SQL expressions over keys, aggregates, and, for windows of
-        time, `window_start`, `window_end` and `window_time`."""
+        """One row per key and window: SQL expressions over keys, aggregates, and, for time
+        windows, `window_start`, `window_end` and `window_time`.
+        """
         if not items:
             raise PlanError(
                 "select() needs at least one column", hint="for example: 'COUNT(*) AS n'"
@@ -76,7 +77,7 @@ def _firing(period_ms: int | None) -> Firing | None:
 
 
 def _with_rows(statement: s.Query, size: int, slide: int) -> s.Query:
-    """The query, grouped by windows of rows too; SQL has no words for them."""
+    """The query, grouped by row-count windows too, which SQL has no syntax for."""
     query = statement.query.copy()
     group = query.args.get("group") or exp.Group(expressions=[])
     group.append("expressions", rows_window(size, slide))

@@ -1,4 +1,4 @@
-"""Everything about a script that needs no Spark: definitions are applied, queries planned."""
+"""Everything about a script that does not need Spark: applies definitions and plans queries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tidemark.session.show import TableResult
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A statement that was understood: what it did, what it printed, or what it will run."""
+    """A parsed statement: what it did, what it printed, or what it will run."""
 
     statement: s.Statement
     source: Source
@@ -34,7 +34,7 @@ class Planned:
 
 
 class Workspace:
-    """A catalog and the options of a session, and the meaning of statements by them.
+    """A catalog, the options of a session, and how statements are planned with them.
 
     >>> workspace = Workspace()
     >>> [planned] = workspace.plan_script("SELECT 1 AS n")
@@ -63,7 +63,7 @@ class Workspace:
         self.catalogs.put_function(s.Name((function.name,)), function)
 
     def declare_temporal_function(self, function: TemporalFunction) -> None:
-        """Make a table callable with a time; it must have the columns that are named."""
+        """Make a table callable with a time; the columns that are named must exist."""
         edge = self.planner.relation(self.catalogs.relation(s.Name((function.table,))))
         known = {column.name: column for column in edge.columns}
         for name in (function.time_attribute, *function.primary_key):
@@ -80,7 +80,7 @@ class Workspace:
         self.catalogs.temporal_functions[function.name.lower()] = function
 
     def plan_script(self, text: str, name: str = "<sql>") -> list[Planned]:
-        """Apply and plan every statement. Raises at the first that cannot be."""
+        """Apply and plan every statement. Raises at the first invalid one."""
         script = parse_script(text, name)
         return [self.apply(statement, script.source) for statement in script.statements]
 
@@ -99,7 +99,7 @@ class Workspace:
             raise error.located_in(source) from None
 
     def apply(self, statement: s.Statement, source: Source) -> Planned:
-        """Carry out what needs no Spark. Raises SqlError that knows its place in `source`."""
+        """Apply or plan a statement without Spark. Raises an SqlError located in `source`."""
         try:
             return self._apply(statement, source)
         except SqlError as error:
@@ -132,5 +132,5 @@ class Workspace:
         return Planned(statement, source, message=message)
 
     def _check(self, declared: Relation) -> None:
-        """A declaration that makes no sense is refused when it is made, not when it is used."""
+        """An invalid declaration is rejected when it is made, not when it is used."""
         self.planner.relation(declared)
