@@ -1,8 +1,10 @@
-"""The physical plan: what a logical plan becomes before Spark is asked for anything.
+"""The physical plan: what a logical plan becomes before Spark is involved.
 
-Every decision about how operators run is taken here, as frozen values that can be printed, tested
-and held against a checkpoint without Spark: the operators with their stable ids, what each asks of
-its inputs, where watermarks are declared, where rows get their stamps, where rows are put into
+Every decision about how operators run is made here, as frozen values that can be printed, tested
+and compared with a checkpoint without Spark: the operators with their stable ids, what each
+requires
+of its inputs, where watermarks are declared, where rows get their stamps, where rows are assigned
+to
 windows, and how many phases an aggregation has. `tidemark.spark` only lowers it.
 """
 

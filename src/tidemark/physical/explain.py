@@ -1,4 +1,4 @@
-"""EXPLAIN: a plan as text, as a Mermaid picture, or as JSON."""
+"""EXPLAIN: a plan as text, as a Mermaid diagram, or as JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def explain(
 ) -> str:
     """The plan for a reader. `details` are those of the EXPLAIN statement.
 
-    Nothing here depends on Spark: what is printed is what Spark will be asked to do.
+    Nothing here depends on Spark: what is printed is what Spark will be told to do.
     """
     if format == "json" or "JSON_EXECUTION_PLAN" in details:
         return json.dumps(as_json(plan, settings), indent=2, ensure_ascii=False)
@@ -41,7 +41,7 @@ def explain(
 
 
 def _as_it_runs(plan: Plan, root: Node, settings: Settings) -> PhysicalPlan:
-    """A plan whose sources all end runs as one batch; only to resume it needs a stream."""
+    """A plan with only bounded sources runs as one batch; it needs a stream only to resume."""
     streaming = plan.mode == "streaming" and not root.edge.bounded
     return physical_plan(root, settings, streaming=streaming)
 
@@ -103,7 +103,7 @@ def _logical(root: Node, modes: bool) -> list[str]:
 
 
 def _news(node: Node, *, is_root: bool) -> list[str]:
-    """What flows out, where that is not what flows in: columns, and what is known of the rows."""
+    """The output, if it differs from the input: columns, and properties of the rows."""
     below = [child.edge for child in node.inputs]
     known, passed = node.edge.traits, [edge.traits for edge in below]
     said = []
@@ -116,7 +116,7 @@ def _news(node: Node, *, is_root: bool) -> list[str]:
 
 
 def _wrapped(items: Sequence[str]) -> list[str]:
-    """The items in lines, none of them broken."""
+    """The items in lines, without breaking any of them."""
     lines: list[list[str]] = [[]]
     for item in items:
         if lines[-1] and len(", ".join([*lines[-1], item])) > WIDTH:
@@ -132,12 +132,12 @@ def _way(plan: Plan, physical: Sequence[PhysicalPlan]) -> str:
 
 
 def _drawn(plan: PhysicalPlan) -> list[str]:
-    """Operators by their ids, with the exchanges in front of them."""
+    """Operators by id, preceded by their exchanges."""
     return tree(cast("words.Part", plan.root), lambda part: [words.line(part)], words.below)
 
 
 def _state(physical: Sequence[PhysicalPlan]) -> list[str]:
-    """What each operator keeps between rows, and for how long."""
+    """What each operator keeps in state, and for how long."""
     keeping = [
         f"{operator.id}: {keeps}"
         for part in physical
@@ -151,7 +151,7 @@ def _state(physical: Sequence[PhysicalPlan]) -> list[str]:
 
 
 def _mermaid(plan: Plan) -> str:
-    """A flowchart from the sources down; forges render it in Markdown."""
+    """A flowchart from the sources down; GitHub and GitLab render it in Markdown."""
     lines = ["flowchart TD"]
     numbers = count(1)
 
@@ -179,7 +179,7 @@ _ENTITIES = {"#": "#35;", "&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;"}
 
 
 def as_json(plan: Plan, settings: Settings = Settings()) -> dict[str, Any]:  # noqa: B008
-    """The plan as values that JSON can hold."""
+    """The plan as JSON values."""
     physical = [_as_it_runs(plan, root, settings) for root in plan.roots]
     return {
         "mode": plan.mode,

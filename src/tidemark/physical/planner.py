@@ -1,4 +1,4 @@
-"""From what a query means to what runs."""
+"""From logical plans to physical plans."""
 
 from __future__ import annotations
 
@@ -41,15 +41,17 @@ from tidemark.plan.operator_ids import Ids
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What decides how a plan runs, beside the plan."""
+    """What decides how a plan runs besides the plan itself."""
 
     zone: str = "UTC"
-    ttl_ms: int = 0  # how long the state of idle keys is kept; 0 keeps it
+    ttl_ms: int = 0  # how long the state of idle keys is kept; 0 means forever
     phases: Phases = "auto"
 
     @classmethod
     def of(cls, options: SessionOptions, zone: str | None = None) -> Settings:
-        """What the options of a session say. `zone` is the one of a session that sets none."""
+        """The settings in the options of a session. `zone` is used if the session does not set
+        one.
+        """
         return cls(
             options.get(LOCAL_TIME_ZONE) or zone or "UTC",
             options.milliseconds(STATE_TTL) or 0,
@@ -64,20 +66,20 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
     return PhysicalPlan(stage, streaming, planner.ends)
 
 
-# Who tells Spark of the watermark: the source, or the operator above. If rows are stamped, that is
-# done at the source too.
+# Who declares the watermark to Spark: the source, or the operator above. If rows are stamped, that
+# is done at the source too.
 _Declared = Literal["by source", "by operator", "stamped"]
-# How often operators that keep state for a time look at the clock.
+# How often operators with state retention check the clock.
 _RETENTION_TICK_MS = 1000
 
 
 class _Planner:
-    """Plans one root; counts operators and ends on the way."""
+    """Plans one root; numbers operators and ends on the way."""
 
     def __init__(self, settings: Settings, streaming: bool, remembers: bool) -> None:
         self._settings = settings
         self._streaming = streaming
-        # Only where rows are remembered does a watermark do anything.
+        # A watermark only has an effect where rows are kept.
         self._remembers = remembers
         self._ids = Ids()
         self.ends = 0
@@ -101,14 +103,14 @@ class _Planner:
         return Watermark(node, (below,), here, declared == "stamped", end)
 
     def _end(self) -> int:
-        """The number of the next marker of an end."""
+        """The number of the next end marker."""
         self.ends += 1
         return self.ends - 1
 
     # --- operators -------------------------------------------------------------------------
 
     def _operator(self, node: Node, asks: Needs, edge: Edge) -> Operator:
-        """The operator of a node, whose columns may have other names on its edge."""
+        """The operator of a node; its edge may have other column names."""
         given, width = [], 0  # of the inputs so far
         for below, port in zip(node.inputs, asks.ports, strict=True):
             time = None if port.time is None else port.time + width
@@ -135,8 +137,9 @@ class _Planner:
         return replace(given, shown=shown or port.time is None)
 
     def _following(self, node: Node, port: Port, declared: _Declared) -> Input:
-        """The input, with what is known of its watermark. Where nothing drops rows on the way from
-        the source, the operator declares it."""
+        """The input with what is known about its watermark. If nothing drops rows between the
+        source and the operator, the operator declares it.
+        """
         streaming = self._streaming
         behind, chained = behind_ms(node), is_stateful(node)
         known = streaming and behind is not None
@@ -154,9 +157,10 @@ class _Planner:
         return Input(stage, port.keys, port.time, True, chained, watermark, end=end)
 
     def _in_windows(self, node: Node, port: Port, window: tuple[int, int]) -> Input:
-        """The input of a join whose rows meet in windows: they are put there by the join, or are
-        in them already. The time of a window is ahead of its rows', so the operator then follows
-        the column of the watermark."""
+        """The input of a window join: the join assigns its rows to windows, or they are assigned
+        already. Window times are later than row times, so the operator then follows the
+        column of the watermark.
+        """
         before = unplaced(node, port.keys, window, self._settings.zone)
         if before is not None:
             given = self._following(before.node, Port(port.keys, before.time), "by source")
@@ -169,8 +173,9 @@ class _Planner:
 
 
 def _picked(node: Project) -> Picking | None:
-    """The operator below a projection that computes nothing, as one that gives just these columns:
-    Spark would copy each row once more for it."""
+    """The operator below a projection without computations, with only these columns as output:
+    otherwise Spark would copy each row once more.
+    """
     places = [e.index for e in node.expressions if isinstance(e, Ref)]
     only_picks = len({*places}) == len(node.expressions) > 0
     if not only_picks or not isinstance(node.input, Picking):

@@ -1,4 +1,4 @@
-"""What a physical plan is made of."""
+"""The parts of a physical plan."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Literal
 from tidemark.kernels.windows.spec import Cumulating, Sliding
 from tidemark.plan.nodes import AssignWatermark, Edge, Node, UnionAll
 
-# How an aggregation meets the exchange: all rows are moved, rows are aggregated on both sides of
-# it, or on both sides as long as that makes fewer of them.
+# How an aggregation relates to its exchange: all rows are exchanged, rows are aggregated on both
+# sides of it, or on both sides as long as that reduces their number.
 Phases = Literal["one_phase", "two_phase", "auto"]
 
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """Rows that Spark reads, or makes of other rows one by one. `node` says how; its own inputs
-    are not looked at."""
+    """Rows that Spark reads, or computes from other rows one by one. `node` says how; its own
+    inputs are ignored.
+    """
 
     node: Node
     inputs: tuple[Stage, ...]
@@ -29,11 +30,13 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """The rows of a source, none of which may lack an event time.
+    """The rows of a source, all of which must have an event time.
 
-    If `declared`, Spark follows the watermark from here on, in a column that travels with the
-    rows. With `stamps` each row carries the watermark that was before it. `end` is the number of
-    the marker that announces the end of a bounded stream.
+    If `declared`, Spark follows the watermark from here on, in a column that travels with the rows.
+    With
+    `stamps`, each row has the watermark before it. `end` is the number of the marker that announces
+    the
+    end of a bounded stream.
     """
 
     node: AssignWatermark
@@ -49,12 +52,13 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class InputWatermark:
-    """What an operator knows of the watermark of an input with one source, so that it can follow
+    """What an operator knows about the watermark of an input with one source, so that it can follow
     it within a micro-batch: it is `behind_ms` behind the rows' event time, or behind the column
-    that travels with the rows, if it is to be `followed`.
+    that travels with the rows, if that is `followed`.
 
-    One that is not `declared` below is declared by the operator, on few packed rows instead of
-    many; `end` is then the number of the marker that announces the end of the input.
+    If it is not `declared` below, the operator declares it, on few packed rows instead of many;
+    `end` is
+    then the number of the marker that announces the end of the input.
     """
 
     behind_ms: int = 0
@@ -65,19 +69,24 @@ class InputWatermark:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input of an operator, and the exchange in front of it.
+    """One input of an operator, and the exchange before it.
 
-    Rows are packed into columns and moved by the hash of `keys`; without keys all rows are of one
-    key. `time` is the column of their event time, which nobody but the operator sees unless it is
-    `shown`. Input from another operator is `chained`: its rows are in time although they may be
-    behind the watermark.
+    Rows are packed into columns and exchanged by the hash of `keys`; without keys, all rows have
+    the same
+    key. `time` is their event-time column, which only the operator sees unless it is `shown`. Input
+    from
+    another operator is `chained`: its rows are never late although they may be behind the
+    watermark.
 
-    With `windows` the operator puts rows into these windows itself; the columns of window bounds
-    then hold the rows' time. `end` is the number of a marker that announces nothing but the end of
-    the input, for operators that wait for the clock.
+    With `windows`, the operator assigns rows to these windows itself; the columns of window bounds
+    then
+    contain the rows' time. `end` is the number of a marker that only announces the end of the
+    input, for
+    operators that wait for the clock.
 
-    What another operator gives as packed columns stays in columns all the way: workers hash the
-    keys and pack anew, and Spark sees no rows.
+    Packed columns from another operator stay in columns all the way: workers hash the keys and pack
+    them
+    again, and Spark sees no rows.
     """
 
     stage: Stage
@@ -94,11 +103,13 @@ class Input:
 class Operator:
     """A stateful operator: the kernel of `node` over packed rows.
 
-    `id` names it in checkpoints, metrics and EXPLAIN, and stays the same as long as the operators
-    of its kind are the same ones in the same order. It gives the columns of `edge`, and
-    `output` says which ones of its inputs these are, if it gives on what it is given.
-    It waits for watermarks `held_back_ms` longer, because that far its input may be behind them,
-    and looks at the clock every `tick_ms`.
+    `id` identifies it in checkpoints, metrics and EXPLAIN, and stays the same as long as the
+    operators of
+    its kind are the same, in the same order. It emits the columns of `edge`; `output` says which
+    columns
+    of its inputs these are, if it passes input columns on. It holds back watermarks by
+    `held_back_ms`,
+    because its input may be that far behind them, and checks the clock every `tick_ms`.
     """
 
     id: str
@@ -116,7 +127,7 @@ Stage = Compute | Watermark | Operator
 
 @dataclass(frozen=True, slots=True)
 class PhysicalPlan:
-    """A root as it runs: as a stream or as one batch; with as many `ends` to be announced."""
+    """A root as it runs: as a stream or as one batch; `ends` is the number of end markers."""
 
     root: Stage
     streaming: bool
@@ -124,7 +135,7 @@ class PhysicalPlan:
 
     @property
     def operators(self) -> tuple[Operator, ...]:
-        """The stateful operators, inputs before what reads them."""
+        """The stateful operators, inputs before the operators that read them."""
         return tuple(stage for stage in walk(self.root) if isinstance(stage, Operator))
 
 
@@ -152,7 +163,7 @@ def is_followed(stage: Stage) -> bool:
 
 
 def is_stamped(stage: Stage) -> bool:
-    """Whether the rows carry the watermarks that were before them."""
+    """Whether the rows have the watermarks before them."""
     match stage:
         case Watermark():
             return stage.stamps

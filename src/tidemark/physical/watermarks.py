@@ -1,4 +1,4 @@
-"""Where watermarks come from, and what is known of them above."""
+"""Where watermarks come from, and what is known about them above."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def sources(node: Node) -> list[AssignWatermark]:
 
 
 def behind_ms(node: Node) -> int | None:
-    """How far the watermark is behind the rows' event time, if that is always as far."""
+    """How far the watermark is behind the rows' event time, if the distance is constant."""
     found = sources(node)
-    # The time of a window is not that of the row which was put into it.
+    # The time of a window is not that of the row assigned to it.
     moved = any(isinstance(part, AssignWindows) for part in walk(node))
     if len(found) != 1 or moved or is_stateful(node):
         return None
@@ -30,5 +30,5 @@ def behind_ms(node: Node) -> int | None:
         case Call(function=function, args=(of, Literal(value=int() as milliseconds, type=kind))):
             if function.name == "-" and isinstance(kind, t.DayTimeInterval):
                 expression, behind = of, milliseconds
-    # A watermark may follow another column than the one it is for.
+    # A watermark may follow a different column than the one it is for.
     return behind if isinstance(expression, Ref) and expression.index == time else None

@@ -1,4 +1,6 @@
-"""Which joins put rows into windows themselves: a row in several windows is then moved once."""
+"""Which joins assign rows to windows themselves: a row in several windows is then exchanged
+once.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,10 @@ _UTC = ("UTC", "ETC/UTC", "GMT", "Z")
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """The rows of a join's input before they were put into windows, in the same columns: where the
-    window's bounds were is the row's time. It is in column `time` too, which may be `shown`."""
+    """The rows of a join's input before they were assigned to windows, with the same columns;
+    those of the window's bounds contain the row's time. It is also in column `time`, which
+    may be `shown`.
+    """
 
     node: Node
     windows: Sliding | Cumulating
@@ -28,14 +32,14 @@ class Unplaced:
 def unplaced(
     node: Node, keys: tuple[int, ...], window: tuple[int, int], zone: str
 ) -> Unplaced | None:
-    """The rows before a window function, where the join can put them into its windows."""
+    """The rows before a window function, if the join can assign them to its windows."""
     before = unassigned(node)
     if before is None or before.found.by_clock or before.found.last_only:
         return None
     assigner = before.found.assigner
     if not isinstance(assigner, Sliding | Cumulating):
         return None
-    # Of windows over windows it is not known here which ones a column speaks of.
+    # With nested windows, it is not known here which ones a column refers to.
     if any(column.window is not None for column in before.found.input.edge.columns):
         return None
     places = {place for place, column in enumerate(node.edge.columns) if column.window is not None}
@@ -48,14 +52,14 @@ def unplaced(
 
 
 def _twin(node: Node, place: int, but: Collection[int]) -> int | None:
-    """Another column, none of `but`, with the same values as the one at `place`."""
+    """Another column, not in `but`, with the same values as column `place`."""
     origin = _origin(node, place)
     others = range(len(node.edge.columns))
     return next((n for n in others if n not in but and _origin(node, n) == origin), None)
 
 
 def _origin(node: Node, place: int) -> tuple[int, int]:
-    """Which column of which node it is that the one at `place` only hands on."""
+    """The node and column that column `place` passes on."""
     while isinstance(node, Filter | Project):
         if isinstance(node, Project):
             expression = node.expressions[place]

@@ -1,4 +1,4 @@
-"""Physical plans in words, for EXPLAIN."""
+"""Physical plans in readable form, for EXPLAIN."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tidemark.physical.stages import (
 from tidemark.plan.nodes import Edge
 from tidemark.plan.window_words import duration
 
-# What is drawn: stages, and the exchanges in front of operators.
+# What is drawn: stages, and the exchanges before operators.
 Part = Stage | Input
 
 
@@ -93,7 +93,7 @@ def _known(watermark: InputWatermark, edge: Edge, time: int | None) -> str:
 
 
 def operator_json(operator: Operator) -> dict[str, Any]:
-    """An operator as values that JSON can hold."""
+    """An operator as JSON values."""
     return {
         "id": operator.id,
         "operator": operator.node.description.name,

@@ -18,8 +18,9 @@ from tidemark.plan.windows.emit import EmitRules
 
 @dataclass(frozen=True, slots=True)
 class Recursion:
-    """What binds the queries and relations inside another: handed in, so that a part of a query
-    need not know the whole."""
+    """Binds the queries and relations inside another; passed in, so that the modules for parts
+    of a query do not depend on the whole.
+    """
 
     query: Callable[[exp.Expression, Context], Node]
     relation: Callable[[exp.Expression, Context], Relation]
@@ -27,43 +28,43 @@ class Recursion:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The catalog, what connectors say of tables, and the WITH names in sight."""
+    """The catalog, the traits of tables, and the WITH names in scope."""
 
     catalogs: Catalogs
     traits: Callable[[Table], TableTraits]
     within: Recursion
     common: Mapping[str, Node] = field(default_factory=dict)
-    views: tuple[Identifier, ...] = ()  # being expanded, outermost first
-    batch: bool = False  # whether all rows are there, so that groups tell their last result only
-    writes: bool = True  # whether sinks will be written to, and must take what comes
-    drops_nulls: bool = False  # what happens to a null for a NOT NULL column
+    views: tuple[Identifier, ...] = ()  # views being expanded, outermost first
+    batch: bool = False  # whether all rows are there, so that groups only emit their last result
+    writes: bool = True  # whether sinks will be written to, and must support the changes
+    drops_nulls: bool = False  # what happens to a NULL in a NOT NULL column
     interval_slack: str | None = None  # how much longer interval joins keep rows
     interval_drops_late: bool = False  # whether inner ones drop late rows
-    state_ttl_ms: int = 0  # how long idle state is kept where nothing else says so
+    state_ttl_ms: int = 0  # how long idle state is kept unless something else says so
     load_idle_ms: int | None = None  # after how much silence a processing-time join has loaded
     warnings: list[str] = field(default_factory=list)
-    # When windows tell their results; asked where there is one.
+    # When windows emit results; called if there is one.
     emit: Callable[[], EmitRules] = EmitRules
-    # The plans of the other INSERTs of the statement set; asked where late rows are read.
+    # The plans of the other INSERTs of the statement set; called if late rows are read.
     others: Callable[[], tuple[Node, ...]] = tuple
 
     def binder(self, scope: Scope) -> Binder:
         return Binder(scope, self.catalogs)
 
     def bind_query(self, query: exp.Expression) -> Node:
-        """The plan of a query that is part of this one."""
+        """The plan of a query inside this one."""
         return self.within.query(query, self)
 
     def bind_relation(self, relation: exp.Expression) -> Relation:
-        """What stands in FROM or on the right of a join."""
+        """The plan of what is in FROM or on the right of a join."""
         return self.within.relation(relation, self)
 
     def naming(self, name: str, query: Node) -> Context:
-        """What can be seen behind `WITH name AS (query)`; an earlier such name is hidden."""
+        """The scope after `WITH name AS (query)`; an earlier such name is hidden."""
         return replace(self, common={**self.common, name: query})
 
     def inside(self, view: View) -> Context:
-        """A view sees what it saw where it was made, and no WITH names around its use."""
+        """A view sees the names at its definition, but no WITH names around its use."""
         catalogs = self.catalogs.seen_from(view.path) if view.path else self.catalogs
         return replace(self, catalogs=catalogs, common={}, views=(*self.views, view.identifier))
 

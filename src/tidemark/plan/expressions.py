@@ -1,4 +1,4 @@
-"""Scalar expressions after names and types are resolved: values, no text left to look up."""
+"""Scalar expressions after names and types are resolved: values, without names to look up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant. Times are `datetime` values, intervals milliseconds or months, null is None."""
+    """A constant. Times are `datetime` values, intervals milliseconds or months; NULL is None."""
 
     value: Any
     type: DataType
@@ -39,7 +39,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class UserCall:
-    """A Python function of the user's, its code and types known."""
+    """A user's Python function, with its code and types."""
 
     function: UserFunction
     args: tuple[Expression, ...]
@@ -58,8 +58,9 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """CASE WHEN condition THEN value ... ELSE default END; branches share one type. One that `pads`
-    is a column of a join's right side, or null where a left row has no partner."""
+    """CASE WHEN condition THEN value ... ELSE default END; branches share one type. If it
+    `pads`, it is a column of a join's right side, NULL for an unmatched left row.
+    """
 
     branches: tuple[tuple[Expression, Expression], ...]
     default: Expression
@@ -97,7 +98,7 @@ def references(expression: Expression) -> frozenset[int]:
 
 
 def replaced(expression: Expression, by: Callable[[Expression], Expression | None]) -> Expression:
-    """The expression with parts of it replaced, outermost first; None leaves a part as it is."""
+    """The expression with parts of it replaced, outermost first; None keeps a part unchanged."""
     found = by(expression)
     if found is not None:
         return found
@@ -114,17 +115,17 @@ def replaced(expression: Expression, by: Callable[[Expression], Expression | Non
 
 
 def over(expression: Expression, column: Callable[[Ref], Expression]) -> Expression:
-    """The expression over another input: `column` says what each of its columns is there."""
+    """The expression over another input: `column` maps its columns."""
     return replaced(expression, lambda part: column(part) if isinstance(part, Ref) else None)
 
 
 def shifted(expression: Expression, by: int) -> Expression:
-    """The same expression over an input whose columns stand `by` places further."""
+    """The same expression over an input with its columns shifted by `by` positions."""
     return over(expression, lambda ref: replace(ref, index=ref.index + by))
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """The expression and all that it is made of, outermost first."""
+    """The expression and all its parts, outermost first."""
     yield expression
     for child in children(expression):
         yield from walk(child)

@@ -1,4 +1,4 @@
-"""A NOT NULL column of a sink takes no null: the job fails there, or the row is left out."""
+"""NOT NULL columns of sinks: a NULL fails the job, or the row is dropped."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ def _known(arguments: tuple[Argument, ...]) -> t.DataType:
     return arguments[0].type.with_nullable(False)
 
 
-# The value, or a failure with the message where it is null.
+# The value, or a failure with the message if it is NULL.
 _REQUIRED = scalar(
     "REQUIRED", "(any, character)", _known, "coalesce({0}, raise_error({1}))", strict=False
 )
 
 
 def required(value: Expression, column: str, table: str) -> Expression:
-    """The value for a NOT NULL column; a null fails the job with a message that names both."""
+    """The value for a NOT NULL column; a NULL fails the job with a message that names both."""
     message = f"column `{column}` of table `{table}` is NOT NULL, but a value is NULL"
     args = (value, literals.text(message))
     return Call(_REQUIRED, args, value.type.with_nullable(False))
 
 
 def left_out(rows: Node, columns: Iterable[int]) -> Node:
-    """The rows without those that have a null in one of the columns."""
+    """The rows without those that have a NULL in one of the columns."""
     places = set(columns)
     refs = [Scope.of(rows.edge).ref(index) for index in sorted(places)]
     if not refs:

@@ -1,8 +1,7 @@
-"""Stable ids of the operators that keep state: their kind and a number, such as `temporal-join-1`.
+"""Stable ids of stateful operators: their kind and a number, such as `temporal-join-1`.
 
-Operators of one kind are numbered in the order in which rows reach them: an operator's inputs,
-from left to right, come before the operator itself. Metrics, late rows and checkpoints speak of
-these ids.
+Operators of one kind are numbered in the order in which rows reach them: an operator's inputs, from
+left to right, come before the operator itself. Metrics, late rows and checkpoints use these ids.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from tidemark.plan.nodes import Node
 
 
 def kind_of(node: Node) -> str | None:
-    """The kind of an operator that keeps state; None if the node keeps none."""
+    """The kind of a stateful operator; None if the node keeps no state."""
     return None if node.needs is None else node.needs.kind
 
 
 class Ids:
-    """Gives out ids to operators in the order in which they are asked for."""
+    """Assigns ids to operators in the order in which they are requested."""
 
     def __init__(self) -> None:
         self._given: Counter[str] = Counter()
@@ -30,7 +29,7 @@ class Ids:
 
 
 def operators(root: Node) -> list[tuple[str, Node]]:
-    """The operators of a plan that keep state, by their ids."""
+    """The stateful operators of a plan, by id."""
     ids = Ids()
     return [
         (ids.next(kind), node) for node in _upwards(root) if (kind := kind_of(node)) is not None

@@ -1,6 +1,6 @@
-"""Where a column comes from: a column of a table, or what was computed of some.
+"""Where a column comes from: a column of a table, or what it was computed from.
 
-Names do not say it: two computed keys may have one name, and a column may be renamed on its way.
+Names are not enough: two computed keys may have the same name, and a column may be renamed.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from tidemark.types import DataType
 
 
 def origin(node: Node, place: int) -> Any:
-    """The name of a column, followed down to the table or operator that gives it; of a computed
-    column the expression. As plain values."""
+    """The name of a column, traced to the table or operator that provides it; for a computed
+    column, the expression. As plain values.
+    """
     match node:
         case Project():
             return plain(node.expressions[place], node.input)
@@ -34,8 +35,9 @@ def origins(node: Node, places: tuple[int, ...]) -> list[Any]:
 
 
 def plain(value: Any, below: Node | None = None) -> Any:
-    """A value of a plan as JSON can hold it: by its structure, not by words about it. Columns are
-    those of the node `below`."""
+    """A value of a plan as JSON, by its structure, not its description. Columns are those of the
+    node `below`.
+    """
     match value:
         case None | bool() | int() | float() | str():
             return value

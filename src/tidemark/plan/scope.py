@@ -1,4 +1,4 @@
-"""Which columns a name may mean at some place of a query."""
+"""Which columns a name can refer to in a part of a query."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """A column of the row at hand, and the table it may be qualified with.
+    """A column of the current row, and the table it may be qualified with.
 
-    `table` is an alias or the full path of a table, of which the last parts are enough; it is
-    empty where there is no name.
+    `table` is an alias or the full path of a table, whose last parts suffice; it is empty if there
+    is no
+    name.
     """
 
     table: Path
@@ -29,7 +30,7 @@ class Visible:
 
 
 class Scope:
-    """The columns of one FROM clause, in the order of the row that flows out of it."""
+    """The columns of one FROM clause, in the order of its rows."""
 
     def __init__(self, visible: Iterable[Visible] = ()) -> None:
         self.visible = tuple(visible)
@@ -53,7 +54,7 @@ class Scope:
 
     @property
     def outer(self) -> Scope:
-        """What can be seen around a sub-query; the same columns where there is none."""
+        """The columns of the outer query in a subquery; otherwise the same columns."""
         return self
 
     def star(self, table: Path, at: Span | None) -> list[Ref]:
@@ -66,7 +67,7 @@ class Scope:
         return found
 
     def resolve(self, parts: Path, at: Span | None) -> Expression:
-        """`column`, `table.column`, `database.table.column`, and fields of rows behind them."""
+        """`column`, `table.column`, `database.table.column`, followed by fields of rows."""
         for length in range(1, len(parts)):
             table, column, fields = parts[:length], parts[length], parts[length + 1 :]
             if self.has_table(table):
@@ -118,8 +119,7 @@ class Scope:
 
 
 class InnerFirst(Scope):
-    """What a sub-query sees: the columns around it, then its own. A name means one of its own
-    where there is one."""
+    """The scope of a subquery: the outer columns, then its own. Its own take precedence."""
 
     def __init__(self, outer: Scope, inner: Scope) -> None:
         super().__init__((*outer.visible, *inner.visible))

@@ -1,4 +1,4 @@
-"""The SELECT list: what it makes of the rows that FROM and WHERE leave, and the names of that."""
+"""The SELECT list: its expressions over the rows of FROM and WHERE, and their names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidemark.plan.scope import Scope, access
 
 
 def project_select(select: exp.Select, relation: Relation, context: Context) -> Node:
-    """The SELECT list over the rows that FROM and WHERE leave."""
+    """The SELECT list over the rows of FROM and WHERE."""
     binder = context.binder(relation.scope)
     items: list[tuple[Expression, str]] = []
     for item in select.expressions:
@@ -49,7 +49,7 @@ def _qualified_star(item: exp.Column, scope: Scope) -> list[tuple[Expression, st
 
 
 def name_of(item: exp.Expression, position: int) -> str:
-    """The column's own name, also that of `CURRENT_DATE`; anything else is numbered by place."""
+    """The column's own name, including that of `CURRENT_DATE`; others are numbered by position."""
     path = nodes.name_path(item)
     if path:
         return path[-1].name

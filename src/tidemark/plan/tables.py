@@ -160,7 +160,7 @@ def _check_time_type(time: Column, declared: s.Watermark, context: Context) -> N
 
 
 def _modern(expression: exp.Expression) -> exp.Expression:
-    """`withOffset(ts, 1000)`, an older spelling, is `ts - INTERVAL '1' SECOND`."""
+    """`withOffset(ts, 1000)`, an older syntax, is `ts - INTERVAL '1' SECOND`."""
     if isinstance(expression, exp.Anonymous) and expression.name.upper() == "WITHOFFSET":
         column, milliseconds = _offset(expression)
         return exp.Sub(this=column, expression=milliseconds)

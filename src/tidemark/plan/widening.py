@@ -14,7 +14,7 @@ from tidemark.plan.operator_ids import Ids, kind_of
 
 
 def widened(whole: Node, kept: Iterable[KeptState]) -> Node:
-    """The plan `whole` without what neither the query nor the state has columns for."""
+    """The plan `whole` without columns that neither the query nor the state has."""
     return pruned(_keeping(whole, Ids(), {state.id: state for state in kept}))
 
 
@@ -28,7 +28,7 @@ def _keeping(node: Node, ids: Ids, kept: Mapping[str, KeptState]) -> Node:
 
 
 def _places(node: Join, rows: tuple[Rows, ...]) -> tuple[int, ...]:
-    """Where the columns that are kept stand among those that the join can give."""
+    """The positions of the kept columns among those that the join can emit."""
     of_left = _of_side(node.left.edge, rows[0])
     width = len(node.left.edge.columns)
     of_right = tuple(width + place for place in _of_side(node.right.edge, rows[1]))

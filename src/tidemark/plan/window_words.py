@@ -1,4 +1,4 @@
-"""Windows in words, for EXPLAIN."""
+"""Windows in readable form, for EXPLAIN."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
 
 
 def duration(milliseconds: int) -> str:
-    """The length in the largest unit that it is a whole number of.
+    """The length in the largest unit that divides it.
 
     >>> duration(90_000), duration(3_600_000), duration(1)
     ('90 s', '1 h', '1 ms')
@@ -51,7 +51,7 @@ def _offset(milliseconds: int) -> str:
 
 
 def emit(rules: Emit) -> list[str]:
-    """When results are told besides at the end of the window."""
+    """When results are emitted besides at the end of the window."""
     told = [("early", rules.early), ("late", rules.late)]
     return [f"{when}=[{_firing(firing)}]" for when, firing in told if firing is not None]
 

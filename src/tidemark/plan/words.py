@@ -1,4 +1,4 @@
-"""Expressions as a reader writes them, for EXPLAIN."""
+"""Expressions in readable form, for EXPLAIN."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tidemark.plan.expressions import (
 
 
 def words(expression: Expression) -> str:
-    """An expression as a reader writes it; implicit casts are left out."""
+    """An expression in readable form; implicit casts are omitted."""
     match expression:
         case Ref(name=name):
             return name

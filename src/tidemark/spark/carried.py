@@ -1,7 +1,8 @@
-"""What is known where a row is refused, on its way to whoever must explain it.
+"""Details about a rejected row, attached to the exception that Spark raises.
 
-Spark's expressions can fail only with a string. The facts travel in it as JSON in hexadecimal
-digits, which nobody on the way breaks, shortens or mistakes for the string's end.
+Spark's expressions can fail only with a string. The details are in it as JSON in hexadecimal
+digits,
+which nothing on the way breaks, truncates or mistakes for the end of the string.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ _PAYLOAD = re.compile(_MARK + r"([0-9A-F]+)")
 
 
 def carrying(facts: Mapping[str, str]) -> str:
-    """Spark SQL for a string that carries the facts: names to Spark expressions."""
+    """Spark SQL for a string with details: names to Spark expressions."""
     pairs = ", ".join(f"{spark_text.string(name)}, {sql}" for name, sql in facts.items())
     return f"concat('{_MARK}', hex(to_json(named_struct({pairs}))))"
 
 
 def facts_in(failure: BaseException) -> Mapping[str, Any] | None:
-    """The facts that an exception carries, or one that it came from."""
+    """The details in an exception, or in one that caused it."""
     match = _PAYLOAD.search(whole_text(failure))
     if match is None:
         return None
@@ -33,7 +34,7 @@ def facts_in(failure: BaseException) -> Mapping[str, Any] | None:
 
 
 def whole_text(failure: BaseException) -> str:
-    """All that an exception says, and those that it came from."""
+    """The messages of an exception and its causes."""
     parts: list[str] = []
     current: BaseException | None = failure
     while current is not None:

@@ -1,4 +1,4 @@
-"""Rows that Spark reads, or makes of other rows one by one, as DataFrames."""
+"""Rows that Spark reads, or computes from other rows one by one, as DataFrames."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def scan(builder: Builder, stage: Compute) -> Frame:
     node = stage.node
     assert isinstance(node, Scan)
     data = builder.read(node, builder)
-    # Only a missing event time is ever told with its place.
+    # Only errors about missing event times report the record's location.
     placed = node.table.watermark is not None and PLACE in data.columns
     return Frame(data, names_of(node.edge), node.edge.changelog, placed=placed)
 
@@ -44,8 +44,8 @@ def filter_rows(builder: Builder, stage: Compute) -> Frame:
     assert isinstance(node, Filter)
     condition = builder.write(node.condition, below)
     if below.followed:
-        # Rows that are filtered out move the watermark too. A condition that did not ask for its
-        # column would be moved below it by Spark; no row is later than the end.
+        # Rows that are filtered out advance the watermark too. Spark would push a condition that
+        # does not mention its column below it; no row is later than the end.
         condition = f"({condition}) OR {WATERMARK} > {END}"
     return below.over(below.data.where(condition))
 
@@ -99,7 +99,9 @@ def unnest(builder: Builder, stage: Compute) -> Frame:
 
 
 def _elements(text: str, type_: t.DataType) -> str:
-    """The collection as an array: a map's entries, a multiset's elements as often as they occur."""
+    """The collection as an array: the entries of a map, the elements of a multiset with
+    repetitions.
+    """
     if isinstance(type_, t.Map):
         return f"map_entries({text})"
     if isinstance(type_, t.Multiset):

@@ -1,4 +1,4 @@
-"""What `spark-defaults.conf` sets, which Spark reads when it starts."""
+"""Settings in `spark-defaults.conf`, which Spark reads when it starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LINE = re.compile(r"\s*(?P<key>[^\s=:#!]+)(?:\s*[=:]\s*|\s+)(?P<value>.*?)\s*")
 
 
 def spark_defaults(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The settings of the file that Spark is about to read; none if there is no file."""
+    """The settings in the file that Spark is about to read; none if there is no file."""
     folder = environment.get("SPARK_CONF_DIR") or os.path.join(_home(environment), "conf")
     try:
         text = Path(folder, "spark-defaults.conf").read_text(encoding="utf-8")
@@ -22,7 +22,7 @@ def spark_defaults(environment: Mapping[str, str] = os.environ) -> dict[str, str
 
 
 def _home(environment: Mapping[str, str]) -> str:
-    """Where Spark is: of PySpark's own, in its package."""
+    """SPARK_HOME, or PySpark's own package."""
     if home := environment.get("SPARK_HOME"):
         return home
     import pyspark

@@ -1,4 +1,4 @@
-"""Scalar expressions as Spark SQL text, safe whatever names and values the user chose."""
+"""Scalar expressions as Spark SQL, safe whatever names and values the user chose."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tidemark.spark.types import spark_type
 
 @dataclass(frozen=True, slots=True)
 class PythonFunction:
-    """A Python function that the written text calls by `name`; Spark must know it first."""
+    """A Python function that the SQL calls by `name`; it must be registered with Spark first."""
 
     name: str
     implementation: Any
@@ -37,7 +37,7 @@ class PythonFunction:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes expressions over one input. `python` collects the functions that the text calls."""
+    """Writes expressions over one input. `python` collects the functions that the SQL calls."""
 
     columns: tuple[str, ...]  # the input's Spark names
     zone: str
@@ -78,7 +78,7 @@ class Writer:
 
     def _user_call(self, call: UserCall) -> str:
         function = call.function
-        # One name for each implementation: a function may be dropped and made anew.
+        # One name for each implementation: a function may be dropped and created again.
         name = f"tidemark_user_{id(function.implementation):x}"
         self.python[name] = PythonFunction(
             name,
@@ -98,7 +98,7 @@ class Writer:
 
 
 def field_name(row: t.DataType, name: str) -> str:
-    """What a ROW's field is called in Spark."""
+    """The name of a ROW's field in Spark."""
     assert isinstance(row, t.Row)
     names = [field.name for field in row.fields]
     return spark_text.safe_names(names)[names.index(name)]
@@ -108,7 +108,7 @@ def field_name(row: t.DataType, name: str) -> str:
 
 
 def literal(value: Any, type_: t.DataType) -> str:
-    """A constant of a Flink type as a Spark constant of the type that stands for it."""
+    """A constant of a Flink type as a constant of the corresponding Spark type."""
     if value is None:
         return "NULL" if isinstance(type_, t.Null) else f"CAST(NULL AS {spark_type(type_)})"
     match type_:

@@ -1,4 +1,4 @@
-"""DataFrames that stand for edges of a plan, and the row kinds they may carry."""
+"""DataFrames for the edges of a plan, and the row kinds they may have."""
 
 from __future__ import annotations
 
@@ -16,43 +16,44 @@ if TYPE_CHECKING:
 
 KIND = "_tm_kind"
 WATERMARK = "_tm_watermark"
-SEEN = "_tm_seen"  # what the watermark was before the row, in milliseconds
+SEEN = "_tm_seen"  # the watermark before the row, in milliseconds
 PLACE = "_tm_place"  # the file that a row is from
-FAULT = "_tm_fault"  # why the job must fail because of the row; null of a good one
+FAULT = "_tm_fault"  # why the job must fail because of the row; NULL for a valid one
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A DataFrame whose columns stand for those of an edge, by position. Where rows are not
-    all inserts, a last column `_tm_kind` tells."""
+    """A DataFrame whose columns correspond to those of an edge, by position. If not all rows are
+    inserts, a last column `_tm_kind` has the row kinds.
+    """
 
     data: DataFrame
     columns: tuple[str, ...]
     changelog: Changelog
     # Whether Spark follows a watermark below; its column then travels with the rows.
     followed: bool = False
-    # Whether rows bring along the watermark that was before them.
+    # Whether rows have the watermark before them.
     stamped: bool = False
-    # Whether rows bring along the file that they are from.
+    # Whether rows have the file that they are from.
     placed: bool = False
-    # Whether rows bring along what is wrong with them, which `checked` fails for.
+    # Whether rows have a column with their fault, for which `checked` fails.
     faulty: bool = False
-    # The same rows as the operator packed them that gives them.
+    # The same rows as packed by the operator that emits them.
     packed: PackedRows | None = None
 
     @classmethod
     def of(cls, packed: PackedRows, columns: tuple[str, ...], changelog: Changelog) -> Frame:
-        """The rows that an operator gives, under these names."""
+        """The rows that an operator emits, under these names."""
         named = packed.called(columns)
         return cls(named.rows, columns, changelog, packed=named)
 
     def over(self, data: DataFrame, **changes: Any) -> Frame:
-        """What stands for the edge now that something was done with the rows."""
+        """The frame for the edge after a transformation of the rows."""
         return replace(self, data=data, packed=None, **changes)
 
     @property
     def extra(self) -> tuple[str, ...]:
-        """The columns beside those of the edge that a node must hand on."""
+        """The columns besides those of the edge that a node must pass on."""
         kinds = () if self.changelog is Changelog.APPEND else (KIND,)
         followed = (WATERMARK,) if self.followed else ()
         stamps = (SEEN,) if self.stamped else ()
@@ -61,25 +62,28 @@ class Frame:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """All columns that a node must hand on."""
+        """All columns that a node must pass on."""
         return (*self.columns, *self.extra)
 
     def with_fault(self, text: str) -> Frame:
-        """The rows with the SQL text's value, a STRING, as their fault unless they have one.
+        """The rows with the value of the SQL, a STRING, as their fault unless they have one.
 
         Spark moves filters below expressions, puts constants of a filter into them, and so
-        evaluates them for rows that the filter drops. A check that fails inside an expression
-        would fail for such rows. A fault is a value, and nothing happens when Spark computes it.
+        evaluates them
+        for rows that the filter drops. A check that fails inside an expression would fail for such
+        rows. A
+        fault is a value: computing it has no effect.
         """
         kept = [name for name in self.kept if name != FAULT]
         fault = f"coalesce({FAULT}, {text})" if self.faulty else text
         return self.over(self.data.selectExpr(*kept, f"{fault} AS {FAULT}"), faulty=True)
 
     def checked(self) -> Frame:
-        """The rows that are there, without faults: the first one that has some fails the job.
+        """The rows without the fault column: the first row with a fault fails the job.
 
-        For where rows leave Spark's expressions. Spark moves no filter across one whose value
-        may change, which is what `rand` is for; it is not asked for good rows.
+        For where rows leave Spark's expressions. Spark moves no filter across a nondeterministic
+        expression,
+        which is what `rand` is for; it is not evaluated for valid rows.
         """
         if not self.faulty:
             return self
@@ -89,12 +93,12 @@ class Frame:
 
 
 def names_of(edge: Edge) -> tuple[str, ...]:
-    """What the columns of an edge are called in Spark."""
+    """The names of an edge's columns in Spark."""
     return spark_text.safe_names(edge.names)
 
 
 def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:
-    """The frame under other names, and with row kinds if the others have them."""
+    """The frame with other column names, and with row kinds if the others have them."""
     if frame.packed is not None and frame.changelog is changelog:
         return Frame.of(frame.packed, names, changelog)
     texts = [

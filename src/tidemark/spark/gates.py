@@ -1,8 +1,9 @@
-"""Between a stream's micro-batches and who takes their rows: a gate that can be shut.
+"""A gate between a stream's micro-batches and their consumer that can be closed.
 
 Spark stops a query in the middle of a micro-batch. A savepoint must not: what has been written
-would be written again. So the gate lets the micro-batch that is being delivered pass, and holds
-the next one back until the query has ended.
+would
+be written again. So the gate lets the micro-batch that is being delivered pass, and holds back the
+next one until the query has ended.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class GateIsShut(Exception):
 
 
 class Gate:
-    """Counts who passes, and lets nobody in once it is shut."""
+    """Counts passing micro-batches, and lets none in once it is closed."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -31,7 +32,7 @@ class Gate:
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """Around the delivery of a micro-batch. Raises GateIsShut where there is none any more."""
+        """Around the delivery of a micro-batch. Raises GateIsShut if no more are delivered."""
         with self._changed:
             if self._shut:
                 self._held = True
@@ -47,8 +48,9 @@ class Gate:
                 self._changed.notify_all()
 
     def shut(self, at_rest: Callable[[], bool], alive: Callable[[], bool]) -> None:
-        """Let nobody in any more, and wait until the last micro-batch has ended: the next one
-        waits here, or `at_rest` says that there is none."""
+        """Close the gate, and wait until the last micro-batch has ended: the next one waits
+        here, or `at_rest` says that there is none.
+        """
         with self._changed:
             self._shut = True
         while alive():
@@ -58,7 +60,7 @@ class Gate:
             time.sleep(_LOOK_EVERY_SECONDS)
 
     def fail(self) -> None:
-        """Let those who wait know that nobody will take their rows."""
+        """Wake up waiting micro-batches: nobody will take their rows."""
         with self._changed:
             self._opened_to_fail = True
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""The inputs of stateful operators: frames of rows, and what the runtime must know of them."""
+"""The inputs of stateful operators: frames of rows, and what the runtime must know about them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def build_input(builder: Builder, input_: Input) -> Frame:
-    """The rows of an input; with a marker of their end, where nothing else announces it."""
+    """The rows of an input, with a marker of their end unless something else announces it."""
     frame = builder.build(input_.stage).checked()
     if input_.end is None:
         return frame
@@ -40,8 +40,9 @@ def stateful_input(
     time: str | None,
     packed: PackedRows | None = None,
 ) -> StatefulInput:
-    """Rows for the runtime, by the names of their key columns and of their event time; and the
-    same rows as columns, if an operator gives them so."""
+    """Rows for the runtime, with the names of their key columns and event time; and the same
+    rows in packed form, if an operator emits them so.
+    """
     from tidemark.spark.stateful.operator import StatefulInput
 
     return StatefulInput(
@@ -69,7 +70,7 @@ def _watermark(builder: Builder, input_: Input) -> SourceWatermark | None:
 def keyed(
     data: DataFrame, keys: tuple[str, ...], everyone: str
 ) -> tuple[tuple[str, ...], DataFrame]:
-    """The key columns of the rows. Rows without a key are all of one, in a column `everyone`."""
+    """The key columns of the rows. Rows without a key all share one, in a column `everyone`."""
     if keys:
         return keys, data
     return (everyone,), data.selectExpr("*", f"TRUE AS {everyone}")
@@ -77,7 +78,7 @@ def keyed(
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One input of a join: its columns under names that no two columns of both sides share."""
+    """One input of a join, with column names that are unique across both sides."""
 
     frame: Frame
     keys: tuple[str, ...]
@@ -86,7 +87,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both inputs of a join, what their columns are called, and which ones come out."""
+    """Both inputs of a join, the names of their columns, and which ones are emitted."""
 
     left: Side
     right: Side
@@ -110,19 +111,19 @@ class Sides:
         return [self.left.input, self.right.input]
 
     def schema(self, *, kinds: bool = False) -> StructType:
-        """The columns that come out, and the row kind after them if there are kinds."""
+        """The emitted columns, followed by the row kind if there are kinds."""
         fields = [*self.left.frame.data.schema.fields, *self.right.frame.data.schema.fields]
         return schema_of(fields, self.output, kinds=kinds)
 
 
 def names_of_sides(operator: Operator) -> tuple[str, ...]:
-    """Names for the columns of both inputs, of which no two are the same."""
+    """Names for the columns of both inputs, all of them distinct."""
     left, right = (input_.stage.edge.names for input_ in operator.inputs)
     return spark_text.safe_names((*left, *right))
 
 
 def output_of(operator: Operator, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that a join gives, of these names of both sides."""
+    """The columns that a join emits, of these names of both sides."""
     assert operator.output is not None
     return tuple(names[index] for index in operator.output)
 
@@ -136,7 +137,9 @@ def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str
 
 
 def named(frame: Frame, names: tuple[str, ...]) -> Frame:
-    """The rows under other names, and without the watermark, which the operator is given."""
+    """The rows with other column names, and without the watermark, which the operator gets
+    separately.
+    """
     if frame.packed is not None:
         return like(frame, names, frame.changelog)
     data = frame.data.drop(WATERMARK, SEEN)
@@ -151,7 +154,7 @@ def has_kinds(frame: Frame) -> bool:
 def schema_of(
     fields: Sequence[StructField], only: tuple[str, ...], *, kinds: bool = False
 ) -> StructType:
-    """The fields of these names, any of which may be null."""
+    """The fields with these names, all of them nullable."""
     from pyspark.sql.types import StringType, StructField, StructType
 
     types = {field.name: field.dataType for field in fields}

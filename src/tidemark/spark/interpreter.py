@@ -1,4 +1,4 @@
-"""The Python that Spark's workers run: this one, quick to start, and slow to give memory back."""
+"""The Python of Spark's workers: this one, quick to start, and slow to return memory."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ from pathlib import Path
 
 from tidemark.spark import machine
 
-# Spark puts a copy of PySpark in a zip before the installed one. It has no bytecode, so each new
-# Python would compile it, for most of a second: when Spark starts workers, and when a query with
-# state starts.
-#
-# Whole columns come and go many times a second. Memory that is given back to the system each time
-# is cleared by it, page by page, when it is wanted again: a sixth of what the workers do. So both
-# allocators keep it: Polars' own for half a minute, that of the C library on Linux for good, so no
-# more than there is room for with several workers on each core.
-#
-# Workers are forked from a process that has loaded libraries, which must have no threads then.
-#
-# Those that Spark starts once for a stream print what they do, each step of it, to nobody's use.
+# Spark puts a zipped copy of PySpark before the installed one. It has no bytecode, so each new
+# Python would compile it, for most of a second: when Spark starts workers, and when a stateful
+# query starts.
+# Whole columns are allocated and freed many times a second. The system clears memory that is
+# returned to it, page by page, when it is used again: a sixth of the workers' time. So both
+# allocators keep it: Polars' own for half a minute, that of the C library on Linux for good, up to
+# an amount that leaves room for several workers per core.
+# Workers are forked from a process that has loaded libraries, which must not have threads then.
+# Those that Spark starts once per stream print each of their steps, which is of no use.
 _SCRIPT = """\
 #!/bin/sh
 PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
@@ -45,7 +42,7 @@ _LEAST_KEPT, _MOST_KEPT = 64 << 20, 1 << 30
 
 
 def use_this_python() -> None:
-    """Spark's workers run `python3` from PATH unless told otherwise."""
+    """Without other settings, Spark's workers run `python3` from PATH."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
@@ -53,8 +50,9 @@ def use_this_python() -> None:
 
 @contextmanager
 def quick_to_start() -> Iterator[None]:
-    """A Spark that starts meanwhile on this machine runs workers that import PySpark from where
-    it is installed. What the user has chosen stays."""
+    """While entered, a Spark that starts on this machine runs workers that import the installed
+    PySpark. User settings are kept.
+    """
     if not _chosen_by_us():
         yield
         return
@@ -66,15 +64,16 @@ def quick_to_start() -> Iterator[None]:
 
 
 def worker_settings() -> dict[str, str]:
-    """What Spark must be told so that its workers on this machine are forked with libraries
-    loaded; only Linux is sure to fork these well."""
+    """Spark settings for forking workers on this machine with libraries loaded; only on Linux is
+    forking them safe.
+    """
     if not _chosen_by_us() or sys.platform != "linux":
         return {}
     return {"spark.python.daemon.module": "tidemark.spark.worker_daemon"}
 
 
 def _chosen_by_us() -> bool:
-    """Whether the user has chosen no other Python and no other Spark."""
+    """Whether the user has not chosen another Python or another Spark."""
     ours = os.environ.get("PYSPARK_PYTHON") == sys.executable and "SPARK_HOME" not in os.environ
     return ours and os.name == "posix"
 
@@ -87,11 +86,11 @@ def _script() -> str:
     text = _SCRIPT.format(python=shlex.quote(sys.executable), kept=bytes_kept())
     script.write_text(text, encoding="utf-8")
     script.chmod(0o700)
-    # Some systems let nothing run that lies in temporary folders.
+    # On some systems, files in temporary folders cannot be executed.
     return str(script) if os.access(script, os.X_OK) else sys.executable
 
 
 def bytes_kept() -> int:
-    """How much free memory a worker keeps: of a core's share a part that leaves room for others."""
+    """How much free memory a worker keeps: a part of a core's share that leaves room for others."""
     of_a_core = machine.memory() // machine.cores()
     return min(max(of_a_core // 16, _LEAST_KEPT), _MOST_KEPT)

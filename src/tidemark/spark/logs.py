@@ -1,4 +1,4 @@
-"""Keeping Spark's own log out of what a person reads."""
+"""Keeps Spark's own log off the user's screen."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ LOG4J = Path(__file__).with_name("log4j2.properties")
 
 
 def quiet_spark_config() -> dict[str, str]:
-    """Settings that a Spark session must be started with so that it only logs real trouble.
+    """Settings for starting a Spark session that only logs serious problems.
 
-    They take effect when the JVM starts. `TIDEMARK_SPARK_LOG=info` in the environment brings
-    the log back.
+    They take effect when the JVM starts. `TIDEMARK_SPARK_LOG=info` in the environment restores the
+    log.
     """
     return {
         "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={LOG4J.as_uri()}"',

@@ -1,4 +1,4 @@
-"""Physical plans as DataFrames: which small function lowers which kind of stage."""
+"""Physical plans as DataFrames: a table of the function that lowers each kind of stage."""
 
 from __future__ import annotations
 

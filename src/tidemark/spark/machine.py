@@ -10,7 +10,7 @@ def cores() -> int:
 
 
 def memory() -> int:
-    """Bytes; none where the system does not tell."""
+    """Bytes; None if the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -1,6 +1,6 @@
-"""A Spark session of Tidemark's beside one of the user's, which stays as it is.
+"""A Spark session for Tidemark beside one of the user's, which is not changed.
 
-Both share the cluster. Settings, temporary views and streaming queries are each session's own.
+Both share the cluster. Settings, temporary views and streaming queries belong to one session.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PARTITIONS = "spark.sql.shuffle.partitions"
-# Set in every session that is Tidemark's own, so that what comes out of it is not copied again.
+# Set in every session of Tidemark's own, so that a session from it is not wrapped again.
 _OWN = "spark.tidemark.session"
 MARK: Mapping[str, str] = {_OWN: "own"}
 _ENOUGH_ROWS = 4096
@@ -28,15 +28,15 @@ def is_own(spark: SparkSession) -> bool:
 
 
 def beside(users: SparkSession, settings: Mapping[str, str]) -> SparkSession:
-    """A new session with what is set in the user's one, and with `settings` where nothing is.
+    """A new session with the settings of the user's one, and `settings` where it has none.
 
-    Nobody who leaves the number of shuffle partitions alone asks for Spark's 200 tasks in each
-    micro-batch: there are as many as the cluster has cores.
+    Users who have not set the number of shuffle partitions do not want Spark's 200 tasks in each
+    micro-batch: the default is the number of cores of the cluster.
     """
     with _rdds_left_alone():
         own = users.newSession()
     if is_remote(own):
-        # When Python ends, the threads are gone that closing its connection waits for.
+        # At interpreter exit, the threads that closing the connection waits for are gone.
         finalize(own, own.client.close)
     theirs, there = users.conf.getAll, own.conf.getAll
     wanted = {**settings, **theirs, **MARK}
@@ -65,16 +65,16 @@ def _cores(spark: SparkSession) -> int:
     """How many tasks the cluster runs at a time, as far as Spark knows."""
     if not is_remote(spark):
         return int(spark.sparkContext.defaultParallelism)
-    # A server does not tell; but it cuts a range into one part for each.
+    # A server does not report it, but splits a range into one part per core.
     return int(spark.range(_ENOUGH_ROWS).selectExpr("spark_partition_id()").distinct().count())
 
 
-# The views of frames on a server; they are needed as long as anything made of the frames is.
+# The views of frames on a server; they are needed as long as anything derived from the frames is.
 _VIEWS: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
 
 
 def moved(frame: DataFrame, spark: SparkSession) -> DataFrame:
-    """The frame as one of another session, by which it is then run."""
+    """The frame as one of another session, which then runs it."""
     if frame.sparkSession is spark:
         return frame
     if is_remote(spark):
@@ -89,7 +89,7 @@ def moved(frame: DataFrame, spark: SparkSession) -> DataFrame:
 
 
 def _shared(frame: DataFrame) -> str:
-    """A name under which all sessions of the frame's Spark find it."""
+    """A name under which all sessions of the frame's Spark can find it."""
     name = f"tidemark_{uuid.uuid4().hex}"
     frame.createGlobalTempView(name)
     database = frame.sparkSession.conf.get("spark.sql.globalTempDatabase", "global_temp")

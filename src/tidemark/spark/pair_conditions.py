@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def pair_condition(expression: Expression, names: Sequence[str]) -> pl.Expr:
-    """A condition that `plan.pair_conditions` has prepared, over columns of these names."""
+    """A condition prepared by `plan.pair_conditions`, over columns with these names."""
     import polars as pl
 
     match expression:

@@ -1,4 +1,4 @@
-"""How far a job has come, from what a streaming query reports of its batches."""
+"""The progress of a job, from a streaming query's reports about its micro-batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tidemark.checkpoints.noted import Group
     from tidemark.spark.stateful.metrics import OperatorMetrics, Totals
 
-# The observed metric with the number of rows that came out, where nobody else can count them.
+# The observed metric with the number of rows emitted, if nothing else can count them.
 ROWS_OUT = "tidemark-rows-out"
 # Spark's watermark while there is none yet.
 _NO_WATERMARK = "1970-01-01T00:00:00.000Z"
@@ -25,10 +25,11 @@ _NO_WATERMARK = "1970-01-01T00:00:00.000Z"
 
 @dataclass(frozen=True, slots=True)
 class OperatorProgress:
-    """What an operator that keeps state has done since the job's start, and what it keeps.
+    """What a stateful operator has done since the job's start, and its state.
 
-    `rows_in` and `late` have one number per input. `waiting` rows come out when the watermark,
-    as ISO text in UTC, has reached them. State is that of the keys that have been touched.
+    `rows_in` and `late` have one number per input. `waiting` rows are emitted when the watermark,
+    as ISO
+    text in UTC, has reached them. State is that of the keys that have been touched.
     """
 
     name: str
@@ -56,9 +57,9 @@ class OperatorProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job has come. Rows are counted from its start.
+    """The progress of a job. Rows are counted from its start.
 
-    `skipped` records could not be read, of tables that ignore parse errors.
+    `skipped` counts records that could not be read, of tables that ignore parse errors.
     """
 
     batches: int = 0
@@ -86,7 +87,7 @@ class Progress:
 
 
 class Reports:
-    """The reports of a query's batches, summed up. Spark itself keeps the latest hundred only."""
+    """The totals of a query's reports. Spark itself only keeps the last hundred reports."""
 
     def __init__(self) -> None:
         self.rows_out = 0
@@ -99,11 +100,13 @@ class Reports:
         self._totals: dict[str, Totals] = {}
 
     def take(self, recent: Iterable[Any]) -> None:
-        """Add the reports that are new. One of an idle query is of a batch that is yet to run."""
+        """Add the new reports. A report of an idle query has the number of the batch that is yet
+        to run.
+        """
         with self._lock:
             for report in recent:
                 if report["batchId"] > self._last:
-                    # The JSON text is the one form that is the same for all kinds of sessions.
+                    # The JSON is the one form that is the same for all kinds of sessions.
                     said = json.loads(report.json)
                     if "addBatch" in said["durationMs"]:
                         self._add(said)
@@ -114,7 +117,7 @@ class Reports:
         self._last = said["batchId"]
         self._latest = said
         self._batches += 1
-        # Sums over the sources are left out over Spark Connect.
+        # Spark Connect omits sums over the sources.
         self._rows_in += sum(source["numInputRows"] for source in said["sources"])
         metrics = observations(said)
         self.rows_out += metrics.get(ROWS_OUT, {}).get("rows", 0)
@@ -123,7 +126,9 @@ class Reports:
             self._totals.setdefault(name, Totals()).add(reports)
 
     def kept(self) -> tuple[int, dict[str, dict[str, Group]]]:
-        """The last micro-batch, and what each operator keeps of the key groups it has worked on."""
+        """The last micro-batch, and the state of each operator for the key groups it has worked
+        on.
+        """
         with self._lock:
             return self._last, {name: totals.kept() for name, totals in self._totals.items()}
 
@@ -149,7 +154,7 @@ class Reports:
 
 
 def operators_of(observations: Mapping[str, Observation]) -> tuple[OperatorProgress, ...]:
-    """What the operators of a batch did, when it has ended."""
+    """What the operators of a batch did, once it has ended."""
     from tidemark.spark.stateful.metrics import Totals, of_observation
 
     told = []
@@ -162,7 +167,7 @@ def operators_of(observations: Mapping[str, Observation]) -> tuple[OperatorProgr
 
 
 def _iso(milliseconds: int) -> str:
-    """As Spark writes a watermark; the last one of all is that of the end of input."""
+    """In Spark's format of watermarks; the last one is that of the end of input."""
     from tidemark.spark.stateful.end_of_input import END_MS
 
     moment = datetime(1970, 1, 1) + timedelta(milliseconds=min(milliseconds, END_MS))

@@ -1,7 +1,8 @@
 """Batches of a streaming query on a Spark Connect server, brought to the client.
 
-The function that a stream calls for each batch runs on the server there, so it can only leave the
-batch behind under a global name; the client fetches it by that name and takes it away.
+The function that a stream calls for each batch runs on the server, so it can only register the
+batch
+under a global name; the client fetches it by that name and removes it.
 """
 
 from __future__ import annotations
@@ -53,17 +54,18 @@ class Fetcher:
                     time.sleep(POLL_SECONDS)
             self.fetch(query)
         except Exception as problem:
-            # Nobody else sees this thread; the run tells it as its own failure.
+            # Nobody else sees this thread; the run reports it as its own failure.
             self.problem = problem
             query.stop()
         finally:
             self.ended.set()
 
     def fetch(self, query: StreamingQuery) -> bool:
-        """Take all batches that have come since the last time.
+        """Fetch all batches since the last call.
 
-        Spark keeps the latest reports only, so batches between are asked for too. A report may
-        also name a batch that has not run yet, while the stream is idle: it is left for later.
+        Spark only keeps the latest reports, so batches between are requested too. A report may also
+        name a
+        batch that has not run yet, while the stream is idle: it is left for later.
         """
         reported = [report["batchId"] for report in query.recentProgress]
         if not reported:

@@ -1,4 +1,4 @@
-"""What Spark must be told to compute as Flink does, and the starting of a local Spark."""
+"""The Spark settings needed to compute like Flink, and how a local Spark is started."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from tidemark.spark.own_session import MARK, beside, is_own
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# May be set on a running session. The user's own settings win.
+# Can be set on a running session. The user's own settings win.
 RUNTIME: Mapping[str, str] = {
-    # Integers wrap around and a failed function gives null, as in Flink. Where Flink fails
-    # (CAST, division by zero), the text written for Spark raises by itself.
+    # Integers wrap around and a failed function returns NULL, as in Flink. Where Flink fails (CAST,
+    # division by zero), the SQL for Spark raises an error itself.
     "spark.sql.ansi.enabled": "false",
-    # A cast or a division may fail, and may do so only for rows that come to it. Spark must not
+    # A cast or a division can fail, but must fail only for rows that reach it. Spark must not
     # evaluate it with a constant or another column that equals one of its columns in the rows that
-    # a filter keeps, because it does so for all others too; nor before the parts of an AND that
-    # stand before it, be it to compute it once or because those cost more.
+    # a filter keeps, because it does so for all other rows too; nor before earlier operands of an
+    # AND, whether to compute it once or because those cost more.
     "spark.sql.optimizer.excludedRules": (
         "org.apache.spark.sql.catalyst.optimizer.ConstantPropagation"
     ),
     "spark.sql.constraintPropagation.enabled": "false",
     "spark.sql.subexpressionElimination.skipForShortcutExpr": "true",
     "spark.sql.optimizer.avoidDoubleFilterEval": "false",
-    # TIME is a type that Spark has and does not offer unless asked.
+    # Spark has a TIME type, but does not enable it by default.
     "spark.sql.timeType.enabled": "true",
-    # Of two equal keys of a map the last one counts.
+    # The last value of a repeated map key wins.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
-    # A size computation for every row otherwise; batches are bounded by their rows.
+    # Otherwise a size is computed for every row; batches are bounded by their number of rows.
     "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -46,35 +46,35 @@ RUNTIME: Mapping[str, str] = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    # A bounded stream goes on to its end also where a source, as the ticker, never ends: otherwise
-    # Spark runs one batch, and never the one that lets the last rows out.
+    # A bounded stream continues to its end even if a source, such as the ticker, never ends:
+    # otherwise Spark would run one batch, but never the one that emits the last rows.
     "spark.sql.streaming.triggerAvailableNowWrapper.enabled": "true",
-    # A job that another session has stopped must not be found running after a restart.
+    # A job that another session has stopped must not look running after a restart.
     "spark.sql.streaming.stopTimeout": "60s",
 }
 
 
-# The driver of a local Spark is nobody else's business, and needs no name that can be looked up.
-# It is the executor too: rows pass through it in values of megabytes, and what a stream remembers
-# lies outside its heap. A collector for throughput spends half of what the usual one does on that.
-# Java compiles at a fifth of the usual haste: what runs for every row is compiled soon all the
-# same, and the thousands of methods that plan queries leave the cores to the micro-batches.
+# A local Spark's driver is not reachable from outside, and needs no resolvable host name. It is the
+# executor too: rows pass through it in values of megabytes, and a stream's state is outside its
+# heap. The throughput collector uses half as much CPU for that as the default one. The JIT compiler
+# compiles later than by default: what runs for every row is still compiled soon, and the thousands
+# of planner methods leave the cores to the micro-batches.
 ON_THIS_MACHINE: Mapping[str, str] = {
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC -XX:CompileThresholdScaling=5",
-    # The usual one starts some twenty processes for each micro-batch here, to follow links and to
-    # set permissions; this one renames files by itself.
+    # The default one starts some twenty processes for each micro-batch here, to follow links and to
+    # set permissions; this one renames files itself.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
 }
-# Java's own choice is a quarter of the machine; Spark's, one gigabyte, fills up within a batch.
+# Java's default is a quarter of the memory; Spark's, one gigabyte, fills up within a batch.
 _LEAST_MEMORY, _MOST_MEMORY = 1 << 30, 4 << 30
 
 
 def own_settings(master: str) -> dict[str, str]:
-    """What a Spark session that Tidemark starts by itself gets besides.
+    """Additional settings of a Spark session that Tidemark starts itself.
 
     On a cluster the executors must find the driver, which is left to Spark and the user.
     """
@@ -84,7 +84,7 @@ def own_settings(master: str) -> dict[str, str]:
         **quiet_spark_config(),
         "spark.app.name": "tidemark",
         "spark.ui.enabled": "false",
-        # With one, Spark runs two operators that keep state in one task, which then waits forever.
+        # With it, Spark runs two stateful operators in one task, which then waits forever.
         "spark.sql.shuffle.partitions": str(max(2, machine.cores())),
         **(_on_this_machine() if master.startswith("local") else {}),
         "spark.sql.warehouse.dir": os.path.join(_temporary(), "tidemark-warehouse"),
@@ -137,7 +137,7 @@ def started_with(
 ) -> dict[str, str]:
     """All settings of a Spark that is about to start.
 
-    What the user wrote wins, in `config` over the environment over spark-defaults.
+    User settings win: `config`, then the environment, then spark-defaults.
     """
     if remote is not None:
         return {**own_settings(remote), **config}
@@ -161,7 +161,7 @@ def _first_line(problem: Exception) -> str:
 
 
 def running() -> SparkSession | None:
-    """The user's session, where a Spark runs in this process that Tidemark did not start."""
+    """The user's session, if a Spark that Tidemark did not start runs in this process."""
     if "pyspark.sql" not in sys.modules:
         return None
     from pyspark.sql import SparkSession
@@ -171,7 +171,9 @@ def running() -> SparkSession | None:
 
 
 def session_beside(users: SparkSession, config: Mapping[str, str]) -> SparkSession:
-    """A session to run on that leaves the user's as it is, unless that one is ours already."""
+    """A session to run on that does not change the user's, unless that one is Tidemark's
+    already.
+    """
     if is_own(users) and not config:
         return users
     own = beside(users, RUNTIME)

@@ -1,7 +1,8 @@
 """The modules of Python functions, sent to the workers that run them.
 
-A function is pickled by the name of its module, which a worker must be able to import: one on
-another machine, or one that runs in another folder, could not. What is installed is not sent.
+A function is pickled as the name of its module, which a worker must be able to import: one on
+another
+machine, or in another folder, could not. Installed packages are not sent.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 _INSTALLED = {"site-packages", "dist-packages"}
 _OURS = {"tidemark", "pyspark", "__main__", "__mp_main__"}
 
-# What each session, or the context that sessions share, has been sent.
+# What has been sent to each session, or to the context that sessions share.
 _SENT: WeakKeyDictionary[object, set[str]] = WeakKeyDictionary()
 
 
 def ship(spark: SparkSession, modules: Iterable[str]) -> None:
     """Make the modules importable on workers, with those loaded from the same folders.
 
-    Of a package all Python files are sent, of single modules those that are loaded.
+    For a package all Python files are sent, otherwise the single modules that are loaded.
     """
     files = sorted(_files_of(modules))
     if not files:
@@ -70,7 +71,7 @@ def _files_of(modules: Iterable[str]) -> set[tuple[Path, str]]:
 
 
 def _folder_of(top: str) -> Path | None:
-    """The folder that a module of the user's was imported from; None if it is not to be sent."""
+    """The folder that a user's module was imported from; None if it is not to be sent."""
     module = sys.modules.get(top)
     if module is None or top in _OURS or top in sys.stdlib_module_names:
         return None
@@ -81,7 +82,7 @@ def _folder_of(top: str) -> Path | None:
 
 
 def _place_of(module: ModuleType) -> Path | None:
-    """The file of a module, or the folder of a package, also of one without `__init__`."""
+    """The file of a module, or the folder of a package, even one without `__init__`."""
     inside = getattr(module, "__path__", None)
     if inside is not None:
         return next((Path(part).resolve() for part in inside if Path(part).is_dir()), None)
@@ -104,7 +105,7 @@ def _zipped(files: Iterable[tuple[Path, str]], name: str) -> Path:
     with ZipFile(archive, "w", ZIP_DEFLATED) as packed:
         folders: set[str] = set()
         for path, inside in files:
-            # A package without `__init__` is found by its folder alone.
+            # A package without `__init__` can only be found by its folder.
             folders |= {f"{parent.as_posix()}/" for parent in Path(inside).parents if parent.name}
             packed.write(path, inside)
         for folder in sorted(folders):

@@ -1,4 +1,4 @@
-"""Rows that know what the watermark was before them, whatever is filtered out later."""
+"""Rows with the watermark before them, whatever is filtered out later."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Stamps:
         for batch in batches:
             micros = batch.column(WATERMARK).cast(pa.timestamp("us", tz="UTC")).cast(pa.int64())
             own = pc.fill_null(micros, 0).to_numpy(zero_copy_only=False) // 1000
-            # As in Flink there is no watermark at or before the first moment of 1970.
+            # As in Flink, there is no watermark at or before the start of 1970.
             own = np.where(own <= 0, BEFORE_ALL, own)
             running = np.maximum.accumulate(np.concatenate([[so_far], own]))
             so_far = int(running[-1])

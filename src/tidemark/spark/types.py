@@ -61,7 +61,7 @@ _SPARK_CLASSES: dict[type[t.DataType], str] = {
 
 
 def to_spark(type_: t.DataType) -> SparkType:
-    """The Spark type that holds the values of a Flink type, nullability of parts included."""
+    """The Spark type that holds the values of a Flink type, with the nullability of its parts."""
     from pyspark.sql import types as s
 
     check_precision(type_)
@@ -107,7 +107,7 @@ _FLINK_OF_SPARK: dict[str, t.DataType] = {
 
 
 def from_spark(type_: SparkType, *, nullable: bool = True) -> t.DataType:
-    """The Flink type of a Spark column, exactly as wide as Spark says."""
+    """The Flink type of a Spark column, exactly as wide."""
     return _from_spark(type_).with_nullable(nullable)
 
 
@@ -163,7 +163,7 @@ _ARROW_NAMES: dict[type[t.DataType], str] = {
 
 
 def to_arrow(type_: t.DataType) -> pa.DataType:
-    """The Arrow type of a Flink type; fields of rows keep the names the user gave them."""
+    """The Arrow type of a Flink type; fields of rows keep the names that the user gave them."""
     import pyarrow as pa
 
     check_precision(type_)
@@ -210,7 +210,7 @@ _FLINK_OF_ARROW: dict[str, t.DataType] = {
     "int16": t.SmallInt(),
     "int32": t.Int(),
     "int64": t.BigInt(),
-    # Unsigned numbers need the next wider type to keep their upper half.
+    # Unsigned integers need the next wider type.
     "uint8": t.SmallInt(),
     "uint16": t.Int(),
     "uint32": t.BigInt(),
@@ -230,7 +230,7 @@ _PRECISION_OF_UNIT = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 
 def to_polars(type_: t.DataType) -> pl.DataType:
-    """What workers hold values of a type in."""
+    """The Polars type that workers use for the values of a type."""
     import polars as pl
     import pyarrow as pa
 
@@ -240,7 +240,7 @@ def to_polars(type_: t.DataType) -> pl.DataType:
 
 
 def from_arrow(type_: pa.DataType, *, nullable: bool = True) -> t.DataType:
-    """The Flink type of an Arrow column, as precise as Arrow says."""
+    """The Flink type of an Arrow column, with the same precision."""
     return _from_arrow(type_).with_nullable(nullable)
 
 

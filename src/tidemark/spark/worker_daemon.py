@@ -1,7 +1,7 @@
-"""Spark's daemon for Python workers, which has loaded what each worker needs before they begin.
+"""Spark's daemon for Python workers, which loads what each worker needs before forking it.
 
-Workers are forked from it, and would otherwise spend most of a second each on the same imports.
-Only what starts no thread may be loaded here, because a fork takes no threads along: not Polars.
+Otherwise each worker would spend most of a second on the same imports. Only libraries that start no
+threads can be loaded here, because a fork does not copy threads: so not Polars.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NEEDED_BY_WORKERS = ("numpy", "pandas", "pyarrow", "pyarrow.compute", "pyspark.
 def load() -> None:
     for module in _NEEDED_BY_WORKERS:
         importlib.import_module(module)
-    # Garbage collections would write to these pages, and each worker would get its own of them.
+    # Garbage collection would write to these pages, and each worker would get its own copies.
     gc.freeze()
 
 

@@ -1,1 +1,1 @@
-"""SELECT with GROUP BY: groups, aggregate calls, and what the SELECT list makes of them."""
+"""SELECT with GROUP BY: groups, aggregate calls, and the SELECT list over them."""

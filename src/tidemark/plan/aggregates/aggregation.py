@@ -1,4 +1,4 @@
-"""A grouping with its aggregate calls, as it grows while the SELECT list is read; then a node."""
+"""A grouping with its aggregate calls, collected while the SELECT list is bound; then a node."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ Windows = ByCall | ByRows | ByColumns | Unwindowed
 
 @dataclass(slots=True)
 class Aggregation:
-    """A grouping with the calls that were found so far. Its rows will be the keys, the window's
-    start, end and time, and the results."""
+    """A grouping with the calls found so far. Its rows will contain the keys, the window's
+    start, end and time, and the results.
+    """
 
     rows: Node
     grouping: Grouping
@@ -64,7 +65,9 @@ class Aggregation:
 
     @property
     def key_width(self) -> int:
-        """How many columns of the output are keys; one says which grouping set it is."""
+        """The number of key columns in the output; one of them may be the number of the grouping
+        set.
+        """
         return len(self.grouping.keys) + (not self.grouping.is_single)
 
     def key(self, place: int) -> Ref:
@@ -85,7 +88,7 @@ class Aggregation:
 
     @property
     def has_rows(self) -> bool:
-        """Whether a group without rows has no result. All rows together may be none."""
+        """Whether a group always has rows. A group of all rows may have none."""
         return bool(self.grouping.keys) or not isinstance(self.windows, Unwindowed)
 
     def result(self, call: AggregateCall) -> Ref:
@@ -96,7 +99,7 @@ class Aggregation:
         return Ref(before + place, f"$result{place}", call.type)
 
     def grouped(self, expression: Expression) -> Expression | None:
-        """What is known of a group that stands for an expression over its rows."""
+        """The part of a group's row that an expression over its rows corresponds to."""
         if expression in self.grouping.keys:
             return self.key(self.grouping.keys.index(expression))
         if expression in self.windows.keys:
@@ -105,7 +108,7 @@ class Aggregation:
 
     def node(self, context: Context) -> Node:
         if not self.calls:
-            # An operator has a result to tell, which never changes.
+            # One result per group at the end, which never changes.
             always = self.columns.add(literals.boolean(True))
             self.result(AggregateCall("MAX", (always,), t.Boolean()))
         if isinstance(self.windows, Unwindowed):
@@ -125,7 +128,7 @@ class Aggregation:
         rows, keys = self._keyed(windowed)
         time = windowed.time
         if time is None and windowed.given is None:
-            emit = Emit(emit.early)  # by the clock nothing is late
+            emit = Emit(emit.early)  # in processing time nothing is late
         return WindowAggregate(
             rows,
             keys,
@@ -139,9 +142,9 @@ class Aggregation:
         )
 
     def _keyed(self, windowed: Windowed) -> tuple[Node, tuple[int, ...]]:
-        """The rows with columns for keys and arguments, and where the keys are."""
+        """The rows with columns for keys and arguments, and the positions of the keys."""
         if not self.columns.expressions:
-            # Spark needs a column to have rows.
+            # Spark needs at least one column.
             self.columns.add(literals.boolean(True))
         names = [
             e.name if isinstance(e, Ref) else f"${place}"

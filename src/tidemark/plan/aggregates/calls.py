@@ -1,4 +1,4 @@
-"""Calls of aggregate functions: DISTINCT, FILTER and separators read, arguments made columns."""
+"""Aggregate calls: parses DISTINCT, FILTER and separators, and makes columns of arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tidemark.plan.scalars.conversions import apply, convert
 from tidemark.types import STRING, DataType
 
 _LISTAGG = aggregates.named("LISTAGG")
-# Nothing changes when these see a value more than once.
+# Functions for which repeated values make no difference.
 _BLIND_TO_REPETITION = ("MIN", "MAX")
 _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
@@ -52,7 +52,7 @@ def _users(node: exp.Anonymous, catalogs: Catalogs) -> UserFunction | None:
 
 
 def calls_within(node: exp.Expression, catalogs: Catalogs) -> Iterator[exp.Expression]:
-    """The aggregate calls in an expression; not those of OVER, nor of queries inside it."""
+    """The aggregate calls in an expression, excluding those with OVER or in subqueries."""
     if isinstance(node, exp.Query | exp.Window):
         return
     if aggregate_of(node, catalogs) is not None:
@@ -64,7 +64,7 @@ def calls_within(node: exp.Expression, catalogs: Catalogs) -> Iterator[exp.Expre
 
 @dataclass(slots=True)
 class Columns:
-    """The columns that rows need below an aggregation, each once."""
+    """The columns that an aggregation needs from its input, without duplicates."""
 
     expressions: list[Expression] = field(default_factory=list)
 
@@ -77,9 +77,9 @@ class Columns:
 def bind_call(
     node: exp.Expression, binder: Binder, columns: Columns, *, some: bool, retracts: bool
 ) -> AggregateCall:
-    """The call, its arguments and condition being columns. `some` says that there is a row in
-    each group, so that NOT NULL arguments give a result that is never null; `retracts` that rows
-    may be taken back."""
+    """The call, with columns as arguments and condition. `some` means that each group has a row,
+    so that NOT NULL arguments give a NOT NULL result; `retracts` that rows may be retracted.
+    """
     condition, call = _filtered(node)
     aggregate = aggregate_of(call, binder.catalogs)
     assert aggregate is not None
@@ -123,7 +123,7 @@ def _users_call(
     assert function.returns is not None
     args = as_parameters(binder.bind_all(written), function, call, written)
     arguments = tuple(columns.add(arg) for arg in args)
-    # What is made of no rows only the function knows.
+    # Only the function knows its result for no rows.
     type_ = function.returns.with_nullable(True)
     return AggregateCall(function.name, arguments, type_, user=function)
 
@@ -139,7 +139,7 @@ def _check_retracts(function: UserFunction, call: exp.Expression) -> None:
 
 
 def _filtered(node: exp.Expression) -> tuple[exp.Expression | None, exp.Expression]:
-    """The condition of FILTER, and the bare call."""
+    """The condition of FILTER, and the call without it."""
     condition = None
     if isinstance(node, exp.Filter):
         condition, node = node.expression.this, node.this
@@ -163,7 +163,7 @@ def _condition(node: exp.Expression, binder: Binder) -> Expression:
 
 
 def _arguments(call: exp.Expression) -> tuple[bool, list[exp.Expression]]:
-    """Whether the call says DISTINCT, and its arguments; `*` is none."""
+    """Whether the call has DISTINCT, and its arguments; `*` is not one."""
     written: list[exp.Expression] = list(call.expressions)
     distinct = len(written) == 1 and isinstance(written[0], exp.Distinct)
     if distinct:
@@ -179,7 +179,7 @@ def _bound_arguments(
     written: list[exp.Expression],
     binder: Binder,
 ) -> tuple[list[Expression], str | None]:
-    """The arguments as values, and the separator of a LISTAGG, which is a constant."""
+    """The arguments as values, and the separator of a LISTAGG, which must be a constant."""
     if not written and (aggregate.name != "COUNT" or not _has_star(call)):
         raise PlanError(f"{aggregate.name} requires an argument", at=span_of(call))
     args = [binder.bind(node) for node in written]
@@ -201,7 +201,7 @@ def _has_star(call: exp.Expression) -> bool:
 
 
 def _json_text(call: nodes.JsonCall, args: list[Expression]) -> Expression:
-    """The element of a JSON array or object that a row makes; null if it is to be left out."""
+    """The element of a JSON array or object for a row; NULL if it is to be left out."""
     if call.args.get("order") is not None:
         raise NotSupported("ORDER BY in a JSON function is not supported", at=span_of(call))
     *key, value = [apply(functions.BUILT_IN["JSON_STRING"], [arg], call) for arg in args]
@@ -216,7 +216,7 @@ def _json_text(call: nodes.JsonCall, args: list[Expression]) -> Expression:
 
 
 def finished(call: exp.Expression, result: Expression) -> Expression:
-    """What the user gets of an aggregate's result: of JSON, the elements in their brackets."""
+    """The final result from an aggregate's result: for JSON, the elements in brackets."""
     call = _filtered(call)[1]
     name = call.this if isinstance(call, nodes.JsonCall) else ""
     if name not in _BRACKETS:
@@ -238,7 +238,7 @@ def _joined(texts: list[Expression], node: exp.Expression) -> Expression:
 
 
 def _columns_of(applied: Call, call: exp.Expression) -> tuple[Expression, ...]:
-    """The arguments that are columns: not a separator, nor what COUNT need not look at."""
+    """The arguments that are columns: neither a separator, nor what COUNT can ignore."""
     args = applied.args[:1] if applied.function.name == "LISTAGG" else applied.args
     distinct = call.expressions and isinstance(call.expressions[0], exp.Distinct)
     if applied.function.name == "COUNT" and not distinct:

@@ -1,4 +1,4 @@
-"""Rows without repetitions: SELECT DISTINCT, and UNION without ALL."""
+"""Rows without duplicates: SELECT DISTINCT, and UNION without ALL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.plan.scope import Scope
 
 
 def distinct(node: Node, *, at_end: bool) -> Node:
-    """Each different row once: a group for each, whose result never changes."""
+    """Each distinct row once: a group for each, whose result never changes."""
     scope, width = Scope.of(node.edge), len(node.edge.columns)
     refs: list[Expression] = [scope.ref(place) for place in range(width)]
     rows = project(node, [*refs, literals.boolean(True)], [*node.edge.names, "$always"])

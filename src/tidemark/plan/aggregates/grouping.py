@@ -1,4 +1,4 @@
-"""GROUP BY: which columns make a group, and the several groupings of GROUPING SETS."""
+"""GROUP BY: which columns form a group, and the groupings of GROUPING SETS."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Set = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The key expressions, each once, and the sets of them that rows are grouped by."""
+    """The key expressions without duplicates, and the sets of them that rows are grouped by."""
 
     keys: tuple[Expression, ...]
     sets: tuple[Set, ...]
@@ -35,7 +35,7 @@ class Grouping:
         return self.sets == (tuple(range(len(self.keys))),)
 
     def without(self, removed: Sequence[int]) -> Grouping:
-        """The grouping without some keys, which all sets have."""
+        """The grouping without these keys, which all sets contain."""
         left = [index for index in range(len(self.keys)) if index not in removed]
         place = {index: position for position, index in enumerate(left)}
         sets = tuple(tuple(place[i] for i in one if i in place) for one in self.sets)
@@ -43,7 +43,7 @@ class Grouping:
 
 
 def grouping_of(elements: Sequence[exp.Expression], binder: Binder) -> Grouping:
-    """What the elements of GROUP BY say."""
+    """The grouping in the elements of GROUP BY."""
     keys: list[Expression] = []
 
     def place(node: exp.Expression) -> int:
@@ -61,7 +61,7 @@ def grouping_of(elements: Sequence[exp.Expression], binder: Binder) -> Grouping:
 
 
 def _sets_of(node: exp.Expression, place: Callable[[exp.Expression], int]) -> list[Set]:
-    """The sets that one element of GROUP BY stands for."""
+    """The sets that one element of GROUP BY represents."""
     match node:
         case exp.GroupingSets():
             return [one for element in node.expressions for one in _sets_of(element, place)]
@@ -85,8 +85,9 @@ def _set_of(node: exp.Expression, place: Callable[[exp.Expression], int]) -> Set
 
 
 def expanded(node: Node, keys: Sequence[int], sets: Sequence[Set]) -> Node:
-    """Each row once per grouping set. Behind its columns stand the keys, null where the set has
-    them not, and the set's number."""
+    """Each row once per grouping set, followed by the keys, NULL if not in the set, and the
+    set's number.
+    """
     scope = Scope.of(node.edge)
     at = exp.Null()
     rows = [
@@ -122,7 +123,8 @@ def _nullable(ref: Ref) -> Expression:
 def grouping_number(
     written: exp.Expression, asked: Sequence[int], grouping: Grouping, number: Expression
 ) -> Expression:
-    """GROUPING(a, b): a bit for each of the keys, set where the row's grouping set has it not.
+    """GROUPING(a, b): a bit for each of the keys, set if the row's grouping set does not contain
+    it.
 
     `number` is the set's number.
     """

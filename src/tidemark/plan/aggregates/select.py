@@ -1,4 +1,4 @@
-"""SELECT with GROUP BY: what HAVING and the SELECT list make of keys and aggregates."""
+"""SELECT with GROUP BY: HAVING and the SELECT list over keys and aggregates."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _GROUPING = ("GROUPING", "GROUPING_ID")
 
 
 def is_grouped(select: exp.Select, catalogs: Catalogs) -> bool:
-    """Whether the SELECT makes one row of several."""
+    """Whether the SELECT aggregates rows."""
     if select.args.get("group") is not None or select.args.get("having") is not None:
         return True
     return any(True for item in select.expressions for _ in calls_within(item, catalogs))
 
 
 def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> Node:
-    """The plan of a grouping SELECT over the rows that FROM and WHERE leave."""
+    """The plan of a grouping SELECT over the rows of FROM and WHERE."""
     aggregation = Aggregation.of(select, relation, context)
     binder = _GroupedBinder(relation.scope, context.catalogs, aggregation)
     having = select.args.get("having")
@@ -64,7 +64,7 @@ def _item(item: exp.Expression, binder: Binder, place: int) -> tuple[Expression,
 
 @dataclass(frozen=True, slots=True)
 class _GroupedBinder(Binder):
-    """Gives meaning to expressions over a group: made of its keys and of aggregates."""
+    """Binds expressions over a group: they consist of its keys and of aggregates."""
 
     aggregation: Aggregation
 
@@ -73,13 +73,13 @@ class _GroupedBinder(Binder):
         if found is not None:
             return found
         if any(_asks_of_group(part, self.catalogs) for part in _parts(node)):
-            # The whole is no key; what it is made of may be.
+            # The whole expression is not a key, but its parts may be.
             return Binder.bind(self, node)
         return self._made_of_keys(node)
 
     @property
     def below(self) -> Binder:
-        """What gives meaning to expressions over the rows that are grouped."""
+        """The binder of expressions over the rows that are grouped."""
         return Binder(self.scope, self.catalogs)
 
     def _of_group(self, node: exp.Expression) -> Expression | None:
@@ -118,7 +118,7 @@ class _GroupedBinder(Binder):
         return grouping_number(node, asked, to_be.grouping, to_be.set_number)
 
     def _made_of_keys(self, node: exp.Expression) -> Expression:
-        """An expression over the rows, if it is the same for all rows of a group."""
+        """An expression over the rows, if it has the same value for all rows of a group."""
         bound = self.below.bind(node)
         over_rows = _without_groups(bound, self.aggregation)
         if over_rows:
@@ -145,7 +145,7 @@ class _GroupedBinder(Binder):
 
 
 def _parts(node: exp.Expression) -> list[exp.Expression]:
-    """The node and all below it, but for queries of their own."""
+    """The node and all nodes below it, excluding subqueries."""
     found, pending = [], [node]
     while pending:
         part = pending.pop(0)
@@ -165,7 +165,7 @@ def _asks_of_group(node: exp.Expression, catalogs: Catalogs) -> bool:
 
 
 def _without_groups(expression: Expression, aggregation: Aggregation) -> bool:
-    """Whether some column of the expression stands for no key."""
+    """Whether some column of the expression is not a key."""
     marked = replaced(
         expression,
         lambda part: literals.null(part.type) if aggregation.grouped(part) is not None else None,

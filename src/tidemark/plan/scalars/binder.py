@@ -1,4 +1,4 @@
-"""Scalar expressions: names, operators and calls of the SQL tree become typed values."""
+"""Scalar expressions: binds names, operators and calls of the SQL tree to typed values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tidemark.plan.scope import Scope, access
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """Gives meaning to the scalar expressions of one place of a query."""
+    """Binds the scalar expressions in one part of a query."""
 
     scope: Scope
     catalogs: Catalogs
@@ -38,7 +38,7 @@ class Binder:
         return tuple(self.bind(node) for node in several)
 
     def condition(self, node: exp.Expression, where: str) -> Expression:
-        """A BOOLEAN, as WHERE and CASE ask for."""
+        """A BOOLEAN, as required by WHERE and CASE."""
         bound = self.bind(node)
         if not isinstance(bound.type, t.Boolean | t.Null):
             raise PlanError(f"{where} must be a BOOLEAN, not {bound.type.text()}", at=span_of(node))

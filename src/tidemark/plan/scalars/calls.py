@@ -1,4 +1,4 @@
-"""Function calls: a user's function, a built-in one, or an error that names the nearest known."""
+"""Function calls: a user's function, a built-in one, or an error that suggests the nearest name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tidemark.plan.scalars.conversions import apply, convert
 
 
 class Binds(Protocol):
-    """What gives meaning to the arguments of a call."""
+    """Binds the arguments of a call."""
 
     @property
     def catalogs(self) -> Catalogs: ...
@@ -62,12 +62,12 @@ def function_call(binder: Binds, node: exp.Anonymous) -> Expression:
 
 
 def name_of_function(call: exp.Anonymous) -> Name:
-    """The name as it is called, qualified or not."""
+    """The name as it was called, qualified or not."""
     return Name((*(part.name for part in call.args.get("qualifier") or ()), call.name))
 
 
 def json_call(binder: Binds, node: nodes.JsonCall) -> Expression:
-    """A JSON function of the standard; its clauses choose the function that runs."""
+    """A JSON function of the standard; its clauses select the function that runs."""
     refuse_call_that_cannot_run(node)
     behaviors = {key: node.args.get(key) for key in ("on_empty", "on_error")}
     returning = node.args.get("returning")
@@ -93,7 +93,7 @@ def _behavior(clause: nodes.JsonBehavior | None) -> str | None:
 
 
 def _writes_json(value: exp.Expression) -> bool:
-    """Whether it is JSON text that nests in other JSON as it is."""
+    """Whether it is JSON that nests in other JSON unquoted."""
     if isinstance(value, exp.Paren):
         return _writes_json(value.this)
     if isinstance(value, nodes.JsonCall):
@@ -126,7 +126,7 @@ def as_parameters(
     node: exp.Expression,
     arguments: Sequence[exp.Expression],
 ) -> tuple[Expression, ...]:
-    """The arguments converted to what the function says it takes; as they are if it does not."""
+    """The arguments converted to the declared parameter types, or unchanged if there are none."""
     parameters = function.parameters
     if parameters is None:
         problem = argument_problem(function, len(args))

@@ -17,7 +17,7 @@ from tidemark.plan.scalars import literals
 
 
 def apply(function: Function, args: Sequence[Expression], node: exp.Expression) -> Call:
-    """A call of a built-in function, its arguments converted to what the function takes."""
+    """A call of a built-in function, with its arguments converted to the parameters."""
     try:
         resolution = function.resolve([_argument(arg) for arg in args])
     except SignatureMismatch as mismatch:
@@ -41,19 +41,19 @@ def _argument(expression: Expression) -> Argument:
 
 
 def convert(expression: Expression, type_: t.DataType) -> Expression:
-    """The expression as a value of `type_`, by an implicit cast where the types differ."""
+    """The expression as a value of `type_`, with an implicit cast if the types differ."""
     if expression.type.same_as(type_) or isinstance(type_, t.KeywordType):
         return expression
     if isinstance(expression, Literal) and expression.value is None:
         return literals.null(type_)
     if _is_text_of(expression, type_):
-        # Still a literal, so that a function can read a pattern or a format while planning.
+        # Still a literal, so that a function can parse a pattern or a format during planning.
         return Literal(expression.value, type_.with_nullable(False))
     return Cast(expression, type_.with_nullable(expression.type.nullable), implicit=True)
 
 
 def _is_text_of(expression: Expression, type_: t.DataType) -> TypeGuard[Literal]:
-    """Whether it is a text literal that a VARCHAR type holds as it is."""
+    """Whether it is a string literal that fits a VARCHAR type unchanged."""
     return (
         isinstance(expression, Literal)
         and isinstance(expression.value, str)
@@ -64,7 +64,7 @@ def _is_text_of(expression: Expression, type_: t.DataType) -> TypeGuard[Literal]
 
 
 def check_can_be_held(type_: t.DataType, at: Span | None) -> None:
-    """Refuse, at its place, a type whose values Spark cannot hold."""
+    """Reject, with its location, a type whose values Spark cannot represent."""
     try:
         spark_text.spark_type(type_)
     except NotSupported as refusal:
@@ -72,7 +72,7 @@ def check_can_be_held(type_: t.DataType, at: Span | None) -> None:
 
 
 def common_type(values: Sequence[Expression], what: str, node: exp.Expression) -> t.DataType:
-    """The one type that all values convert to; an error names their types when there is none."""
+    """The common type of all values; if there is none, an error that lists their types."""
     common = t.common_type([value.type for value in values])
     if common is None:
         kinds = sorted({value.type.text() for value in values})

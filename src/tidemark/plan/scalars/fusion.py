@@ -1,4 +1,4 @@
-"""Two projections in a row as one, where no expression would run twice."""
+"""Merges two consecutive projections if no expression would be evaluated twice."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tidemark.plan.expressions import Expression, Literal, Ref, over, walk
 
 
 def fused(outer: Sequence[Expression], inner: Sequence[Expression]) -> list[Expression] | None:
-    """`outer`, which reads what `inner` makes, over the input of `inner`.
+    """`outer`, which reads the output of `inner`, over the input of `inner`.
 
-    None where an expression is wanted more than once: it may be dear, or random.
+    None if an expression is used more than once: it may be expensive, or random.
     """
     uses = Counter(
         part.index for expression in outer for part in walk(expression) if isinstance(part, Ref)

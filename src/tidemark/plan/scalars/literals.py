@@ -1,4 +1,4 @@
-"""Constants of the SQL text as typed values."""
+"""Literals of SQL as typed values."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def symbol(value: str) -> Literal:
 
 
 def number(node: exp.Literal, negative: bool = False) -> Literal:
-    """A number is the narrowest of INT, BIGINT, DECIMAL; with an exponent it is a DOUBLE.
+    """A number has the narrowest type of INT, BIGINT, DECIMAL; with an exponent it is a DOUBLE.
 
-    A DECIMAL is as precise as it is written, zeros included: `0.50` is DECIMAL(3, 2).
+    A DECIMAL has the precision it is written with, including zeros: `0.50` is DECIMAL(3, 2).
     """
     sign = "-" if negative else ""
     digits = node.this.removesuffix(".")
@@ -81,7 +81,7 @@ def hexadecimal(node: exp.HexString) -> Literal:
 
 
 def temporal(node: nodes.TypedLiteral) -> Literal:
-    """DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ '...'; as precise as it is written."""
+    """DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ '...', with the precision they are written with."""
     kind = node.args["kind"]
     readers = {"DATE": _date, "TIME": _time, "TIMESTAMP": _timestamp}
     if kind not in readers:
@@ -156,7 +156,7 @@ _SEPARATORS = {"MONTH": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
 
 
 def interval(node: nodes.IntervalLiteral) -> Literal:
-    """A number of months, or of milliseconds, by the units it is written in."""
+    """A number of months, or of milliseconds, depending on the units."""
     first, last = node.args["first"], node.args.get("last") or node.args["first"]
     written = node.this.strip()
     sign = -1 if bool(node.args.get("negative")) != written.startswith("-") else 1
@@ -189,7 +189,7 @@ def _units(first: str, last: str) -> tuple[str, ...]:
 
 
 def _parts(digits: str, units: tuple[str, ...]) -> list[str]:
-    """The number written for each unit; only the first may exceed what makes one of the next."""
+    """The number for each unit; only the first may exceed one of the next larger unit."""
     pattern = r"(\d{1,9})"
     for unit in units[1:]:
         pattern += re.escape(_SEPARATORS[unit]) + r"(\d{1,2})"

@@ -1,1 +1,1 @@
-"""Windows: what makes them, which columns speak of them, and when they tell their results."""
+"""Windows: how rows are assigned, which columns are window bounds, and when results are emitted."""

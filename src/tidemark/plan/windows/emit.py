@@ -1,4 +1,4 @@
-"""When windows tell their results: the EMIT clause, and the `table.exec.emit.*` keys."""
+"""When windows emit results: the EMIT clause, and the `table.exec.emit.*` options."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ALLOWED_LATENESS = "table.exec.emit.allow-lateness"
 
 @dataclass(frozen=True, slots=True)
 class EmitRules:
-    """What a statement and its session say of the windows in it.
+    """When the windows of a statement emit results.
 
-    `clause` is where EMIT is written; without it the session's keys decide.
+    `clause` is the location of EMIT; without it the session's options decide.
     """
 
     emit: Emit = field(default_factory=Emit)
@@ -28,20 +28,20 @@ class EmitRules:
 
     @property
     def is_plain(self) -> bool:
-        """Whether windows tell one result each, at their end."""
+        """Whether windows emit one result each, at their end."""
         return self.emit == Emit()
 
 
 def emit_rules(options: SessionOptions, clause: s.EmitClause | None) -> EmitRules:
     """The rules for the windows of one statement."""
     emit = _of_clause(clause, options) if clause is not None else _of_keys(options)
-    # As in Flink, rows are let in late only where late results are shown.
+    # As in Flink, allowed lateness only applies if late results are emitted.
     lateness = _lateness(options) if emit.late is not None else 0
     return EmitRules(emit, lateness, clause.span if clause is not None else None)
 
 
 def _lateness(options: SessionOptions) -> int:
-    """How late rows may be: the key, or else how long idle state is kept."""
+    """How late rows may be: the option, or else how long idle state is kept."""
     return options.milliseconds(ALLOWED_LATENESS) or options.milliseconds(STATE_TTL) or 0
 
 

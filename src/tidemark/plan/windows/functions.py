@@ -1,6 +1,6 @@
 """Window table functions: `TABLE(TUMBLE|HOP|CUMULATE|SESSION(TABLE t, DESCRIPTOR(ts), ...))`.
 
-They give each row of the table once per window.
+They return each row of the table once per window.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
 from tidemark.plan.windows.group_windows import length_ms
 
-# The arguments by name, in order; those in brackets may be left out.
+# The arguments by name, in order; those in brackets are optional.
 _ARGUMENTS = {
     "TUMBLE": ("DATA", "TIMECOL", "SIZE", "[OFFSET]"),
     "HOP": ("DATA", "TIMECOL", "SLIDE", "SIZE", "[OFFSET]"),
@@ -51,7 +51,7 @@ def bind_window_function(call: nodes.TableFunction, context: Context) -> Relatio
 
 
 def _named(name: str, call: nodes.TableFunction) -> dict[str, exp.Expression]:
-    """The arguments by their names, however they are written."""
+    """The arguments by name, whether named or positional."""
     known = [argument.strip("[]") for argument in _ARGUMENTS[name]]
     required = [argument for argument in _ARGUMENTS[name] if not argument.startswith("[")]
     spelling = f"{name}({', '.join(_ARGUMENTS[name])})"

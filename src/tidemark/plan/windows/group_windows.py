@@ -1,4 +1,4 @@
-"""Group windows: `GROUP BY TUMBLE|HOP|SESSION(time, ...)` and what may be asked of them."""
+"""Group windows: `GROUP BY TUMBLE|HOP|SESSION(time, ...)` and their auxiliary functions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_group_window(node: exp.Expression) -> bool:
     return _is_call(node) and node.name.upper() in (*GROUP_WINDOWS, _ROWS)
 
 
-# Windows of rows have no words in SQL; the Python API says them so.
+# SQL has no syntax for row-count windows; the Python API uses this one.
 _ROWS = "$ROWS"
 
 
@@ -51,7 +51,7 @@ def rows_window(size: int, slide: int) -> exp.Expression:
 
 
 def rows_of(call: exp.Expression) -> CountSliding | None:
-    """The window of rows that a call stands for, if it is one."""
+    """The row-count window of a call, if it is one."""
     if call.name != _ROWS:
         return None
     size, slide = (int(length.this) for length in call.expressions)

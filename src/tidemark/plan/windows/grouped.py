@@ -1,5 +1,6 @@
-"""What makes the windows of a grouping: a call in GROUP BY, or the columns of a window function;
-and the rows as the operator that aggregates each window takes them."""
+"""The windows of a grouping: a call in GROUP BY, or the columns of a window function; and the
+rows in the form that the aggregating operator takes.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ from tidemark.plan.windows.unassigned import unassigned
 
 @dataclass(frozen=True, slots=True)
 class Windowed:
-    """Rows about to be aggregated in windows, as an operator takes them: `time` is the column
-    of their time, `given` those of their bounds; without both the clock decides."""
+    """Rows to be aggregated in windows, in the form an operator takes: `time` is the column of
+    their time, `given` those of their bounds; without either, they use processing time.
+    """
 
     node: Node
     time: int | None
@@ -48,7 +50,7 @@ class ByCall:
 
     @property
     def keys(self) -> tuple[Expression | None, ...]:
-        """Which grouping keys say what the columns do: none."""
+        """Which grouping keys are equivalent to the columns: none."""
         return (None, None, None)
 
     def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
@@ -58,7 +60,7 @@ class ByCall:
 
 @dataclass(frozen=True, slots=True)
 class ByRows:
-    """Windows of so many rows of a key, which have no bounds in time."""
+    """Windows of a number of rows per key, which have no bounds in time."""
 
     assigner: CountSliding
     at: exp.Expression
@@ -95,8 +97,9 @@ class Unwindowed:
 
 @dataclass(frozen=True, slots=True)
 class ByColumns:
-    """The windows that a window function gave the rows: grouped by start and end, and perhaps by
-    the window's time, which says nothing more."""
+    """The windows that a window function assigned to the rows: grouped by start and end, and
+    optionally by the window's time, which is redundant.
+    """
 
     edge: Edge
     start: Ref
@@ -133,14 +136,15 @@ class ByColumns:
                     "(for SESSION also by its PARTITION BY), or use a time with a WATERMARK",
                 )
             return Windowed(node, None, (columns.add(self.start), columns.add(self.end)))
-        # Where the window's start stood is the time of the row.
+        # The position of the window's start now contains the time of the row.
         time = Scope.of(below.edge).ref(self.start.index)
         by_clock = below.edge.columns[time.index].time == "processing"
         return Windowed(below, None if by_clock else columns.add(time), None)
 
     def _unassigned(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Node | None:
-        """The rows before the window function, if it is right below and nothing else asks for
-        the windows."""
+        """The rows before the window function, if it is right below and nothing else uses the
+        windows.
+        """
         windows = {i for i, column in enumerate(self.edge.columns) if column.window is not None}
         below = unassigned(node)
         if below is None or below.found.assigner != self.assigner:
@@ -157,9 +161,9 @@ class ByColumns:
 def columns_of_window(
     edge: Edge, grouping: Grouping, select: exp.Select
 ) -> tuple[ByColumns, Grouping] | None:
-    """The windows that are among the grouping keys, and the grouping by what else there is.
+    """The window in the grouping keys, and the grouping by the remaining keys.
 
-    None where rows are not grouped by both the start and the end of one window.
+    None if rows are not grouped by both the start and the end of one window.
     """
     found: dict[str, int] = {}
     for place, key in enumerate(grouping.keys):

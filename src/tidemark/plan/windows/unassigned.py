@@ -1,5 +1,6 @@
-"""Rows as they were before a window function: grouping by the window makes one operator of both,
-and so does a join of windows, as far as the function can be found below."""
+"""Rows as they were before a window function: an aggregation by window, or a window join, and
+the function below it become one operator.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ from tidemark.plan.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Unassigned:
-    """The rows before they were assigned to windows, in the columns they have after it: where a
-    row's window stood is now its time. `partition` are the columns that sessions are of."""
+    """The rows before they were assigned to windows, with the columns they have after it; the
+    window bounds are replaced by the row's time. `partition` are the keys of session windows.
+    """
 
     node: Node
     found: AssignWindows
@@ -23,7 +25,7 @@ class Unassigned:
 def unassigned(node: Node) -> Unassigned | None:
     """The rows below a window function, through projections and filters.
 
-    None where there is no such function, or where something between asks for the window.
+    None if there is no such function, or if something between uses the window.
     """
     match node:
         case AssignWindows():

@@ -1,4 +1,4 @@
-"""coGroup, by a kernel: a function is called with the rows of each key and window."""
+"""coGroup, with a kernel: a function is called with the rows of each key and window."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _GROUP: Final = "_tm_group"
 
 
 def co_group(builder: Builder, operator: Operator) -> Frame:
-    """What the function makes of each group; without one the pairs, as rows of both sides."""
+    """The function's result for each group; without a function, the pairs, as rows of both
+    sides.
+    """
     from tidemark.kernels.co_group import CoGroup as Kernel
     from tidemark.kernels.co_group import WindowsOfRows
     from tidemark.kernels.co_group_sessions import SharedSessions
@@ -121,7 +123,7 @@ class EachGroup:
 
     key_names: tuple[str, ...]
     keys: tuple[tuple[str, ...], tuple[str, ...]]
-    # What the user calls the columns of each side.
+    # The user's names for the columns of each side.
     columns: tuple[dict[str, str], dict[str, str]]
     function: Callable[[dict[str, Any], pd.DataFrame, pd.DataFrame], pd.DataFrame]
     schema: pa.Schema
@@ -140,7 +142,7 @@ class EachGroup:
         return output
 
     def _results(self, left: pl.DataFrame, right: pl.DataFrame) -> Iterator[pd.DataFrame | None]:
-        """What the function gives for each group, the earliest end first."""
+        """The function's results for all groups, earliest end first."""
         sides = [
             self._keyed(rows, keys) for rows, keys in zip((left, right), self.keys, strict=True)
         ]
@@ -176,7 +178,7 @@ class EachGroup:
         return found.sort(WINDOW_END, maintain_order=True).with_row_index(_GROUP)
 
     def _told(self, groups: pl.DataFrame) -> Iterator[dict[str, Any]]:
-        """The keys and the window's bounds, by the user's names."""
+        """The keys and the window's bounds, under the user's names."""
         import polars as pl
 
         told = groups.select(
@@ -190,7 +192,7 @@ class EachGroup:
 def _slices(
     side: pl.DataFrame, groups: pl.DataFrame, names: dict[str, str]
 ) -> Iterator[pd.DataFrame]:
-    """The rows of each group, in order of arrival; an empty frame where there are none."""
+    """The rows of each group, in order of arrival; an empty frame if there are none."""
     import numpy as np
 
     on = groups.columns[1:]

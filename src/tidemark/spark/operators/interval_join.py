@@ -1,4 +1,4 @@
-"""Interval joins, by the kernel of SQL or that of the stream API."""
+"""Interval joins, with the kernel of SQL or that of the stream API."""
 
 from __future__ import annotations
 

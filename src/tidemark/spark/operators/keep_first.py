@@ -1,4 +1,4 @@
-"""Keep-first deduplication, by a kernel."""
+"""Keep-first deduplication, with a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep-last deduplication, by a kernel."""
+"""Keep-last deduplication, with a kernel."""
 
 from __future__ import annotations
 

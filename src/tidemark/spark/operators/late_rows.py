@@ -1,4 +1,4 @@
-"""The rows that operators drop, by a kernel that drops the same ones."""
+"""The rows that operators drop, with a kernel that drops the same ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def late_rows(builder: Builder, operator: Operator) -> Frame:
 
 
 def _watermark_of(builder: Builder, number: int, other: Input, rows: WindowInput) -> StatefulInput:
-    """An input that moves the watermark, and gives the operator no rows."""
+    """An input that advances the watermark, and has no rows for the operator."""
     from tidemark.spark.stateful.packing import Combine
 
     frame, time = build_input(builder, other), f"_tm_beside{number}"
@@ -72,7 +72,7 @@ def _watermark_of(builder: Builder, number: int, other: Input, rows: WindowInput
 
 
 def _rest_of_sessions(builder: Builder, other: Input) -> StatefulInput:
-    """The keys and the time of rows with which others share their sessions."""
+    """The keys and times of rows that share sessions with others."""
     frame = build_input(builder, other)
     frame = named(frame, tuple(f"_tm_with{n}" for n in range(len(frame.columns))))
     *keys, time = frame.columns
@@ -90,7 +90,7 @@ def _drops(
     time: t.DataType,
     zone: str,
 ) -> Kernel:
-    """What drops the rows that the operator drops, with as little to remember as can be."""
+    """A kernel that drops the same rows as the operator, with as little state as possible."""
     import polars as pl
 
     from tidemark.kernels.co_group import CoGroup

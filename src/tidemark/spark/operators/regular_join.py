@@ -1,4 +1,4 @@
-"""Regular joins, by a kernel that keeps both sides."""
+"""Regular joins, with a kernel that keeps both sides."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def regular_join(builder: Builder, operator: Operator) -> Frame:
 
 
 def _known(side: Side, edge: Edge) -> JoinInput:
-    """What the kernel knows of a side."""
+    """What the kernel knows about a side."""
     from tidemark.kernels.regular_lives import JoinInput
 
     unique = edge.keys[0] if edge.keys else ()

@@ -1,4 +1,4 @@
-"""Temporal joins, by the kernel of event time or that of processing time."""
+"""Temporal joins, with the event-time or the processing-time kernel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Window joins, by a kernel that is given rows with their times, or with the bounds of their
-windows."""
+"""Window joins, with a kernel that takes rows with their times, or with the bounds of their
+windows.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def window_join(builder: Builder, operator: Operator) -> Frame:
 
 
 def by_watermark(kernel: Kernel, time: t.DataType, zone: str, held_back_ms: int) -> Kernel:
-    """The kernel, given the watermark held back, and what the clock shows."""
+    """The kernel with the watermark held back, in the local time of the zone."""
     from tidemark.kernels.held_back import held_back
 
     return held_back(by_wall_clock(kernel, time, zone), held_back_ms)
@@ -87,9 +88,11 @@ Window = tuple[int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class WindowSide:
-    """One input of the join, and how its rows come into windows; None where both sides say it."""
+    """One input of the join, and how its rows are assigned to windows; None if both sides have
+    them.
+    """
 
-    fields: tuple[StructField, ...]  # the columns that the query knows of
+    fields: tuple[StructField, ...]  # the columns that the query sees
     keys: tuple[str, ...]
     placing: Placing | None
     input: StatefulInput
@@ -104,7 +107,7 @@ class WindowSide:
         window: Window,
         side: str,
     ) -> WindowSide:
-        """The rows of an input as the query knows them: with the columns of `edge`."""
+        """The rows of an input as the query sees them: with the columns of `edge`."""
         if input_.windows is not None:
             return cls._placed_by_kernel(builder, input_, edge, names, side)
         return cls._as_given(builder, input_, names, window, side)
@@ -113,7 +116,7 @@ class WindowSide:
     def _placed_by_kernel(
         cls, builder: Builder, input_: Input, edge: Edge, names: tuple[str, ...], side: str
     ) -> WindowSide:
-        """Rows without windows: one that is in several is moved once, and no bounds with it."""
+        """Rows without windows: one that is in several is exchanged once, and without bounds."""
         from pyspark.sql.types import StructField
 
         from tidemark.kernels.co_group import Placing
@@ -137,7 +140,7 @@ class WindowSide:
     def _as_given(
         cls, builder: Builder, input_: Input, names: tuple[str, ...], window: Window, side: str
     ) -> WindowSide:
-        """Rows that say their windows in two columns more, or nothing of them but their time."""
+        """Rows with their windows in two additional columns, or with only their time."""
         from tidemark.kernels.co_group import Placing
 
         frame = like(build_input(builder, input_), names, Changelog.APPEND)
