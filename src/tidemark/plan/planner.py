@@ -42,7 +42,7 @@ class Plan:
     roots: tuple[Node, ...]
     mode: Mode
     warnings: tuple[str, ...] = ()
-    # The roots with all their columns: state that was kept once may have more than are asked for.
+    # The roots with all their columns: existing state may have more than the query needs.
     whole: tuple[Node, ...] = ()
 
     @property
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Turns statements into plans, by a session's catalog and options."""
+    """Plans statements with a session's catalog and options."""
 
     catalogs: Catalogs
     options: SessionOptions
@@ -61,10 +61,11 @@ class Planner:
     def plan(
         self, statement: Runnable, windows: EmitRules | None = None, dry_run: Mode | None = None
     ) -> Plan:
-        """What a query or INSERT means. Raises PlanError, NotSupported, OptionError.
+        """The plan of a query or INSERT. Raises PlanError, NotSupported, OptionError.
 
-        `windows` says when windows tell their results, and `dry_run` in which mode the plan will
-        run without its sinks, whatever the statement and options say.
+        `windows` decides when windows emit results, and `dry_run` in which mode the plan will run
+        without its
+        sinks, regardless of the statement and options.
         """
         mode: Mode = dry_run or ("batch" if self.options.batch else "streaming")
         context = Context(
@@ -89,7 +90,7 @@ class Planner:
         return Plan(roots, mode, tuple(context.warnings), whole)
 
     def _beside_others(self, part: Part, parts: tuple[Part, ...], context: Context) -> Context:
-        """The context of a part, which can be told what the others are."""
+        """The context of a part, which can ask for the plans of the others."""
 
         def others() -> tuple[Node, ...]:
             return tuple(self._root(p, context, None) for p in parts if p is not part)
@@ -111,9 +112,9 @@ class Planner:
         return root
 
     def relation(self, relation: Relation) -> Edge:
-        """The columns of a table or view, with what is known of them.
+        """The columns of a table or view, with their properties.
 
-        A table that has no connector yet, or one that is not there, still has columns.
+        A table has columns even if its connector is not supported yet or does not exist.
         """
         return self._rows(relation).edge
 
@@ -143,7 +144,7 @@ def _refuse_unbounded(roots: tuple[Node, ...], statement: Runnable) -> None:
 
 
 def declared_traits(table: Table) -> TableTraits:
-    """For when the connector is not asked: every metadata key has its declared type."""
+    """For use without the connector: every metadata key has its declared type."""
     metadata = {
         column.key or column.name: column.type
         for column in table.columns

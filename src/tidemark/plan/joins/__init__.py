@@ -1,1 +1,1 @@
-"""Joins about time, recognized: temporal, interval and window joins, and coGroup."""
+"""Joins by time: temporal, interval and window joins, and coGroup."""

@@ -1,4 +1,4 @@
-"""coGroup: rows of two plans that have one key in one window, for a function or as pairs."""
+"""coGroup: rows of two plans with the same key in the same window, for a function or as pairs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def bind_co_group(
 ) -> CoGroup:
     """The groups of two plans, each of which has a time attribute.
 
-    Their rows are in windows already, or in sessions of `gap_ms`. `columns` are those of what the
-    function gives; without a function there are the columns of the pairs.
+    Their rows are in windows already, or in sessions of `gap_ms`. `columns` are those that the
+    function
+    returns; without a function there are the columns of the pairs.
     """
     if not keys[0] or len(keys[0]) != len(keys[1]):
         raise PlanError(

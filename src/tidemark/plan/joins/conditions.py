@@ -1,4 +1,4 @@
-"""What the condition of a join asks for: equal keys, near times, and the rest."""
+"""The parts of a join condition: equal keys, bounds on times, and the rest."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tidemark.plan.joins.sides import Part
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The condition of a join, by what its parts speak of."""
+    """A join condition, by kind of part."""
 
     left: tuple[Expression, ...]
     right: tuple[Expression, ...]
     nulls_equal: tuple[bool, ...]
     bounds: list[Bound]
-    times: tuple[Part, ...]  # what ON says of near times, as conditions like others
+    times: tuple[Part, ...]  # the bounds in ON, as ordinary conditions
     rest: tuple[Part, ...]
 
     @classmethod
@@ -39,5 +39,5 @@ class Condition:
 
     @property
     def interval(self) -> Interval | None:
-        """The bounds together; None unless there is one from below and one from above."""
+        """The bounds combined; None unless there is a lower and an upper one."""
         return joined(self.bounds)

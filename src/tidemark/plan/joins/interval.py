@@ -17,13 +17,13 @@ _WIDE_MS = 24 * 3_600_000
 
 
 def applies(join: BoundJoin) -> bool:
-    """Whether times are bounded from both sides, and no row is taken back."""
+    """Whether times are bounded from both sides, and no row is retracted."""
     changes = join.left.node.edge.changes or join.right.node.edge.changes
     return Condition.of(join).interval is not None and not changes
 
 
 def plan(join: BoundJoin, context: Context) -> Relation:
-    """The pairs of rows whose times lie within bounds of each other."""
+    """The pairs of rows whose times are within bounds of each other."""
     check_not_in(join)
     left, right, how = join.left, join.right, join.how
     matched = Condition.of(join)

@@ -1,4 +1,4 @@
-"""Bounds on the distance of two times, read from comparisons in any spelling."""
+"""Bounds on the distance of two times, parsed from comparisons in any form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tidemark.plan.nodes import Edge
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What one comparison says: `right - left` is at least `lower` or at most `upper`, in ms."""
+    """The bound of one comparison: `right - left` is at least `lower` or at most `upper`, in ms."""
 
     left: int  # columns of the two edges
     right: int
@@ -27,7 +27,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The right time lies in [left time + lower, left time + upper]."""
+    """The right time must be in [left time + lower, left time + upper]."""
 
     left: int
     right: int
@@ -37,13 +37,13 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Reads comparisons over the columns of a left and a right edge, one behind the other."""
+    """Parses comparisons over the columns of a left edge followed by those of a right edge."""
 
     left: Edge
     right: Edge
 
     def read(self, bound: Expression, node: exp.Expression) -> Bound | None:
-        """The bound that a comparison sets; None where it compares no time attributes."""
+        """The bound that a comparison sets; None if it does not compare time attributes."""
         if not isinstance(bound, Call) or len(bound.args) < 2:
             return None
         name, (one, other, *further) = bound.function.name, bound.args
@@ -96,7 +96,7 @@ class Bounds:
 
 
 def joined(bounds: list[Bound]) -> Interval | None:
-    """All bounds together; None unless there is one from below and one from above."""
+    """All bounds combined; None unless there is a lower and an upper one."""
     if not bounds:
         return None
     first = bounds[0]
@@ -147,7 +147,7 @@ def _linear(expression: Expression) -> _Linear | None:
 
 
 def _keeps_value(operand: Expression, type_: t.DataType) -> bool:
-    """Whether a conversion leaves a time or an interval what it is."""
+    """Whether a conversion does not change a time or an interval."""
     both = (operand.type, type_)
     return all(isinstance(one, t.TIMESTAMPS) for one in both) or type(both[0]) is type(both[1])
 

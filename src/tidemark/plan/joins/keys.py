@@ -1,4 +1,4 @@
-"""The equality keys of a join: found in its condition, made columns of its inputs."""
+"""The equality keys of a join: found in its condition, and made columns of its inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tidemark.plan.scope import Scope
 def key_pair(
     one: Expression, other: Expression, width: int, node: exp.Expression
 ) -> tuple[Expression, Expression] | None:
-    """(left, right) if one side speaks of the left only and the other of the right only."""
+    """(left, right) if one operand refers to the left side only and the other to the right only."""
     for mine, theirs in ((one, other), (other, one)):
         left, right = references(mine), references(theirs)
         if left and right and max(left) < width <= min(right):
@@ -26,7 +26,7 @@ def key_pair(
 
 
 def with_keys(node: Node, keys: Sequence[Expression]) -> tuple[Node, tuple[int, ...]]:
-    """The node with its keys as plain columns, and where they are."""
+    """The node with its keys as plain columns, and their positions."""
     positions = [key.index if isinstance(key, Ref) else None for key in keys]
     if None not in positions:
         return node, tuple(p for p in positions if p is not None)
@@ -45,7 +45,7 @@ def with_keys(node: Node, keys: Sequence[Expression]) -> tuple[Node, tuple[int, 
 
 
 def nullable_scope(scope: Scope, padded: bool) -> Scope:
-    """The columns of a side that may come out as nulls, if it is padded."""
+    """The columns of a side, nullable if it is padded."""
     if not padded:
         return scope
     return Scope(

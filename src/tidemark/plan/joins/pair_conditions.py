@@ -1,7 +1,7 @@
-"""Conditions that are tested on pairs of rows inside an operator, where Spark cannot help.
+"""Conditions that an operator evaluates on pairs of rows, where Spark cannot help.
 
-What speaks of one side only is computed before, as a column of that side. What remains between
-the two sides must be made of operations that Polars does exactly as Flink.
+What refers to one side only is computed before, as a column of that side. What remains between the
+two sides must consist of operations that Polars evaluates exactly as Flink does.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ LOGIC: Final = frozenset({"AND", "OR", "NOT", "IS TRUE", "IS FALSE", "IS UNKNOWN
 ARITHMETIC: Final = frozenset({"+", "-", "*", "NEG", "ABS"})
 OTHERS: Final = frozenset({"BETWEEN", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"})
 
-# Values of one of these groups compare in Polars as in Flink.
+# Values within one of these groups compare in Polars as in Flink.
 _COMPARABLE = (t.INTEGERS, (t.Float, t.Double), t.CHARACTERS, (t.Boolean,), (t.Date,), (t.Time,))
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Two nodes with the columns that a condition needs behind their own, and the condition
-    over the columns of both."""
+    """Two nodes with the additional columns that a condition needs, and the condition over the
+    columns of both.
+    """
 
     left: Node
     right: Node
@@ -54,9 +55,9 @@ class Prepared:
 def prepared(
     left: Node, right: Node, parts: Sequence[tuple[Expression, exp.Expression]]
 ) -> Prepared:
-    """All `parts`, conditions over the two nodes and the SQL they come from, as one condition.
+    """All `parts`, conditions over the two nodes with their SQL, as one condition.
 
-    Raises NotSupported where an operation between the sides cannot be done.
+    Raises NotSupported if an operation between the sides cannot be evaluated.
     """
     width = len(left.edge.columns)
     pieces: tuple[list[Expression], list[Expression]] = ([], [])
@@ -87,7 +88,7 @@ def prepared(
 def _one_sided(
     part: Expression, width: int, at: exp.Expression
 ) -> Iterator[tuple[int, Expression]]:
-    """The largest parts of an expression that need one side only, and are no columns yet."""
+    """The largest parts of an expression that need one side only, and are not columns yet."""
     if isinstance(part, Ref) or _is_plain(part):
         return
     used = references(part)
@@ -102,7 +103,7 @@ def _one_sided(
 
 
 def _is_plain(part: Expression) -> bool:
-    """Constants other than numbers, texts and truth values are columns too."""
+    """Constants other than numbers, strings and truth values are columns too."""
     return isinstance(part, Literal) and isinstance(part.value, bool | int | str)
 
 
@@ -120,12 +121,12 @@ def _name(side: int, number: int) -> str:
 
 
 def both(one: Expression, other: Expression) -> Expression:
-    """That two conditions hold."""
+    """The conjunction of two conditions."""
     return Call(functions.BUILT_IN["AND"], (one, other), t.Boolean())
 
 
 def _check(part: Expression, at: exp.Expression) -> None:
-    """Whether Polars does the outermost operation of an expression as Flink does."""
+    """Whether Polars evaluates the outermost operation of an expression as Flink does."""
     match part:
         case Case():
             return

@@ -1,4 +1,4 @@
-"""The two sides of a join with their keys and its condition, and what comes out of them."""
+"""The two sides of a join with their keys and its condition, and its output."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from tidemark.plan.joins.pair_conditions import both, prepared
 from tidemark.plan.nodes import Filter, How, Node, project
 from tidemark.plan.scope import Scope
 
-# A part of a condition, and the SQL it comes from.
+# A part of a condition, and its SQL.
 Part = tuple[Expression, exp.Expression]
 
 
 @dataclass(frozen=True, slots=True)
 class JoinSides:
-    """Both inputs of a join, which may have more columns than the query knows of: its keys and
-    what its condition needs stand behind their own. An inner join's condition is tested above
-    it; of others it decides who has a partner, so it goes into the operator."""
+    """Both inputs of a join, which may have more columns than the query sees: its keys and what
+    its condition needs come after their own. An inner join's condition is evaluated above it;
+    in other joins it decides which rows match, so it goes into the operator.
+    """
 
     left: Node
     right: Node
@@ -60,7 +61,7 @@ class JoinSides:
         return cls(left, right, left_keys, right_keys, condition, how, widths, above)
 
     def finished(self, joined: Node) -> Node:
-        """The rows of the operator in the columns that the query knows of."""
+        """The rows of the operator with the columns that the query sees."""
         offset = len(self.left.edge.columns)
         kept = [*range(self.widths[0])]
         if self.how not in ("semi", "anti"):

@@ -1,5 +1,6 @@
 """`L [LEFT|RIGHT|FULL] JOIN R ON L.k = R.k AND L.window_start = R.window_start AND L.window_end
-= R.window_end`, where both sides are in windows of one kind; also by EXISTS and IN."""
+= R.window_end`, where both sides are in windows of the same kind; also with EXISTS and IN.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ _BOUNDS = ("start", "end")
 
 
 def applies(join: BoundJoin) -> bool:
-    """Whether start and end of windows of one kind are compared."""
+    """Whether the starts and ends of windows of the same kind are compared."""
     return _Condition.of(join).has_windows
 
 
 def plan(join: BoundJoin, context: Context) -> Relation:
-    """The pairs of rows that are in one window."""
+    """The pairs of rows that are in the same window."""
     left, right, how = join.left, join.right, join.how
     bound = _joined(left.node, right.node, _Condition.of(join), how, join.at, context)
     if how in ("semi", "anti"):
@@ -43,14 +44,14 @@ def plan(join: BoundJoin, context: Context) -> Relation:
 
 @dataclass(slots=True)
 class _Condition:
-    """What the condition asks for: one window, equal keys, and the rest."""
+    """The parts of the condition: the same window, equal keys, and the rest."""
 
     left: Edge
     right: Edge
     bounds: dict[str, tuple[int, int]] = field(default_factory=dict)
     keys: list[tuple[Expression, Expression, bool]] = field(default_factory=list)
     rest: list[Part] = field(default_factory=list)
-    # Windows that were compared, but are not of one kind.
+    # Windows that are compared, but are not of the same kind.
     different: list[tuple[WindowColumn, WindowColumn]] = field(default_factory=list)
 
     @property
@@ -88,7 +89,7 @@ def _window(edge: Edge, value: Expression) -> WindowColumn | None:
 
 
 def warn_if_almost(join: BoundJoin, context: Context) -> None:
-    """Say why a join that speaks of a window is not a window join, where it is one almost."""
+    """Warn if a join compares columns of a window but is not quite a window join."""
     matched, what = _Condition.of(join), ""
     if matched.different:
         mine, theirs = matched.different[0]

@@ -1,7 +1,8 @@
 """The logical plan: what a query means, as frozen values that answer for themselves.
 
-There is a file for each operator. It holds what the operator alone knows: what flows out of it,
-what it needs of its inputs, how it is described, what it keeps, and when it calls a row late.
+There is a file for each operator. It contains what only the operator knows: its output, what it
+needs
+of its inputs, its description, what it keeps, and when it considers a row late.
 """
 
 from tidemark.plan.nodes.aggregate_call import AggregateCall

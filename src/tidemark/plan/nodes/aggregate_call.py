@@ -12,7 +12,8 @@ from tidemark.types import DataType
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
     """An aggregate function over columns of its node's input; COUNT without one counts rows.
-    `user` is the function if it is one of the user's."""
+    `user` is the function if it is user-defined.
+    """
 
     function: str
     arguments: tuple[int, ...]
@@ -23,7 +24,7 @@ class AggregateCall:
     user: UserFunction | None = None
 
     def words(self, names: Sequence[str]) -> str:
-        """The call as a reader writes it.
+        """The call in readable form.
 
         >>> from tidemark.types import BigInt
         >>> AggregateCall("COUNT", (0,), BigInt(), distinct=True, filter=1).words(["a", "b"])

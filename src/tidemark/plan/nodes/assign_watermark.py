@@ -15,7 +15,7 @@ from tidemark.plan.words import words
 
 @dataclass(frozen=True)
 class AssignWatermark(Unary, Stateless):
-    """Says how far event time has come: the largest `expression` seen so far."""
+    """Advances event time: the watermark is the largest `expression` so far."""
 
     column: str
     expression: Expression
@@ -38,7 +38,7 @@ class AssignWatermark(Unary, Stateless):
 
     @property
     def is_ordered(self) -> bool:
-        return False  # asked of what is below a watermark
+        return False  # only used below a watermark
 
     @property
     def can_be_stamped(self) -> bool:

@@ -18,11 +18,12 @@ from tidemark.plan.nodes.window_columns import Windowing, window_columns
 
 @dataclass(frozen=True)
 class AssignWindows(Unary, Windowing):
-    """Each row once for every window it is in; the last three columns are the window's start,
-    end and time. With `last_only` just the window that ends last.
+    """Each row once for every window it is in; the last three columns are the window's start, end
+    and time. With `last_only`, just the window that ends last.
 
-    Sessions are those of the columns `keys`; their rows come out when they are over, because
-    only then it is known where a session starts and ends.
+    Sessions are those of the columns `keys`; their rows are emitted when the session is over,
+    because
+    only then are its start and end known.
     """
 
     assigner: Assigner
@@ -79,7 +80,7 @@ class AssignWindows(Unary, Windowing):
 
     @property
     def is_ordered(self) -> bool:
-        return False  # asked of what is below a watermark
+        return False  # only used below a watermark
 
     @property
     def can_be_stamped(self) -> bool:

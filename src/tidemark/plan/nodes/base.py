@@ -16,52 +16,52 @@ from tidemark.plan.nodes.needs import Needs
 class Node(ABC):
     """A part of a plan: what a query means, as a frozen value.
 
-    What is abstract here has no answer that is safe to assume. An operator that is added must say
-    all of it; `families` has what whole groups of operators have in common.
+    Methods that are abstract here have no safe default. A new operator must implement all of them;
+    `families` has what whole groups of operators have in common.
     """
 
     @property
     @abstractmethod
     def inputs(self) -> tuple[Node, ...]:
-        """The nodes whose rows flow in."""
+        """The nodes that provide the input."""
 
     @abstractmethod
     def with_inputs(self, new: Sequence[Node]) -> Node:
-        """The same node over other inputs, whose columns are alike."""
+        """The same node over other inputs with the same kind of columns."""
 
     @cached_property
     def edge(self) -> Edge:
-        """What flows out. It follows from the inputs and fields, and is computed once."""
+        """The output. It follows from the inputs and fields, and is computed once."""
         return self._edge()
 
     @abstractmethod
     def _edge(self) -> Edge:
-        """What flows out."""
+        """The output."""
 
     @abstractmethod
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        """The node over inputs that have only what it needs, giving the wanted columns at least."""
+        """The node over inputs with only what it needs, emitting at least the wanted columns."""
 
     # --- for a reader ------------------------------------------------------------------------
 
     @property
     def description(self) -> Description:
-        """The node for EXPLAIN. Names and constants may hold line breaks; a line of a plan does
-        not."""
+        """The node for EXPLAIN. Names and constants may contain line breaks; a line of a plan
+        does not.
+        """
         said = self._description()
         return replace(said, details=tuple(map(_on_one_line, said.details)))
 
     @abstractmethod
     def _description(self) -> Description:
-        """What the node is called, does and keeps."""
+        """The node's name, what it does, and what it keeps."""
 
     # --- state and changes -------------------------------------------------------------------
 
     @property
     @abstractmethod
     def needs(self) -> Needs | None:
-        """What it asks of its inputs as an operator that remembers something between rows; None if
-        it remembers nothing."""
+        """What it requires of its inputs as a stateful operator; None if it is stateless."""
 
     @property
     def is_stateful(self) -> bool:
@@ -77,24 +77,26 @@ class Node(ABC):
     @property
     @abstractmethod
     def is_ordered(self) -> bool:
-        """Whether its rows come one after the other, from one place, as they were written."""
+        """Whether its rows come in order from a single source."""
 
     @property
     @abstractmethod
     def can_be_stamped(self) -> bool:
-        """Whether each row can carry the watermark that was before it: all rows are of one source
-        that is read in order, and no operator has held them back."""
+        """Whether each row can have the watermark before it: all rows are from one source that
+        is read in order, and no operator has held them back.
+        """
 
     @property
     @abstractmethod
     def keeps_all_rows(self) -> bool:
-        """Whether no row of the source was dropped on the way. Dropped rows move the watermark all
-        the same, so only then may an operator above declare it in place of the source."""
+        """Whether no row of the source was dropped on the way. Dropped rows still advance the
+        watermark, so only then can an operator above declare it instead of the source.
+        """
 
     @property
     @abstractmethod
     def own_delay_ms(self) -> int:
-        """How far it may hold rows back behind the watermark."""
+        """How far behind the watermark it may hold rows back."""
 
     @property
     @abstractmethod
@@ -104,7 +106,7 @@ class Node(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A node for a reader: what it means, how Spark runs it, what it remembers between rows."""
+    """A node in readable form: what it means, how Spark runs it, what it keeps in state."""
 
     name: str
     details: tuple[str, ...]
@@ -114,7 +116,7 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a node makes a changelog, and what could be asked instead of it."""
+    """Why a node produces a changelog, and what to use instead."""
 
     why: str
     instead: str | None = None
@@ -122,7 +124,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """A node without some of its columns; `kept` are the old positions of those it has."""
+    """A node without some of its columns; `kept` are the old positions of the remaining ones."""
 
     node: Node
     kept: tuple[int, ...]
@@ -134,7 +136,7 @@ class Narrowed:
         return tuple(map(self.place, old))
 
     def moved(self, expression: Expression) -> Expression:
-        """An expression over the old columns, over the new ones."""
+        """An expression over the old columns, converted to the new ones."""
         edge = self.node.edge
         return over(expression, lambda ref: edge.ref(self.place(ref.index)))
 
@@ -144,15 +146,17 @@ class LateInput:
     """An input of an operator, and when the operator drops one of its rows as late.
 
     `time` is the column of the row's time; None is the time attribute of its table. The row is in
-    the windows of `assigner` (sessions are those of the columns `keys`), or in the one whose start
-    and end stand in the columns `given`; without windows it is late at or behind the watermark.
-    That watermark is `held_back_ms` behind those of the rows and of the `other` input, if the
-    operator has two. Sessions may be those that rows make together with `shared`, which has the
-    keys and then the time of the other input's rows.
+    the
+    windows of `assigner` (sessions are those of the columns `keys`), or in the one whose start and
+    end are
+    in the columns `given`; without windows it is late at or behind the watermark. That watermark is
+    `held_back_ms` behind those of the rows and of the `other` input, if the operator has two.
+    Sessions may
+    be built together with the rows of `shared`, which has their keys followed by their time.
     """
 
     rows: Node
-    operator: str  # what it is called where late rows are shown
+    operator: str  # its name where late rows are shown
     time: int | None
     given: tuple[int, int] | None = None
     assigner: Assigner | None = None
@@ -179,12 +183,12 @@ def with_inputs(node: Node, new: Sequence[Node]) -> Node:
 
 
 def is_stateful(node: Node) -> bool:
-    """Whether the plan remembers anything between rows."""
+    """Whether the plan keeps any state."""
     return any(part.is_stateful for part in walk(node))
 
 
 def delay_ms(node: Node) -> int:
-    """How far the rows of a node may lie behind the watermark although they are in time."""
+    """How far behind the watermark a node's rows may be without being late."""
     return node.own_delay_ms + max((delay_ms(below) for below in node.inputs), default=0)
 
 

@@ -22,12 +22,14 @@ from tidemark.plan.nodes.window_columns import BOUND
 
 @dataclass(frozen=True, kw_only=True)
 class CoGroup(TwoSided):
-    """What `function` makes of the rows of both sides with one key in one window, in `columns`;
-    without one the pairs of them: both rows, and the window's start and end.
+    """What `function` returns for the rows of both sides with the same key in the same window, in
+    `columns`; without a function, the pairs: both rows, and the window's start and end.
 
-    The windows are those of the columns `left_window` and `right_window`, or the sessions that
-    the times of both sides make together, of `gap_ms`. The function is given the keys and the
-    window's bounds as a dict, and both sides' rows as pandas frames.
+    The windows are those of the columns `left_window` and `right_window`, or sessions of `gap_ms`
+    built
+    from the times of both sides. The function gets the keys and the window's bounds as a dict, and
+    both
+    sides' rows as pandas frames.
     """
 
     left_time: int
@@ -35,7 +37,7 @@ class CoGroup(TwoSided):
     left_window: tuple[int, int] | None
     right_window: tuple[int, int] | None
     gap_ms: int | None
-    time_type: t.DataType  # of the time that the windows are by
+    time_type: t.DataType  # the type of the windows' time
     function: Callable[[dict[str, Any], Any, Any], Any] | None = None
     columns: tuple[Column, ...] = ()
 
@@ -43,7 +45,7 @@ class CoGroup(TwoSided):
         return Edge(self.columns or self._pair(), bounded=self.bounded)
 
     def _pair(self) -> tuple[Column, ...]:
-        """Both rows, and the bounds of the window that they meet in."""
+        """Both rows, and the bounds of their window."""
         rows = [
             Column(name, t.Row(tuple(t.Field(c.name, c.type) for c in side.edge.columns)))
             for name, side in (("l", self.left), ("r", self.right))
@@ -51,7 +53,7 @@ class CoGroup(TwoSided):
         return (*rows, Column("window_start", BOUND), Column("window_end", BOUND))
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(self)  # the function is given whole rows
+        return whole(self)  # the function gets whole rows
 
     def _description(self) -> Description:
         details = [f"key=[{self.equalities()}]"]
@@ -91,7 +93,7 @@ class CoGroup(TwoSided):
 
 
 def _of_sessions(side: LateInput) -> Node:
-    """What the rows of a side have to do with sessions: their keys, and then their time."""
+    """What sessions need of the rows of a side: their keys, followed by their time."""
     assert side.time is not None
     edge, places = side.rows.edge, (*side.keys, side.time)
     names = [f"${number}" for number in range(len(places))]

@@ -1,4 +1,4 @@
-"""What flows between nodes: columns, and what is known of the rows."""
+"""What flows between nodes: columns, and properties of the rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ TimeAttribute = Literal["event", "processing"]
 
 @dataclass(frozen=True, slots=True)
 class WindowColumn:
-    """What a column says of the window that its row is in. Columns of one window have one
-    `assigner` and one `time`, which is the type of the time that the window is by."""
+    """What a column says about its row's window. Columns of the same window have the same
+    `assigner` and the same `time`, the type of the windows' time.
+    """
 
     says: Literal["start", "end", "time"]
     assigner: Assigner
@@ -26,8 +27,9 @@ class WindowColumn:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of an edge; `time` marks the ones that watermarks or the clock speak about, and
-    `window` those by which rows of one window are grouped, joined and ranked."""
+    """A column of an edge; `time` marks event and processing time, and `window` the columns by
+    which rows of one window are grouped, joined and ranked.
+    """
 
     name: str
     type: DataType
@@ -35,7 +37,7 @@ class Column:
     window: WindowColumn | None = None
 
     def padded(self, padded: bool) -> Column:
-        """The column of a side of a join that may come out as nulls, if it is padded."""
+        """The column of one side of a join, nullable if the side is padded."""
         return replace(self, type=self.type.with_nullable(True)) if padded else self
 
 
@@ -58,12 +60,12 @@ class Edge:
 
     @property
     def changes(self) -> bool:
-        """Whether rows may be taken back."""
+        """Whether rows can be retracted."""
         return self.changelog is not Changelog.APPEND
 
     @property
     def traits(self) -> tuple[str, ...]:
-        """What is known of the rows, beyond their columns, for EXPLAIN."""
+        """Properties of the rows besides their columns, for EXPLAIN."""
         known = [self.changelog.value]
         known += [f"{column.time} time {column.name}" for column in self.columns if column.time]
         known += [f"unique key ({', '.join(key)})" for key in self.keys]
@@ -79,12 +81,12 @@ class Edge:
         return tuple(self.ref(place) for place in range(len(self.columns)))
 
     def only(self, places: Sequence[int]) -> Edge:
-        """Some of the columns; a key stays if all of it does."""
+        """Some of the columns; a key stays if all of its columns do."""
         columns = tuple(self.columns[place] for place in places)
         names = {column.name for column in columns}
         keys = tuple(key for key in self.keys if names.issuperset(key))
         return replace(self, columns=columns, keys=keys)
 
     def with_columns(self, added: Sequence[Column]) -> Edge:
-        """More columns after these, where rows may come several times: no key holds any more."""
+        """Additional columns after these, where rows may be repeated: no key holds any more."""
         return replace(self, columns=(*self.columns, *added), keys=())

@@ -1,4 +1,6 @@
-"""What groups of nodes have in common: sources, nodes of one input, with and without state."""
+"""What groups of nodes have in common: sources, nodes with one input, stateful and stateless
+ones.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ ON_STATE = "stateful operator, one kernel per key bucket"
 
 
 class Leaf(Node):
-    """A node that rows come from."""
+    """A node without inputs."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -35,7 +37,7 @@ class Leaf(Node):
 
 @dataclass(frozen=True)
 class Unary(Node):
-    """A node over one other."""
+    """A node over one input."""
 
     input: Node
 
@@ -49,7 +51,7 @@ class Unary(Node):
 
 
 class Stateless(Node):
-    """A node that looks at one row at a time: it drops none as late, and holds none back."""
+    """A node that processes rows one at a time: it drops none as late, and holds none back."""
 
     @property
     def needs(self) -> None:
@@ -69,13 +71,14 @@ class Stateless(Node):
 
 
 class Stateful(Node):
-    """A node that remembers something. Its rows come out when it sees fit, so not in the order of
-    a source. What changes, is late or held back each of them says itself."""
+    """A stateful node. It decides when its rows are emitted, so they are not in the order of a
+    source. Each node decides itself what changes, is late or is held back.
+    """
 
     @property
     @abstractmethod
     def needs(self) -> Needs:
-        """What it asks of its inputs."""
+        """What it requires of its inputs."""
 
     @property
     def is_ordered(self) -> bool:
@@ -92,15 +95,15 @@ class Stateful(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Picking(Stateful):
-    """An operator that gives columns of its inputs, of all these only `output` if it is given."""
+    """An operator that emits columns of its inputs: all of them, or only `output` if set."""
 
     output: tuple[int, ...] | None = None
 
     @property
     @abstractmethod
     def given(self) -> tuple[int, ...]:
-        """Which columns it gives, counted on through all inputs."""
+        """The columns that it emits, numbered across all inputs."""
 
     def picking(self, places: Sequence[int]) -> Self:
-        """The same operator, giving only these of its columns."""
+        """The same operator, emitting only these of its columns."""
         return replace(self, output=tuple(self.given[place] for place in places))

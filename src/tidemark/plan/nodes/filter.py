@@ -14,7 +14,7 @@ from tidemark.plan.words import words
 
 @dataclass(frozen=True)
 class Filter(Unary, Stateless):
-    """The rows for which the condition holds; it leaves no null in the columns `not_null`."""
+    """The rows for which the condition holds; there are no NULLs left in the columns `not_null`."""
 
     condition: Expression
     not_null: tuple[int, ...] = ()
@@ -50,4 +50,4 @@ class Filter(Unary, Stateless):
 
     @property
     def keeps_all_rows(self) -> bool:
-        return False  # rows that it drops move the watermark
+        return False  # rows that it drops advance the watermark

@@ -16,9 +16,10 @@ from tidemark.plan.nodes.needs import Needs, Port
 
 @dataclass(frozen=True)
 class GroupAggregate(Unary, Stateful):
-    """For each key a row, the keys and the results, that changes with every row of the key; or
-    `at_end` of the input one that does not. If it is for `distinct` rows, its result never changes
-    while the key has rows."""
+    """A row for each key, with the keys and the results, updated with every row of the key, or,
+    if `at_end`, emitted once at the end of the input. If it is for `distinct` rows, its
+    result never changes while the key has rows.
+    """
 
     keys: tuple[int, ...]
     calls: tuple[AggregateCall, ...]
@@ -43,7 +44,7 @@ class GroupAggregate(Unary, Stateful):
     def _changelog(self) -> Changelog:
         if self.at_end:
             return Changelog.APPEND
-        # Where rows are only inserted, a repetition changes nothing and tells nothing.
+        # On append-only input, a repeated row changes nothing and emits nothing.
         return self.input.edge.changelog if self.distinct else Changelog.RETRACT
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
@@ -81,7 +82,8 @@ class GroupAggregate(Unary, Stateful):
 
 def _time_of_extreme(call: AggregateCall, edge: Edge) -> TimeAttribute | None:
     """The largest time of a group is the time of its newest row, and a time attribute: it makes
-    the result a versioned table."""
+    the result a versioned table.
+    """
     if call.function != "MAX" or edge.columns[call.arguments[0]].time != "event":
         return None
     return "event"

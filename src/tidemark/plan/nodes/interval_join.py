@@ -1,4 +1,4 @@
-"""Interval joins: rows of two sides whose times are near each other."""
+"""Interval joins: rows of two sides whose times are close to each other."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from tidemark.plan.words import words
 class IntervalJoin(Join):
     """The pairs of rows with equal keys and `left_time + lower <= right_time <= left_time + upper`.
 
-    Rows are kept `slack_ms` longer than they have to be. `drops_late` is the rule of the stream
-    API for rows behind the watermark.
+    Rows are kept `slack_ms` longer than necessary. `drops_late` is the rule of the stream API for
+    rows
+    behind the watermark.
     """
 
     left_time: int
@@ -32,7 +33,7 @@ class IntervalJoin(Join):
 
     @property
     def by_clock(self) -> bool:
-        """Whether the times are those of processing."""
+        """Whether it uses processing time."""
         return self.left.edge.columns[self.left_time].time == "processing"
 
     @property
@@ -77,21 +78,21 @@ class IntervalJoin(Join):
 
     @property
     def own_delay_ms(self) -> int:
-        """Rows wait for partners that may come as late as this."""
+        """Unmatched rows wait for matches that may arrive as late as this."""
         return 0 if self.by_clock else max(self.upper_ms, -self.lower_ms, 0) + self.slack_ms
 
     @property
     def late_inputs(self) -> tuple[LateInput, ...]:
         if not self.drops_late:
             return ()
-        # A row at the watermark is in time.
+        # A row at the watermark is not late.
         times = self.left_time, self.right_time
         sides = zip(late_sides(self, "interval-join"), times, strict=True)
         return tuple(replace(side, time=time, lateness_ms=1) for side, time in sides)
 
 
 def _signed(milliseconds: int) -> str:
-    """How far a time is moved, as ` + 5 s`; nothing if it is not."""
+    """How far a time is shifted, as ` + 5 s`; empty if it is not."""
     if not milliseconds:
         return ""
     return f" {'+' if milliseconds > 0 else '-'} {abs(milliseconds) / 1000:,.10g} s"

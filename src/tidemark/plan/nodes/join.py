@@ -1,4 +1,4 @@
-"""What all joins have in common: two sides with keys, a condition, and which columns come out."""
+"""What all joins have in common: two sides with keys, a condition, and output columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
 @dataclass(frozen=True, kw_only=True)
 class TwoSided(Stateful):
-    """An operator over the rows of two nodes that have equal keys."""
+    """An operator over the rows of two nodes with equal keys."""
 
     left: Node
     right: Node
@@ -43,7 +43,7 @@ class TwoSided(Stateful):
         tick_ms: int | None = None,
         shown: frozenset[int] | None = None,
     ) -> Needs:
-        """What it asks of both sides, whose rows may be behind the watermark."""
+        """What it requires of both sides, whose rows may be behind the watermark."""
         held_back_ms = max(delay_ms(self.left), delay_ms(self.right))
         return Needs(kind, (left, right), held_back_ms, tick_ms, shown)
 
@@ -52,7 +52,7 @@ class TwoSided(Stateful):
         return self.left.edge.bounded and self.right.edge.bounded
 
     def equalities(self, nulls_equal: Sequence[bool] = ()) -> str:
-        """The keys of both sides, pair by pair, as a reader writes them."""
+        """The keys of both sides, pair by pair, in readable form."""
         left, right = self.left.edge.names, self.right.edge.names
         nulls_equal = nulls_equal or [False] * len(self.left_keys)
         return ", ".join(
@@ -65,17 +65,18 @@ class TwoSided(Stateful):
 
 @dataclass(frozen=True, kw_only=True)
 class Join(TwoSided, Picking):
-    """Pairs of rows with equal keys: left columns, then right ones. Semi and anti joins give left
+    """Pairs of rows with equal keys: left columns, then right ones. Semi and anti joins emit left
     columns only.
 
-    `nulls_equal` says for each key whether null equals null. A pair must also meet the
-    `condition`, which is over the columns of both inputs.
+    `nulls_equal` is, for each key, whether NULL equals NULL. A pair must also meet the `condition`,
+    which
+    is over the columns of both inputs.
     """
 
     nulls_equal: tuple[bool, ...]
     how: How
     condition: Expression | None = None
-    # Columns that it is to give besides those that are asked for: its state has them.
+    # Columns to emit besides the requested ones: its state has them.
     also: tuple[int, ...] = ()
 
     # --- what each join says itself -----------------------------------------------------------
@@ -83,20 +84,20 @@ class Join(TwoSided, Picking):
     @property
     @abstractmethod
     def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The columns of each side that it needs beside keys, condition and output."""
+        """The columns of each side that it needs besides keys, condition and output."""
 
     @abstractmethod
     def with_own_columns(self, left: Sequence[int], right: Sequence[int]) -> Self:
-        """The same join where its own columns are these."""
+        """The same join with these own columns."""
 
     @property
     @abstractmethod
     def _changelog(self) -> Changelog:
-        """What comes out."""
+        """The output's changelog."""
 
     @property
     def _keys(self) -> tuple[tuple[str, ...], ...]:
-        """What is known to be unique of what comes out."""
+        """The unique keys of the output."""
         return ()
 
     # --- what comes out -----------------------------------------------------------------------
@@ -121,7 +122,7 @@ class Join(TwoSided, Picking):
 
     @property
     def shown(self) -> frozenset[int] | None:
-        """The columns that somebody may see: a reader, the keys, the residual condition."""
+        """The columns that are visible: in the output, as keys, or in the residual condition."""
         if self.output is None:
             return None
         width = len(self.left.edge.columns)
@@ -132,7 +133,7 @@ class Join(TwoSided, Picking):
     # --- with fewer columns -------------------------------------------------------------------
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        # Spark needs a column to have rows.
+        # Spark needs at least one column.
         wanted = tuple(dict.fromkeys((*wanted, *self.also))) or (self._some_column,)
         given = tuple(self.given[place] for place in wanted)
         sides = _NarrowedSides.of(self, given)
@@ -152,14 +153,14 @@ class Join(TwoSided, Picking):
 
     @property
     def _some_column(self) -> int:
-        """Where a column of the left side comes out that is needed anyway."""
+        """The output position of a left column that is needed anyway."""
         needed = [*self.left_keys, *self.own_columns[0]]
         return next((i for i in needed if self.output is None or i in self.output), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class _NarrowedSides:
-    """The inputs of a join with no more than it needs of them."""
+    """The inputs of a join with only what it needs of them."""
 
     left: Narrowed
     right: Narrowed
@@ -175,7 +176,7 @@ class _NarrowedSides:
         return cls(exactly(join.left, of_left), exactly(join.right, of_right), width)
 
     def place(self, old: int) -> int:
-        """Where a column stands among those of both inputs."""
+        """The position of a column among those of both inputs."""
         if old < self.width:
             return self.left.place(old)
         return len(self.left.kept) + self.right.place(old - self.width)

@@ -15,8 +15,9 @@ from tidemark.plan.nodes.needs import Needs, Port
 
 @dataclass(frozen=True)
 class KeepFirst(Unary, Stateful):
-    """The first row of each key by the column `time`: by event time when the watermark reaches
-    it, by processing time as soon as it arrives. Nothing is ever taken back."""
+    """The first row of each key by the column `time`: in event time when the watermark reaches
+    it, in processing time as soon as it arrives. Nothing is ever retracted.
+    """
 
     keys: tuple[int, ...]
     time: int
@@ -65,5 +66,5 @@ class KeepFirst(Unary, Stateful):
             return ()
         words = operator_words("keep-first", self.input, self.keys, None)
         behind = delay_ms(self.input)
-        # A row at the watermark is in time.
+        # A row at the watermark is not late.
         return (LateInput(self.input, words, self.time, lateness_ms=1, held_back_ms=behind),)

@@ -15,7 +15,7 @@ from tidemark.plan.nodes.needs import Needs, Port
 
 @dataclass(frozen=True)
 class KeepLast(Unary, Picking):
-    """Of each key the newest row by event time (`time` is its column), as a changelog."""
+    """The newest row of each key by event time (the column `time`), as a changelog."""
 
     keys: tuple[int, ...]
     time: int
@@ -32,7 +32,7 @@ class KeepLast(Unary, Picking):
         return tuple(range(width)) if self.output is None else self.output
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(self)  # an update tells what the whole row was
+        return whole(self)  # an update retracts the whole row
 
     def _description(self) -> Description:
         names = self.input.edge.names
@@ -54,4 +54,4 @@ class KeepLast(Unary, Picking):
 
     @property
     def late_inputs(self) -> tuple[LateInput, ...]:
-        return ()  # an older row changes nothing, whenever it comes
+        return ()  # an older row changes nothing, however late it is

@@ -1,4 +1,4 @@
-"""What late rows are said to be late for: an operator with its keys and windows."""
+"""What late rows are reported for: an operator with its keys and windows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Window = tuple[int, int] | None  # the columns of a window's start and end
 
 
 def operator_words(kind: str, below: Node, keys: Sequence[int], window: str | None) -> str:
-    """What an operator is called, with its keys and windows."""
+    """The description of an operator with its keys and windows."""
     of = ", ".join(below.edge.names[key] for key in keys)
     return ", ".join(filter(None, (f"{kind} of {of}" if of else kind, window)))
 
 
 def window_of(below: Node, given: Window) -> str | None:
-    """The windows that rows are in, where columns say which they are."""
+    """The windows of rows that have them in columns."""
     if given is None:
         return None
     column = below.edge.columns[given[0]].window

@@ -1,7 +1,7 @@
-"""Columns that nobody asks for are left out before operators move and remember rows.
+"""Drops unused columns before operators exchange and keep rows.
 
-Spark prunes what it sees, and it does not see into stateful operators. Here a projection above
-one decides what the operator gives out, and that what it takes in: each node narrows itself.
+Spark prunes what it sees, but it does not see into stateful operators. Here a projection above an
+operator decides what it emits, and that decides its input: each node narrows itself.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from tidemark.plan.nodes.project import project
 
 
 def pruned(node: Node) -> Node:
-    """The same rows and columns, made with as few columns on the way as possible."""
+    """The same rows and columns, produced with as few columns on the way as possible."""
     return node.narrowed(range(len(node.edge.columns))).node
 
 
 def whole(node: Node) -> Narrowed:
-    """A node with all its columns, that needs all of its inputs."""
+    """A node with all its columns, which needs all of its inputs."""
     same = node.with_inputs([pruned(below) for below in node.inputs])
     return Narrowed(same, tuple(range(len(node.edge.columns))))
 

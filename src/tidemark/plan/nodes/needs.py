@@ -1,4 +1,4 @@
-"""What a stateful operator asks of its inputs, and how often it must look at the clock."""
+"""What a stateful operator requires of its inputs, and how often it must check the clock."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from tidemark.kernels.windows.spec import Assigner, Cumulating, Session, Sliding
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """What an operator asks of one input: by which keys its rows are moved, and by which column's
-    event time the operator goes.
+    """What an operator requires of one input: the keys by which its rows are exchanged, and the
+    column whose event time it uses.
 
-    With `stamps` it can use the watermark before each row. `window` are the columns of the window
-    in which the rows of a join meet. An operator that goes `by_clock` must be given the end of a
-    bounded input even if that has no watermark.
+    With `stamps`, it can use the watermark before each row. `window` are the columns of the window
+    in
+    which the rows of a join match. An operator that goes `by_clock` must know the end of a bounded
+    input
+    even if that has no watermark.
     """
 
     keys: tuple[int, ...]
@@ -26,12 +28,14 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """An operator's kind, which is what its ids are made of, and what it asks for: a port for each
-    input, in their order.
+    """An operator's kind, which its ids are made of, and what it requires: one port per input, in
+    order.
 
-    It waits for watermarks `held_back_ms` longer, because that far its input may be behind them.
-    Times in columns that are not `shown` are seen by nobody else, where that is known; columns
-    count on through both sides of a join.
+    It holds back watermarks by `held_back_ms`, because its input may be that far behind them. Times
+    in
+    columns that are not `shown` are seen by nothing else, if known; columns are numbered across
+    both sides
+    of a join.
     """
 
     kind: str
@@ -41,13 +45,13 @@ class Needs:
     shown: frozenset[int] | None = None
 
 
-# How often operators look at the clock where no shorter time is asked for.
+# How often operators check the clock unless a shorter time is needed.
 USUAL_TICK_MS = 1000
 _FASTEST_TICK_MS = 100
 
 
 def tick_of(assigner: Assigner) -> int:
-    """How often the clock must be looked at where it decides which windows are over."""
+    """How often the clock must be checked if it decides which windows are over."""
     match assigner:
         case Sliding(slide=shortest) | Cumulating(step=shortest) | Session(gap=shortest):
             return within_reason(shortest)

@@ -1,4 +1,4 @@
-"""Projections: expressions over a node, with what its edge then knows of time and keys."""
+"""Projections: expressions over a node, with the time attributes and keys of their edge."""
 
 from __future__ import annotations
 
@@ -55,8 +55,9 @@ class Project(Unary, Stateless):
 
 
 def project(node: Node, expressions: Sequence[Expression], names: Sequence[str]) -> Node:
-    """The expressions over `node` as columns; nothing is added where nothing changes, and one
-    projection of another is one."""
+    """The expressions over `node` as columns; a projection without effect is omitted, and
+    consecutive ones are merged.
+    """
     same = all(isinstance(e, Ref) and e.index == i for i, e in enumerate(expressions))
     if same and tuple(names) == node.edge.names:
         return node
@@ -68,8 +69,9 @@ def project(node: Node, expressions: Sequence[Expression], names: Sequence[str])
 
 
 def _column(name: str, expression: Expression, below: Edge) -> Column:
-    """A plain reference to a time attribute is one; any computation ends that, but for the nulls
-    of a left join's missing partner."""
+    """A plain reference to a time attribute is one; a computed value is not, except for the
+    NULLs of an unmatched row in a left join.
+    """
     time: TimeAttribute | None = None
     if isinstance(expression, Call) and expression.function.name == "PROCTIME":
         time = "processing"
@@ -83,7 +85,7 @@ def _column(name: str, expression: Expression, below: Edge) -> Column:
 def _kept_keys(
     expressions: Sequence[Expression], names: Sequence[str], below: Edge
 ) -> tuple[tuple[str, ...], ...]:
-    """The keys whose columns are all still there, under names that mean nothing else."""
+    """The keys whose columns are all still there, under unambiguous names."""
     renamed: dict[str, str] = {}
     for value, name in zip(expressions, names, strict=True):
         if isinstance(value, Ref) and names.count(name) == 1:

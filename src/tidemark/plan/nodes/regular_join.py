@@ -1,4 +1,4 @@
-"""Regular joins, which know nothing of time."""
+"""Regular joins, which do not depend on time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from tidemark.plan.words import words
 
 @dataclass(frozen=True, kw_only=True)
 class RegularJoin(Join):
-    """The pairs of rows with equal keys, as long as both are there, as a changelog.
+    """The pairs of rows with equal keys while both rows exist, as a changelog.
 
-    `why` says why it is no interval join, where its condition speaks of times. With `at_end` only
-    the pairs that there are at the end of the input come out.
+    `why` is why it is not an interval join, if its condition compares times. With `at_end`, only
+    the pairs
+    at the end of the input are emitted.
     """
 
     why: str = ""
@@ -35,7 +36,7 @@ class RegularJoin(Join):
 
     @property
     def _columns(self) -> tuple[Column, ...]:
-        """Nothing is known of the time of a pair: rows of any age meet."""
+        """A pair has no time attribute: rows of any age match."""
         return tuple(replace(column, time=None, window=None) for column in super()._columns)
 
     @property

@@ -15,14 +15,14 @@ from tidemark.plan.nodes.narrowing import whole
 
 @dataclass(frozen=True)
 class Scan(Leaf, Stateless):
-    """A table's rows as its connector gives them: physical columns, then metadata by key."""
+    """A table's rows as its connector provides them: physical columns, then metadata by key."""
 
     table: Table
     metadata: tuple[str, ...]
     columns: tuple[Column, ...]
     changelog: Changelog = Changelog.APPEND
     bounded: bool = True
-    ordered: bool = False  # whether its rows come one after the other, from one place
+    ordered: bool = False  # whether its rows come in order from a single source
 
     def _edge(self) -> Edge:
         key = self.table.primary_key
@@ -30,7 +30,7 @@ class Scan(Leaf, Stateless):
         return Edge(self.columns, self.changelog, keys, self.bounded)
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(self)  # Spark leaves out what is not read
+        return whole(self)  # Spark omits what is not read
 
     def _description(self) -> Description:
         connector = self.table.option("connector") or "unknown"

@@ -1,4 +1,4 @@
-"""Temporal joins, by event time and by processing time."""
+"""Temporal joins, in event time and in processing time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from tidemark.plan.nodes.needs import USUAL_TICK_MS, Needs, Port
 class TemporalJoin(Join):
     """Each left row with the right version valid at its time.
 
-    Without `right_time` the version that is there when the left row arrives; with `load_idle_ms`
-    left rows wait until the right side has been silent for so long. If `retractions_overwrite`,
-    a `-U` ends the version at its time.
+    Without `right_time`, it is the version that is current when the left row arrives; with
+    `load_idle_ms`,
+    left rows wait until the right side has been silent for so long. If `retractions_overwrite`, a
+    `-U` ends
+    the version at its time.
     """
 
     how: Literal["inner", "left"]
@@ -81,4 +83,4 @@ class TemporalJoin(Join):
 
     @property
     def late_inputs(self) -> tuple[LateInput, ...]:
-        return ()  # a late row is joined with the versions that are left
+        return ()  # a late row is joined with the remaining versions

@@ -16,8 +16,9 @@ from tidemark.plan.nodes.narrowing import whole
 
 @dataclass(frozen=True)
 class UnionAll(Stateless):
-    """The rows of all branches, whose columns have the same types but for nullability. It has
-    the names of the first one."""
+    """The rows of all branches, whose columns have the same types except for nullability. It has
+    the names of the first one.
+    """
 
     branches: tuple[Node, ...]
 

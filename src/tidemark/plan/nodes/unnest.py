@@ -16,7 +16,8 @@ from tidemark.plan.words import words
 @dataclass(frozen=True)
 class Unnest(Unary, Stateless):
     """Each input row once per element of a collection, whose parts are the columns `added`;
-    `outer` keeps rows without elements."""
+    `outer` keeps rows without elements.
+    """
 
     collection: Expression
     added: tuple[Column, ...]
@@ -39,7 +40,7 @@ class Unnest(Unary, Stateless):
 
     @property
     def is_ordered(self) -> bool:
-        return False  # asked of what is below a watermark, where nothing is unnested
+        return False  # only used below a watermark, where nothing is unnested
 
     @property
     def can_be_stamped(self) -> bool:
@@ -47,4 +48,4 @@ class Unnest(Unary, Stateless):
 
     @property
     def keeps_all_rows(self) -> bool:
-        return False  # rows without elements move the watermark
+        return False  # rows without elements advance the watermark

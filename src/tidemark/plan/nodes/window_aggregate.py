@@ -21,12 +21,11 @@ from tidemark.plan.nodes.window_columns import Windowing
 
 @dataclass(frozen=True)
 class WindowAggregate(Unary, Stateful, Windowing):
-    """For each key and window one row: the keys, the window's start, end and time in the columns
+    """One row for each key and window: the keys, the window's start, end and time in the columns
     `bounds`, the results.
 
-    `time` is the column that says when a row happened; in processing time rows are in the
-    windows that they arrive in. Where rows say themselves which window they are in, `given` are
-    the columns of its start and end.
+    `time` is the column of the rows' time; in processing time rows are in the windows in which they
+    arrive. If rows have their window in columns, `given` are the columns of its start and end.
     """
 
     keys: tuple[int, ...]
@@ -74,7 +73,7 @@ class WindowAggregate(Unary, Stateful, Windowing):
         return Description("WindowAggregate", tuple(details), ON_STATE, self._keeps())
 
     def _time_words(self) -> str:
-        """How rows come into their windows."""
+        """How rows are assigned to windows."""
         names = self.input.edge.names
         if self.given is not None:
             return f"bounds=[{', '.join(names[column] for column in self.given)}]"

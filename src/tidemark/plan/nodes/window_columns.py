@@ -1,4 +1,4 @@
-"""What the columns are that speak of a row's window, and what puts rows into windows."""
+"""Which columns describe a row's window, and which nodes assign rows to windows."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ BOUND = t.Timestamp(3, nullable=False)
 
 
 class Windowing(Node):
-    """A node that puts rows into windows."""
+    """A node that assigns rows to windows."""
 
     @property
     @abstractmethod
     def by_clock(self) -> bool:
-        """Whether the windows are those of processing time."""
+        """Whether the windows are in processing time."""
 
 
 def window_columns(
     assigner: Assigner, time: t.DataType, attribute: TimeAttribute
 ) -> tuple[Column, Column, Column]:
-    """The window's start, end and time. The bounds are what a clock shows, whatever the type of
-    time; the last millisecond is a time attribute again, so that windows cascade."""
+    """The window's start, end and time. The bounds are local times, whatever the type of time;
+    the last millisecond is a time attribute again, so that windows cascade.
+    """
     zoned = isinstance(time, t.TimestampLtz)
     last = t.TimestampLtz(3, nullable=False) if zoned else BOUND
     return (
@@ -37,15 +38,16 @@ def window_columns(
 
 
 def is_by_clock(node: Node) -> bool:
-    """Whether the windows that rows are in are those of processing time."""
+    """Whether the rows' windows are in processing time."""
     windows = (part for part in walk(node) if isinstance(part, Windowing))
     nearest = next(windows, None)
     return nearest is not None and nearest.by_clock
 
 
 def time_of_window(edge: Edge, start: int) -> Column:
-    """The column that is the time of the window whose start stands in a column; where it was
-    left out, what it would be."""
+    """The time column of the window whose start is in this column; if it was dropped, what it
+    would be.
+    """
     window = edge.columns[start].window
     assert window is not None
     wanted = replace(window, says="time")

@@ -20,11 +20,12 @@ from tidemark.types import DataType
 @dataclass(frozen=True, kw_only=True)
 class WindowJoin(Join):
     """The pairs of rows with equal keys in the same window; `left_window` and `right_window` are
-    the columns of the window's start and end."""
+    the columns of the window's start and end.
+    """
 
     left_window: tuple[int, int]
     right_window: tuple[int, int]
-    time_type: DataType  # of the time that the windows are by
+    time_type: DataType  # the type of the windows' time
 
     @property
     def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:

@@ -18,14 +18,14 @@ RANK = "$rank"
 
 @dataclass(frozen=True, slots=True)
 class WindowOrder:
-    """A column that the rows of a window are ordered by."""
+    """A column by which the rows of a window are ordered."""
 
     column: int
     descending: bool
     nulls_last: bool
 
     def words(self, names: tuple[str, ...]) -> str:
-        """As ORDER BY writes it; null is the smallest value where nothing else is said."""
+        """As in ORDER BY; by default NULL is the smallest value."""
         as_usual = self.nulls_last == self.descending
         nulls = "" if as_usual else f" NULLS {'LAST' if self.nulls_last else 'FIRST'}"
         return names[self.column] + (" DESC" if self.descending else "") + nulls
@@ -33,10 +33,11 @@ class WindowOrder:
 
 @dataclass(frozen=True)
 class WindowRank(Unary, Stateful):
-    """Of each key and window the rows `low` to `high` in an order, with their number behind.
+    """The rows `low` to `high` of each key and window in an order, followed by their number.
 
-    `bounds` are the columns of the window's start and end. Of rows in one place the first to
-    arrive is the first, or the last, if `newest_first`.
+    `bounds` are the columns of the window's start and end. Among equals, the first to arrive is
+    first, or
+    the last if `newest_first`.
     """
 
     keys: tuple[int, ...]
@@ -45,7 +46,7 @@ class WindowRank(Unary, Stateful):
     low: int
     high: int
     newest_first: bool
-    time_type: t.DataType  # of the time that the windows are by
+    time_type: t.DataType  # the type of the windows' time
 
     def _edge(self) -> Edge:
         return self.input.edge.with_columns([Column(RANK, t.BigInt(nullable=False))])

@@ -1,5 +1,6 @@
-"""ROW_NUMBER() in a sub-query with a condition on the number around it: one row of each key, or
-the first few. It is bound once; then a table of rules says what kind of ranking it is."""
+"""ROW_NUMBER() in a subquery with a condition on the number around it: one row of each key, or
+the first few. It is bound once; then a table of rules decides what kind of ranking it is.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from tidemark.errors import Span
 from tidemark.plan.bind.ranks import in_windows, keep_first, keep_last
 from tidemark.plan.bind.ranks.not_yet import refusal
 from tidemark.plan.bind.ranks.numbered import Numbered, bound, find
-from tidemark.plan.bind.ranks.rule import Rule
+from tidemark.plan.bind.ranks.rule import RankRule
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref
 from tidemark.plan.features import refuse_what_cannot_run
@@ -20,16 +21,16 @@ from tidemark.plan.select_list import project_select
 
 __all__ = ["RULES", "bind", "find"]
 
-# The first that applies.
+# The first rule that applies.
 RULES: Final = (
-    Rule("window rank", in_windows.applies, in_windows.plan),
-    Rule("keep first", keep_first.applies, keep_first.plan),
-    Rule("keep last", keep_last.applies, keep_last.plan),
+    RankRule("window rank", in_windows.applies, in_windows.plan),
+    RankRule("keep first", keep_first.applies, keep_first.plan),
+    RankRule("keep last", keep_last.applies, keep_last.plan),
 )
 
 
 def bind(numbered: Numbered, context: Context) -> Relation:
-    """What the outer SELECT sees: the columns of the inner query, of the wanted rows only."""
+    """The output of the outer SELECT: the columns of the inner query, of the wanted rows only."""
     rank = bound(numbered, context)
     rule = next((rule for rule in RULES if rule.applies(rank)), None)
     if rule is None:
@@ -43,13 +44,13 @@ def bind(numbered: Numbered, context: Context) -> Relation:
 
 
 def _visible(scope: Scope, ranked: Node) -> list[Visible]:
-    """The columns of the relation, and what the ranking added."""
+    """The columns of the relation, and those that the ranking added."""
     added = ranked.edge.columns[len(scope.visible) :]
     return [*scope.visible, *(Visible((), column) for column in added)]
 
 
 class _RankedScope(Scope):
-    """A scope in which `*` leaves out what the user did not write."""
+    """A scope in which `*` omits what the user did not write."""
 
     def star(self, table: tuple[str, ...], at: Span | None) -> list[Ref]:
         return [ref for ref in super().star(table, at) if not ref.name.startswith("$")]

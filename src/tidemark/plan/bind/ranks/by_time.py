@@ -1,4 +1,4 @@
-"""Rankings of which only the first row counts, by a time attribute: deduplication."""
+"""Rankings by a time attribute of which only the first row counts: deduplication."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from tidemark.plan.expressions import Ref
 
 
 def is_deduplication(rank: BoundRank, *, descending: bool) -> bool:
-    """Whether one row of each key is kept, by time in this direction, of rows that are only
-    inserted."""
+    """Whether it keeps one row per key, by time in this direction, of append-only rows."""
     if not rank.is_first_only or len(rank.order) != 1 or rank.rows.edge.changes:
         return False
     [by] = rank.order
@@ -18,7 +17,7 @@ def is_deduplication(rank: BoundRank, *, descending: bool) -> bool:
 
 
 def places(rank: BoundRank) -> tuple[tuple[int, ...], int]:
-    """Where the keys and the time of a deduplication are."""
+    """The positions of a deduplication's keys and time."""
     [by] = rank.order
     assert isinstance(by.value, Ref)
     return tuple(key.index for key in rank.keys if isinstance(key, Ref)), by.value.index

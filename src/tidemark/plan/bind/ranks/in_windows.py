@@ -63,7 +63,7 @@ def _says(node: Node, place: int) -> str | None:
 
 
 def _is_deduplication(rank: BoundRank) -> bool:
-    """Whether the newest row by time is kept: of several the last to arrive, as in Flink."""
+    """Whether the newest row by time is kept: among equals, the last to arrive, as in Flink."""
     if not rank.is_first_only or len(rank.order) != 1 or not rank.order[0].descending:
         return False
     column = rank.column(rank.order[0].value)
@@ -71,7 +71,7 @@ def _is_deduplication(rank: BoundRank) -> bool:
 
 
 def _with_columns(node: Node, values: list[Expression]) -> tuple[Node, list[int]]:
-    """The node with the values as columns, behind those it has, and where they are."""
+    """The node with the values as additional columns, and the positions of those."""
     expressions: list[Expression] = list(node.edge.refs)
     names = list(node.edge.names)
     places = []

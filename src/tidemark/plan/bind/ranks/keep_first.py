@@ -13,6 +13,6 @@ def applies(rank: BoundRank) -> bool:
 
 
 def plan(rank: BoundRank) -> Ranked:
-    """The first row of each key, which nothing replaces."""
+    """The first row of each key, which is never replaced."""
     keys, time = places(rank)
     return Ranked(KeepFirst(rank.rows, keys, time), always_one())

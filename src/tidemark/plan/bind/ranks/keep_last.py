@@ -1,7 +1,7 @@
 """Keep-last deduplication: `ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) ... rn = 1`.
 
-Over an append-only stream this is how a versioned table is declared as a view: its key is the
-partition's and its time attribute the one it is ordered by, both inferred.
+Over an append-only stream, this declares a versioned table as a view: its key is the partition key
+and its time attribute the one it is ordered by, both inferred.
 """
 
 from __future__ import annotations

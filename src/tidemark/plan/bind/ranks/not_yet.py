@@ -8,7 +8,7 @@ from tidemark.errors import NotSupported
 from tidemark.plan.bind.ranks.numbered import BoundRank
 from tidemark.plan.expressions import Ref
 
-# From the particular to the general: what it is, whether it is that, and what can be done.
+# From the specific to the general: a name, a test for it, and a hint.
 _NOT_YET: tuple[tuple[str, Callable[[BoundRank], bool], str | None], ...] = (
     ("ROW_NUMBER() over rows that are updated or deleted", lambda r: r.rows.edge.changes, None),
     ("ROW_NUMBER() without PARTITION BY", lambda rank: not rank.keys, None),

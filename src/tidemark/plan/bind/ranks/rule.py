@@ -1,4 +1,4 @@
-"""One kind of ranking: what it is recognized by, and what it plans."""
+"""One kind of ranking: how it is recognized, and its plan."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from tidemark.plan.nodes import Node
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The rows that are left, with the columns of the input first, and what stands for
-    ROW_NUMBER() over them."""
+    """The remaining rows, with the columns of the input first, and the expression for
+    ROW_NUMBER() over them.
+    """
 
     node: Node
     number: exp.Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A kind of ranking. Of the rules in the table the first that applies plans it."""
+class RankRule:
+    """A kind of ranking. The first rule in the table that applies plans it."""
 
     name: str
     applies: Callable[[BoundRank], bool]
@@ -32,5 +33,5 @@ class Rule:
 
 
 def always_one() -> exp.Expression:
-    """The number of rows that are all the first."""
+    """The row number if all rows are first."""
     return exp.Cast(this=exp.Literal.number(1), to=nodes.TypeNode(type=t.BigInt(nullable=False)))
