@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.sink_files import written_rows
 from tests.waiting import wait_until
 
 SCRIPT = """
@@ -78,11 +79,7 @@ class LiveOrders:
 
     def written(self) -> dict[int, int | None]:
         """Each order's rate, from the sink; an order that is there twice is an error."""
-        rows = [
-            json.loads(line)
-            for file in self.sink.glob("part-*")
-            for line in file.read_text().splitlines()
-        ]
+        rows = written_rows(self.sink)
         found = {row["id"]: row.get("rate") for row in rows}
         assert len(found) == len(rows), f"an order was written twice: {rows}"
         return found

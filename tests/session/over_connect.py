@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import tidemark
+from tests.sink_files import written_lines
 from tests.waiting import wait_until
 
 
@@ -64,7 +65,7 @@ def joined_by_a_job(folder: Path) -> list[str]:
         numbers = [operator.rows_in, operator.rows_out, operator.late, operator.waiting]
         say(operator.name, [*numbers, operator.state_rows > 0, operator.state_bytes > 0])
         say("watermark", operator.watermark)
-    return written(folder / "s")
+    return sorted(written_lines(folder / "s"))
 
 
 def say_what_unbounded_windows_tell(session: tidemark.Session, folder: Path) -> None:
@@ -96,18 +97,13 @@ def say_what_unbounded_windows_tell(session: tidemark.Session, folder: Path) -> 
         wait_until(lambda number=number: both.progress().rows_in >= 2 * number)
         wait_until(lambda number=number: len(over.rows()) == number)
     wait_until(lambda: early.rows() == [{"s": 6}])
-    wait_until(lambda: written(folder / "lates"))
+    wait_until(lambda: written_lines(folder / "lates"))
     for live in (early, over):
         live.stop()
     both.stop()
     say("early", early.rows())
     say("over", [row["v"] for row in over.rows()])
-    say("late", written(folder / "lates"))
-
-
-def written(folder: Path) -> list[str]:
-    files = [f for f in folder.rglob("*") if f.is_file() and f.name[0] not in "._"]
-    return sorted(line for file in files for line in file.read_text().split())
+    say("late", written_lines(folder / "lates"))
 
 
 def say(what: str, value: object) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidemark
+from tests.sink_files import written_rows
 
 from .stories import Story, table_of
 
@@ -103,15 +104,10 @@ def test_rows_behind_the_watermark_are_told_as_late(spark: SparkSession, tmp_pat
     )
     result.job.wait()
 
-    firsts, lates = (written(tmp_path / name) for name in ("firsts", "lates"))
+    firsts, lates = (written_rows(tmp_path / name) for name in ("firsts", "lates"))
     assert sorted((line["id"], line["who"]) for line in firsts) == [
         (1, "ann"),
         (2, "bob"),
         (4, "cy"),
     ]
     assert [tuple(line.values()) for line in lates] == [(3, "keep-first of who")]
-
-
-def written(folder: Path) -> list[dict[str, object]]:
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name[0] not in "._"]
-    return [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]

@@ -6,11 +6,12 @@ import json
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 import tidemark
+from tests.sink_files import written_rows
 from tidemark.session.session import Session
 
 if TYPE_CHECKING:
@@ -49,11 +50,6 @@ def session(spark: SparkSession, tmp_path: Path) -> Session:
     return made
 
 
-def written(folder: Path, name: str) -> list[dict[str, Any]]:
-    files = [p for p in (folder / name).rglob("*") if p.is_file() and p.name[0] not in "._"]
-    return [json.loads(line) for p in files for line in p.read_text("utf-8").splitlines()]
-
-
 def test_rows_dropped_and_rows_counted_are_all_rows(session: Session, tmp_path: Path):
     result = session.sql(
         f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts {TUMBLE}; INSERT INTO lates "
@@ -61,7 +57,7 @@ def test_rows_dropped_and_rows_counted_are_all_rows(session: Session, tmp_path: 
     )
     result.job.wait()
 
-    late = sorted(written(tmp_path, "lates"), key=lambda row: row["v"])
+    late = sorted(written_rows(tmp_path / "lates"), key=lambda row: row["v"])
     of_window = {"operator": "window-aggregate of k, TUMBLE(size 10 s)"}
     assert late == [
         {
@@ -79,7 +75,7 @@ def test_rows_dropped_and_rows_counted_are_all_rows(session: Session, tmp_path: 
             "late_by": 20000,
         },
     ]
-    counted = sum(row["n"] for row in written(tmp_path, "counts"))
+    counted = sum(row["n"] for row in written_rows(tmp_path / "counts"))
     assert counted + len(late) == sum(1 for _, v, _ in ROWS if v != 2)
 
     operators = {one.name: one for one in result.progress().operators}
@@ -95,8 +91,8 @@ def test_sessions_tell_what_they_drop_beside_other_windows(session: Session, tmp
         "FROM ev$late; END"
     ).job.wait()
 
-    late = Counter(row["operator"].split(", ")[1] for row in written(tmp_path, "lates"))
-    counted = sum(row["n"] for row in written(tmp_path, "counts"))
+    late = Counter(row["operator"].split(", ")[1] for row in written_rows(tmp_path / "lates"))
+    counted = sum(row["n"] for row in written_rows(tmp_path / "counts"))
     assert late == {"TUMBLE(size 10 s)": 2, "SESSION(gap 3 s)": 1}
     assert counted + late.total() == len(ROWS) + len(ROWS) - 1
 
@@ -110,9 +106,9 @@ def test_rows_that_come_too_late_for_their_session_are_late_where_nothing_is_agg
         "lates SELECT v, late_operator, late_time, late_watermark, late_by FROM ev$late; END"
     ).job.wait()
 
-    late = [(row["v"], row["operator"]) for row in written(tmp_path, "lates")]
+    late = [(row["v"], row["operator"]) for row in written_rows(tmp_path / "lates")]
     assert late == [(6, "session-window of k, SESSION(gap 3 s)")]
-    assert sorted(row["n"] for row in written(tmp_path, "counts")) == [1, 2, 3, 4, 5, 7]
+    assert sorted(row["n"] for row in written_rows(tmp_path / "counts")) == [1, 2, 3, 4, 5, 7]
 
 
 def test_without_windows_a_row_at_or_behind_the_watermark_is_late(session: Session):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
+from tests.sink_files import written_rows
 from tests.waiting import wait_until
 from tidemark import Session
 from tidemark.session.verify import verify
@@ -44,9 +45,7 @@ def put(folder: Path, table: str, name: str, *rows: dict[str, object]) -> None:
 
 
 def written(folder: Path) -> dict[int, int | None]:
-    files = (folder / "out").glob("part-*")
-    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-    return {row["id"]: row.get("rate") for row in rows}
+    return {row["id"]: row.get("rate") for row in written_rows(folder / "out")}
 
 
 def test_orders_wait_for_all_rates_of_a_bounded_table_as_a_stream_and_as_a_batch(session, tmp_path):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import tidemark
+from tests.sink_files import written_lines
 from tests.waiting import PATIENCE_SECONDS
 from tidemark import Session, TidemarkError
 
@@ -119,13 +120,7 @@ def test_a_stream_resumes_from_its_checkpoint(spark, tmp_path):
             """
         )
         session.sql("INSERT INTO snk SELECT id FROM src").job.wait()
-        files = sorted(sink.rglob("*"))
-        return sorted(
-            line
-            for f in files
-            if f.is_file() and f.name[0] not in "._"
-            for line in f.read_text().split()
-        )
+        return sorted(written_lines(sink))
 
     (source / "a.json").write_text('{"id": 1}\n')
     assert run_once() == ['{"id":1}']

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
+from tests.sink_files import written_rows
 from tidemark import Session
 from tidemark.session.verify import verify
 
@@ -155,8 +156,7 @@ def test_a_stream_waits_for_the_watermark_and_goes_on_after_a_restart(spark, tmp
 
 
 def written(folder: Path) -> dict[int, int]:
-    files = [f for f in folder.rglob("*") if f.is_file() and f.name[0] not in "._"]
-    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    rows = written_rows(folder)
     assert len({row["id"] for row in rows}) == len(rows), "a row was written twice"
     return {row["id"]: row["rate"] for row in rows}
 

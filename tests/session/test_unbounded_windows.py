@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tidemark
+from tests.sink_files import written_rows
 from tests.waiting import wait_until
 from tidemark.session.session import Session
 
@@ -48,8 +49,7 @@ class World:
         hidden.rename(self.folder / "ev" / f"{self.files:03}.json")
 
     def written(self, name: str) -> list[dict[str, Any]]:
-        files = [p for p in (self.folder / name).rglob("part-*") if p.is_file()]
-        return [json.loads(line) for p in files for line in p.read_text("utf-8").splitlines()]
+        return written_rows(self.folder / name)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ under a global name; the client fetches it by that name and removes it.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import uuid
@@ -56,7 +57,9 @@ class Fetcher:
         except Exception as problem:
             # Nobody else sees this thread; the run reports it as its own failure.
             self.problem = problem
-            query.stop()
+            # The server may be gone, which is what the first problem says.
+            with contextlib.suppress(Exception):
+                query.stop()
         finally:
             self.ended.set()
 
