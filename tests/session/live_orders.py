@@ -13,7 +13,9 @@ from pathlib import Path
 from tests.sink_files import written_rows
 from tests.waiting import wait_until
 
+# Few key groups: each is called in each micro-batch.
 SCRIPT = """
+SET 'pipeline.max-parallelism' = '6';
 CREATE TABLE orders (
   id INT, currency STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
 ) WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/orders',
@@ -53,6 +55,7 @@ class LiveOrders:
         self.checkpoint = folder / "checkpoint"
         for table in ("orders", "rates"):
             (folder / table).mkdir(parents=True)
+        self.log = folder / "command.log"
         self.script = folder / "job.sql"
         self.script.write_text(SCRIPT.format(folder=folder))
 
@@ -99,10 +102,15 @@ class LiveOrders:
 
     def wait_until_out(self, alive: Callable[[], bool] = lambda: True) -> None:
         """Until all orders are written that are due."""
-        self.wait_for(lambda: len(self.written()) >= self.due(), alive)
+        wait_until(lambda: len(self.written()) >= self.due(), self._seen, alive, every=0.05)
 
-    def wait_for(self, happened: Callable[[], bool], alive: Callable[[], bool]) -> None:
-        wait_until(happened, self.written, alive, every=0.001)
+    def wait_for_staged_files(self, alive: Callable[[], bool]) -> None:
+        """Until a batch writes, which is over soon."""
+        wait_until(lambda: any(self.sink.glob(".staging-*")), self._seen, alive, every=0.001)
+
+    def _seen(self) -> str:
+        log = self.log.read_text("utf-8") if self.log.exists() else ""
+        return f"{self.written()}, and {log[-3000:]}"
 
 
 def _time(second: int) -> str:

@@ -17,6 +17,7 @@ from tests.waiting import wait_until
 
 def main(folder: Path) -> None:
     session = tidemark.connect(spark_config={"spark.sql.shuffle.partitions": "2"})
+    session.sql("SET 'pipeline.max-parallelism' = '4'")
     say("client", type(session.spark).__module__)
     say("query", session.sql("SELECT 2147483647 + 1 AS w, 'a' || 'b' AS s").rows())
 
@@ -45,6 +46,7 @@ def joined_by_a_job(folder: Path) -> list[str]:
         lines = [{"k": "a", "v": v, "ts": f"2024-01-01 00:00:{s:02}"} for v, s in rows]
         (folder / table / "a.json").write_text("\n".join(map(json.dumps, lines)) + "\n")
     session = tidemark.connect(checkpoint=folder / "checkpoint")
+    session.sql("SET 'pipeline.max-parallelism' = '4'")
     columns = "k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
     files = "'connector' = 'filesystem', 'format' = 'json', 'path' = '{}'"
     session.sql(

@@ -13,10 +13,10 @@ from .live_orders import LiveOrders
 
 
 class Process:
-    """A process and those that belong to it. What it says goes into a file, if one is given."""
+    """A process and those that belong to it. What it prints is added to a file, if one is given."""
 
     def __init__(self, command: Sequence[str], log: Path | None = None, **environment: str) -> None:
-        with (log or Path(os.devnull)).open("wb") as output:
+        with (log or Path(os.devnull)).open("ab") as output:
             self._process = subprocess.Popen(
                 command,
                 stdout=output,
@@ -30,17 +30,15 @@ class Process:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """End them all at once: nothing is written, closed or told any more."""
+        """End them all at once: nothing more is written, closed or reported."""
         if self.alive():
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 
 
-def run_command(
-    orders: LiveOrders, settings: Mapping[str, str], log: Path | None = None
-) -> Process:
+def run_command(orders: LiveOrders, settings: Mapping[str, str]) -> Process:
     """`tidemark run` over the orders' script; a Spark that it starts belongs to it."""
     command = [sys.executable, "-m", "tidemark", "run", str(orders.script)]
     command += ["--checkpoint", str(orders.checkpoint)]
     command += [f"--set={key}={value}" for key, value in settings.items()]
-    return Process(command, log)
+    return Process(command, orders.log)

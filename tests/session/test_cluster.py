@@ -99,18 +99,18 @@ def test_a_worker_that_is_killed_and_a_job_that_moves_take_no_row_with_them(clus
         **java.ON_DRIVER,
         **java.ON_EXECUTORS,
     }
-    command = run_command(orders, settings, tmp_path / "command.log")
+    command = run_command(orders, settings)
     try:
         orders.deliver()
         orders.wait_until_out(command.alive)
         orders.deliver()
-        orders.wait_for(lambda: any(orders.sink.glob(".staging-*")), command.alive)
+        orders.wait_for_staged_files(command.alive)
         cluster.kill_a_worker()
         orders.wait_until_out(command.alive)
         # What is left of the cluster goes on where the whole of it was.
         command.kill()
         settings["spark.sql.shuffle.partitions"] = "5"
-        command = run_command(orders, settings, tmp_path / "command.log")
+        command = run_command(orders, settings)
         orders.deliver()
         orders.wait_until_out(command.alive)
     finally:

@@ -55,7 +55,7 @@ def killed_twice(orders: LiveOrders) -> set[str]:
 
         command = start_command(orders, 1)
         orders.deliver()
-        orders.wait_for(lambda: any(orders.sink.glob(".staging-*")), command.alive)
+        orders.wait_for_staged_files(command.alive)
         places.add(place_of_kill(orders, command))
 
         command = start_command(orders, 3)
