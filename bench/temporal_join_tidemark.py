@@ -89,8 +89,7 @@ def _register(session: tidemark.Session, workload: Workload, orders: Any, versio
     """The tables, computed from their row numbers.
 
     A stream has one more row past each table's end, a day later and for an account that has no
-    other
-    rows. It advances the watermark past all the others.
+    other rows. It advances the watermark past all the others.
     """
 
     def columns(count: int, key: str, milliseconds: str) -> tuple[str, str]:

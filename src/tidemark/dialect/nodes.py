@@ -149,8 +149,8 @@ class Unknown(exp.Expression, exp.Condition):
 
 
 class OuterValue(exp.Expression, exp.Condition):
-    """A value of the outer query inside a subquery's condition: the planner puts the left operand
-    of IN here.
+    """A value of the outer query inside a subquery's condition: the planner puts the left
+    operand of IN here.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
@@ -369,8 +369,8 @@ class PatternAnchor(exp.Expression):
 
 
 class PatternRepeat(exp.Expression):
-    """`a{2,5}?`: `this` from `least` to `most` times (`most` is None if unbounded); `greedy` unless
-    a question mark follows. `*`, `+` and `?` are 0 to any, 1 to any, 0 to 1.
+    """`a{2,5}?`: `this` from `least` to `most` times (`most` is None if unbounded); `greedy`
+    unless a question mark follows. `*`, `+` and `?` are 0 to any, 1 to any, 0 to 1.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {

@@ -1,5 +1,5 @@
-"""Entry points of the parser: SQL text in, typed values out; every failure is an `SqlError` with a
-location.
+"""Entry points of the parser: SQL text in, typed values out; every failure is an `SqlError` with
+a location.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The statements of a script as typed values.
 
-Queries and scalar expressions inside are sqlglot trees (see `nodes.py`). Every value that an
-error may have to point at has the `Span` of its source.
+Queries and scalar expressions inside are sqlglot trees (see `nodes.py`). Every value that an error
+may have to point at has the `Span` of its source.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The built-in scalar functions and operators, by name.
 
-Each module in this folder declares one theme as a flat table `FUNCTIONS`; names that Flink has
-and Tidemark does not are in `NOT_YET`, with the reason.
+Each module in this folder declares one theme as a flat table `FUNCTIONS`; names that Flink has and
+Tidemark does not are in `NOT_YET`, with the reason.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ AVERAGE_SCALE = 6
 
 @dataclass(frozen=True, slots=True)
 class AggregateFunction:
-    """An aggregate function. If it is `never_null`, it has a value even for no rows; the others are
-    NULL then, whatever their arguments.
+    """An aggregate function. If it is `never_null`, it has a value even for no rows; the others
+    are NULL then, whatever their arguments.
     """
 
     function: Function

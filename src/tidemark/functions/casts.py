@@ -87,8 +87,7 @@ def write_cast(
     """The value `sql` of type `source` converted to `target`; unchanged if the types are the same.
 
     A value that cannot be converted fails the job with the value and the type, or is NULL if
-    `safe`.
-    `zone` is the session time zone of TIMESTAMP_LTZ, which is Spark's session zone too.
+    `safe`. `zone` is the session time zone of TIMESTAMP_LTZ, which is Spark's session zone too.
     """
     check_precision(target)
     if isinstance(source, t.Null):

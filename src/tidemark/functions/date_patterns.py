@@ -1,8 +1,8 @@
 """Java's date patterns, as DATE_FORMAT takes them, in Spark SQL.
 
 Spark's own `date_format` takes a TIMESTAMP, which moves a local time out of the missing hour in
-spring, and it lacks some letters. So a pattern is split: what Spark formats correctly goes to
-Spark in one piece, the rest is assembled from fields.
+spring, and it lacks some letters. So a pattern is split: what Spark formats correctly goes to Spark
+in one piece, the rest is assembled from fields.
 """
 
 from __future__ import annotations

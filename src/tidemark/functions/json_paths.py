@@ -1,8 +1,8 @@
 """JSON paths as Flink 2.3 interprets them: those of the Jayway library, with `lax` or `strict`.
 
-A path is a tuple of steps, each of which leads from one value to others. A *definite* path leads
-to at most one value; after a step that can find several, the result is a list of all matches.
-Filters (`[?(...)]`) are rejected: Flink 2.3 fails on them too.
+A path is a tuple of steps, each of which leads from one value to others. A *definite* path leads to
+at most one value; after a step that can find several, the result is a list of all matches. Filters
+(`[?(...)]`) are rejected: Flink 2.3 fails on them too.
 """
 
 from __future__ import annotations

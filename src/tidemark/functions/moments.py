@@ -1,8 +1,8 @@
 """Spark SQL that computes with instants and local times regardless of time zones.
 
-Spark shifts a TIMESTAMP_NTZ that falls into the missing hour in spring whenever it passes through
-a TIMESTAMP, as in TIMESTAMPDIFF, and counts days of a TIMESTAMP by the session's calendar. Flink
-does neither: it computes in UTC and shows the result in the session's zone.
+Spark shifts a TIMESTAMP_NTZ that falls into the missing hour in spring whenever it passes through a
+TIMESTAMP, as in TIMESTAMPDIFF, and counts days of a TIMESTAMP by the session's calendar. Flink does
+neither: it computes in UTC and shows the result in the session's zone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Python functions that may fail: a failure is a value until Spark uses the result.
 
-Spark calls a Python function for all rows of a batch, even for those for which a CASE takes
-another branch or an earlier operand of AND is false. So the function must not fail itself. It
-returns a ROW of the value and the failure, and the expression that takes the value out fails.
+Spark calls a Python function for all rows of a batch, even for those for which a CASE takes another
+branch or an earlier operand of AND is false. So the function must not fail itself. It returns a ROW
+of the value and the failure, and the expression that takes the value out fails.
 """
 
 from __future__ import annotations

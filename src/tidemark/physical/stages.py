@@ -33,10 +33,8 @@ class Watermark:
     """The rows of a source, all of which must have an event time.
 
     If `declared`, Spark follows the watermark from here on, in a column that travels with the rows.
-    With
-    `stamps`, each row has the watermark before it. `end` is the number of the marker that announces
-    the
-    end of a bounded stream.
+    With `stamps`, each row has the watermark before it. `end` is the number of the marker that
+    announces the end of a bounded stream.
     """
 
     node: AssignWatermark
@@ -57,8 +55,7 @@ class InputWatermark:
     that travels with the rows, if that is `followed`.
 
     If it is not `declared` below, the operator declares it, on few packed rows instead of many;
-    `end` is
-    then the number of the marker that announces the end of the input.
+    `end` is then the number of the marker that announces the end of the input.
     """
 
     behind_ms: int = 0
@@ -72,21 +69,16 @@ class Input:
     """One input of an operator, and the exchange before it.
 
     Rows are packed into columns and exchanged by the hash of `keys`; without keys, all rows have
-    the same
-    key. `time` is their event-time column, which only the operator sees unless it is `shown`. Input
-    from
-    another operator is `chained`: its rows are never late although they may be behind the
-    watermark.
+    the same key. `time` is their event-time column, which only the operator sees unless it is
+    `shown`. Input from another operator is `chained`: its rows are never late although they may be
+    behind the watermark.
 
     With `windows`, the operator assigns rows to these windows itself; the columns of window bounds
-    then
-    contain the rows' time. `end` is the number of a marker that only announces the end of the
-    input, for
-    operators that wait for the clock.
+    then contain the rows' time. `end` is the number of a marker that only announces the end of the
+    input, for operators that wait for the clock.
 
     Packed columns from another operator stay in columns all the way: workers hash the keys and pack
-    them
-    again, and Spark sees no rows.
+    them again, and Spark sees no rows.
     """
 
     stage: Stage
@@ -104,12 +96,10 @@ class Operator:
     """A stateful operator: the kernel of `node` over packed rows.
 
     `id` identifies it in checkpoints, metrics and EXPLAIN, and stays the same as long as the
-    operators of
-    its kind are the same, in the same order. It emits the columns of `edge`; `output` says which
-    columns
-    of its inputs these are, if it passes input columns on. It holds back watermarks by
-    `held_back_ms`,
-    because its input may be that far behind them, and checks the clock every `tick_ms`.
+    operators of its kind are the same, in the same order. It emits the columns of `edge`; `output`
+    says which columns of its inputs these are, if it passes input columns on. It holds back
+    watermarks by `held_back_ms`, because its input may be that far behind them, and checks the
+    clock every `tick_ms`.
     """
 
     id: str

@@ -64,8 +64,7 @@ class Planner:
         """The plan of a query or INSERT. Raises PlanError, NotSupported, OptionError.
 
         `windows` decides when windows emit results, and `dry_run` in which mode the plan will run
-        without its
-        sinks, regardless of the statement and options.
+        without its sinks, regardless of the statement and options.
         """
         mode: Mode = dry_run or ("batch" if self.options.batch else "streaming")
         context = Context(

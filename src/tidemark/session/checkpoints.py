@@ -31,8 +31,7 @@ class StateOutcome:
     """What happens to an operator's state, or to a job without state, if a script resumes.
 
     `kept`: it is used. `rebuilt`: there is none yet, and it starts empty. `lost`: nothing in the
-    script
-    uses it. `refused`: the job would not start.
+    script uses it. `refused`: the job would not start.
     """
 
     job: str

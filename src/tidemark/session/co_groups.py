@@ -123,10 +123,8 @@ class CoGrouped(_Windowed):
         """The rows that the function returns for each key and window.
 
         It is called with a dict of the key, `window_start` and `window_end`, and the rows of both
-        sides in
-        order of arrival as pandas frames, one of which may be empty. It returns a frame with the
-        columns of
-        `schema` and any number of rows, or None. NULLs are keys like any other.
+        sides in order of arrival as pandas frames, one of which may be empty. It returns a frame
+        with the columns of `schema` and any number of rows, or None. NULLs are keys like any other.
         """
         session = self._session()
         return session.dataframe(self._group(session, function, _columns_of(schema)))
@@ -184,11 +182,9 @@ def co_group(
     """The rows that a function returns for the rows of both sides with one key in one window.
 
     The window's `on` is the time of the left side, and of the right one unless `right_time` is
-    given;
-    sessions are built from the rows of both sides together. The function is called when the
-    watermark
-    closes the window, as in `CoGrouped.apply`. `watermarks` is how late rows may arrive, as in
-    `{"left": "5 seconds"}`. The result streams if an input does.
+    given; sessions are built from the rows of both sides together. The function is called when the
+    watermark closes the window, as in `CoGrouped.apply`. `watermarks` is how late rows may arrive,
+    as in `{"left": "5 seconds"}`. The result streams if an input does.
     """
     keys = (on,) if isinstance(on, str) else tuple(on)
     sides = _both(left, right, window, right_time, watermarks)
@@ -208,16 +204,13 @@ def window_join(
     """The rows of both sides with equal keys in the same window, when the watermark closes it.
 
     The window's `on` is the time of the left side, and of the right one unless `right_time` is
-    given.
-    `watermarks` is how late rows may arrive, as in `{"left": "5 seconds"}`. The result streams if
-    an
-    input does.
+    given. `watermarks` is how late rows may arrive, as in `{"left": "5 seconds"}`. The result
+    streams if an input does.
 
     The columns are those of `left`, those of `right` that are not in `on`, then `window_start` and
     `window_end`; keys and windows of a right or full join come from whichever side has them. Semi
-    and
-    anti joins return the columns of `left` and the window. Sessions are built from the rows of both
-    sides together, and only support `inner` joins.
+    and anti joins return the columns of `left` and the window. Sessions are built from the rows of
+    both sides together, and only support `inner` joins.
     """
     if how not in HOWS:
         raise PlanError(f"how='{how}' is not a window join", hint=f"use one of {HOWS}")

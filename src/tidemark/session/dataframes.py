@@ -33,12 +33,9 @@ def temporal_join(
 
     `right` contains versions: the valid one for each key in `on` is the row with the greatest
     `right_time` that is not after `left_time`. The result streams if an input does, and a row is
-    then
-    emitted as soon as the watermark guarantees that its version cannot change. `watermarks` is how
-    late
-    rows may arrive, as in `{"left": "5 seconds", "right": "1 minute"}`; `right_kind` names a column
-    of
-    row kinds (`+I`, `-U`, `+U`, `-D`) if `right` is a changelog.
+    then emitted as soon as the watermark guarantees that its version cannot change. `watermarks` is
+    how late rows may arrive, as in `{"left": "5 seconds", "right": "1 minute"}`; `right_kind` names
+    a column of row kinds (`+I`, `-U`, `+U`, `-D`) if `right` is a changelog.
 
     The columns are those of `left`, then those of `right` that are not in `on`.
     """
@@ -71,9 +68,8 @@ def window_aggregate(
 
     `select` contains SQL expressions over the columns of `group_by`, over aggregates such as
     `COUNT(*) AS n`, and over `window_start`, `window_end` and `window_time`. `watermark` is how
-    late
-    rows may arrive, as in `"5 seconds"`; `row_kind` names a column of row kinds if the frame is a
-    changelog. A window with early or late results produces a changelog, with the kinds in
+    late rows may arrive, as in `"5 seconds"`; `row_kind` names a column of row kinds if the frame
+    is a changelog. A window with early or late results produces a changelog, with the kinds in
     `row_kind`.
     """
     keys = [group_by] if isinstance(group_by, str) else list(group_by)

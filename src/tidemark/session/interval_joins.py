@@ -43,14 +43,11 @@ def interval_join(
 
     `right_time` must be in [`left_time` + lower, `left_time` + upper], where `between` are the two
     bounds: `("-10 seconds", "1 minute")`. An unmatched row is emitted, if `how` keeps it, when no
-    match
-    can arrive any more. `watermarks` is how late rows may arrive, as in `{"left": "5 seconds"}`.
-    The
-    result streams if an input does.
+    match can arrive any more. `watermarks` is how late rows may arrive, as in `{"left": "5
+    seconds"}`. The result streams if an input does.
 
     The columns are those of `left`, then those of `right` that are not in `on`; keys of a right or
-    full
-    join come from whichever side has them. Semi and anti joins return the columns of `left`.
+    full join come from whichever side has them. Semi and anti joins return the columns of `left`.
     """
     if how not in HOWS:
         raise PlanError(f"how='{how}' is not an interval join", hint=f"use one of {HOWS}")

@@ -31,10 +31,8 @@ class LiveTable:
     """A live table: rows are added, replaced and removed as the query's results change.
 
     It follows the query on a thread of its own from the moment it is created. A notebook that
-    displays
-    it shows the changes; `show()` does that in a terminal. For an append-only query it keeps the
-    newest
-    `keep` rows.
+    displays it shows the changes; `show()` does that in a terminal. For an append-only query it
+    keeps the newest `keep` rows.
     """
 
     def __init__(self, edge: Edge, start: Callable[[], ChangeStream], keep: int) -> None:

@@ -57,11 +57,9 @@ def connect(
     """A session with a catalog of its own.
 
     Without `spark`, a local Spark starts when the first query runs, unless one is already running
-    in
-    this process. If you pass a session, it is not changed: queries run on another one beside it.
+    in this process. If you pass a session, it is not changed: queries run on another one beside it.
     `options` are session options as in `SET 'key' = 'value'`; `checkpoint` is a folder from which
-    jobs
-    resume.
+    jobs resume.
 
     >>> import tidemark
     >>> session = tidemark.connect()
@@ -262,8 +260,7 @@ class Session:
         """Make a DataFrame, streaming or not, a temporary table of this session.
 
         `watermark` is an expression such as `ts - INTERVAL '5' SECOND`; `row_kind` names a column
-        with
-        `+I`, `-U`, `+U` or `-D` if the frame is a changelog.
+        with `+I`, `-U`, `+U` or `-D` if the frame is a changelog.
         """
         identifier = self.workspace.catalogs.identify(s.Name((name,)))
         table = table_of(identifier, frame, watermark, primary_key, row_kind)
@@ -287,8 +284,7 @@ class Session:
         """Make a Python function callable from SQL in this session.
 
         Types that are not given are read from its annotations. A vectorized function takes and
-        returns
-        Arrow arrays.
+        returns Arrow arrays.
         """
         self.workspace.declare_function(
             declare(
@@ -312,10 +308,9 @@ class Session:
         """Make a Python aggregate function callable from SQL in this session.
 
         It is a class, or an object, with `create_accumulator`, `accumulate` and `get_value` as in
-        Flink,
-        with `retract` for input that retracts rows, and optionally with `merge`; or a function that
-        takes
-        an Arrow array per argument, with the values of a group, and returns one value.
+        Flink, with `retract` for input that retracts rows, and optionally with `merge`; or a
+        function that takes an Arrow array per argument, with the values of a group, and returns one
+        value.
         """
         self.workspace.declare_function(
             declare(name, function, returns=returns, parameters=parameters, aggregate=True)
@@ -327,8 +322,7 @@ class Session:
         """Make a table or view callable with a time: `LATERAL TABLE(name(o.ts)) AS r`.
 
         With the event time of the left side it returns the version that was valid then; with its
-        processing
-        time, the version that is current when the left row arrives.
+        processing time, the version that is current when the left row arrives.
         """
         key = (primary_key,) if isinstance(primary_key, str) else tuple(primary_key)
         self.workspace.declare_temporal_function(TemporalFunction(name, table, time_attribute, key))

@@ -1,8 +1,7 @@
 """Details about a rejected row, attached to the exception that Spark raises.
 
 Spark's expressions can fail only with a string. The details are in it as JSON in hexadecimal
-digits,
-which nothing on the way breaks, truncates or mistakes for the end of the string.
+digits, which nothing on the way breaks, truncates or mistakes for the end of the string.
 """
 
 from __future__ import annotations

@@ -69,10 +69,8 @@ class Frame:
         """The rows with the value of the SQL, a STRING, as their fault unless they have one.
 
         Spark moves filters below expressions, puts constants of a filter into them, and so
-        evaluates them
-        for rows that the filter drops. A check that fails inside an expression would fail for such
-        rows. A
-        fault is a value: computing it has no effect.
+        evaluates them for rows that the filter drops. A check that fails inside an expression would
+        fail for such rows. A fault is a value: computing it has no effect.
         """
         kept = [name for name in self.kept if name != FAULT]
         fault = f"coalesce({FAULT}, {text})" if self.faulty else text
@@ -82,8 +80,7 @@ class Frame:
         """The rows without the fault column: the first row with a fault fails the job.
 
         For where rows leave Spark's expressions. Spark moves no filter across a nondeterministic
-        expression,
-        which is what `rand` is for; it is not evaluated for valid rows.
+        expression, which is what `rand` is for; it is not evaluated for valid rows.
         """
         if not self.faulty:
             return self

@@ -1,9 +1,8 @@
 """A gate between a stream's micro-batches and their consumer that can be closed.
 
 Spark stops a query in the middle of a micro-batch. A savepoint must not: what has been written
-would
-be written again. So the gate lets the micro-batch that is being delivered pass, and holds back the
-next one until the query has ended.
+would be written again. So the gate lets the micro-batch that is being delivered pass, and holds
+back the next one until the query has ended.
 """
 
 from __future__ import annotations

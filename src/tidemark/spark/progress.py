@@ -28,8 +28,7 @@ class OperatorProgress:
     """What a stateful operator has done since the job's start, and its state.
 
     `rows_in` and `late` have one number per input. `waiting` rows are emitted when the watermark,
-    as ISO
-    text in UTC, has reached them. State is that of the keys that have been touched.
+    as ISO text in UTC, has reached them. State is that of the keys that have been touched.
     """
 
     name: str

@@ -1,8 +1,7 @@
 """Batches of a streaming query on a Spark Connect server, brought to the client.
 
 The function that a stream calls for each batch runs on the server, so it can only register the
-batch
-under a global name; the client fetches it by that name and removes it.
+batch under a global name; the client fetches it by that name and removes it.
 """
 
 from __future__ import annotations
@@ -67,8 +66,7 @@ class Fetcher:
         """Fetch all batches since the last call.
 
         Spark only keeps the latest reports, so batches between are requested too. A report may also
-        name a
-        batch that has not run yet, while the stream is idle: it is left for later.
+        name a batch that has not run yet, while the stream is idle: it is left for later.
         """
         reported = [report["batchId"] for report in query.recentProgress]
         if not reported:

@@ -1,8 +1,7 @@
 """The modules of Python functions, sent to the workers that run them.
 
 A function is pickled as the name of its module, which a worker must be able to import: one on
-another
-machine, or in another folder, could not. Installed packages are not sent.
+another machine, or in another folder, could not. Installed packages are not sent.
 """
 
 from __future__ import annotations

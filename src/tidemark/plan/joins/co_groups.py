@@ -25,8 +25,7 @@ def bind_co_group(
     """The groups of two plans, each of which has a time attribute.
 
     Their rows are in windows already, or in sessions of `gap_ms`. `columns` are those that the
-    function
-    returns; without a function there are the columns of the pairs.
+    function returns; without a function there are the columns of the pairs.
     """
     if not keys[0] or len(keys[0]) != len(keys[1]):
         raise PlanError(

@@ -1,8 +1,7 @@
 """The logical plan: what a query means, as frozen values that answer for themselves.
 
 There is a file for each operator. It contains what only the operator knows: its output, what it
-needs
-of its inputs, its description, what it keeps, and when it considers a row late.
+needs of its inputs, its description, what it keeps, and when it considers a row late.
 """
 
 from tidemark.plan.nodes.aggregate_call import AggregateCall

@@ -22,8 +22,7 @@ class AssignWindows(Unary, Windowing):
     and time. With `last_only`, just the window that ends last.
 
     Sessions are those of the columns `keys`; their rows are emitted when the session is over,
-    because
-    only then are its start and end known.
+    because only then are its start and end known.
     """
 
     assigner: Assigner

@@ -146,13 +146,11 @@ class LateInput:
     """An input of an operator, and when the operator drops one of its rows as late.
 
     `time` is the column of the row's time; None is the time attribute of its table. The row is in
-    the
-    windows of `assigner` (sessions are those of the columns `keys`), or in the one whose start and
-    end are
-    in the columns `given`; without windows it is late at or behind the watermark. That watermark is
-    `held_back_ms` behind those of the rows and of the `other` input, if the operator has two.
-    Sessions may
-    be built together with the rows of `shared`, which has their keys followed by their time.
+    the windows of `assigner` (sessions are those of the columns `keys`), or in the one whose start
+    and end are in the columns `given`; without windows it is late at or behind the watermark. That
+    watermark is `held_back_ms` behind those of the rows and of the `other` input, if the operator
+    has two. Sessions may be built together with the rows of `shared`, which has their keys followed
+    by their time.
     """
 
     rows: Node

@@ -26,10 +26,8 @@ class CoGroup(TwoSided):
     `columns`; without a function, the pairs: both rows, and the window's start and end.
 
     The windows are those of the columns `left_window` and `right_window`, or sessions of `gap_ms`
-    built
-    from the times of both sides. The function gets the keys and the window's bounds as a dict, and
-    both
-    sides' rows as pandas frames.
+    built from the times of both sides. The function gets the keys and the window's bounds as a
+    dict, and both sides' rows as pandas frames.
     """
 
     left_time: int

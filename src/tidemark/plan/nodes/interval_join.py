@@ -20,8 +20,7 @@ class IntervalJoin(Join):
     """The pairs of rows with equal keys and `left_time + lower <= right_time <= left_time + upper`.
 
     Rows are kept `slack_ms` longer than necessary. `drops_late` is the rule of the stream API for
-    rows
-    behind the watermark.
+    rows behind the watermark.
     """
 
     left_time: int

@@ -69,8 +69,7 @@ class Join(TwoSided, Picking):
     columns only.
 
     `nulls_equal` is, for each key, whether NULL equals NULL. A pair must also meet the `condition`,
-    which
-    is over the columns of both inputs.
+    which is over the columns of both inputs.
     """
 
     nulls_equal: tuple[bool, ...]

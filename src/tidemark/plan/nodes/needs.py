@@ -13,10 +13,8 @@ class Port:
     column whose event time it uses.
 
     With `stamps`, it can use the watermark before each row. `window` are the columns of the window
-    in
-    which the rows of a join match. An operator that goes `by_clock` must know the end of a bounded
-    input
-    even if that has no watermark.
+    in which the rows of a join match. An operator that goes `by_clock` must know the end of a
+    bounded input even if that has no watermark.
     """
 
     keys: tuple[int, ...]
@@ -32,10 +30,8 @@ class Needs:
     order.
 
     It holds back watermarks by `held_back_ms`, because its input may be that far behind them. Times
-    in
-    columns that are not `shown` are seen by nothing else, if known; columns are numbered across
-    both sides
-    of a join.
+    in columns that are not `shown` are seen by nothing else, if known; columns are numbered across
+    both sides of a join.
     """
 
     kind: str

@@ -20,8 +20,7 @@ class RegularJoin(Join):
     """The pairs of rows with equal keys while both rows exist, as a changelog.
 
     `why` is why it is not an interval join, if its condition compares times. With `at_end`, only
-    the pairs
-    at the end of the input are emitted.
+    the pairs at the end of the input are emitted.
     """
 
     why: str = ""

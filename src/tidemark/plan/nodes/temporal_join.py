@@ -18,10 +18,8 @@ class TemporalJoin(Join):
     """Each left row with the right version valid at its time.
 
     Without `right_time`, it is the version that is current when the left row arrives; with
-    `load_idle_ms`,
-    left rows wait until the right side has been silent for so long. If `retractions_overwrite`, a
-    `-U` ends
-    the version at its time.
+    `load_idle_ms`, left rows wait until the right side has been silent for so long. If
+    `retractions_overwrite`, a `-U` ends the version at its time.
     """
 
     how: Literal["inner", "left"]

@@ -36,8 +36,7 @@ class WindowRank(Unary, Stateful):
     """The rows `low` to `high` of each key and window in an order, followed by their number.
 
     `bounds` are the columns of the window's start and end. Among equals, the first to arrive is
-    first, or
-    the last if `newest_first`.
+    first, or the last if `newest_first`.
     """
 
     keys: tuple[int, ...]
