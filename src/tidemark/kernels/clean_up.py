@@ -1,7 +1,7 @@
-"""Forgetting keys that nobody asks for: `table.exec.state.ttl`.
+"""Expires idle keys: `table.exec.state.ttl`.
 
-A key has at most one clean-up timer, in processing time. Every access makes sure that it is
-far enough away; when it comes, all state of the key goes.
+A key has at most one clean-up timer, in processing time. Every access makes sure that it is far
+enough away; when it fires, all state of the key is removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_TIMER = -1
 class Retention:
     """How long the state of a key is kept after the last access to it, in milliseconds.
 
-    A timer that is at least `shortest` away is left alone, others move to `longest` away: a
+    A timer that is at least `shortest` away is not changed, others are moved to `longest` away: a
     busy key moves its timer once per difference of the two, not with every row.
     """
 
@@ -37,7 +37,7 @@ class Retention:
 
     @classmethod
     def of(cls, ttl: int) -> Retention:
-        """The bounds that `table.exec.state.ttl` stands for."""
+        """The bounds for a value of `table.exec.state.ttl`."""
         return cls(ttl, ttl * 3 // 2)
 
     def renewed(self, timers: Longs, now: int) -> Longs:
@@ -55,7 +55,7 @@ class CleanUp:
     compaction: Compaction
 
     def expired(self, state: State, rows: pl.DataFrame, now: int) -> tuple[pl.DataFrame, State]:
-        """The keys whose timer has come, and the state without their timers.
+        """The keys whose timer has fired, and the state without their timers.
 
         `rows` are any with columns for the keys.
         """
@@ -63,7 +63,7 @@ class CleanUp:
         due, queue = state.queue("clean_ups").take(now, TIMER, like)
         keys = Keys.of(self.names, due)
         timer, _ = self.timers(state, keys)
-        # A timer that has moved since leaves its old entry in the queue.
+        # A timer that has been moved leaves its old entry in the queue.
         current = timer[keys.number(due, self.names)] == longs(due, TIMER)
         gone = due.filter(current).select(HASH, *self.names).unique()
         state = state.with_tables(clean_ups=queue)
@@ -71,7 +71,7 @@ class CleanUp:
         return gone, self._written(state, gone, nothing + NO_TIMER, nothing)
 
     def timers(self, state: State, keys: Keys) -> tuple[Longs, Longs]:
-        """Per key number its timer, or NO_TIMER, and how many left rows it has waiting."""
+        """Per key number its timer, or NO_TIMER, and how many of its left rows are waiting."""
         like = keys.frame.clear().select(
             HASH, *self.names, *(pl.lit(0, pl.Int64).alias(name) for name in (TIMER, WAITING))
         )
@@ -91,7 +91,7 @@ class CleanUp:
         before: tuple[Longs, Longs],
         after: tuple[Longs, Longs],
     ) -> State:
-        """Write down the timers and numbers of waiting rows that a step has changed."""
+        """Write the timers and numbers of waiting rows that a step has changed."""
         count = len(keys)
         moved = before[0][:count] != after[0][:count]
         changed = np.flatnonzero(moved | (before[1][:count] != after[1][:count]))
@@ -113,7 +113,7 @@ class CleanUp:
 
 
 def any_of(keys: int, *numbers: Longs) -> npt.NDArray[np.bool_]:
-    """Per key number whether it is among the given ones."""
+    """Per key number whether it is in `keys`."""
     hit = np.zeros(keys + 1, dtype=bool)
     for several in numbers:
         hit[several] = True
@@ -122,7 +122,7 @@ def any_of(keys: int, *numbers: Longs) -> npt.NDArray[np.bool_]:
 
 
 def largest(keys: int, number: Longs, value: Longs) -> Longs:
-    """Per key number the largest of its values; -1 without any."""
+    """Per key number the largest of its values; -1 if there are none."""
     result = np.full(keys + 1, -1, dtype=np.int64)
     np.maximum.at(result, number, value)
     result[keys] = -1

@@ -22,18 +22,18 @@ from tidemark.kernels.windows.versions import VERSION, are_newest, newest
 _FRESH: Final = "_tm_fresh"
 _TOUCHED: Final = "_tm_touched"
 _SESSION: Final = "_tm_session"
-# Int64; the part of a session that a row was put into: the place in the sequence of its first row.
+# Int64; the part of a session that a row was assigned to: the position of its first row.
 _PART: Final = "_tm_part"
 _KEY: Final = "_tm_key_{}"
 
 
 @dataclass(frozen=True, slots=True)
 class SharedSessions:
-    """A row opens `[time, time + gap)` and merges with the open sessions of its key, whichever
-    side has made them, that this overlaps or touches. It is late if what comes of that is over.
+    """A row opens `[time, time + gap)`, which merges with the open sessions of its key, from either
+    side, that it overlaps or touches. It is late if the resulting session is closed.
 
-    Rows are kept by key, each with the part of a session that it was put into. The sessions of a
-    key are written anew whenever one of its rows comes (the newest version counts), with a record
+    Rows are kept by key, each with the part of a session that it was assigned to. The sessions of a
+    key are rewritten whenever one of its rows arrives (the newest version counts), with a record
     for each part: parts become one session when a row bridges them, and rows stay where they are.
     """
 
@@ -78,7 +78,7 @@ class SharedSessions:
 
     @property
     def _keys(self) -> tuple[str, ...]:
-        """What the keys are called where rows of both sides are together."""
+        """The names of the keys where rows of both sides are combined."""
         return tuple(_KEY.format(place) for place in range(len(self.left_keys)))
 
     def _opened(self, arriving: Arriving) -> pl.DataFrame:
@@ -98,9 +98,10 @@ class SharedSessions:
         return pl.concat(sides).sort(SEQUENCE)
 
     def _with_stored(self, state: State, fresh: pl.DataFrame, due: pl.DataFrame) -> pl.DataFrame:
-        """The parts of the open sessions of all keys that matter now, and the new rows; each
-        with the bounds of the session that it is now of. Rows that came too late are left out;
-        of a session with rows from before, new ones go into its first part."""
+        """The parts of the open sessions of all relevant keys, and the new rows, each with the
+        bounds of its current session. Late rows are left out; new rows of an existing session
+        go into its first part.
+        """
         hashes = distinct(np.concatenate([longs(fresh, HASH), longs(due, HASH)]))
         stored = self._probed(state, hashes, fresh)
         items = pl.concat([stored, fresh.with_columns(pl.lit(True).alias(_FRESH))], how="diagonal")
@@ -115,12 +116,12 @@ class SharedSessions:
             .then(pl.col(_PART).first().over(_SESSION))
             .otherwise(_PART)
             .alias(_PART),
-            # Of the keys that had rows all sessions are written anew.
+            # All sessions of the keys that had rows are rewritten.
             pl.col(_FRESH).any().over(HASH, *self._keys).alias(_TOUCHED),
         )
 
     def _probed(self, state: State, hashes: Longs, fresh: pl.DataFrame) -> pl.DataFrame:
-        """The newest records of keys, as far as their sessions are open."""
+        """The newest records of keys, if their sessions are open."""
         like = fresh.select(HASH, *self._keys, WINDOW_START, WINDOW_END, _PART).clear()
         like = like.with_columns(pl.lit(0, pl.Int64).alias(name) for name in (TIME, VERSION))
         stored = state.keyed("sessions").probe(hashes, like)
@@ -141,7 +142,7 @@ class SharedSessions:
             (pl.col(WINDOW_END) - 1).alias(TIME),
             pl.lit(arriving.end, pl.Int64).alias(VERSION),
         )
-        # What is over goes with its version: older versions of it are over too.
+        # Closed sessions are removed with their version: older versions of them are closed too.
         is_open = pl.col(WINDOW_END) > arriving.closed
         return table.without_before(arriving.closed).append(
             records, compaction, lambda rows, _: newest(rows, self._keys).filter(is_open)
@@ -150,7 +151,7 @@ class SharedSessions:
     def _open_parts(
         self, sessions: KeyedTable, arriving: Arriving
     ) -> Callable[[pl.DataFrame, bool], pl.DataFrame]:
-        """What of merged rows is still waited for: those in parts of open sessions."""
+        """Which merged rows are still needed: those in parts of open sessions."""
 
         def kept(rows: pl.DataFrame, _: bool) -> pl.DataFrame:
             found = [segment.rows().select(_PART, WINDOW_END) for segment in sessions.segments]
@@ -167,7 +168,7 @@ def _plain(rows: pl.DataFrame) -> pl.DataFrame:
 def _of_parts(
     table: KeyedTable, over: pl.DataFrame, like: pl.DataFrame, closed: pl.DataFrame
 ) -> pl.DataFrame:
-    """The rows of sessions that are over, with these: those that were kept, then new ones."""
+    """The rows of closed sessions: those that were kept, then new ones."""
     stored = over.filter(~pl.col(_FRESH))
     parts = stored.select(_PART, WINDOW_START, WINDOW_END)
     kept = table.probe(distinct(longs(stored, HASH)), like)

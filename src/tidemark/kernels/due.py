@@ -1,4 +1,4 @@
-"""The rows of a temporal join that one step has to answer."""
+"""The rows of a temporal join that are handled in one step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tidemark.kernels.versions import ENDS, VersionIndex
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The rows that are due in one step, their keys, and what is known of these."""
+    """The rows that are due in one step, their keys, and their versions."""
 
     advances: Advances
     keys: Keys
@@ -32,7 +32,7 @@ class Due:
     left_firing: Longs
     firings: Firings
     index: VersionIndex
-    floors: Longs  # per firing: the time of the newest version it left behind the watermark
+    floors: Longs  # per firing: the time of the newest version that it kept behind the watermark
 
     @classmethod
     def of(
@@ -43,14 +43,14 @@ class Due:
         waiting_left: tuple[pl.DataFrame, Longs],
         requesting: tuple[pl.DataFrame, Longs],
     ) -> Due:
-        """Of left rows and of requests, each with the numbers of their keys."""
+        """From left rows and requests, each with the numbers of their keys."""
         left, left_key = waiting_left
         if past.purged.any():
             kept = longs(left, SEQUENCE) >= past.purged[left_key]
             left, left_key = left.filter(kept), left_key[kept]
         waiting = _requests(advances, left, left_key)
         asked = _requests(advances, *requesting)
-        # A firing since a version's arrival has answered its request already.
+        # If the key has fired since a version's arrival, the version's request has been handled.
         pending = asked.sequence >= past.fired[asked.key]
         firings = fire(waiting, asked.where(pending), advances)
         index = VersionIndex(past.key, longs(past.versions, TIME), len(keys))
@@ -58,7 +58,7 @@ class Due:
         return cls(advances, keys, past, left, waiting.key, waiting.firing, firings, index, floors)
 
     def joined(self, how: JoinType) -> pl.DataFrame:
-        """The output, firing by firing and within each in arrival order."""
+        """The output, by firing and then in order of arrival."""
         order = stable_order_by(self.left_firing, longs(self.left, SEQUENCE))
         match = self._match()
         ends = self.past.versions[ENDS].to_numpy()
@@ -71,8 +71,9 @@ class Due:
         return join_rows(left, right, match[order], how)
 
     def _match(self) -> Longs:
-        """Per left row the position of the version that is valid at its time, as the state
-        stands when the row is handled."""
+        """Per left row the position of the version that is valid at its time, given the state
+        when the row is handled.
+        """
         time = longs(self.left, TIME)
         if len(self.advances) <= 1:
             return self.index.find(self.left_key, time)
@@ -92,19 +93,19 @@ class Due:
         return self.index.find(self.left_key, time, usable)
 
     def _cleaned(self, firing: Longs) -> tuple[Longs, Longs]:
-        """Where in the sequence a firing stands, and its floor; -1 cleaned nothing up."""
+        """The position of a firing in the sequence, and its floor; -1 if it removed nothing."""
         if not self.firings.pairs.size:
             return np.zeros_like(firing), np.full_like(firing, BEFORE_ALL)
         since = np.where(firing >= 0, self.advances.sequence[self.firings.moment[firing]], 0)
         return since, np.where(firing >= 0, self.floors[firing], BEFORE_ALL)
 
     def records(self) -> pl.DataFrame:
-        """A record of each key's last firing, where it changed what is known of the key."""
+        """A record of each key's last firing, if it changed anything for the key."""
         last = self.firings.last()
         key = self.firings.key[last]
         fired = self.advances.sequence[self.firings.moment[last]]
         floor = np.maximum(self.floors[last], self.past.floor[key])
-        # Versions that came since the record before: their requests are answered now.
+        # Versions that came since the record before: their requests are handled now.
         arrivals = np.zeros(len(self.keys) + 1, dtype=bool)
         fresh = longs(self.past.versions, SEQUENCE) >= self.past.fired[self.past.key]
         arrivals[self.past.key[fresh]] = True
@@ -124,9 +125,9 @@ class Due:
         right: pl.DataFrame,
         now: int,
     ) -> State:
-        """Renew the clean-up timers of all keys with new rows or with something left to keep.
+        """Renew the clean-up timers of all keys with new rows or with remaining state.
 
-        A firing that leaves nothing takes the timer away; a row after it sets a new one.
+        A firing that leaves nothing removes the timer; a row after it sets a new one.
         """
         keys, fired = self.keys, self.firings
         left_key, right_key = keys.number(left, left_keys), keys.number(right, keys.names)
@@ -165,7 +166,7 @@ class Due:
 
 
 def _up_to(pairs: Longs, key: Longs, moment: Longs, width: int) -> Longs:
-    """How many of the sorted (key, moment) pairs are of this key and not after this moment."""
+    """How many of the sorted (key, moment) pairs have this key and are not after this moment."""
     first = np.searchsorted(pairs, key * width, side="left")
     return np.asarray(np.searchsorted(pairs, key * width + moment, side="right") - first)
 

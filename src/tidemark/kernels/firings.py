@@ -1,9 +1,9 @@
-"""When the one timer of each key fires, for all keys of a step at once.
+"""When the single timer of each key fires, for all keys of a step at once.
 
-A key has one timer, at the smallest time it has not handled. Every row lowers it; a firing
-clears it and sets it again for the rows that still wait. Rows that only ask for clean-up
-(versions) do not set it again, so a firing in between swallows their request. Which moments
-fire a key is therefore a chain: each firing leads to the next one.
+A key has one timer, at the smallest time it has not handled. Every row lowers it; a firing clears
+it and sets it again for the rows that still wait. Rows that only request clean-up (versions) do not
+set it again, so a firing in between swallows their request. The moments at which a key fires are
+therefore a chain: each firing leads to the next one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from tidemark.kernels.tables import Longs, distinct
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Rows that want their key (a number below `keys`) to fire: where they stand in the
-    sequence, and the first moment that reaches their time."""
+    """Rows that need their key (a number below `keys`) to fire: their position in the sequence,
+    and the first moment that reaches their time.
+    """
 
     key: Longs
     sequence: Longs
@@ -63,8 +64,9 @@ def _last_of_key(firings: Firings, key: Longs, position: Longs) -> Longs:
 
 
 def fire(waiting: Requests, once: Requests, advances: Advances) -> Firings:
-    """The firings of all keys. `waiting` rows keep their timer until they are handled;
-    those of `once` lose it with the first firing after their arrival."""
+    """The firings of all keys. `waiting` rows keep their timer until they are handled; those of
+    `once` lose it with the first firing after their arrival.
+    """
     width = len(advances) + 1
     if len(advances) == 1:
         return Firings(_keys_of(waiting, once) * width, width)
@@ -77,7 +79,7 @@ def fire(waiting: Requests, once: Requests, advances: Advances) -> Firings:
 
 
 def _keys_of(*requests: Requests) -> Longs:
-    """The keys that ask for anything, ascending."""
+    """The keys with any requests, ascending."""
     asks = np.zeros(max(int(r.key.max(initial=-1)) for r in requests) + 1, dtype=bool)
     for several in requests:
         asks[several.key] = True
@@ -87,13 +89,13 @@ def _keys_of(*requests: Requests) -> Longs:
 def _following(
     candidates: Longs, lasting: Longs, once: Requests, advances: Advances, width: int
 ) -> Longs:
-    """Per candidate the position of the one that fires next if it fires; the end if none."""
-    # A row arrived after the moment m exactly if at least m + 1 moments lie before it.
+    """Per candidate the position of the one that fires after it, if it fires; the end if none."""
+    # A row arrived after moment m exactly if at least m + 1 moments are before it.
     behind = once.key * width + np.searchsorted(advances.sequence, once.sequence, side="right")
     order = np.argsort(behind, kind="stable")
     behind = behind[order]
-    # Keys grow along the array, so the running minimum from the right never crosses into a
-    # smaller key: that key's own pairs are smaller than all behind it.
+    # Keys ascend along the array, so the running minimum from the right never crosses into a
+    # smaller key: that key's own pairs are smaller than all after it.
     soonest = np.minimum.accumulate((once.key * width + once.firing)[order][::-1])[::-1]
     nothing = np.iinfo(np.int64).max
     next_once = np.append(soonest, nothing)[np.searchsorted(behind, candidates + 1)]
@@ -104,7 +106,7 @@ def _following(
 
 
 def _reachable(roots: npt.NDArray[np.bool_], following: Longs) -> npt.NDArray[np.bool_]:
-    """Which nodes lie on a path from a root, by doubling the length of the jumps."""
+    """Which nodes are on a path from a root, by doubling the length of the jumps."""
     end = following.size
     jump = np.append(following, end)
     jumps = []

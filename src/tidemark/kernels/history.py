@@ -1,9 +1,9 @@
-"""What is remembered of versions: the versions themselves, and when their key last fired.
+"""The state of versions: the versions themselves, and when their key last fired.
 
-A firing of a key at watermark W forgets its versions at or before W except the newest of
-them. Nothing is rewritten for that: the firing leaves a small record, (sequence, floor), and a
-version is dead if it arrived before the firing and lies below the floor. Compaction drops
-dead rows when it rewrites them anyway.
+A firing of a key at watermark W removes its versions at or before W except the newest of them.
+Nothing is rewritten for that: the firing writes a small record, (sequence, floor), and a version is
+dead if it arrived before the firing and is below the floor. Compaction drops dead rows when it
+rewrites them anyway.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, longs, stable_order_by
 
 FLOOR = "_tm_floor"  # the time of the oldest version that survived the key's last firing
-PURGED = "_tm_purged"  # all rows before this place in the sequence were forgotten
+PURGED = "_tm_purged"  # all rows before this position in the sequence were removed
 
 
 def record_schema(rows: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
@@ -30,10 +30,11 @@ def record_schema(rows: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """All that is still alive of some keys.
+    """All live versions of some keys.
 
-    `versions` is sorted by key number, time and arrival; `key` is that number per version.
-    Per key number: where in the sequence it last `fired`, its `floor`, where it was `purged`.
+    `versions` is sorted by key number, time and arrival; `key` is that number per version. Per key
+    number: the position in the sequence at which it last `fired`, its `floor`, and where it was
+    `purged`.
     """
 
     versions: pl.DataFrame
@@ -44,7 +45,7 @@ class Past:
 
 
 def recall(state: State, keys: Keys, arrived: pl.DataFrame) -> Past:
-    """What the state and the versions that `arrived` just now hold for the keys."""
+    """The versions of the keys in the state, and those that have just `arrived`."""
     hashes = keys.hashes
     records = state.keyed("firings").probe(hashes, record_schema(arrived, keys.names))
     fired, floor, purged = _per_key(records, keys)
@@ -56,7 +57,7 @@ def recall(state: State, keys: Keys, arrived: pl.DataFrame) -> Past:
     alive = (key >= 0) & (sequence >= purged[key])
     alive &= (time >= floor[key]) | (sequence >= fired[key])
     kept = np.flatnonzero(alive)
-    # Those of a key come in the order of their arrival already.
+    # Those of a key are already in order of arrival.
     order = kept[stable_order_by(key[kept], time[kept])]
     return Past(versions[order], key[order], fired, floor, purged)
 
@@ -65,10 +66,10 @@ def _per_key(records: pl.DataFrame, keys: Keys) -> tuple[Longs, Longs, Longs]:
     number = keys.number(records, keys.names)
     known = number >= 0
     columns = []
-    # One more entry than keys, so that the number -1 of unknown keys reads something.
+    # One more entry than keys, for the number -1 of unknown keys.
     for name, otherwise in ((SEQUENCE, 0), (FLOOR, BEFORE_ALL), (PURGED, 0)):
         values = np.full(len(keys) + 1, otherwise, dtype=np.int64)
-        # Records come oldest first: the last one written to a place is the newest.
+        # Records are oldest first: the last one written to a position is the newest.
         values[number[known]] = longs(records, name)[known]
         columns.append(values)
     return columns[0], columns[1], columns[2]
@@ -77,7 +78,7 @@ def _per_key(records: pl.DataFrame, keys: Keys) -> tuple[Longs, Longs, Longs]:
 def living_versions(
     firings: KeyedTable, names: tuple[str, ...], rows: pl.DataFrame
 ) -> pl.DataFrame:
-    """Those of the version rows that no firing or purge has forgotten."""
+    """The version rows that no firing or purge has removed."""
     keys = Keys.of(names, rows)
     records = firings.probe(keys.hashes, record_schema(rows, names))
     fired, floor, purged = _per_key(records, keys)
@@ -88,5 +89,5 @@ def living_versions(
 
 
 def newest_records(rows: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """The last record of each key; rows come oldest first."""
+    """The last record of each key; rows are oldest first."""
     return rows.unique([HASH, *names], keep="last", maintain_order=True)

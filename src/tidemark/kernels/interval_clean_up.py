@@ -1,17 +1,17 @@
-"""When the cached rows of an interval join are forgotten.
+"""When the cached rows of an interval join are removed.
 
-A row has expired once the clock has passed the end of its range. It is forgotten later, at the
-first sweep of its key: when the key's clean-up timer fires, or when a row of the other side
-looks through what is cached (and may match the expired row one last time). A sweep at clock C
-forgets all rows that have expired by then.
+A row has expired once the clock has passed the end of its range. It is removed later, at the first
+sweep of its key: when the key's clean-up timer fires, or when a row of the other side searches the
+cache (and may match the expired row one last time). A sweep at clock C removes all rows that have
+expired by then.
 
-A key has one timer per side. It is set for the first row that is cached and, after firing, for
-the earliest row left. Rows that arrive while it runs do not move it, so a row with an earlier
-time outlives its expiry until the timer of the later one fires. Where rows come in order of
-time no row outlives its expiry, and then nothing is written down: a timer stands for itself as
-the earliest row that has not expired. Only where a row is overtaken, or where the clean-up is
-told to take its time (`slack`), there is a record: (timer, floor). While its timer runs the
-key's rows are alive down to the floor, the clock of the last sweep.
+A key has one timer per side. It is set for the first row that is cached and, after firing, for the
+earliest row left. Rows that arrive while it runs do not move it, so a row with an earlier time
+outlives its expiry until the timer of the later one fires. If rows come in order of time, no row
+outlives its expiry, and then nothing is written: the earliest row that has not expired implies the
+timer. Only if a row is overtaken, or if clean-up is delayed (`slack`), there is a record: (timer,
+floor). While its timer runs, the key's rows are alive down to the floor, the clock of the last
+sweep.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CleanUp:
     compaction: Compaction = field(default_factory=Compaction)
 
     def running(self, state: State, hashes: Longs, like: pl.DataFrame, clock: int) -> pl.DataFrame:
-        """The records, of keys with one of the hashes, whose timer is still to fire.
+        """The records, of keys with one of the hashes, whose timer has not fired yet.
 
         The hashes are ascending; `like` is a frame with columns for the keys.
         """
@@ -59,7 +59,7 @@ class CleanUp:
         if table.height > hashes.size:
             found = table.probe(distinct(hashes), found)
         elif table.segments and hashes.size:
-            # The other way round: there are mostly few records.
+            # Search in this direction: there are mostly few records.
             rows = pl.concat([found, *(segment.rows() for segment in table.segments)])
             known = longs(rows, HASH)
             place = np.minimum(np.searchsorted(hashes, known), hashes.size - 1)
@@ -67,7 +67,7 @@ class CleanUp:
         return newest_records(found.filter(pl.col(TIMER) > clock), self.keys)
 
     def alive(self, state: State, rows: pl.DataFrame, clock: int) -> pl.Series:
-        """Per row whether no sweep of its key has forgotten it."""
+        """Per row whether no sweep of its key has removed it."""
         floor, _ = self.floors(state, rows, clock)
         return pl.Series(longs(rows, TIME) + self.size >= floor)
 
@@ -89,10 +89,10 @@ class CleanUp:
     # --- timers --------------------------------------------------------------------------------
 
     def fire(self, state: State, rows: pl.DataFrame, clock: int) -> State:
-        """The state after the timers that have come; each is set again if any row is left.
+        """The state after the timers that have fired; each is set again if any row is left.
 
-        `rows` are any with columns for the keys. Without slack a timer that has come leaves
-        nothing to write down.
+        `rows` are any with columns for the keys. Without slack, a timer that has fired leaves
+        nothing to write.
         """
         like = rows.clear().select(HASH, *self.keys, pl.lit(0, pl.Int64).alias(TIMER))
         due, queue = state.queue(self._due).take(clock, TIMER, like)
@@ -104,7 +104,7 @@ class CleanUp:
         return self._set(state, due, earliest, earliest < END, clock)
 
     def cache(self, state: State, rows: pl.DataFrame, clock: int) -> State:
-        """The state after rows, sorted by hash and time, have gone into the cache."""
+        """The state after rows, sorted by hash and time, have been cached."""
         if not rows.is_empty():
             state = self._with_timers(state, rows, clock)
         cache = self._without_old(state, clock)
@@ -116,14 +116,14 @@ class CleanUp:
         return state.with_tables(**{self.side: cache})
 
     def tidied(self, state: State, before: State, clock: int) -> State:
-        """The state at the end of a step, without rows that came and were forgotten in it."""
+        """The state at the end of a step, without rows that were added and removed in it."""
         cache = state.keyed(self.side).tidied(
             before.keyed(self.side), lambda rows: rows.filter(self.alive(state, rows, clock))
         )
         return state.with_tables(**{self.side: cache})
 
     def _with_timers(self, state: State, rows: pl.DataFrame, clock: int) -> State:
-        """Set the timers of keys that had none, as far as they must be written down."""
+        """Set the timers of keys that had none, if they must be written."""
         rows, starts = _runs_of_keys(rows, self.keys)
         sequence, times = longs(rows, SEQUENCE), longs(rows, TIME)
         keys = rows[starts].select(HASH, *self.keys)
@@ -142,8 +142,10 @@ class CleanUp:
     def _tracked(
         self, state: State, keys: pl.DataFrame, earliest: Longs, first: Longs, clock: int
     ) -> Longs:
-        """Per key the time that its timer stands for: that of the earliest row in the cache, or
-        else of the `first` that goes there now. Only right where it is after the `earliest` one."""
+        """Per key the time that its timer was set for: that of the earliest row in the cache, or
+        else of the `first` that is cached now. Only correct if it is after the `earliest`
+        one.
+        """
         newest = max((segment.latest for segment in state.keyed(self.side).segments), default=0)
         open_ = np.flatnonzero((earliest < newest) | (earliest < first))
         tracked = first.copy()
@@ -179,12 +181,12 @@ class CleanUp:
     # --- sweeps --------------------------------------------------------------------------------
 
     def swept(self, state: State, records: pl.DataFrame, clock: int) -> State:
-        """The state after rows of the other side have looked at the keys of running timers."""
+        """The state after rows of the other side have searched the keys of running timers."""
         raised = records.with_columns(pl.lit(clock, pl.Int64).alias(FLOOR))
         return self._noted(state, raised, clock)
 
     def forgotten(self, state: State, records: pl.DataFrame, clock: int) -> Iterator[pl.DataFrame]:
-        """The cached rows that sweeping these keys at a clock forgets."""
+        """The cached rows that sweeping these keys at a clock removes."""
         records = records.sort(HASH)
         last = np.full(records.height, clock - self.size - 1, dtype=np.int64)
         ranges = Ranges(longs(records, HASH), longs(records, FLOOR) - self.size, last)
@@ -203,7 +205,7 @@ class CleanUp:
         return f"{self.side}_due"
 
     def next(self, state: State) -> int | None:
-        """When a timer has to be seen firing."""
+        """When the next timer fires."""
         return state.queue(self._due).next
 
     def _empty(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -230,7 +232,7 @@ class CleanUp:
 
 
 def _runs_of_keys(rows: pl.DataFrame, names: tuple[str, ...]) -> tuple[pl.DataFrame, Longs]:
-    """Rows sorted by hash and time, so that also equal keys stand together; where these start."""
+    """Rows sorted by hash and time, so that equal keys are adjacent too; and where these start."""
     starts = _changes(rows, (HASH, *names))
     if len(starts) > len(_changes(rows, (HASH,))):
         # Different keys share a hash, which is rare: sort by the keys themselves.
@@ -241,7 +243,7 @@ def _runs_of_keys(rows: pl.DataFrame, names: tuple[str, ...]) -> tuple[pl.DataFr
 
 
 def _changes(rows: pl.DataFrame, names: tuple[str, ...]) -> Longs:
-    """Where rows begin that differ from the one before in any of the columns."""
+    """The positions of rows that differ from the one before in any of the columns."""
     differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in names]
     changes = rows.select(pl.any_horizontal(differs)).to_series().to_numpy().copy()
     changes[:1] = True

@@ -1,4 +1,4 @@
-"""What becomes of the rows of an interval join: pairs, rows padded with nulls, rows alone."""
+"""The output of an interval join: pairs, rows padded with NULLs, unmatched rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tidemark.kernels.tables import Longs, ascends, distinct, longs, stable_orde
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
-MATCHED = "_tm_matched"  # whether a cached row had found a partner when it was cached
+MATCHED = "_tm_matched"  # whether a cached row had found a match when it was cached
 EXPIRES = "_tm_expires"
 NEEDED = "_tm_needed"  # until when a note about a row must be kept
 
@@ -29,25 +29,25 @@ def plain(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def beside(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
-    """Rows next to each other. One side may have no columns, and then does not say how many."""
+    """Rows next to each other. One side may have no columns, and then no number of rows."""
     return pl.DataFrame([*left.get_columns(), *right.get_columns()])
 
 
 def taken(rows: pl.DataFrame, positions: Longs) -> pl.DataFrame:
-    """The rows at some positions. Of rows without any column there is nothing to gather."""
+    """The rows at some positions. Rows without any columns need not be gathered."""
     return rows[positions] if rows.columns else rows
 
 
 def wanted(rows: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
-    """The columns of these names that there are; all where none are named."""
+    """The existing columns among these; all if none are given."""
     return rows.select(n for n in rows.columns if n in names) if names else rows
 
 
 @dataclass(slots=True)
 class Output:
-    """Collects rows that are emitted, each with the place in the sequence that causes it."""
+    """Collects rows that are emitted, each with the position in the sequence that causes it."""
 
-    left: pl.DataFrame  # empty, with those of the user's columns of that side that are wanted
+    left: pl.DataFrame  # empty, with the wanted ones of the user's columns of that side
     right: pl.DataFrame
     how: How
     parts: list[pl.DataFrame] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Output:
             self.places.append(places)
 
     def alone(self, side: str, rows: pl.DataFrame, places: Longs) -> None:
-        """Rows without a partner: beside nulls, or by themselves in a semi or anti join."""
+        """Unmatched rows: next to NULLs, or without the other side in a semi or anti join."""
         own, other = (self.left, self.right) if side == "left" else (self.right, self.left)
         shown = rows.select(own.columns)
         if self.how not in ("semi", "anti"):
@@ -73,7 +73,7 @@ class Output:
         return pl.concat([empty, *self.parts])
 
     def settle(self) -> None:
-        """Bring what was added since the last call into the order of its causes."""
+        """Sort what was added since the last call by its causes."""
         if self.places:
             settled = len(self.parts) - len(self.places)
             rows, places = pl.concat(self.parts[settled:]), np.concatenate(self.places)
@@ -83,9 +83,9 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Partners:
-    """Which cached rows of one side have found a partner, or have been padded.
+    """Which cached rows of one side have found a match, or have been padded.
 
-    A cached row says so itself if it had one when it was cached; of others there is a note.
+    A cached row has a flag if it had matched when it was cached; for others there is a note.
     """
 
     clean_up: CleanUp
@@ -99,14 +99,14 @@ class Partners:
         return f"{self.clean_up.side}_unmatched"
 
     def noted(self, state: State, rows: pl.DataFrame) -> Flags:
-        """Per row whether there is a note of it."""
+        """Per row whether there is a note about it."""
         like = rows.clear().select(HASH, *self.clean_up.keys, TIME, SEQUENCE)
         like = like.with_columns(pl.lit(0, pl.Int64).alias(NEEDED))
         notes = state.keyed(self._notes).probe(distinct(longs(rows, HASH)), like)
         return np.isin(longs(rows, SEQUENCE), longs(notes, SEQUENCE))
 
     def note(self, state: State, rows: pl.DataFrame, clock: int) -> State:
-        """Remember of cached rows that they need not be padded any more."""
+        """Record that cached rows need not be padded any more."""
         if rows.is_empty():
             return state
         _, timer = self.clean_up.floors(state, rows, clock)
@@ -120,11 +120,11 @@ class Partners:
         return state.with_tables(**{self._notes: table})
 
     def _worth_keeping(self, state: State, notes: pl.DataFrame, clock: int) -> pl.DataFrame:
-        """A row is asked for while it is cached, and until the time it waits for has come."""
+        """A row is needed while it is cached, and until the time that it waits for has come."""
         return notes.filter(self.clean_up.alive(state, notes, clock) | (pl.col(NEEDED) > clock))
 
     def wait(self, state: State, rows: pl.DataFrame) -> State:
-        """Put rows without a partner where they wait for their clean-up."""
+        """Put unmatched rows where they wait for their clean-up."""
         expires = (pl.col(TIME) + self.clean_up.size + 1).alias(EXPIRES)
         return self._pushed(state, rows.with_columns(expires))
 
@@ -135,9 +135,9 @@ class Partners:
     def cleaned_up(
         self, state: State, rows: pl.DataFrame, clock: int
     ) -> tuple[pl.DataFrame, State]:
-        """The rows that are forgotten by the time of a clock without ever having had a partner.
+        """The rows that are removed by the time of a clock without ever having matched.
 
-        `rows` are any of the side's. A row that outlives its expiry goes on waiting, until the
+        `rows` are any of the side's. A row that outlives its expiry continues to wait, until the
         timer of its key fires.
         """
         like = rows.clear().with_columns(pl.lit(0, pl.Int64).alias(EXPIRES))

@@ -1,7 +1,7 @@
-"""Finding, for many rows at once, the rows of the other side in a range of time.
+"""Finds, for many rows at once, the rows of the other side in a range of time.
 
-Rows are kept sorted by the hash of their key and, under each hash, by time. A range is then a
-run of neighbors, found by binary search; nothing is rebuilt or walked through.
+Rows are kept sorted by the hash of their key and, within each hash, by time. A range is then a run
+of adjacent rows, found by binary search; nothing is rebuilt or scanned.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def by_key_and_time(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def run_numbers(ordered: Longs) -> Longs:
-    """Per element of a sorted array how many different ones stand before it."""
+    """Per element of a sorted array, the number of distinct ones before it."""
     steps = np.zeros(ordered.size, dtype=np.int64)
     steps[1:] = ordered[1:] != ordered[:-1]
     return np.cumsum(steps)
@@ -34,7 +34,7 @@ def run_numbers(ordered: Longs) -> Longs:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Positions of rows that may belong together: `mine` of those that look, `theirs` in `rows`."""
+    """Positions of rows that may match: `mine` of the rows that search, `theirs` in `rows`."""
 
     rows: pl.DataFrame
     mine: Longs
@@ -51,7 +51,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """What rows look for: per row a hash, and the first and the last time, both included.
+    """What rows search for: per row a hash, and the first and the last time, both inclusive.
 
     The hashes are ascending.
     """
@@ -61,7 +61,7 @@ class Ranges:
     last: Longs
 
     def among(self, rows: pl.DataFrame) -> Pairs:
-        """What is found among rows that are sorted by hash and time."""
+        """The matches among rows that are sorted by hash and time."""
         if rows.is_empty() or not self.hashes.size:
             nothing = np.zeros(0, dtype=np.int64)
             return Pairs(rows, nothing, nothing)
@@ -72,7 +72,7 @@ class Ranges:
         return Pairs(rows, mine, np.repeat(low, counts) + up_to_each(counts))
 
     def within(self, table: KeyedTable) -> Iterator[Pairs]:
-        """What is found in each segment of a table."""
+        """The matches in each segment of a table."""
         if not self.hashes.size:
             return
         earliest = int(self.first.min())
@@ -87,8 +87,9 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Runs of rows with one hash and ascending times, [start, end), and which one each of those
-    that look has to do with."""
+    """Runs of rows with one hash and ascending times, [start, end), and the run of each
+    searching row.
+    """
 
     times: Longs
     start: Longs
@@ -107,8 +108,9 @@ class _Runs:
         return cls(longs(rows, TIME), start, end, run)
 
     def positions(self, *wanted: Longs) -> list[Longs]:
-        """Per time that is looked for, where in its run the first row stands that reaches it; the
-        end of the run if none does."""
+        """For each time, the position of the first row in its run that reaches it; the end of
+        the run if none does.
+        """
         counts = self.end - self.start
         if int(counts.sum()) <= 4 * self.run.size:
             places = self._places(counts)
@@ -148,7 +150,7 @@ class _Places:
     values: Longs
     earliest: int
     span: int
-    moved: Longs  # per run: how far its rows lie from where they stand here
+    moved: Longs  # per run: the offset of its rows from their position here
 
     def positions(self, run: Longs, time: Longs) -> Longs:
         inside = np.clip(time - self.earliest, 0, max(self.span - 1, 0))
@@ -164,7 +166,7 @@ def equal_keys(
 ) -> Flags:
     """Which pairs of `rows` and the pairs' own rows have equal keys, and not only equal hashes.
 
-    `nulls_equal` says for each key whether null is equal to null; by default it is.
+    `nulls_equal` is, for each key, whether NULL equals NULL; by default it does.
     """
     equal = np.ones(len(pairs), dtype=bool)
     for name, other, with_nulls in zip(

@@ -1,4 +1,4 @@
-"""The sides of an interval join: rows look for partners on the other, then wait for more."""
+"""The sides of an interval join: rows search for matches on the other side, then wait for more."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from tidemark.kernels.tables import Longs, longs
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A side's cache. If it `pads`, rows that never find a partner come out in the end; with
-    `first_only`, rows come out alone, when they find their first one."""
+    """A side's cache. If it `pads`, rows that never match are emitted in the end; with
+    `first_only`, rows are emitted without the other side at their first match.
+    """
 
     clean_up: CleanUp
     pads: bool = False
@@ -47,7 +48,7 @@ class Side:
         return Partners(self.clean_up)
 
     def tick(self, state: State, like: pl.DataFrame, clock: int, output: Output) -> State:
-        """What happens when the clock comes to show a time; `like` has the side's columns."""
+        """The clock advances to a time; `like` has the side's columns."""
         state = self.clean_up.fire(state, like, clock)
         if not self.pads:
             return state
@@ -56,7 +57,7 @@ class Side:
         return state
 
     def found(self, state: State, pairs: Pairs, places: Longs, clock: int, output: Output) -> State:
-        """Cached rows have found partners: remember those for which it is the first time."""
+        """Cached rows have matched: record those for which it is the first time."""
         rows = pairs.rows[pairs.theirs].with_columns(pl.Series(_PLACE, places[pairs.mine]))
         rows = rows.filter(~pl.col(MATCHED)).unique(SEQUENCE, maintain_order=True)
         rows = rows.filter(~self.partners.noted(state, rows))
@@ -65,7 +66,7 @@ class Side:
         return self.partners.note(state, rows, clock)
 
     def wakes(self, state: State) -> tuple[int | None, ...]:
-        """When the side wants to be called although no row comes."""
+        """When the side must be called although no row arrives."""
         return self.clean_up.next(state), self.partners.next(state)
 
 
@@ -74,13 +75,13 @@ _PLACE = "_tm_place"
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """Rows of one side that come while the clock shows one time, sorted by hash and time."""
+    """Rows of one side that arrive at one time of the clock, sorted by hash and time."""
 
     side: Side
     rows: pl.DataFrame
-    caches: Flags  # which rows the other side's coming rows may still find
+    caches: Flags  # which rows later rows of the other side can still match
     cached: pl.DataFrame
-    matched: Flags  # which rows have found a partner so far; filled while looking
+    matched: Flags  # which rows have matched so far; filled while searching
 
     @classmethod
     def at(cls, clock: int, side: Side, rows: pl.DataFrame) -> Arrived:
@@ -90,11 +91,11 @@ class Arrived:
         return cls(side, rows, caches, cached, np.zeros(rows.height, dtype=bool))
 
     def mark(self, cached: Longs) -> None:
-        """Rows at these places of `cached` have found a partner."""
+        """Rows at these positions of `cached` have matched."""
         self.matched[np.flatnonzero(self.caches)[cached]] = True
 
     def settle(self, state: State, clock: int, output: Output) -> State:
-        """After looking: emit the rows that are done, cache the others."""
+        """After the search: emit the rows that are done, cache the others."""
         places = longs(self.rows, SEQUENCE)
         if self.side.pads:
             done = ~self.caches & ~self.matched
@@ -113,9 +114,9 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Rows of one side looking through what is cached of the other.
+    """Rows of one side that search the cache of the other.
 
-    `swept` are the records of the other side's running timers at whose keys they look.
+    `swept` are the records of the other side's running timers at the keys they search.
     """
 
     mine: Arrived
@@ -127,10 +128,10 @@ class Look:
     def of(
         cls, state: State, mine: Arrived, theirs: Arrived, clock: int, never_null: Sequence[str]
     ) -> Look:
-        """`never_null` are the keys in which a null finds nothing."""
+        """`never_null` are the keys in which a NULL matches nothing."""
         rows, back = mine.rows, theirs.side.size
         hashes, times = longs(rows, HASH), longs(rows, TIME)
-        # Where nothing outlives its expiry, the oldest living row is one that expires now.
+        # If nothing outlives its expiry, the oldest live row is one that expires now.
         first, last = np.maximum(times, clock) - back, times + mine.side.size
         looks = last > clock - back - 1
         records = theirs.side.clean_up.running(state, hashes[looks], theirs.rows, clock)
@@ -141,7 +142,7 @@ class Look:
         return cls(mine, theirs, Ranges(hashes, first, np.where(finds, last, first - 1)), records)
 
     def pairs(self, state: State) -> Iterator[Pairs]:
-        """What is found: rows from before, then rows that came just now, but earlier."""
+        """The matches: rows from before, then rows of this step that came earlier."""
         yield from self.ranges.within(state.keyed(self.theirs.side.name))
         came, looked = longs(self.theirs.cached, SEQUENCE), longs(self.mine.rows, SEQUENCE)
         if came.size and looked.size and came.min() < looked.max():
@@ -149,7 +150,7 @@ class Look:
             yield pairs.where(came[pairs.theirs] < looked[pairs.mine])
 
     def sweep(self, state: State, clock: int, output: Output) -> State:
-        """Forget the expired rows of the other side that were looked at."""
+        """Remove the expired rows of the other side that were searched."""
         if self.swept.is_empty():
             return state
         side = self.theirs.side
@@ -166,7 +167,7 @@ class Look:
 def _first_looks(
     mine: Arrived, looks: Flags, records: pl.DataFrame, keys: tuple[str, ...]
 ) -> tuple[pl.DataFrame, Longs]:
-    """The records at whose keys rows look, and for each the first row that does."""
+    """The records whose keys are searched, and for each the first row that does."""
     numbered = Keys.of(keys, records)
     number = numbered.number(mine.rows, mine.side.keys)
     looking = np.flatnonzero(looks & (number >= 0))

@@ -1,4 +1,4 @@
-"""Putting matched rows of two sides next to each other."""
+"""Puts matching rows of two sides next to each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JoinType = Literal["inner", "left"]
 
 
 def of_the_user(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame without what only kernels need; a row kind stays."""
+    """The frame without what only kernels need; a row kind is kept."""
     return frame.drop(HASH, TIME, SEQUENCE, strict=False)
 
 
@@ -24,7 +24,7 @@ def join_rows(
     match: Longs,
     how: JoinType,
 ) -> pl.DataFrame:
-    """Each left row beside the right row at its position in `match`; -1 means there is none."""
+    """Each left row next to the right row at its position in `match`; -1 means no match."""
     if how == "left":
         return left.hstack(_rows_or_nulls(right, match))
     matched = np.flatnonzero(match >= 0)

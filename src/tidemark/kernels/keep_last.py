@@ -1,4 +1,4 @@
-"""Keep-last deduplication: of each key the newest row, as a changelog."""
+"""Keep-last deduplication: the newest row of each key, as a changelog."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ from tidemark.kernels.tables import Longs, longs
 class KeepLast:
     """Emit a key's row when it arrives, unless a newer one of the key came before it.
 
-    Of rows with one time the last to arrive wins. The first row of a key is an insert, each
-    later one an update with the row it replaces. No row is too late: there is nothing to wait
-    for.
+    Among equals, the last to arrive wins. The first row of a key is an insert, each later one an
+    update with the row it replaces. No row is too late: there is nothing to wait for.
     """
 
     keys: tuple[str, ...]
@@ -55,8 +54,9 @@ class KeepLast:
         return Step(state, output, metrics)
 
     def _newest_so_far(self, rows: pl.DataFrame, keys: Keys) -> tuple[pl.DataFrame, Longs, Longs]:
-        """The rows by key and arrival; positions of those that are the newest of their key when
-        they arrive; and per row the position of the newest one before it, or -1."""
+        """The rows by key and arrival; the positions of those that are the newest of their key
+        when they arrive; and per row the position of the newest one before it, or -1.
+        """
         key, sequence = keys.number(rows, keys.names), longs(rows, SEQUENCE)
         known = np.flatnonzero(key >= 0)
         order = known[np.lexsort((sequence[known], key[known]))]
@@ -68,17 +68,17 @@ class KeepLast:
         return history.drop("_tm_key"), kept, longs(marks.select(before), "at")
 
     def _last(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows come in arrival order of each key."""
+        """Rows are in order of arrival within each key."""
         return rows.sort(SEQUENCE).unique([HASH, *self.keys], keep="last", maintain_order=True)
 
 
 def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> pl.DataFrame:
-    """In arrival order an insert per new key, and an update pair where a row was there."""
+    """In order of arrival, an insert per new key, and an update pair if there was a row before."""
     sequence = longs(history, SEQUENCE)[fresh]
     replaced = previous >= 0
     position = np.concatenate([previous[replaced], fresh])
     kinds = np.concatenate([np.full(int(replaced.sum()), "-U"), np.where(replaced, "+U", "+I")])
-    # The old row goes out just before the one that replaces it.
+    # The old row is emitted just before the one that replaces it.
     order = np.argsort(np.concatenate([sequence[replaced], sequence]), kind="stable")
     return of_the_user(history[position[order]]).with_columns(
         pl.Series(KIND, kinds[order], pl.String)

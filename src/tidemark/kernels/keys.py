@@ -1,4 +1,4 @@
-"""The keys a step touches, each under a small number of its own."""
+"""The keys that a step touches, each with a small number."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NUMBER = "_tm_key"
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Distinct keys with their hashes. Null is a key like any other here.
+    """Distinct keys with their hashes. NULL is a key like any other here.
 
-    Libraries look up one whole number several times faster than a number and other columns. So
-    hashes stand for keys, unless two keys of one hash are seen (`by_hash` is false then).
+    Libraries look up a single integer several times faster than an integer and other columns. So
+    hashes represent keys, unless two keys have the same hash (`by_hash` is false then).
     """
 
     frame: pl.DataFrame
@@ -54,11 +54,11 @@ class Keys:
 
     @property
     def hashes(self) -> Longs:
-        """Ascending and distinct, as a probe wants them."""
+        """Ascending and distinct, as required for a probe."""
         return distinct(longs(self.frame, HASH))
 
     def number(self, rows: pl.DataFrame, names: Sequence[str]) -> Longs:
-        """Per row the number of its key; -1 where the key is not among these."""
+        """Per row the number of its key; -1 if the key is not among these."""
         if self.by_hash:
             found = pc.index_in(_arrow(rows), value_set=_arrow(self.frame))
             numbers: Longs = found.fill_null(-1).to_numpy().astype(np.int64)
@@ -79,7 +79,7 @@ class Keys:
         return longs(joined.select(pl.col(_NUMBER).fill_null(-1)), _NUMBER)
 
     def _tells_apart(self, rows: pl.DataFrame, names: Sequence[str], numbers: Longs) -> bool:
-        """Whether every row that was given a number has that key, not only its hash."""
+        """Whether every row with a number has that key, not only its hash."""
         known = numbers >= 0
         if not known.all():
             rows, numbers = rows.filter(known), numbers[known]

@@ -1,4 +1,4 @@
-"""Rows that came too late, told instead of dropped."""
+"""Late rows, reported instead of dropped."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tidemark.kernels.windows.panes import panes_of
 from tidemark.kernels.windows.spec import Cumulating, Given, Sliding
 
 LATE_TIME: Final = "_tm_late_time"  # Int64; the row's time
-LATE_WATERMARK: Final = "_tm_late_watermark"  # Int64; the watermark it met
-LATE_KIND: Final = "_tm_late_kind"  # the row's kind, where the input has kinds
+LATE_WATERMARK: Final = "_tm_late_watermark"  # Int64; the watermark when it arrived
+LATE_KIND: Final = "_tm_late_kind"  # the row's kind, if the input has kinds
 
 
 @dataclass(frozen=True, slots=True)
 class LateRows:
-    """The rows of its first input that a kernel drops, in place of what it makes of the others.
+    """The rows of its first input that a kernel drops, instead of the kernel's output.
 
-    They have the columns that came in, their time and the watermark they met: as they are
-    here, whatever clock the kernel inside is told. Where it takes one input, further ones are
-    there for the watermark, which is that of all inputs.
+    They have the columns of the input, their time and the watermark when they arrived, both
+    unshifted, whatever clock the kernel inside uses. Further inputs of a kernel with one input only
+    contribute to the watermark, which is that of all inputs.
     """
 
     kernel: Kernel
@@ -45,7 +45,7 @@ class LateRows:
         step = self.kernel.step(state, told, watermark, processing_time)
         assert step.late is not None
         output = step.late[0].drop(TIME, STAMP, KIND, strict=False)
-        # Nothing is lost here, however much is late.
+        # Nothing is dropped here, however much is late.
         came = tuple(frame.height for frame in inputs)
         metrics = replace(step.metrics, rows_in=came, late=(0,) * len(came), rows_out=output.height)
         return replace(step, output=output, metrics=metrics, late=None)
@@ -53,9 +53,9 @@ class LateRows:
 
 @dataclass(frozen=True, slots=True)
 class Punctual:
-    """Drops the rows that find all their windows closed, or, without windows, those at or
-    behind the watermark; all of them `lateness_ms` later than that. Of the others it makes
-    nothing, and it remembers none; further inputs are no concern of it.
+    """Drops the rows that find all their windows closed, or, without windows, those at or behind
+    the watermark; all of them `lateness_ms` later than that. It has no output for the other
+    rows, keeps no state, and ignores further inputs.
 
     A kernel that aggregates, ranks or joins the rows of such windows drops the same ones.
     """

@@ -1,4 +1,4 @@
-"""Waiting for the right side's first rows before left rows are joined with it."""
+"""Waits for the right side's first rows before left rows are joined with it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LOADED = "_tm_loaded"
 
 @dataclass(frozen=True, slots=True)
 class AfterLoading:
-    """Holds left rows back until the right side has been loaded, then does what `join` does.
+    """Holds back left rows until the right side has been loaded, then works like `join`.
 
-    It has been loaded when no right row has come for `idle_ms`, or when the watermark has
-    reached the time of the first step: later rows are changes, and no part of the beginning.
+    It has been loaded when no right row has arrived for `idle_ms`, or when the watermark has
+    reached the time of the first step: later rows are changes, not initial data.
     """
 
     join: Kernel
@@ -60,7 +60,7 @@ class AfterLoading:
         return self._waiting(replace(first, state=state), inputs, phase)
 
     def _held(self, after: State, before: State, inputs: Sequence[pl.DataFrame]) -> State:
-        """The state with the left rows of a step, in the order of their arrival."""
+        """The state with the left rows of a step, in order of arrival."""
         numbered = number(before, inputs)
         held = after.queue("held").push(numbered[0], SEQUENCE, self.compaction)
         return replace(after.with_tables(held=held), sequence=end_of(before, numbered))
@@ -68,7 +68,7 @@ class AfterLoading:
     def _released(
         self, state: State, inputs: Sequence[pl.DataFrame], watermark: int, processing_time: int
     ) -> Step:
-        """All left rows that are held, joined as if they came now."""
+        """All left rows that are held back, joined as if they arrived now."""
         left, right = inputs
         like = number(state, [left.clear()])[0]
         held, queue = state.queue("held").take(AFTER_ALL, SEQUENCE, like)
@@ -80,7 +80,7 @@ class AfterLoading:
         return self.join.step(state.with_tables(held=queue), frames, watermark, processing_time)
 
     def _waiting(self, step: Step, inputs: Sequence[pl.DataFrame], phase: _Phase) -> Step:
-        """The step while loading: it wants to be called again when the watermark ends that."""
+        """The step while loading: it must be called again when the watermark ends the loading."""
         held = step.state.queue("held").height
         rows_in = tuple(frame.height for frame in inputs)
         before = step.metrics
@@ -94,7 +94,7 @@ class AfterLoading:
 
 @dataclass(frozen=True, slots=True)
 class _Phase:
-    """How far the loading is; times are of the clock."""
+    """The progress of loading; times are processing times."""
 
     started: int
     silent_since: int
@@ -126,7 +126,7 @@ class _Phase:
 
 
 def _as_one(inputs: Sequence[pl.DataFrame], first: Step, second: Step) -> Step:
-    """Two steps of a join, told as one."""
+    """Two steps of a join, reported as one."""
     output = pl.concat([first.output, second.output])
     rows_in = tuple(frame.height for frame in inputs)
     metrics = Metrics.of(second.state, rows_in, second.metrics.late, output.height, 0)

@@ -1,5 +1,6 @@
 """The rows of one side of a regular join, and when each of them lives: from its own arrival to
-the arrival of what takes it back, as places in the sequence of all rows."""
+the arrival of its retraction, as positions in the sequence of all rows.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tidemark.kernels.interval_ranges import Flags, Pairs, Ranges, by_key_and_ti
 from tidemark.kernels.joined import of_the_user
 from tidemark.kernels.tables import Longs, longs
 
-PARTNERS = "_tm_partners"  # how many rows of the other side a stored row has met and not lost
+PARTNERS = "_tm_partners"  # the current number of matches of a stored row
 _GROUP = "_tm_group"
 _SIGN = "_tm_sign"
 _BALANCE = "_tm_balance"
@@ -35,17 +36,17 @@ def kinds_of(rows: pl.DataFrame) -> Kinds:
 
 
 def accumulates(kinds: Kinds) -> Flags:
-    """Which kinds say that a row is there."""
+    """Which kinds add a row."""
     return np.isin(kinds, [KINDS.index("+I"), KINDS.index("+U")])
 
 
 @dataclass(frozen=True, slots=True)
 class JoinInput:
-    """What is known of an input of a join: its key columns, whether it takes rows back, and the
-    columns `unique` in which no two of its rows are equal at a time, if there are any.
+    """What is known about an input of a join: its key columns, whether it retracts rows, and its
+    `unique` columns, in which no two of its rows are equal at any time, if there are any.
 
-    Where a row comes whose unique columns are those of a row that is still there, it takes that
-    one's place without a word. Otherwise equal rows are there as often as they came.
+    If a row arrives with the same unique columns as a row that still exists, it silently replaces
+    that one. Otherwise equal rows exist as often as they came.
     """
 
     keys: tuple[str, ...]
@@ -54,7 +55,7 @@ class JoinInput:
 
     @property
     def ends(self) -> bool:
-        """Whether a row may stop being there."""
+        """Whether a row can be removed."""
         return self.retracts or bool(self.unique)
 
 
@@ -62,9 +63,9 @@ class JoinInput:
 class Present:
     """The rows of a side that matter in a step.
 
-    `events` are those that arrive, sorted by hash, with their `kinds`. `lives` are the stored
-    rows and the inserted ones, sorted by hash and birth, each with the place in the sequence
-    before which it `died`.
+    `events` are those that arrive, sorted by hash, with their `kinds`. `lives` are the stored rows
+    and the inserted ones, sorted by hash and birth, each with the position in the sequence before
+    which it `died`.
     """
 
     events: pl.DataFrame
@@ -78,11 +79,11 @@ class Present:
         events = rows[np.argsort(longs(rows, HASH), kind="stable")]
         kinds = kinds_of(events)
         adds = accumulates(kinds)
-        # What there is, is sorted by when it came to be, not by when it was written.
+        # Existing rows are sorted by when they were created, not by when they were written.
         born = pl.col(SEQUENCE).alias(TIME)
         arrived = events.drop(KIND, strict=False).filter(adds).with_columns(born)
         if PARTNERS in stored.columns:
-            # How many partners those have that arrive is not known before they have looked.
+            # How many matches the arriving ones have is not known before they have searched.
             arrived = arrived.with_columns(pl.lit(-1, pl.Int64).alias(PARTNERS))
         stored = stored.with_columns(born)
         lives = by_key_and_time(pl.concat([stored, arrived.select(stored.columns)]))
@@ -97,16 +98,16 @@ class Present:
 
     @property
     def adds(self) -> Flags:
-        """Which events are inserts, and take nothing back."""
+        """Which events are inserts that retract nothing."""
         return accumulates(self.kinds)
 
     @property
     def places(self) -> Longs:
-        """Where in the sequence the events stand."""
+        """The positions of the events in the sequence."""
         return longs(self.events, SEQUENCE)
 
     def among(self, other: Present) -> Pairs:
-        """The rows of the other side with the same hash that are there when an event arrives."""
+        """The rows of the other side with the same hash that exist when an event arrives."""
         places = self.places
         start = np.zeros(places.size, dtype=np.int64)
         found = Ranges(longs(self.events, HASH), start, places).among(other.lives)
@@ -114,13 +115,13 @@ class Present:
 
 
 def left_in_the_end(input_: JoinInput, rows: pl.DataFrame) -> pl.DataFrame:
-    """What there is after all of the rows have come, sorted by hash and birth."""
+    """The rows that exist after all of the rows have arrived, sorted by hash and birth."""
     present = Present.of(input_, rows.drop(KIND, strict=False).clear(), rows)
     return present.lives.filter(present.died == AFTER_ALL).drop(TIME)
 
 
 def _deaths(input_: JoinInput, lives: pl.DataFrame, retractions: pl.DataFrame) -> Longs:
-    """Per row the place in the sequence at which it ends."""
+    """Per row the position in the sequence at which it ends."""
     names = input_.unique or tuple(of_the_user(lives.drop(PARTNERS, strict=False)).columns)
     columns = [HASH, *dict.fromkeys((*input_.keys, *names)), SEQUENCE]
     sign = pl.lit(1, pl.Int64).alias(_SIGN)
@@ -137,30 +138,30 @@ def _deaths(input_: JoinInput, lives: pl.DataFrame, retractions: pl.DataFrame) -
 
 
 def _group_numbers(rows: pl.DataFrame, columns: Sequence[str]) -> Longs:
-    """A number for each row, the same for equal rows; null is equal to null."""
+    """A number for each row, the same for equal rows; NULL equals NULL."""
     numbered = rows.select(columns).with_row_index(_GROUP)
     return longs(numbered.select(pl.col(_GROUP).first().over(columns)), _GROUP)
 
 
 @dataclass(frozen=True, slots=True)
 class _Histories:
-    """Inserts (`sign` 1) and retractions (-1) of rows, those of one group behind each other in
-    the order of the sequence."""
+    """Inserts (`sign` 1) and retractions (-1) of rows, ordered by group and by sequence."""
 
     group: Longs
     sequence: Longs
     sign: Longs
 
     def of_one(self) -> Longs:
-        """When each row ends, where a group has one row at a time: with whatever comes next."""
+        """When each row ends, if a group has one row at a time: with whatever comes next."""
         ends = np.full(self.group.size, AFTER_ALL, dtype=np.int64)
         same = self.group[1:] == self.group[:-1]
         ends[:-1][same] = self.sequence[1:][same]
         return ends
 
     def of_equals(self) -> Longs:
-        """When each row ends, where a retraction takes the oldest of the equal rows there are,
-        and nothing if there are none."""
+        """When each row ends, if a retraction removes the oldest of the existing equal rows, or
+        nothing if there are none.
+        """
         ends = np.full(self.group.size, AFTER_ALL, dtype=np.int64)
         meets = self._meets()
         inserts, taken = np.flatnonzero(self.sign > 0), np.flatnonzero(meets)
@@ -169,7 +170,9 @@ class _Histories:
         return ends
 
     def _meets(self) -> npt.NDArray[np.bool_]:
-        """Which retractions meet a row: not those that bring a balance to where it never was."""
+        """Which retractions have a row to remove: not those that lower the balance to a new
+        minimum.
+        """
         rows = pl.DataFrame({_GROUP: self.group, _SIGN: self.sign})
         rows = rows.with_columns(pl.col(_SIGN).cum_sum().over(_GROUP).alias(_BALANCE))
         lowest = pl.col(_BALANCE).cum_min().shift(1).fill_null(0).over(_GROUP)
@@ -178,5 +181,5 @@ class _Histories:
 
 
 def _number_in_group(group: Longs) -> Longs:
-    """Per element of an ascending array how many equal ones stand before it."""
+    """Per element of an ascending array, the number of equal ones before it."""
     return np.arange(group.size) - np.searchsorted(group, group, side="left")

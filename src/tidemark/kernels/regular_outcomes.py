@@ -1,4 +1,4 @@
-"""What a regular join tells: pairs, padded rows and rows alone, each with a kind, in order."""
+"""The output of a regular join: pairs, padded rows and single rows, each with a kind, in order."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tidemark.kernels.regular_lives import (
 )
 from tidemark.kernels.tables import Longs, longs
 
-# What one row causes, for one partner after the other: first what the first partner takes back,
-# then the pair, then what comes again for the last one.
+# The output of one row, match by match: first what the first match retracts, then the pair, then
+# what is emitted again for the last one.
 BEFORE, ITSELF, AFTER = range(3)
 _PHASES: Final = 3
 
@@ -32,11 +32,11 @@ LEFT, RIGHT = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """How the rows of a side meet rows of the other one, one meeting behind the other.
+    """How the rows of a side match rows of the other one, in order.
 
-    `row` is one of those that were there, `event` the other side's row that comes or goes;
-    `first` marks a row's first partner, `last` the loss of its only one. Per row that is there,
-    how many partners it has at the `end`, and whether it was `touched`.
+    `row` is an existing row, `event` the other side's row that is added or retracted; `first` marks
+    a row's first match, `last` the loss of its only one. Per existing row: the number of its
+    matches at the `end`, and whether it was `touched`.
     """
 
     row: Longs
@@ -69,7 +69,7 @@ class Meetings:
 
 
 def _sum_before(group: Longs, values: Longs) -> Longs:
-    """Per element the sum of those before it in its group; equal groups are neighbors."""
+    """Per element the sum of those before it in its group; equal groups are adjacent."""
     sums = np.cumsum(values) - values
     start = np.searchsorted(group, group, side="left")
     return sums - sums[start]
@@ -77,7 +77,7 @@ def _sum_before(group: Longs, values: Longs) -> Longs:
 
 @dataclass(slots=True)
 class Changes:
-    """Collects what comes out, in the user's columns that are wanted of each side."""
+    """Collects the output, with the wanted columns of each side."""
 
     empty: tuple[pl.DataFrame, pl.DataFrame]
     how: How
@@ -107,14 +107,16 @@ class Changes:
     # --- what one row causes ---------------------------------------------------------------
 
     def arrived(self, side: int, present: Present, found: Pairs) -> None:
-        """Rows come, or go, with the partners they have found."""
+        """Rows are added or retracted, with the matches they have found."""
         partners = np.bincount(found.mine, minlength=present.events.height)
         if self.shows_both:
             self._pairs(side, present, found)
         self.themselves(side, present.events, present.kinds, partners > 0)
 
     def themselves(self, side: int, rows: pl.DataFrame, kinds: Kinds, met: Flags) -> None:
-        """What becomes of arriving rows by themselves, as far as they have `met` a partner."""
+        """The output of arriving rows without the other side, depending on whether they have
+        `met` a match.
+        """
         if self.shows_both and self.pads(side):
             chosen, kinds = ~met, _as_of_padded(kinds)
         elif not self.shows_both and side == LEFT:
@@ -137,7 +139,7 @@ class Changes:
         self._add(pairs, present.places[found.mine], places, kinds)
 
     def met(self, side: int, mine: Present, other: Present, meetings: Meetings) -> None:
-        """Rows that were there get their first partner, or lose their only one."""
+        """Existing rows get their first match, or lose their only one."""
         for chosen, phase, comes in (
             (meetings.first, BEFORE, self.how == "semi"),
             (meetings.last, AFTER, self.how != "semi"),
@@ -154,11 +156,11 @@ class Changes:
 
     def _gathered(self, side: int, rows: pl.DataFrame, positions: Longs) -> pl.DataFrame:
         shown = rows.select(self.empty[side].columns)
-        # Of a side without any wanted column there is nothing to gather.
+        # Nothing to gather from a side without wanted columns.
         return shown[positions] if shown.columns else shown
 
     def _alone(self, side: int, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows without a partner: beside nulls where both sides are shown."""
+        """Unmatched rows: next to NULLs if both sides are emitted."""
         shown = rows.select(self.empty[side].columns)
         if not self.shows_both:
             return shown
@@ -166,7 +168,7 @@ class Changes:
         return beside(shown, nulls) if side == LEFT else beside(nulls, shown)
 
     def _add(self, rows: pl.DataFrame, causes: Longs, places: Longs | int, kinds: Kinds) -> None:
-        """Rows that other rows cause, with their places among all that one of these causes."""
+        """Rows caused by other rows, with their positions in the output of each cause."""
         if causes.size:
             self.parts.append(rows)
             self.causes.append(causes)
@@ -175,5 +177,5 @@ class Changes:
 
 
 def _as_of_padded(kinds: Kinds) -> Kinds:
-    """Where a side is padded its rows come and go, and are not updated."""
+    """If a side is padded, its rows are inserted and deleted, not updated."""
     return np.where(accumulates(kinds), INSERT, DELETE)

@@ -1,7 +1,7 @@
-"""What is remembered of one side of a regular join.
+"""The state of one side of a regular join.
 
-Nothing is rewritten when a row goes or when the number of its partners changes: a newer version
-of the row is added, which counts, and compaction drops the older ones.
+Nothing is rewritten when a row is removed or when the number of its matches changes: a newer
+version of the row is added, which counts, and compaction drops the older ones.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs
 
-GONE = "_tm_gone"  # whether this version of a stored row says that it is no more
+GONE = "_tm_gone"  # whether this version of a stored row marks it as removed
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSide:
-    """A side with its table in the state. If it `counts`, its stored rows know how many partners
-    they have. Rows that nothing was written of for `ttl` milliseconds are forgotten."""
+    """A side with its table in the state. If it `counts`, its stored rows have the number of
+    their matches. Rows expire if nothing was written about them for `ttl` milliseconds.
+    """
 
     name: str
     input: JoinInput
@@ -33,7 +34,9 @@ class StoredSide:
     compaction: Compaction = field(default_factory=Compaction)
 
     def present(self, state: State, rows: pl.DataFrame, others: pl.DataFrame, now: int) -> Present:
-        """The arriving `rows`, and all that they or the `others` have to do with on this side."""
+        """The arriving `rows`, and all rows on this side that are relevant to them or to the
+        `others`.
+        """
         asking = [longs(others, HASH)]
         if self.input.unique:
             asking.append(longs(rows, HASH))
@@ -47,7 +50,7 @@ class StoredSide:
         return self._standing(found, now).drop(GONE, strict=False)
 
     def _table(self, state: State, now: int) -> KeyedTable:
-        """Without what is forgotten as a whole."""
+        """The table without segments that have expired completely."""
         table = state.keyed(self.name)
         return table if self.ttl is None else table.without_before(now - self.ttl + 1)
 
@@ -59,8 +62,7 @@ class StoredSide:
         return rows.clear().drop(KIND, strict=False).with_columns(time, *marks)
 
     def _standing(self, versions: pl.DataFrame, now: int, *, dead: bool = False) -> pl.DataFrame:
-        """Of each row the newest version, which comes last; of `dead` ones too, if they are asked
-        for."""
+        """The newest version of each row, which comes last; including `dead` ones if requested."""
         if self.counts or self.input.ends:
             versions = versions.unique(SEQUENCE, keep="last", maintain_order=True)
         if self.input.ends and not dead:
@@ -70,8 +72,9 @@ class StoredSide:
     def write(
         self, state: State, present: Present, partners: Longs | None, touched: Flags, now: int
     ) -> State:
-        """The state with the rows that have come, were `touched` or are gone; `partners` says how
-        many each of those present now has."""
+        """The state with the rows that have arrived, were `touched` or are removed; `partners`
+        is the current number of matches of each.
+        """
         lives, alive = present.lives, present.died == AFTER_ALL
         if partners is not None:
             lives = lives.with_columns(pl.Series(PARTNERS, partners))

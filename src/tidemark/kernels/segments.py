@@ -1,4 +1,4 @@
-"""Immutable sorted runs of rows: what state is made of."""
+"""Immutable sorted runs of rows: the building blocks of state."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Load = Callable[[str], pl.DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Rows that never change, under an id that no other rows have.
+    """Rows that never change, with a unique id.
 
-    `low` and `high` bound the column the table is asked by, `latest` the event time, if the rows
-    have one.
+    `low` and `high` bound the column by which the table is sorted, `latest` the event time, if the
+    rows have one.
     """
 
     id: str
@@ -27,7 +27,7 @@ class Segment:
     low: int
     high: int
     size: int
-    taken: int = 0  # rows at the front that a queue has given out already
+    taken: int = 0  # rows at the front that a queue has taken already
     latest: int = AFTER_ALL
     load: Load = field(default=lambda _: pl.DataFrame(), compare=False, repr=False)
 
@@ -53,11 +53,11 @@ class Segment:
         return self.height - self.taken
 
     def rows(self) -> pl.DataFrame:
-        """All rows, also those taken; read from where the host keeps them at the first call."""
+        """All rows, including taken ones; loaded from the host's storage at the first call."""
         return self.load(self.id)
 
     def describe(self) -> dict[str, Any]:
-        """What must be written down to find the segment again."""
+        """What must be written to find the segment again."""
         names = ("id", "height", "low", "high", "size", "taken", "latest")
         return {name: getattr(self, name) for name in names}
 
@@ -66,7 +66,7 @@ class Segment:
         return cls(**description, load=load)
 
     def called(self, ids: Mapping[str, str]) -> Segment:
-        """The segment under its other id, if it has one there."""
+        """The segment with its other id, if it has one there."""
         return replace(self, id=ids.get(self.id, self.id))
 
     def without_first(self, count: int, low: int) -> Segment:
@@ -75,10 +75,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """When neighboring segments become one: as soon as `fanout` of a like size are there.
+    """When adjacent segments are merged: as soon as there are `fanout` of similar size.
 
-    Every row is rewritten once per level, so keeping n rows costs O(log n) each, and the
-    number of segments stays logarithmic too.
+    Every row is rewritten once per level, so keeping n rows costs O(log n) each, and the number of
+    segments is logarithmic too.
     """
 
     fanout: int = 4

@@ -1,4 +1,4 @@
-"""Lateness row by row: rows that bring along the watermark that was before them."""
+"""Lateness row by row: rows that have the watermark before them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SEEN: Final = "_tm_seen"  # Int64; the largest watermark of the rows before, in 
 
 @dataclass(frozen=True, slots=True)
 class Stamped:
-    """A kernel whose rows see the watermark as if each had come alone.
+    """A kernel whose rows see the watermark as if each had arrived alone.
 
-    Only the rows of one source, read in one partition, can say what was before them.
+    Only the rows of one source, read in one partition, know the watermark before them.
     """
 
     kernel: Kernel

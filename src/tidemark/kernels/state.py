@@ -1,4 +1,4 @@
-"""What an operator remembers of one bucket of keys between two steps."""
+"""The state of an operator for one key group between two steps."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class State:
 
     @classmethod
     def open(cls, manifest: Mapping[str, Any], load: Load) -> State:
-        """The state a manifest describes; `load` gives a segment's rows by its id."""
+        """The state that a manifest describes; `load` returns a segment's rows by its id."""
         return cls(
             watermark=manifest["watermark"],
             sequence=manifest["sequence"],

@@ -1,7 +1,7 @@
-"""The two shapes of state: rows found by key, and rows that wait for a time.
+"""The two forms of state: rows found by key, and rows that wait for a time.
 
-Both are tuples of segments. A step adds one segment per table, whatever the table holds
-already, and reads only the keys it touches or the rows that have become due.
+Both are tuples of segments. A step adds one segment per table, whatever the table already contains,
+and reads only the keys it touches or the rows that are due.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from tidemark.kernels.segments import Compaction, Segment
 
 Longs = npt.NDArray[np.int64]
 
-# What of some rows must be kept; called with whether no older rows exist below them.
+# Which rows must be kept; called with whether there are no older rows below them.
 Settle = Callable[[pl.DataFrame, bool], pl.DataFrame]
 
 
 def longs(frame: pl.DataFrame, column: str) -> Longs:
-    """A column of whole numbers without nulls, as an array."""
+    """A column of integers without NULLs, as an array."""
     return frame[column].cast(pl.Int64).to_numpy()
 
 
 def distinct(values: Longs) -> Longs:
-    """The different values, ascending. (`numpy.unique` hashes them first, several times slower.)"""
+    """The distinct values, ascending. (`numpy.unique` hashes them first, several times slower.)"""
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
 def ranks(values: Longs) -> tuple[Longs, int]:
-    """Per value how many different ones are smaller, and how many different ones there are."""
-    # Arrow numbers equal values in one pass; then only the different ones have to be sorted.
+    """Per value the number of smaller distinct ones, and the number of distinct ones."""
+    # Arrow numbers equal values in one pass; then only the distinct ones have to be sorted.
     encoded = pa.array(values).dictionary_encode()
     rank = np.empty(len(encoded.dictionary), dtype=np.int64)
     rank[np.argsort(encoded.dictionary.to_numpy())] = np.arange(rank.size)
@@ -58,7 +58,7 @@ def ascends(values: Longs) -> bool:
 
 
 def stable_order(values: Longs) -> Longs:
-    """Where the values stand in ascending order, equal ones as they came."""
+    """The positions of the values in ascending order, equal ones as they came."""
     if not values.size:
         return np.zeros(0, dtype=np.int64)
     if ascends(values):
@@ -66,14 +66,14 @@ def stable_order(values: Longs) -> Longs:
     low, bits = int(values.min()), values.size.bit_length()
     if (int(values.max()) - low) >> (62 - bits):
         return np.argsort(values, kind="stable")
-    # Numbers that carry their places along are sorted several times faster.
+    # Numbers that contain their positions are sorted several times faster.
     numbered = ((values - low) << bits) | np.arange(values.size)
     numbered.sort()
     return np.asarray(numbered & ((1 << bits) - 1))
 
 
 def stable_order_by(first: Longs, second: Longs) -> Longs:
-    """The same of rows with two values each, of which the first is not negative."""
+    """The same for rows with two values each, the first of which is not negative."""
     if not first.size:
         return np.zeros(0, dtype=np.int64)
     low = int(second.min())
@@ -103,11 +103,13 @@ class KeyedTable(Table):
     def append(
         self, rows: pl.DataFrame, compaction: Compaction, settle: Settle | None = None
     ) -> KeyedTable:
-        """The table with more rows; merges segments when it is time, keeping what `settle` says."""
+        """The table with more rows; merges segments when it is time, keeping what `settle`
+        returns.
+        """
         if rows.is_empty():
             return self
         segments = (*self.segments, Segment.of(rows.sort(HASH, maintain_order=True), HASH))
-        # A merged segment may complete a row of its own size: go on until nothing is due.
+        # A merged segment may complete a set of its own size: continue until nothing is due.
         while count := compaction.mergeable(segments):
             older, merged = segments[:-count], segments[-count:]
             frame = pl.concat([segment.rows() for segment in merged])
@@ -128,15 +130,16 @@ class KeyedTable(Table):
         return pl.concat(found)
 
     def without_before(self, time: int) -> KeyedTable:
-        """The table without the segments that only hold rows of before a time."""
+        """The table without the segments that only contain rows before a time."""
         kept = tuple(segment for segment in self.segments if segment.latest >= time)
         return replace(self, segments=kept)
 
     def tidied(
         self, before: KeyedTable, keep: Callable[[pl.DataFrame], pl.DataFrame]
     ) -> KeyedTable:
-        """The table with only what is to be kept of the segments that are new since `before`:
-        those are still to be written down."""
+        """The table in which only what must be kept remains of the segments that are new since
+        `before`: those have not been written yet.
+        """
         known = {segment.id for segment in before.segments}
         segments: list[Segment] = []
         for segment in self.segments:
@@ -148,7 +151,7 @@ class KeyedTable(Table):
         return replace(self, segments=tuple(segments))
 
     def hashes_among(self, hashes: Longs) -> pl.Series:
-        """Those of the hashes (ascending, distinct) under which there are any rows."""
+        """Which of the hashes (ascending, distinct) have any rows."""
         there = [
             longs(segment.rows(), HASH)[_positions_of(longs(segment.rows(), HASH), hashes)]
             for segment in self.segments
@@ -157,7 +160,7 @@ class KeyedTable(Table):
 
 
 def _positions_of(sorted_hashes: Longs, wanted: Longs) -> Longs:
-    """Where the wanted values stand in a sorted array, every occurrence."""
+    """The positions of the wanted values in a sorted array, every occurrence."""
     first = np.searchsorted(sorted_hashes, wanted, side="left")
     counts = np.searchsorted(sorted_hashes, wanted, side="right") - first
     hit = counts > 0
@@ -171,7 +174,7 @@ class TimeQueue(Table):
 
     @property
     def next(self) -> int | None:
-        """The earliest time that is waited for."""
+        """The earliest time that rows wait for."""
         return min((segment.low for segment in self.segments), default=None)
 
     def push(
@@ -181,7 +184,7 @@ class TimeQueue(Table):
         compaction: Compaction,
         settle: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
     ) -> TimeQueue:
-        """The queue with more rows; where segments are merged, with what `settle` makes of them."""
+        """The queue with more rows; merged segments are reduced by `settle`."""
         if rows.is_empty():
             return self
         segments = (*self.segments, Segment.of(rows.sort(by, maintain_order=True), by))
@@ -193,7 +196,7 @@ class TimeQueue(Table):
         return replace(self, segments=segments)
 
     def upto(self, until: int, by: str, like: pl.DataFrame) -> pl.DataFrame:
-        """The rows that `take` would give out, left in the queue."""
+        """The rows that `take` would return, left in the queue."""
         return self.take(until, by, like)[0]
 
     def take(self, until: int, by: str, like: pl.DataFrame) -> tuple[pl.DataFrame, TimeQueue]:
@@ -212,7 +215,7 @@ class TimeQueue(Table):
         return pl.concat(due), replace(self, segments=tuple(kept))
 
     def smallest(self, column: str) -> int:
-        """The smallest value of a column among the rows that wait; AFTER_ALL without any."""
+        """The smallest value of a column among the rows that wait; AFTER_ALL if there are none."""
         parts = [longs(s.rows()[s.taken :], column) for s in self.segments]
         return int(np.concatenate([[AFTER_ALL], *parts]).min())
 

@@ -1,4 +1,4 @@
-"""The processing-time temporal join: each left row with the version that is there right now."""
+"""The processing-time temporal join: each left row with the current version."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tidemark.kernels.versions import ENDS, VersionIndex, as_versions
 
 @dataclass(frozen=True, slots=True)
 class ProcessingTimeTemporalJoin:
-    """Give each left row the latest right version that arrived before it.
+    """Join each left row with the latest right version that arrived before it.
 
-    Left rows are answered at once and never kept. An insert or update of the right side
-    replaces the key's version, a delete removes it.
+    Left rows are joined at once and never kept. An insert or update of the right side replaces the
+    key's version, a delete removes it.
     """
 
     left_keys: tuple[str, ...]
@@ -72,7 +72,7 @@ class ProcessingTimeTemporalJoin:
         return Step(state, output, metrics)
 
     def _known(self, state: State, keys: Keys, right: pl.DataFrame) -> pl.DataFrame:
-        """All versions that a left row of this step may find, by key and arrival."""
+        """All versions that a left row of this step may match, by key and arrival."""
         stored = state.keyed("latest").probe(keys.hashes, right.clear())
         versions = pl.concat([stored, right])
         key = keys.number(versions, keys.names)
@@ -82,7 +82,7 @@ class ProcessingTimeTemporalJoin:
     def _match(
         self, versions: pl.DataFrame, keys: Keys, left: pl.DataFrame, left_key: Longs
     ) -> Longs:
-        """Per left row the position of the version that is there when it arrives, or -1."""
+        """Per left row the position of the version that is current when it arrives, or -1."""
         key = keys.number(versions, keys.names)
         index = VersionIndex(key, longs(versions, SEQUENCE), len(keys))
         found = index.find(left_key, longs(left, SEQUENCE))
@@ -94,7 +94,7 @@ class ProcessingTimeTemporalJoin:
         return newest.filter(~pl.col(ENDS)) if oldest else newest
 
     def _purged(self, state: State, right: pl.DataFrame, clean_up: CleanUp, now: int) -> State:
-        """The state without the versions of keys whose clean-up timer has come."""
+        """The state without the versions of keys whose clean-up timer has fired."""
         shape = as_versions(number(state, [right])[0]).clear()
         gone, state = clean_up.expired(state, shape, now)
         ends = pl.concat([shape, gone], how="diagonal").with_columns(
@@ -112,7 +112,7 @@ class ProcessingTimeTemporalJoin:
         right: pl.DataFrame,
         now: int,
     ) -> State:
-        """Matches and upserts renew a key's timer; a delete takes it away."""
+        """Matches and upserts renew a key's timer; a delete removes it."""
         key, sequence = keys.number(right, keys.names), longs(right, SEQUENCE)
         ends = right[ENDS].to_numpy()
         deleted = largest(len(keys), key[ends], sequence[ends])

@@ -1,4 +1,4 @@
-"""Aggregate functions, as expressions that make, merge and finish accumulators."""
+"""Aggregate functions, as expressions that create, merge and finish accumulators."""
 
 from tidemark.kernels.aggregates.aggregates import Aggregates
 from tidemark.kernels.aggregates.numbers import ROWS

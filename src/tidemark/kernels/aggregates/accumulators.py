@@ -1,4 +1,4 @@
-"""Accumulators: what a group of rows has come to, in one column, and how two become one."""
+"""Accumulators: the partial result of a group of rows, in one column, and how two are merged."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final, Protocol
 
 import polars as pl
 
-SIGN: Final = "_tm_sign"  # Int64; 1 for a row that is added, -1 for one that is taken back
-AT: Final = "at"  # in an item of a list: the row's place in the sequence
-VALUE: Final = "value"  # in an item of a list: what the row brought
+SIGN: Final = "_tm_sign"  # Int64; 1 for an added row, -1 for a retracted one
+AT: Final = "at"  # in a list item: the row's position in the sequence
+VALUE: Final = "value"  # in a list item: the row's value
 
 
 class Merge(Enum):
-    """How accumulators merge. The rows of a group come in order, the oldest first."""
+    """How accumulators merge. The rows of a group are in order, oldest first."""
 
     TOTAL = "total"
     LEAST = "least"
@@ -24,8 +24,8 @@ class Merge(Enum):
     LAST = "last"
     SET = "set"  # a list without duplicates
     LIST = "list"  # a list of items
-    LEDGER = "ledger"  # a list of items with signs; one taken back cancels the first like it
-    FOLD = "fold"  # bytes that only their `Folding` knows
+    LEDGER = "ledger"  # a list of items with signs; a retracted one cancels the first equal one
+    FOLD = "fold"  # bytes that only their `Folding` understands
 
     @property
     def is_list(self) -> bool:
@@ -33,18 +33,18 @@ class Merge(Enum):
 
 
 class Folding(Protocol):
-    """How accumulators merge that are bytes, made by a function of the user's."""
+    """How accumulators merge that are bytes, made by a user-defined function."""
 
     def together(self, parts: Iterable[bytes]) -> bytes | None:
-        """One accumulator from several; None of none."""
+        """One accumulator from several; None from none."""
 
     def running(self, parts: Iterable[bytes | None]) -> Iterator[bytes | None]:
-        """Per accumulator what it comes to with those before it."""
+        """Per accumulator, the result of merging it with those before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """A column of accumulators. `lift` makes one from a row; null brings nothing."""
+    """A column of accumulators. `lift` makes one from a row; NULL adds nothing."""
 
     name: str
     lift: pl.Expr
@@ -58,8 +58,9 @@ class Accumulator:
 
     @property
     def running(self) -> pl.Expr:
-        """Per row the accumulator of the rows up to it, for `.over(...)`; not for lists, nor for
-        bytes."""
+        """Per row the accumulator of the rows up to it, for `.over(...)`; not for lists or
+        bytes.
+        """
         return _RUNNING[self.how](pl.col(self.name)).alias(self.name)
 
 
@@ -80,7 +81,7 @@ _MERGED: dict[Merge, Callable[[pl.Expr], pl.Expr]] = {
     Merge.SET: lambda column: _joined(column).unique(maintain_order=True),
     Merge.LIST: _joined,
     Merge.LEDGER: _joined,
-    Merge.FOLD: lambda column: column.drop_nulls(),  # and then `Folding.together`
+    Merge.FOLD: lambda column: column.drop_nulls(),  # followed by `Folding.together`
 }
 
 

@@ -26,10 +26,10 @@ _PLACE = "_tm_place_of_list"
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """What several calls keep together, each accumulator once, and their results.
+    """The accumulators of several calls, without duplicates, and their results.
 
-    Rows become accumulators (`lifted`), accumulators of a group become one (`merged`), and
-    results are read off at any time (`results`). Merging in any grouping gives the same.
+    Rows become accumulators (`lifted`), accumulators of a group become one (`merged`), and results
+    can be computed at any time (`results`). Merging in any grouping gives the same result.
     """
 
     accumulators: tuple[Accumulator, ...]
@@ -47,8 +47,9 @@ class Aggregates:
         by_arrival: bool = False,
         merges: bool = True,
     ) -> Aggregates:
-        """`counted` keeps the number of rows even if no call asks for it. Without `merges` a group
-        has one accumulator at any time, to which rows are added in order."""
+        """`counted` keeps the number of rows even if no call needs it. Without `merges`, a group
+        has a single accumulator, to which rows are added in order.
+        """
         scopes = [Scope(call, retracts, by_arrival, merges) for call in calls]
         found = [aggregate_of(scope) for scope in scopes]
         kept = {a.name: a for aggregate in found for a in aggregate.accumulators}
@@ -65,7 +66,7 @@ class Aggregates:
 
     @property
     def has_rows(self) -> pl.Expr:
-        """Whether a group has any rows left that were not taken back."""
+        """Whether a group has any rows left that were not retracted."""
         return pl.col(ROWS) != 0
 
     @property
@@ -79,7 +80,7 @@ class Aggregates:
         return not self.retracts and not any(a.how in by_place for a in self.accumulators)
 
     def lifted(self, rows: pl.DataFrame, keep: Sequence[str]) -> pl.DataFrame:
-        """Each row as accumulators, beside the columns to keep."""
+        """Each row as accumulators, next to the columns to keep."""
         if self.retracts:
             adds = pl.col(KIND).is_in(ACCUMULATE)
             sign = pl.when(adds).then(pl.lit(1, pl.Int64)).otherwise(pl.lit(-1, pl.Int64))
@@ -96,8 +97,9 @@ class Aggregates:
         least: Sequence[str] = (),
         greatest: Sequence[str] = (),
     ) -> pl.DataFrame:
-        """One row per group, groups in order of their first rows; with what other columns have in
-        the first row, and their extremes."""
+        """One row per group, groups in order of their first rows; with the other columns of the
+        first row, and their extremes.
+        """
         extremes = dict.fromkeys(least, Merge.LEAST) | dict.fromkeys(greatest, Merge.GREATEST)
         hows = extremes | {a.name: a.how for a in self.accumulators}
         found = numbered.merged(rows, by, first, hows)
@@ -110,12 +112,12 @@ class Aggregates:
         return self._settled(groups, self.accumulators)
 
     def merged_runs(self, rows: pl.DataFrame, first: Longs, end: Longs) -> pl.DataFrame | None:
-        """The accumulators of runs of rows, which may overlap; None where they are not numbers."""
+        """The accumulators of runs of rows, which may overlap; None if they are not numbers."""
         hows = {a.name: a.how for a in self.accumulators}
         return numbered.merged_runs(rows, first, end, hows)
 
     def running(self, rows: pl.DataFrame, by: str) -> pl.DataFrame:
-        """Each row with what its group has come to with it; rows of a group are in order."""
+        """Each row with the accumulators of its group up to it; rows of a group are in order."""
         folded = [a for a in self.accumulators if a.how is Merge.FOLD]
         lists = [a for a in self.accumulators if a.how.is_list]
         plain = [a for a in self.accumulators if a not in (*lists, *folded)]
@@ -124,7 +126,7 @@ class Aggregates:
         )
         if not lists:
             return result
-        # Lists cannot run along: each row's is made of those of all rows before it.
+        # Lists cannot be running: each row's is made of those of all rows before it.
         start = pl.int_range(pl.len()) - pl.int_range(pl.len()).over(by)
         first = rows.select(start.alias(_PLACE))[_PLACE].to_numpy()
         counts = np.arange(rows.height) - first + 1
@@ -152,7 +154,7 @@ def _folded(groups: pl.DataFrame, accumulator: Accumulator) -> pl.Series:
 
 
 def _folded_along(rows: pl.DataFrame, accumulator: Accumulator, by: str) -> pl.Series:
-    """Per row the accumulator of the rows up to it; rows of a group follow each other."""
+    """Per row the accumulator of the rows up to it; rows of a group are adjacent."""
     assert accumulator.folding is not None
     made: list[bytes | None] = []
     for _, group in groupby(zip(rows[by], rows[accumulator.name], strict=True), itemgetter(0)):
@@ -161,14 +163,14 @@ def _folded_along(rows: pl.DataFrame, accumulator: Accumulator, by: str) -> pl.S
 
 
 def _canceled(groups: pl.DataFrame, column: str, by_arrival: bool) -> pl.DataFrame:
-    """The groups without items that were taken back; of equal ones the first goes first."""
+    """The groups without retracted items; among equal ones the first is removed first."""
     items = groups.select(pl.int_range(pl.len()).alias(_GROUP), column)
     items = items.explode(column, empty_as_null=False, keep_nulls=False).unnest(column)
     if by_arrival:
         items = items.sort(_GROUP, AT, maintain_order=True)
     adds = pl.col(SIGN) > 0
     same = [_GROUP, VALUE]
-    # The n-th item added is gone with the n-th one taken back, whichever came first.
+    # The n-th retraction removes the n-th item added, whichever came first.
     added, taken = adds.cast(pl.Int64), (~adds).cast(pl.Int64)
     left = (
         pl.when(adds)

@@ -1,4 +1,4 @@
-"""Accumulators of the user's own, as bytes: what a Python aggregate function keeps of a group."""
+"""User-defined accumulators, as bytes: what a Python aggregate function keeps of a group."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tidemark.kernels.aggregates.accumulators import AT, SIGN
 
 
 class Accumulating(Protocol):
-    """A function that takes one row after the other, by the names Flink gives its parts.
+    """A function that takes one row after the other, with Flink's method names.
 
-    It may have two more, with which rows are taken back and accumulators become one:
-    `retract(accumulator, *arguments)` and `merge(accumulator, accumulators)`.
+    It may have two more methods, to retract rows and to merge accumulators: `retract(accumulator,
+    *arguments)` and `merge(accumulator, accumulators)`.
     """
 
     def create_accumulator(self) -> Any: ...
@@ -26,18 +26,18 @@ class Accumulating(Protocol):
     def get_value(self, accumulator: Any) -> Any: ...
 
 
-# A row that is added (1) or taken back (-1) with its arguments, or an accumulator (0); before
-# that, where it stands in the sequence of rows, or the first of its rows does.
+# An added (1) or retracted (-1) row with its arguments, or an accumulator (0); before that, its
+# position in the sequence of rows, or that of its first row.
 Entry = tuple[int, int, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Keeps of a group what the function has accumulated.
+    """Keeps what the function has accumulated of a group.
 
-    Rows are accumulated and retracted in their order, and accumulators of panes and of sessions
-    that merge are merged. A function that cannot merge gets rows only: where groups merge they
-    are kept, and accumulated whenever a result is wanted.
+    Rows are accumulated and retracted in order, and accumulators of panes and of merging sessions
+    are merged. A function that cannot merge only gets rows: where groups merge, the rows are kept,
+    and accumulated whenever a result is needed.
     """
 
     function: Accumulating
@@ -46,7 +46,7 @@ class Folded:
     merges: bool
 
     def lifted(self, row: Mapping[str, Any] | None) -> bytes | None:
-        """A row as a part of its group; nothing of a row that is left out."""
+        """A row as a part of its group; nothing if the row is filtered out."""
         if row is None:
             return None
         arguments = [value for name, value in row.items() if name not in (AT, SIGN)]
@@ -56,7 +56,7 @@ class Folded:
         entries = [entry for part in parts for entry in _read(part)]
         if self.by_arrival:
             entries.sort(key=itemgetter(0))
-        # A row alone waits for the accumulator that it will be added to.
+        # A single row waits for the accumulator that it will be added to.
         if self._keeps_rows or len(entries) <= 1:
             return self._written(entries) if entries else None
         return self._written([(entries[0][0], 0, self._accumulated(entries))])
@@ -80,7 +80,7 @@ class Folded:
         return self.merges and not hasattr(self.function, "merge")
 
     def _accumulated(self, entries: Sequence[Entry]) -> Any:
-        """One accumulator, which the first of the entries becomes if it is one."""
+        """One accumulator; if the first entry is one, it is reused."""
         function: Any = self.function
         if entries and entries[0][1] == 0:
             accumulator, entries = entries[0][2], entries[1:]

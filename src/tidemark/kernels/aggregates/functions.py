@@ -27,7 +27,7 @@ FUNCTIONS: Mapping[str, Callable[[Scope], Aggregate]] = {
 
 
 def aggregate_of(scope: Scope) -> Aggregate:
-    """What a call keeps and makes of it; a function of the user's goes before ours."""
+    """The accumulator and result of a call; user-defined functions take precedence."""
     if scope.call.implementation is not None:
         return users.aggregate(scope)
     return FUNCTIONS[scope.call.function](scope)

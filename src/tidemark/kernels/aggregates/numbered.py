@@ -1,8 +1,8 @@
-"""Groups of rows as small whole numbers, and what they come to added up by these numbers.
+"""Numbers groups of rows with small integers, and adds up their values by these numbers.
 
-A library that groups by several columns makes one value of each row's first, then hashes it, and
-keeps a list of rows per group. Where groups can be counted and accumulators are plain numbers, one
-pass over an array for each takes a third of that.
+A library that groups by several columns first makes one value of each row, then hashes it, and
+keeps a list of rows per group. If groups can be numbered and accumulators are plain numbers, one
+pass over an array for each takes a third of the time.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import pyarrow as pa
 from tidemark.kernels.aggregates.accumulators import Merge
 from tidemark.kernels.tables import Longs
 
-# There may be so many numbers for each row, or for few rows so many, of which most stay unused.
+# The maximum of numbers per row, or for few rows in total, most of which are unused.
 _SPARSE: Final = 4
 _FEW: Final = 1 << 16
-# A column has few values where so many rows of it have no more than that.
+# A column has few values if this many of its rows have no more than that.
 _SAMPLE, _FEW_VALUES = 256, 64
 _SIGNED: Final = (pl.Int8, pl.Int16, pl.Int32, pl.Int64)
 _OTHERS: Final = (pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Boolean, pl.String, pl.Binary)
@@ -31,8 +31,9 @@ _Values = np.ndarray[tuple[int], np.dtype[Any]]
 def merged(
     rows: pl.DataFrame, by: Sequence[str], first: Sequence[str], hows: Mapping[str, Merge]
 ) -> pl.DataFrame | None:
-    """One row per group, in the order of their first rows: its key, its first row's `first`, and
-    the columns of `hows` merged. None where this needs more than numbers."""
+    """One row per group, in order of their first rows: its key, its first row's `first`, and the
+    columns of `hows` merged. None if this needs more than numbers.
+    """
     if rows.is_empty() or not all(_is_plain(rows[name], how) for name, how in hows.items()):
         return None
     found = _numbers(rows, by)
@@ -51,8 +52,9 @@ def merged(
 def merged_runs(
     rows: pl.DataFrame, first: Longs, end: Longs, hows: Mapping[str, Merge]
 ) -> pl.DataFrame | None:
-    """The columns of `hows` merged over runs of rows, each from a place to before another; runs
-    may overlap, and none is empty. None where this needs more than numbers."""
+    """The columns of `hows` merged over runs of rows, each from one position to before another;
+    runs may overlap, and none is empty. None if this needs more than numbers.
+    """
     if not all(_is_plain(rows[name], how) for name, how in hows.items()):
         return None
     bounds = np.column_stack((first, end)).ravel()
@@ -78,7 +80,7 @@ def _is_plain(column: pl.Series, how: Merge) -> bool:
 
 
 def _merged(column: pl.Series, how: Merge, number: Longs, size: int) -> _Values:
-    """Per number what its rows come to."""
+    """The merged value per number."""
     values = _as_numbers(column, how)
     bounds = np.iinfo(np.int64)
     nothing = {Merge.TOTAL: 0, Merge.LEAST: bounds.max, Merge.GREATEST: bounds.min}
@@ -95,7 +97,7 @@ def _as_numbers(column: pl.Series, how: Merge) -> _Values:
 
 
 def _first_places(number: Longs, size: int) -> Longs:
-    """Where each number is first, ascending."""
+    """The first position of each number, ascending."""
     place = np.full(size, number.size)
     np.minimum.at(place, number, np.arange(number.size))
     is_first = np.zeros(number.size, dtype=np.bool_)
@@ -104,7 +106,7 @@ def _first_places(number: Longs, size: int) -> Longs:
 
 
 def _numbers(rows: pl.DataFrame, by: Sequence[str]) -> tuple[Longs, int] | None:
-    """Per row the number of its group, and what all numbers are below."""
+    """Per row the number of its group, and an upper bound of all numbers."""
     limit = max(_SPARSE * rows.height, _FEW)
     number, size = np.zeros(rows.height, dtype=np.int64), 1
     for name in by:
@@ -119,7 +121,7 @@ def _numbers(rows: pl.DataFrame, by: Sequence[str]) -> tuple[Longs, int] | None:
 
 
 def _numbers_of(column: pl.Series, limit: int) -> tuple[Longs, int] | None:
-    """Per row the number of its value: what it is more than the least one, or by a dictionary."""
+    """Per row the number of its value: the difference from the minimum, or by a dictionary."""
     column = column.to_physical()
     if column.dtype in _SIGNED and not column.null_count():
         values = column.cast(pl.Int64).to_numpy()
@@ -129,12 +131,12 @@ def _numbers_of(column: pl.Series, limit: int) -> tuple[Longs, int] | None:
         return _encoded(pa.array(values))
     if column.dtype in (*_SIGNED, *_OTHERS):
         return _encoded(column.to_arrow(compat_level=pl.CompatLevel.oldest()))
-    # Numbers with fractions have two zeros, others have parts.
+    # Floating-point numbers have two zeros, other types have parts.
     return None
 
 
 def _repeats(values: Longs) -> bool:
-    """Whether the column seems to have few values, as far from each other as they may be."""
+    """Whether the column seems to have few values, however far apart."""
     some = values[:: max(1, values.size // _SAMPLE)].tolist()
     return len(set(some)) <= min(len(some) // 2, _FEW_VALUES)
 

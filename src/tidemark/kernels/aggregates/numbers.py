@@ -11,12 +11,12 @@ import polars as pl
 from tidemark.kernels.aggregates.accumulators import SIGN, Accumulator, Merge
 from tidemark.kernels.aggregates.scope import Aggregate, Scope
 
-ROWS: Final = "_tm_rows"  # Int64; how many rows there are, less those taken back
+ROWS: Final = "_tm_rows"  # Int64; the number of rows, minus retracted ones
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """How many values there are, their sum and the sum of their squares."""
+    """The number of values, their sum and the sum of their squares."""
 
     count: pl.Expr
     sum: pl.Expr
@@ -24,7 +24,7 @@ class Sums:
 
 
 def rows(retracts: bool) -> Accumulator:
-    """How many rows there are, less those taken back."""
+    """The number of rows, minus retracted ones."""
     one = pl.col(SIGN) if retracts else pl.lit(1, pl.Int64)
     return Accumulator(ROWS, one, Merge.TOTAL)
 
@@ -53,7 +53,7 @@ def mean(scope: Scope) -> Aggregate:
 
 
 def variance(sample: bool, root: bool = False) -> Callable[[Scope], Aggregate]:
-    """Of the values (`sample`: as estimated for all values they are taken from)."""
+    """Variance of the values (`sample`: estimated for the population they are taken from)."""
 
     def aggregate(scope: Scope) -> Aggregate:
         kept, sums = _sums(scope, pl.Float64(), squares=True)
@@ -79,7 +79,7 @@ def _counted(scope: Scope) -> tuple[Accumulator, pl.Expr]:
 
 
 def _sums(scope: Scope, dtype: pl.DataType, squares: bool) -> tuple[tuple[Accumulator, ...], Sums]:
-    """The sums, added up in a type, and what must be kept for them."""
+    """The sums, computed in a type, and the accumulators they need."""
     counts, counted = _counted(scope)
     if scope.call.distinct:
         _, values = scope.values(ordered=False)
@@ -96,7 +96,7 @@ def _sums(scope: Scope, dtype: pl.DataType, squares: bool) -> tuple[tuple[Accumu
 
 
 def _adding(dtype: pl.DataType) -> pl.DataType:
-    """The type in which values are added up to a result of a type."""
+    """The type in which values are added up for a result type."""
     if dtype.is_integer():
         return pl.Int64()
     return pl.Decimal(38, dtype.scale) if isinstance(dtype, pl.Decimal) else dtype
@@ -111,5 +111,5 @@ def _quotient(number: pl.Expr, count: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def _narrowed(number: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """A number in the result's type; whole numbers wrap around as Java's do."""
+    """A number in the result's type; integers wrap around as in Java."""
     return number.cast(dtype, wrap_numerical=dtype.is_integer())

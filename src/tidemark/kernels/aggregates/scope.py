@@ -13,7 +13,7 @@ from tidemark.kernels.windows.spec import Call
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """What a call keeps of rows, and the expression that makes its result of that."""
+    """The accumulators of a call, and the expression that computes its result from them."""
 
     accumulators: tuple[Accumulator, ...]
     result: pl.Expr
@@ -21,9 +21,10 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A call, with `retracts` if rows may be taken back. Items of lists are given out in their
-    order of arrival if `by_arrival`, else in the order in which groups were merged. Without
-    `merges` groups are not."""
+    """A call, with `retracts` if rows can be retracted. Items of lists are in order of arrival
+    if `by_arrival`, otherwise in the order in which groups were merged. Without `merges`,
+    groups are not merged.
+    """
 
     call: Call
     retracts: bool
@@ -32,7 +33,7 @@ class Scope:
 
     @property
     def value(self) -> pl.Expr:
-        """The argument; null where the filter leaves the row out. Several are a struct."""
+        """The argument; NULL if the filter excludes the row. Several are a struct."""
         return self._passing(self.argument)
 
     @property
@@ -51,13 +52,13 @@ class Scope:
         return pl.lit(True) if self.call.filter is None else pl.col(self.call.filter)
 
     def signed(self, number: pl.Expr) -> pl.Expr:
-        """The number, negative in rows that are taken back."""
+        """The number, negated in retracted rows."""
         return (
             pl.when(pl.col(SIGN) > 0).then(number).otherwise(-number) if self.retracts else number
         )
 
     def keep(self, what: str, lift: pl.Expr, how: Merge) -> Accumulator:
-        """An accumulator under a name that says all about it: equal ones are kept once."""
+        """An accumulator with a name that identifies it: equal ones are kept once."""
         names = ",".join(self.call.arguments)
         where = "" if self.call.filter is None else f"?{self.call.filter}"
         return Accumulator(f"_tm_{what}({names}){where}", lift, how)
@@ -70,10 +71,10 @@ class Scope:
         nulls: bool = False,
         ordered: bool = True,
     ) -> tuple[Accumulator, pl.Expr]:
-        """All values, or all different ones, as a list; and what must be kept for it.
+        """All values, or all distinct ones, as a list; and the accumulators needed.
 
-        `lifted` is kept instead of the argument, under a name of its own; `nulls` too if asked
-        for. Where order does not matter, different values need not be kept twice.
+        `lifted` is kept instead of the argument, under a name of its own; `nulls` too if requested.
+        If order does not matter, values need not be kept twice.
         """
         value = self.argument if lifted is None else lifted
         wanted = self.passes if nulls else self.passes & value.is_not_null()
@@ -90,7 +91,7 @@ class Scope:
         return kept, self._given_out(pl.col(kept.name))
 
     def item(self, how: Merge) -> Accumulator:
-        """The value of one row, with its place in the sequence."""
+        """The value of one row, with its position in the sequence."""
         item = pl.struct(pl.col(SEQUENCE).alias(AT), self.argument.alias(VALUE))
         lift = pl.when(self.passes & self.argument.is_not_null()).then(item)
         return self.keep(how.value, lift, how)

@@ -1,8 +1,8 @@
-"""Aggregate functions of the user's, in Python.
+"""User-defined aggregate functions in Python.
 
-Those that accumulate are kept by their accumulators, as bytes (`folded.py`). Those that want all
-values of a group at once, and all with DISTINCT, are kept by the arguments: rows that are taken
-back are gone, and the function sees what is left whenever a result is wanted.
+Functions that accumulate are kept as their accumulators, as bytes (`folded.py`). For functions that
+need all values of a group at once, and all with DISTINCT, the arguments are kept: retracted rows
+are removed, and the function sees the rest whenever a result is needed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tidemark.kernels.columns import SEQUENCE
 
 @dataclass(frozen=True, slots=True)
 class RowByRow:
-    """An accumulating function as one of whole groups."""
+    """An accumulating function as a function of whole groups."""
 
     function: Accumulating
 
@@ -36,18 +36,18 @@ class RowByRow:
 
 @dataclass(frozen=True, slots=True)
 class Vectorized:
-    """A function of Arrow arrays, one per argument, as one of whole groups."""
+    """A function of Arrow arrays, one per argument, as a function of whole groups."""
 
     function: Callable[..., Any]
 
     def __call__(self, rows: pl.DataFrame) -> Any:
         value = self.function(*(column.to_arrow() for column in rows))
-        # What Arrow computes is a scalar of its own.
+        # Arrow's results are scalars of its own.
         return value.as_py() if hasattr(value, "as_py") else value
 
 
 def aggregate(scope: Scope) -> Aggregate:
-    """The user's function over the rows of each group, nulls too, in order of arrival."""
+    """The user's function over the rows of each group, including NULLs, in order of arrival."""
     implementation = scope.call.implementation
     if isinstance(implementation, RowByRow) and not scope.call.distinct:
         return _folded(scope, implementation.function)
@@ -74,13 +74,14 @@ def _folded(scope: Scope, function: Accumulating) -> Aggregate:
 
 
 def _arguments(scope: Scope) -> list[pl.Expr]:
-    """The arguments under names of their own: one column may be several of them."""
+    """The arguments under names of their own: the same column may be used several times."""
     return [pl.col(name).alias(f"{n}") for n, name in enumerate(scope.call.arguments)]
 
 
 def _result(scope: Scope, parts: pl.Expr, of_group: Callable[[Any], Any]) -> pl.Expr:
-    """What the function gives of each group. Of one whose rows are all taken back nobody asks,
-    and the function need not have an answer."""
+    """The function's result for each group. Nobody needs that of a group whose rows are all
+    retracted, and the function need not have one.
+    """
     rows = pl.col(ROWS) if scope.retracts else pl.lit(1, pl.Int64)
 
     def of_groups(groups: pl.Series) -> pl.Series:

@@ -1,4 +1,4 @@
-"""Aggregates that need values themselves: extremes, ends, lists, bags."""
+"""Aggregates that need the values themselves: minimum, maximum, first, last, lists, multisets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidemark.kernels.aggregates.scope import Aggregate, Scope
 
 
 def extreme(how: Merge) -> Callable[[Scope], Aggregate]:
-    """The least or the greatest value; all values must be kept where some are taken back."""
+    """The minimum or maximum; if rows can be retracted, all values must be kept."""
 
     def aggregate(scope: Scope) -> Aggregate:
         if scope.retracts:
@@ -25,7 +25,7 @@ def extreme(how: Merge) -> Callable[[Scope], Aggregate]:
 
 
 def end(how: Merge) -> Callable[[Scope], Aggregate]:
-    """The value that arrived first or last, nulls aside."""
+    """The value that arrived first or last, ignoring NULLs."""
 
     def aggregate(scope: Scope) -> Aggregate:
         if scope.retracts:
@@ -52,7 +52,7 @@ def array(scope: Scope) -> Aggregate:
 
 
 def bag(scope: Scope) -> Aggregate:
-    """How often each value is there: a map, as polars has maps."""
+    """How often each value occurs: a map, in the form that Polars has maps."""
     kept, values = scope.values()
     entry = pl.struct(
         pl.element().unique(maintain_order=True).alias("key"),

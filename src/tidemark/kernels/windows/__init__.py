@@ -1,1 +1,1 @@
-"""Windows: what is in which, what is in each, and when that is told."""
+"""Windows: how rows are assigned, what is computed, and when results are emitted."""

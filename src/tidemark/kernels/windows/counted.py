@@ -1,4 +1,4 @@
-"""Count windows: so many rows of a key, whatever their times."""
+"""Count windows: a number of rows of a key, whatever their times."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _KEY: Final = "_tm_key"
 
 @dataclass(frozen=True, slots=True)
 class CountWindows:
-    """Tells a window when its last row is there: `size` rows, from every `slide`-th on.
+    """Emits a window when its last row has arrived: `size` rows, from every `slide`-th on.
 
-    The place of a row among those of its key is its time here, and how many there are is the
-    key's watermark. State is each key's count and open panes, written anew with its rows.
+    The position of a row among those of its key is its time here, and their number is the key's
+    watermark. State is each key's count and open panes, rewritten with its rows.
     """
 
     keys: tuple[str, ...]
@@ -55,7 +55,7 @@ class CountWindows:
         )
         parts = self._parts(known, placed, counted)
         windows = self._windows(parts)
-        # Rows in order of key and arrival: the last row of each window is in its place there.
+        # Rows by key and arrival: the last row of each window is at its position there.
         of_key = np.searchsorted(key[order], longs(windows, _KEY))
         last = of_key + longs(windows, WINDOW_END) - 1 - longs(windows, _COUNT)
         sequence = pl.Series(SEQUENCE, longs(fresh, SEQUENCE)[order][last], pl.Int64)
@@ -93,14 +93,14 @@ class CountWindows:
         return parts.hstack(counted[longs(parts, _KEY)]).with_columns(self._panes.last.alias(LAST))
 
     def _windows(self, parts: pl.DataFrame) -> pl.DataFrame:
-        """The windows whose last row is among the new ones, with all that is in them."""
+        """The windows whose last row is among the new ones, with everything that is in them."""
         spread = self._panes.in_windows(parts)
         end = pl.col(WINDOW_END)
         closing = spread.filter((end > pl.col(_COUNT)) & (end <= pl.col(_NOW)) & (end >= self.size))
         return self.aggregates.merged(closing, [_KEY, WINDOW_END], (*self.keys, _COUNT))
 
     def _told(self, windows: pl.DataFrame) -> pl.DataFrame:
-        """Results in the order in which windows became full; they have no place in time."""
+        """Results in the order in which windows became full; they have no event time."""
         told = windows.sort(SEQUENCE).with_columns(
             pl.lit(None, pl.Int64).alias(name) for name in (WINDOW_START, WINDOW_END)
         )
@@ -113,7 +113,7 @@ class CountWindows:
         counted: pl.DataFrame,
         incoming: Incoming,
     ) -> pl.DataFrame:
-        """What is to be remembered: of each key its count and the panes still needed."""
+        """The new state: each key's count and the panes still needed."""
         keys = placed.unique(_KEY, maintain_order=True).select(_KEY, HASH, *self.keys)
         keys = keys.hstack(counted[longs(keys, _KEY)])
         needed = parts.filter(pl.col(LAST) > pl.col(_NOW))
@@ -125,7 +125,7 @@ class CountWindows:
 
 
 def _places(key: Longs, counts: Longs) -> tuple[Longs, Longs]:
-    """The order of rows by key and arrival, and per row its place among all of its key."""
+    """The order of rows by key and arrival, and per row its position among all of its key."""
     order = np.argsort(key, kind="stable")
     sorted_ = key[order]
     starts = np.append(True, sorted_[1:] != sorted_[:-1])[: len(key)]

@@ -1,4 +1,4 @@
-"""What happens to windows in one step, in order, and what is told of it."""
+"""The events of windows in one step, in order, and the results they emit."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 CELL: Final = "_tm_cell"  # Int64; the window of a key, as a number
 ORDER: Final = "_tm_order"  # Int64; when the event happens, in the sequence of the step
 ROLE: Final = "_tm_role"  # Int64; one of these:
-STORED, CALL, ROW, END = range(4)  # what was known, a call by the clock, a row, the window's end
-TELLS: Final = "_tm_tells"  # Boolean; whether the event asks for the result
-TOLD: Final = "_tm_told"  # Boolean; whether a result is out now
+STORED, CALL, ROW, END = range(4)  # what was stored, a call by the clock, a row, the window's end
+TELLS: Final = "_tm_tells"  # Boolean; whether the event requests the result
+TOLD: Final = "_tm_told"  # Boolean; whether a result is currently emitted
 
 _BEFORE = "_tm_before_"
 _RANK = "_tm_rank"
-_OUT, _IN = "_tm_out", "_tm_in"  # Boolean; whether a result is taken back, and one is added
+_OUT, _IN = "_tm_out", "_tm_in"  # Boolean; whether a result is retracted, and one is added
 _ODD = 2654435761  # spreads the windows of a key over hashes
 
 
 def in_cells(events: pl.DataFrame, window: list[str]) -> pl.DataFrame:
-    """The events cell by cell, in order. Calls and ends of windows that are not there (no row
-    has come so far, or the window is gone) are no events."""
+    """The events cell by cell, in order. Calls and ends of windows that do not exist (no row has
+    arrived yet, or the window has been removed) are not events.
+    """
     names = tuple(name for name in window if name != HASH)
     mixed = pl.col(HASH) * _ODD + pl.col(WINDOW_END)
     cell = key_numbers(events.select(mixed.alias(HASH), *names), names)
@@ -46,9 +47,9 @@ def in_cells(events: pl.DataFrame, window: list[str]) -> pl.DataFrame:
 
 
 def telling(events: pl.DataFrame, results: tuple[pl.Expr, ...], has_rows: pl.Expr) -> pl.DataFrame:
-    """Per cell what was told before and, event by event, what is to be told; in order.
+    """Per cell the result emitted before and, event by event, the result to emit; in order.
 
-    A result takes the place of what was told last. Without rows left there is none.
+    A result replaces the last one emitted. Without remaining rows there is none.
     """
     stored = pl.col(ROLE) == STORED
     told = {TOLD: has_rows, **{result.meta.output_name(): result for result in results}}
@@ -60,9 +61,9 @@ def telling(events: pl.DataFrame, results: tuple[pl.Expr, ...], has_rows: pl.Exp
 def changes(
     told: pl.DataFrame, keys: tuple[str, ...], outputs: list[str], *, repeated: bool = False
 ) -> pl.DataFrame:
-    """The changelog of what is told: nothing where a result is as it was, unless `repeated`.
+    """The changelog of the emitted results: nothing if a result has not changed, unless `repeated`.
 
-    Of one moment the earliest window comes first, of one row the latest, as in Flink.
+    At the same moment the earliest window comes first, for the same row the latest, as in Flink.
     """
     same_cell = pl.col(CELL) == pl.col(CELL).shift(1)
     earlier = (

@@ -1,4 +1,4 @@
-"""What a step of windows is given, and what it answers."""
+"""The input and the output of a step of windows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """The rows of a step with their places in the sequence and their stamps, which never fall;
-    the watermark before them and after them; and the clock."""
+    """The rows of a step with their positions in the sequence and their stamps, which never
+    decrease; the watermark before and after them; and the clock.
+    """
 
     rows: pl.DataFrame
     stamps: Longs
@@ -43,16 +44,17 @@ class Incoming:
 
     @property
     def ended(self) -> int:
-        """The end of the last window that is over: its last millisecond is the watermark."""
+        """The end of the last closed window: its last millisecond is the watermark."""
         return min(self.watermark, AFTER_ALL - 1) + 1
 
 
 def by_clock(
     state: State, rows: pl.DataFrame, watermark: int, clock: int
 ) -> tuple[pl.DataFrame, int]:
-    """The rows as if they happened now, and the watermark: a clock is one that is never behind.
+    """The rows as if their time were now, and the watermark: a clock is a watermark that is never
+    behind.
 
-    All that is still open ends with the inputs, as it does in event time.
+    Everything that is still open ends with the inputs, as it does in event time.
     """
     now = max(clock, state.watermark + 1)
     timed = rows.with_columns(
@@ -63,7 +65,7 @@ def by_clock(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The tables a step has changed, what it tells, and the rows that came too late."""
+    """The tables a step has changed, its results, and the late rows."""
 
     tables: Mapping[str, Table]
     output: pl.DataFrame
@@ -73,11 +75,13 @@ class Outcome:
 
 
 def results(windows: pl.DataFrame, keys: tuple[str, ...], aggregates: Aggregates) -> pl.DataFrame:
-    """What closed windows tell, the earliest end first; nothing of those left without rows."""
+    """The results of closed windows, the earliest end first; none for windows without remaining
+    rows.
+    """
     if aggregates.retracts:
         windows = windows.filter(aggregates.has_rows)
     told = windows.select(*keys, *aggregates.results, WINDOW_START, WINDOW_END)
-    # Windows of rows end at no time: they come in order.
+    # Row-count windows do not end at a time: they are in order.
     if not told[WINDOW_END].null_count() and not ascends(ends := longs(told, WINDOW_END)):
         told = told[stable_order(ends)]
     return told.with_columns(pl.lit("+I").alias(KIND)) if aggregates.retracts else told

@@ -1,4 +1,4 @@
-"""Numbers for keys, fast where hashes tell them apart."""
+"""Numbers for keys, fast if hashes are unique."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def key_numbers(rows: pl.DataFrame, keys: tuple[str, ...]) -> Longs:
 
 
 def by_key(rows: pl.DataFrame, keys: tuple[str, ...]) -> tuple[Longs, Longs]:
-    """An order that brings rows of a key together and leaves them as they came among themselves;
-    and along it the numbers of the keys, which do not fall."""
+    """An order in which rows of a key are adjacent and otherwise as they came; and, in that
+    order, the numbers of the keys, which do not decrease.
+    """
     if rows.is_empty():
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     order = _places(rows.select(pl.arg_sort_by(HASH, maintain_order=True).alias(_PLACE)))
@@ -31,7 +32,7 @@ def by_key(rows: pl.DataFrame, keys: tuple[str, ...]) -> tuple[Longs, Longs]:
     differs = np.append(False, hashes[1:] != hashes[:-1])
     if not keys or not _collide(rows.select(keys)[order], differs):
         return order, np.cumsum(differs)
-    # A key's number is the place of its first row.
+    # A key's number is the position of its first row.
     placed = rows.select(HASH, *keys).with_row_index(_PLACE)
     numbers = _places(placed.select(pl.col(_PLACE).first().over(HASH, *keys)))
     order = np.argsort(numbers, kind="stable")
@@ -43,7 +44,7 @@ def _places(rows: pl.DataFrame) -> Longs:
 
 
 def _collide(keys: pl.DataFrame, differs: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> bool:
-    """Whether neighbors of one hash are different keys anywhere."""
+    """Whether adjacent rows with one hash have different keys anywhere."""
     changes = pl.any_horizontal(pl.all().ne_missing(pl.all().shift(1))).alias(HASH)
     changed = keys.select(changes)[HASH].to_numpy()
     return bool((changed[1:] & ~differs[1:]).any())

@@ -1,7 +1,7 @@
-"""Which spans of time become one session, when each comes at its own watermark.
+"""Which spans of time form a session, if each has its own watermark.
 
-Three facts make this a matter of whole columns. Spans of rows are of one length, none that was
-there before is shorter, and the watermark never falls; so
+Three facts make this a matter of whole columns. New spans have the same length, no stored one is
+shorter, and the watermark never decreases; so
 
 1.  A span that reaches beyond its watermark is never late. It joins what it touches through spans
     that by themselves reach beyond its watermark too: whether two of these, m and the later
@@ -25,7 +25,7 @@ from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.tables import Longs, distinct
 
 DROPPED: Final = -1
-# How long chains of late rows may be for passes over whole columns; see `_one_by_one`.
+# The maximum length of chains of late rows for passes over whole columns; see `_one_by_one`.
 _PASSES: Final = 8
 
 Flags = npt.NDArray[np.bool_]
@@ -34,10 +34,10 @@ Flags = npt.NDArray[np.bool_]
 @dataclass(frozen=True, slots=True)
 class Spans:
     """Spans `[start, end)` of numbered keys, those of a key in order of arrival, each with the
-    watermark before it, which never falls along a key.
+    watermark before it, which never decreases along a key.
 
-    Spans that are there already come first, under the smallest watermark there is. All others
-    are of one length, and none of the former is shorter.
+    Stored spans come first, with the smallest possible watermark. All others have the same length,
+    and no stored span is shorter.
     """
 
     key: Longs
@@ -70,7 +70,7 @@ def merge(spans: Spans) -> Longs:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The time axes of all keys one behind the other, as one line of whole numbers."""
+    """The time axes of all keys one after the other, as one line of integers."""
 
     low: int
     width: int
@@ -81,13 +81,14 @@ class _Line:
         low, high = int(spans.start.min()), int(spans.end.max())
         if (int(spans.key.max()) + 2) * (high - low + 1) < 2**62:
             return cls(low, high - low + 1, None)
-        # Too long to be counted in milliseconds: count the times that there are.
+        # Too long to be counted in milliseconds: count the times that occur.
         times = distinct(np.concatenate([spans.start, spans.end]))
         return cls(low, len(times), times)
 
     def at(self, key: Longs, time: Longs) -> Longs:
-        """Places that compare like times with those of starts and ends; a time after all of
-        them is between the key and the next."""
+        """Positions that compare like times with those of starts and ends; a time after all of
+        them is between the key and the next.
+        """
         if self.times is not None:
             return np.asarray(key * self.width + np.searchsorted(self.times, time))
         return np.asarray(key * self.width + np.minimum(time, self.low + self.width) - self.low)
@@ -95,8 +96,9 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Sessions:
-    """The sessions of spans that reach beyond their watermarks, which lie along the line by
-    their starts; `order` says which spans these are, `reach` how far those so far go."""
+    """The sessions of spans that reach beyond their watermarks, in order of their starts;
+    `order` is the order of these spans, `reach` the maximum end so far.
+    """
 
     order: Longs
     start: Longs
@@ -107,7 +109,7 @@ class _Sessions:
     @classmethod
     def of(cls, spans: Spans, line: _Line) -> _Sessions:
         start, reach = line.at(spans.key, spans.start), line.at(spans.key, spans.end)
-        # The first end with which a span meets the one before, below the end of its own.
+        # The first end with which a span touches the one before, below its own end.
         needed = start
         if (spans.stamp + 1 >= spans.start).any():
             needed = line.at(spans.key, np.maximum(spans.start, spans.stamp + 2))
@@ -115,7 +117,7 @@ class _Sessions:
         if (start[1:] < start[:-1]).any():
             order = _argsort(start)
             needed, reach, start = needed[order], reach[order], start[order]
-        # Keys grow along the line, so running extremes never come from another one.
+        # Keys ascend along the line, so running extremes never come from another one.
         reach = np.maximum.accumulate(reach)
         needed = np.minimum.accumulate(needed[::-1])[::-1]
         follows = np.append(False, reach[:-1] >= needed[1:])
@@ -123,7 +125,7 @@ class _Sessions:
 
     @property
     def first(self) -> Longs:
-        """Per session where it starts."""
+        """Per session its start."""
         return self.start[~self.follows]
 
 
@@ -137,15 +139,15 @@ def _joined(spans: Spans, late: Longs, sessions: _Sessions, line: _Line) -> Long
     key = spans.key[late]
     watermark = np.minimum(spans.stamp[late], spans.end.max())
     over = np.searchsorted(sessions.reach, line.at(key, watermark + 2))
-    # Only those matter whose key has a session beyond the watermark, some time at least.
+    # Only those whose key has a session beyond the watermark at some time matter.
     there = np.flatnonzero(over < len(sessions.order))
     there = there[spans.key[sessions.order[over[there]]] == key[there]]
     over, late, key = over[there], late[there], key[there]
     start, end = line.at(key, spans.start[late]), line.at(key, spans.end[late])
     session = sessions.number[over]
-    # Either what lies behind the watermark and is of the session reaches down to the span ...
+    # Either the part of the session behind the watermark reaches down to the span ...
     meets = sessions.follows[over] & (sessions.first[session] <= end)
-    # ... or something that lies over the watermark does, and came before.
+    # ... or something that spans the watermark does, and arrived before.
     upto = np.searchsorted(sessions.start, end, side="right")
     asked = np.flatnonzero(~meets & (over < upto))
     meets[asked] = _least(sessions.order, over[asked], upto[asked]) < late[asked]
@@ -156,11 +158,11 @@ def _joined(spans: Spans, late: Longs, sessions: _Sessions, line: _Line) -> Long
 
 
 def _least(values: Longs, first: Longs, end: Longs) -> Longs:
-    """The smallest value of each range of places, none of them empty."""
+    """The smallest value of each range of positions, none of them empty."""
     least = np.empty(len(first), dtype=np.int64)
     level = np.frexp((end - first).astype(np.float64))[1] - 1
     for power in range(int(level.max(initial=-1)) + 1):
-        # Here each value is the smallest of 2**power, from its place on.
+        # Here each value is the smallest of 2**power, from its position on.
         mine = level == power
         least[mine] = np.minimum(values[first[mine]], values[end[mine] - 2**power])
         values = np.minimum(values[: -(2**power)], values[2**power :])
@@ -168,11 +170,12 @@ def _least(values: Longs, first: Longs, end: Longs) -> Longs:
 
 
 def _through_others(session: Longs, start: Longs, end: Longs, meets: Flags) -> Flags:
-    """Which spans join a session as it is with others, which came before and made it start
-    earlier; given in order of arrival, with those that meet it without the help of others."""
+    """Which spans join a session thanks to others, which arrived before and made it start
+    earlier; given in order of arrival, with those that touch it directly.
+    """
     joins = meets.copy()
     chosen = np.flatnonzero(_any_of(session, meets))
-    # The last session first: along the rows the smallest start so far is then of the own one.
+    # The last session first: along the rows, the smallest start so far is then the session's own.
     chosen = chosen[np.argsort(-session[chosen], kind="stable")]
     ordered, base = np.sort(start[chosen]), session[chosen] * (chosen.size + 1)
     rank = base + np.searchsorted(ordered, start[chosen])
@@ -191,18 +194,18 @@ def _through_others(session: Longs, start: Longs, end: Longs, meets: Flags) -> F
 
 
 def _any_of(session: Longs, flags: Flags) -> Flags:
-    """Whether a flag is set for any of the same session."""
+    """Whether a flag is set for any span of the same session."""
     found = np.zeros(int(session.max(initial=-1)) + 1, dtype=np.bool_)
     found[session[flags]] = True
     return found[session]
 
 
 def _one_by_one(session: Longs, start: Longs, end: Longs, meets: Flags) -> Flags:
-    """What passes without end would come to, in one walk along the rows.
+    """The result of an unlimited number of passes, in one scan over the rows.
 
-    Each pass goes one link further along chains of late rows of which each is in time because of
-    the one before it (as when a day is read backwards). Of a long chain no pass over whole columns
-    would find much, so the rows of those sessions, and no others, are looked at alone.
+    Each pass goes one link further along chains of late rows of which each is accepted because of
+    the one before it (as when a day is read backward). For a long chain, passes over whole columns
+    would find little, so the rows of those sessions, and no others, are scanned one by one.
     """
     joins = meets.copy()
     current, lowest = DROPPED, AFTER_ALL

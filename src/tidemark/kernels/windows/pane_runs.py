@@ -1,5 +1,6 @@
-"""Windows over panes as runs: where panes of a key stand in order, each window is some of them
-next to each other, and no pane has to be repeated for every window that it is in."""
+"""Windows over panes as runs: if the panes of a key are in order, each window consists of
+adjacent ones, and no pane has to be repeated for every window that it is in.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ def windows_of_runs(
     after: int,
     ended: int,
 ) -> pl.DataFrame | None:
-    """The windows that partial panes are in which end behind a watermark, up to `ended`. None
-    where accumulators are more than numbers, or times too far from each other to be numbered."""
+    """The windows of partial panes that end behind a watermark, up to `ended`. None if
+    accumulators are more than numbers, or times too far apart to be numbered.
+    """
     number = key_numbers(parts, keys)
     order = stable_order_by(number, longs(parts, PANE))
     parts, number = parts[order], number[order]
@@ -48,8 +50,8 @@ def windows_of_runs(
 
 
 def _ends(number: Longs, since: Longs, last: Longs, ended: int, every: int) -> tuple[Longs, Longs]:
-    """The place of the first pane of each window, and where the window ends."""
-    # Up to the last window of the pane before, that one stands in front of this.
+    """The position of the first pane of each window, and the window's end."""
+    # Up to the last window of the pane before, that one comes before this.
     told = np.where(number[1:] == number[:-1], last[:-1] + every, since[1:])
     since = np.concatenate([since[:1], np.maximum(since[1:], told)])
     counts = np.maximum((np.minimum(last, ended) - since) // every + 1, 0)
@@ -58,7 +60,7 @@ def _ends(number: Longs, since: Longs, last: Longs, ended: int, every: int) -> t
 
 
 def _until(number: Longs, first: Longs, last: Longs, place: Longs, end: Longs) -> Longs | None:
-    """Behind which pane each window ends: the next one of the key is of later windows only."""
+    """The pane after which each window ends: the key's next one belongs to later windows only."""
     if not number.size:
         return number
     base = int(first.min())

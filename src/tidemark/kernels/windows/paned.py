@@ -27,11 +27,11 @@ _OPEN: Final = "_tm_open"  # Int64; the first of its windows that a row can stil
 
 @dataclass(frozen=True, slots=True)
 class PanedWindows:
-    """Tells each window once, when the watermark reaches its last millisecond.
+    """Emits each window once, when the watermark reaches its last millisecond.
 
-    State is a queue of partial panes by the end of their last window. A step adds its own and
-    reads none but those of windows that fire; parts of one pane merge when segments do.
-    `combined` rows are partial panes already.
+    State is a queue of partial panes by the end of their last window. A step adds its own and only
+    reads those of windows that fire; parts of one pane are merged when segments are. `combined`
+    rows are partial panes already.
     """
 
     keys: tuple[str, ...]
@@ -56,7 +56,7 @@ class PanedWindows:
         )
 
     def combine(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Partial panes instead of rows: of rows that are in the same windows, one is made."""
+        """Partial panes instead of rows: one for all rows that are in the same windows."""
         placed = self.panes.of_rows(rows)
         by, also = [*self.keys, PANE], [HASH, TIME]
         (also if self.panes.derived else by).append(LAST)
@@ -74,9 +74,9 @@ class PanedWindows:
     def _partial(self, rows: pl.DataFrame, before: int) -> pl.DataFrame:
         """The rows of a step as partial panes.
 
-        A row that comes after some windows of its pane have closed in this very step must not
-        get into them: it makes a part of its own, which says where it begins to count. Where no
-        row does, no part says so.
+        A row that arrives after some windows of its pane have closed in this very step must not get
+        into them: it makes a part of its own, with the first window it counts for. If there are no
+        such rows, no part has it.
         """
         by, also = [*self.keys, PANE], [HASH, LAST]
         if self.panes.overlap:
@@ -88,7 +88,7 @@ class PanedWindows:
             by.append(LAST)
             also.remove(LAST)
         if self.combined:
-            # There may be several of a pane, from several places, but few.
+            # A pane may have several parts, from several places, but few.
             return rows.select(*by, *also, *self.aggregates.names)
         return self.aggregates.merged(self.aggregates.lifted(rows, [*by, *also]), by, also)
 
@@ -96,7 +96,8 @@ class PanedWindows:
         self, queue: TimeQueue, fresh: pl.DataFrame, incoming: Incoming
     ) -> tuple[pl.DataFrame, TimeQueue]:
         """The partial panes of windows that fire now, and the queue of those that are needed
-        later; some are both."""
+        later; some are both.
+        """
         stored = [HASH, *self.keys, PANE, LAST, *self.aggregates.names]
         ended, like = incoming.ended, fresh.select(stored).clear()
         over, rest = queue.take(ended, LAST, like)
@@ -119,7 +120,7 @@ class PanedWindows:
         return self.aggregates.merged(parts, by, [HASH]).select(parts.columns)
 
     def _windows(self, parts: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
-        """The windows that close in this step, with all that is in them."""
+        """The windows that close in this step, with everything that is in them."""
         if not self.panes.overlap:
             windows = parts.rename({LAST: WINDOW_END, PANE: WINDOW_START})
             return self.aggregates.merged(windows, [*self.keys, WINDOW_START, WINDOW_END])
@@ -127,8 +128,9 @@ class PanedWindows:
         return self._spread(parts, incoming) if found is None else found
 
     def _as_runs(self, parts: pl.DataFrame, incoming: Incoming) -> pl.DataFrame | None:
-        """The windows as runs of panes; None where some of a pane is only in some of its windows,
-        or there is more to it than numbers."""
+        """The windows as runs of panes; None if some pane is only in some of its windows, or
+        accumulators are more than numbers.
+        """
         if _OPEN in parts.columns or self.aggregates.depends_on_order:
             return None
         before, ended = incoming.before, incoming.ended
@@ -139,7 +141,7 @@ class PanedWindows:
         if self.aggregates.depends_on_order:
             parts = parts.sort(PANE, maintain_order=True)
         place, end = self._closing_ends(parts, incoming)
-        # One number for key and window is found again much faster than the columns are.
+        # One number for key and window is found much faster than the columns are.
         number = (end - end.min(initial=AFTER_ALL)) // self.panes.every
         width = int(number.max(initial=0)) + 1
         spread = parts.select(self.aggregates.names)[place].with_columns(
@@ -152,7 +154,7 @@ class PanedWindows:
         return windows.with_columns(self.panes.window_start.alias(WINDOW_START))
 
     def _closing_ends(self, parts: pl.DataFrame, incoming: Incoming) -> tuple[Longs, Longs]:
-        """The ends of the closing windows each part is in, and the part's place beside each."""
+        """The ends of the closing windows each part is in, and the part's position for each."""
         since = self.panes.end_after(incoming.before)
         if _OPEN in parts.columns:
             since = pl.max_horizontal(_OPEN, since)

@@ -1,7 +1,7 @@
-"""Panes: the pieces of time that windows are made of, and which windows a pane is part of.
+"""Panes: the pieces of time that windows consist of, and which windows a pane belongs to.
 
-A row belongs to one pane. The windows a pane is part of end at regular distances, from its
-first end to its last, and everything is said in terms of these ends.
+A row belongs to one pane. The windows of a pane end at regular distances, from its first end to its
+last, and everything is expressed in terms of these ends.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ LAST: Final = "_tm_last"  # Int64; where the last window of the pane ends
 class Panes:
     """Expressions over a row's TIME, a pane's PANE and LAST, and a window's WINDOW_END.
 
-    `span` is how far before its last end a pane's first end may lie: zero where every pane is
-    a window. `derived` says that LAST follows from PANE. Windows that are `endless` have nothing
-    to tell at their end.
+    `span` is the distance from a pane's first end to its last: zero if every pane is a window.
+    `derived` means that LAST follows from PANE. Windows that are `endless` emit nothing at their
+    end.
     """
 
     start: pl.Expr
@@ -43,12 +43,14 @@ class Panes:
         return self.span > 0
 
     def of_rows(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows with their panes, without those that lie between windows."""
+        """The rows with their panes, without those between windows."""
         placed = rows.with_columns(self.start.alias(PANE)).with_columns(self.last.alias(LAST))
         return placed.filter(self.first <= pl.col(LAST)) if self.gaps else placed
 
     def in_windows(self, placed: pl.DataFrame) -> pl.DataFrame:
-        """Rows with PANE and LAST, each once in every window of its pane, whose bounds it has."""
+        """Rows with PANE and LAST, each once in every window of its pane, with the window's
+        bounds.
+        """
         end = pl.col(LAST)
         if self.overlap:
             ends = pl.int_ranges(self.first, end + 1, self.every, dtype=pl.Int64)
@@ -59,7 +61,7 @@ class Panes:
         return placed.with_columns(self.window_start.alias(WINDOW_START))
 
     def closed(self, lateness: int = 0) -> pl.Expr:
-        """Whether all windows of a row were over, for `lateness` too, when it came."""
+        """Whether all windows of a row were closed, for `lateness` too, when it arrived."""
         return pl.col(LAST) - 1 + lateness <= pl.col(STAMP)
 
     def end_after(self, watermark: pl.Expr | int) -> pl.Expr:
@@ -68,7 +70,7 @@ class Panes:
         return self.first + _up(least - self.first, self.every)
 
     def next_end(self, earliest_last: int, ended: int) -> int:
-        """The next window end after `ended` in which any pane can be, given the earliest LAST."""
+        """The next window end after `ended` that any pane can have, given the earliest LAST."""
         wanted = max(ended + 1, earliest_last - self.span)
         return earliest_last - (earliest_last - wanted) // self.every * self.every
 
@@ -80,7 +82,7 @@ def panes_of(assigner: Sliding | Cumulating | Given) -> Panes:
         case Cumulating(size, step, offset):
             return _cumulating(size, step, offset)
         case Given(start, end, endless):
-            # A pane is a window; once rows have become panes, it is known by LAST.
+            # A pane is a window; once rows have become panes, it is identified by LAST.
             return Panes(
                 start=pl.col(start),
                 last=pl.col(end),

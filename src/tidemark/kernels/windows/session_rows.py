@@ -1,4 +1,4 @@
-"""Rows of sessions: each row again when its session is over, with where that starts and ends."""
+"""Rows of sessions: each row when its session is over, with the session's start and end."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from tidemark.kernels.state import State
 from tidemark.kernels.windows.incoming import by_clock
 from tidemark.kernels.windows.spec import WINDOW_END
 
-# Kinds travel with the rows as a column of the user's.
+# Kinds are kept with the rows as a column of the user's.
 _KIND: Final = "_tm_row_kind"
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRows:
-    """Gives out the rows of each session when the watermark reaches its last millisecond, in
-    order of arrival, the session that ends first before the others.
+    """Emits the rows of each session when the watermark reaches its last millisecond, in order of
+    arrival, the session that ends first before the others.
 
-    Rows open and merge sessions as in `SharedSessions`, of which there is one side here; those
-    that come too late are dropped and counted. Kinds mean nothing here: what takes a row back
-    comes out behind it, as a row like any other, if both are of one session.
+    Rows open and merge sessions as in `SharedSessions`, with a single side here; late ones are
+    dropped and counted. Kinds have no meaning here: a retraction is emitted after the row it
+    retracts, as a row like any other, if both are in one session.
 
-    With `processing_time` a row happens when it arrives, and the clock takes the place of the
-    watermark.
+    With `processing_time`, a row's time is its arrival, and the clock is used as the watermark.
     """
 
     keys: tuple[str, ...]

@@ -25,14 +25,14 @@ _SESSION: Final = "_tm_session"
 
 @dataclass(frozen=True, slots=True)
 class SessionWindows:
-    """Tells each session once, when the watermark reaches its last millisecond.
+    """Emits each session once, when the watermark reaches its last millisecond.
 
-    A row opens `[time, time + gap)` and merges with the open sessions of its key that this
-    overlaps or touches. It is late if what comes of that is over already.
+    A row opens `[time, time + gap)`, which merges with the open sessions of its key that it
+    overlaps or touches. It is late if the resulting session is closed already.
 
-    State is the open sessions of each key, written anew whenever a row of the key comes (the
-    newest version counts), and a queue that says when to look at which key. A session that
-    has grown since is simply not over when its old end comes.
+    State is the open sessions of each key, rewritten whenever a row of the key arrives (the newest
+    version counts), and a queue of when to check which key. A session that has grown since is
+    simply not over when its old end comes.
     """
 
     keys: tuple[str, ...]
@@ -72,7 +72,7 @@ class SessionWindows:
         return self.aggregates.lifted(opened, kept).with_columns(pl.lit(True).alias(_FRESH))
 
     def _stored(self, state: State, fresh: pl.DataFrame, due: pl.DataFrame) -> pl.DataFrame:
-        """The open sessions of all keys that matter now, with the columns of the new ones."""
+        """The open sessions of all relevant keys, with the columns of the new ones."""
         hashes = distinct(np.concatenate([longs(fresh, HASH), longs(due, HASH)]))
         like = (
             fresh.clear()
@@ -93,12 +93,12 @@ class SessionWindows:
         order, key = by_key(items, self.keys)
         names = (WINDOW_START, WINDOW_END, STAMP)
         session = np.empty_like(key)
-        # In this order rows that came in the order of their times need not be sorted any more.
+        # In this order, rows that arrived in order of time need not be sorted any more.
         session[order] = merge(Spans(key, *(longs(items, name)[order] for name in names)))
         return session
 
     def _merged(self, items: pl.DataFrame, session: Longs) -> pl.DataFrame:
-        """What the items have become: sessions, in the order of their first items."""
+        """The merged items: sessions, in the order of their first items."""
         marked = items.with_columns(pl.Series(_SESSION, session))
         if (session == DROPPED).any():
             marked = marked.filter(pl.col(_SESSION) != DROPPED)
@@ -111,7 +111,7 @@ class SessionWindows:
         )
 
     def _left_open(self, sessions: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
-        """The sessions to be remembered: all of the keys that had rows."""
+        """The sessions to keep: all of the keys that had rows."""
         touched = pl.col(_FRESH).any().over(HASH, *self.keys)
         return sessions.filter(touched & (pl.col(WINDOW_END) > incoming.ended))
 
@@ -122,7 +122,7 @@ class SessionWindows:
             (pl.col(WINDOW_END) - 1).alias(TIME),
             pl.lit(incoming.end, pl.Int64).alias(VERSION),
         )
-        # What is over goes with its version: older versions of it are over too.
+        # Closed sessions are removed with their version: older versions of them are closed too.
         is_open = pl.col(WINDOW_END) > incoming.ended
         return table.append(
             records, self.compaction, lambda rows, _: newest(rows, self.keys).filter(is_open)

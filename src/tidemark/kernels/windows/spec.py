@@ -1,7 +1,7 @@
-"""What can be said about windows: how rows are assigned, what is computed, when it is told.
+"""The specification of windows: how rows are assigned, what is computed, when it is emitted.
 
-All times and lengths are milliseconds. Windows are `[start, end)`; a window without an end in
-time (a count window) has none in the output either.
+All times and lengths are milliseconds. Windows are `[start, end)`; a window without an end in time
+(a count window) has none in the output either.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    # Only for the type checker: plans hold these values, and planning loads no Polars.
+    # Only for the type checker: plans contain these values, and planning does not load Polars.
     import polars as pl
 
 WINDOW_START: Final = "_tm_window_start"  # Int64; the window's first millisecond
@@ -20,9 +20,9 @@ WINDOW_END: Final = "_tm_window_end"  # Int64; the first millisecond after it
 
 @dataclass(frozen=True, slots=True)
 class Sliding:
-    """A window of `size` every `slide`; a tumbling window where the two are equal.
+    """A window of `size` every `slide`; a tumbling window if the two are equal.
 
-    Starts are the multiples of `slide`, moved by `offset`, before 1970 too.
+    Starts are the multiples of `slide`, shifted by `offset`, even before 1970.
     """
 
     size: int
@@ -41,15 +41,16 @@ class Cumulating:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A row opens `[time, time + gap)`; windows of a key that overlap or touch are one."""
+    """A row opens `[time, time + gap)`; windows of a key that overlap or touch are merged."""
 
     gap: int
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Each row says itself which window it is in, by the names of two Int64 columns. Windows that
-    are `endless` tell nothing when the watermark reaches their end."""
+    """Each row has its window in two Int64 columns with these names. Windows that are `endless`
+    emit nothing when the watermark reaches their end.
+    """
 
     start: str
     end: str
@@ -58,7 +59,9 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class CountSliding:
-    """`size` rows of a key, from every `slide`-th row on; told when the last of them is there."""
+    """`size` rows of a key, from every `slide`-th row on; emitted when the last of them has
+    arrived.
+    """
 
     size: int
     slide: int
@@ -69,11 +72,11 @@ Assigner = Sliding | Cumulating | Session | Given | CountSliding
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One aggregate call, by Flink's name of the function in capitals.
+    """One aggregate call, with Flink's name of the function in capitals.
 
-    `arguments` and `filter` name input columns; COUNT without an argument counts rows. `dtype`
-    is the type of the result, and what the kernel computes in. `implementation` is a function of
-    the user's: it is given a frame with the arguments of a group's rows and gives the result
+    `arguments` and `filter` name input columns; COUNT without an argument counts rows. `dtype` is
+    the type of the result, and of the computation. `implementation` is a user-defined function: it
+    takes a frame with the arguments of a group's rows and returns the result
     (`aggregates.users.RowByRow` makes one of an object that accumulates).
     """
 
@@ -89,8 +92,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """When a window tells its result besides at its end: at each row, or every so often by
-    the clock."""
+    """When a window emits its result besides at its end: for each row, or periodically by the
+    clock.
+    """
 
     each_row: bool = False
     every_ms: int | None = None
@@ -98,7 +102,7 @@ class Firing:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """What happens before the watermark reaches the end of a window, and after it."""
+    """What is emitted before the watermark reaches the end of a window, and after it."""
 
     early: Firing | None = None
     late: Firing | None = None

@@ -1,4 +1,4 @@
-"""Windows that tell results more than once: before their end, after it, or both."""
+"""Windows that emit results more than once: before their end, after it, or both."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from tidemark.kernels.windows.incoming import Incoming, Outcome
 from tidemark.kernels.windows.panes import LAST, PANE, Panes
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Emit, Firing
 
-_SINCE: Final = "_tm_since"  # Int64; when the clock's period began; null if it has not
-_DUE: Final = "_tm_due"  # Int64; when the clock asks for a result
+_SINCE: Final = "_tm_since"  # Int64; when the clock's period began; NULL if it has not
+_DUE: Final = "_tm_due"  # Int64; when the clock requests a result
 _NEW: Final = "_tm_new"
 
 
 @dataclass(frozen=True, slots=True)
 class UpdatingWindows:
-    """Tells a window when the watermark reaches its end, and besides as `emit` says.
+    """Emits a window when the watermark reaches its end, and additionally as specified by `emit`.
 
-    A row changes each of its windows that is not closed, which is `lateness` after its end.
-    In a step every window goes through its events in their order: what was stored, a call by
-    the clock, rows, the watermark's arrival at its end.
+    A row changes each of its windows that is not closed, which is `lateness` after its end. In a
+    step, every window goes through its events in order: what was stored, a call by the clock, rows,
+    the watermark reaching its end.
 
-    State is what each window has come to and told last (the newest record counts), a queue of
-    ends to come, and a queue of calls by the clock. With `idle_ms` a window that no row has come
-    for so long is forgotten.
+    State is the accumulators and last emitted result of each window (the newest record counts), a
+    queue of ends to come, and a queue of calls by the clock. With `idle_ms`, a window expires if no
+    row has arrived for that long.
     """
 
     keys: tuple[str, ...]
@@ -107,7 +107,7 @@ class UpdatingWindows:
         ending: pl.DataFrame,
         called: pl.DataFrame,
     ) -> pl.DataFrame:
-        """All events in order, each with what its window has come to, and whether it tells."""
+        """All events in order, each with its window's accumulators, and whether it emits."""
         hashes = distinct(np.concatenate([longs(part, HASH) for part in (rows, ending, called)]))
         names = [*self._window, *self.aggregates.names]
         place = pl.col(SEQUENCE) - state.sequence
@@ -123,7 +123,7 @@ class UpdatingWindows:
         ]
         events = in_cells(pl.concat(placed, how="diagonal"), self._window)
         if self.idle_ms is not None:
-            # Rows of a forgotten window cannot be taken back.
+            # Rows of an expired window cannot be retracted.
             events = events.filter((pl.col(ROWS) > 0).cum_sum().over(CELL) > 0)
         events = events.with_columns(self._tells(incoming.before).alias(TELLS))
         return self.aggregates.running(events, CELL)
@@ -131,7 +131,7 @@ class UpdatingWindows:
     def _stored(
         self, state: State, incoming: Incoming, hashes: np.ndarray, like: pl.DataFrame
     ) -> pl.DataFrame:
-        """The open windows of some hashes, with what they told last."""
+        """The open windows of some hashes, with their last emitted results."""
         like = like.clear().with_columns(
             *self.aggregates.results,
             pl.lit(False).alias(TOLD),
@@ -153,10 +153,10 @@ class UpdatingWindows:
         return windows.with_columns(pl.Series(SEQUENCE, sequence, pl.Int64))
 
     def _tells(self, before: int) -> pl.Expr:
-        """Which events ask for a result.
+        """Which events request a result.
 
-        The first row of a window that is over already does so in any case: the watermark,
-        which would have done so, does not come again.
+        The first row of a window that is over always does: the watermark that would have requested
+        it does not come again.
         """
         early, late = self.emit.early or Firing(), self.emit.late or Firing()
         over = pl.col(STAMP) >= pl.col(WINDOW_END) - 1
@@ -176,7 +176,7 @@ class UpdatingWindows:
         )
 
     def _every(self, watermark: int) -> pl.Expr:
-        """The clock's period in the phase in which a window is at a watermark."""
+        """The clock's period in the phase of a window at a watermark."""
         early, late = self.emit.early or Firing(), self.emit.late or Firing()
         over = pl.col(WINDOW_END) - 1 <= watermark
         period = pl.when(over).then(pl.lit(late.every_ms, pl.Int64))
@@ -185,7 +185,7 @@ class UpdatingWindows:
     # --- what is left ------------------------------------------------------------------------
 
     def _after(self, events: pl.DataFrame, told: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
-        """The windows that had events, as they are now; _DUE says when the clock calls."""
+        """The windows that had events, with their new state; _DUE is when the clock calls."""
         is_over = pl.col(WINDOW_END) - 1 <= incoming.watermark
         was_over = pl.col(WINDOW_END) - 1 <= incoming.before
         in_phase = (pl.col(ROLE) == ROW) & ((pl.col(STAMP) >= pl.col(WINDOW_END) - 1) == is_over)
@@ -222,7 +222,7 @@ class UpdatingWindows:
         return table.append(records, self.compaction, lambda rows, _: self._newest(rows, gone))
 
     def _gone(self, watermark: int, incoming: Incoming) -> int:
-        """Windows are kept until a TIME: those are gone whose time is not after this one."""
+        """Windows are kept until a TIME: those up to this one are removed."""
         return watermark if self.idle_ms is None else incoming.clock
 
     def _newest(self, records: pl.DataFrame, gone: int) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Records of a key that are written anew together: those of the newest version count."""
+"""Records of a key that are rewritten together: those of the newest version count."""
 
 from __future__ import annotations
 
