@@ -15,14 +15,18 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
+from tidemark.kernels.co_group_sessions import SharedSessions
 from tidemark.kernels.columns import BEFORE_ALL, HASH
+from tidemark.kernels.keep_first import KeepFirst
 from tidemark.kernels.keep_last import KeepLast
+from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRows, Punctual
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.regular_join import RegularJoin
 from tidemark.kernels.regular_lives import JoinInput
 from tidemark.kernels.temporal_join import TemporalJoin
 from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.spec import Call, Session, Sliding
+from tidemark.kernels.windows.spec import WINDOW_END, Call, Session, Sliding
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import _murmur3, labels
 from tidemark.spark.stateful.cache import SegmentCache
@@ -161,6 +165,27 @@ def regular_join() -> Job:
     return Job(kernel, (LEFT, RIGHT), ("v", "rv"))
 
 
+def sums_of_both(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    """What meets in a window: of each key the values of both sides."""
+    sides = [
+        rows.group_by(rows.columns[0], WINDOW_END).agg(pl.col(rows.columns[1]).sum())
+        for rows in (left, right)
+    ]
+    return sides[0].join(sides[1], left_on=["k", WINDOW_END], right_on=["rk", WINDOW_END])
+
+
+def co_group(gap: int | None) -> Job:
+    minutes = Placing(Sliding(60_000, 60_000))
+    windows = (
+        WindowsOfRows(minutes, minutes) if gap is None else SharedSessions(("k",), ("rk",), gap)
+    )
+    return Job(CoGroup(windows, sums_of_both), (LEFT, RIGHT), ("v", "rv"))
+
+
+def late_rows(kernel: Kernel) -> Job:
+    return Job(LateRows(kernel), (LEFT,), ("k", LATE_TIME, LATE_WATERMARK))
+
+
 def windows(assigner: Any) -> Job:
     return Job(WindowAggregate(("k",), assigner, SUM), (LEFT,), ("k", "s"))
 
@@ -202,3 +227,33 @@ class TestMoving:
         job.step(before, 1000, 1)
         out = Counter(job.step(after, 2000, 2))
         assert out == Counter([*((k, 100 + k) for k in KEYS), *((k, 200 + k) for k in KEYS)])
+
+    def test_a_key_that_was_first_once_is_not_first_again(self, before: int, after: int) -> None:
+        job = Job(KeepFirst(("k",)), (LEFT,), ("k", "v"))
+        assert sorted(job.step(before, 1000, 1)) == [(k, 100 + k) for k in KEYS]
+        assert job.step(after, 5000, 2) == []
+
+    @pytest.mark.parametrize("gap", [None, 10_000])
+    def test_a_co_group_meets_the_rows_of_both_sides(
+        self, before: int, after: int, gap: int | None
+    ) -> None:
+        job = co_group(gap)
+        assert job.step(before, 0, 1, None) == []
+        assert job.step(after, 1500, None, 2) == []
+        assert sorted(job.step(before, 120_000, None, None)) == PAIRS
+
+    def test_rows_are_late_by_the_watermark_that_was_reached_elsewhere(
+        self, before: int, after: int
+    ) -> None:
+        job = late_rows(Punctual(Sliding(1000, 1000)))
+        assert job.step(before, 5000, 6) == []
+        assert sorted(job.step(after, 6000, 3)) == [(k, 3000, 5000) for k in KEYS]
+
+    def test_rows_are_late_for_sessions_that_began_elsewhere(self, before: int, after: int) -> None:
+        job = late_rows(WindowAggregate(("k",), Session(10_000), SUM))
+        assert job.step(before, 18_000, 10) == []
+        # Second 2 reaches the session of second 10, which is open; second 1 of the next step too.
+        assert job.step(after, 19_000, 2) == []
+        # All of that is over.
+        assert sorted(job.step(before, 30_000)) == []
+        assert sorted(job.step(after, 31_000, 3)) == [(k, 3000, 30_000) for k in KEYS]

@@ -29,6 +29,7 @@ from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.jobs import AtEnd, BatchRun, Deliver, Diagnose, Ending, Run, StreamRun, nothing
 from tidemark.spark.lowering import lower
 from tidemark.spark.noting import Noting
+from tidemark.spark.partitions import enough_partitions
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote
@@ -164,7 +165,8 @@ class Launcher:
         """
         try:
             if self.streams(root, plan):
-                return self._start_stream(root, plan, name, consume, on_client)
+                with enough_partitions(self.spark, root):
+                    return self._start_stream(root, plan, name, consume, on_client)
             return self._start_batch(root, consume)
         except Exception as problem:
             raise self.diagnose(problem) from problem
