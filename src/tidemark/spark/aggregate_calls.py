@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.catalog.tables import UserFunction
 from tidemark.kernels.windows.spec import Call
 from tidemark.plan.nodes import AggregateCall
-from tidemark.spark.frame import KIND
 from tidemark.spark.types import to_polars, to_spark
-from tidemark.spark.windowed import WindowInput
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField
@@ -44,23 +42,13 @@ def _implementation(function: UserFunction) -> RowByRow | Vectorized:
     return whole(function.implementation)
 
 
-def results(calls: Sequence[AggregateCall]) -> list[str]:
-    """What the columns of results are called."""
-    return [_result(place) for place in range(len(calls))]
-
-
 def _result(place: int) -> str:
+    """What the column of a call's results is called."""
     return f"_tm_out{place}"
 
 
-def result_fields(
-    calls: Sequence[AggregateCall], input_: WindowInput, *, kinds: bool
-) -> list[StructField]:
-    """The keys, a column for each call, and kinds if there are any."""
-    from pyspark.sql.types import StringType, StructField
+def result_fields(calls: Sequence[AggregateCall]) -> list[StructField]:
+    """A column for each call."""
+    from pyspark.sql.types import StructField
 
-    made = [
-        StructField(name, to_spark(call.type))
-        for name, call in zip(results(calls), calls, strict=True)
-    ]
-    return [*input_.fields(input_.keys), *made, *[StructField(KIND, StringType())] * kinds]
+    return [StructField(_result(n), to_spark(call.type)) for n, call in enumerate(calls)]

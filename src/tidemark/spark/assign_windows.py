@@ -69,13 +69,9 @@ def _windows(assigner: Assigner, moment: str) -> str:
 def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
     """The window's start, end and time from its milliseconds."""
     last = clock_of_millis(f"{end} - 1L")
-    return clock_of_millis(start), clock_of_millis(end), _time(last, time)
-
-
-def shown_bounds(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
-    """The same where start and end are clock times already."""
-    return start, end, _time(f"timestampadd(MICROSECOND, -1000, {end})", time)
-
-
-def _time(clock: str, type_: t.DataType) -> str:
-    return f"CAST({clock} AS TIMESTAMP)" if isinstance(type_, t.TimestampLtz) else clock
+    zoned = isinstance(time, t.TimestampLtz)
+    return (
+        clock_of_millis(start),
+        clock_of_millis(end),
+        f"CAST({last} AS TIMESTAMP)" if zoned else last,
+    )

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
+from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.functions.moments import is_utc, millis_of_clock
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.spark.frame import KIND, SEEN, names_of
 from tidemark.spark.inputs import build_input, has_kinds, keyed, stateful_input
 
@@ -49,7 +51,10 @@ class WindowInput:
         given: tuple[int, int] | None = None,
         more: Sequence[str] = (),
     ) -> WindowInput:
-        """The first input of the operator, with `more` columns."""
+        """The first input of the operator, with `more` columns.
+
+        What another operator gives stays in columns if nothing is added to it.
+        """
         input_ = operator.inputs[0]
         below = build_input(builder, input_)
         names = tuple(f"_tm_in{place}" for place in range(len(below.columns)))
@@ -63,7 +68,9 @@ class WindowInput:
         own = below.data.selectExpr(*texts, *more)
         keys, data = keyed(own, tuple(names[key] for key in input_.keys), _ALL)
         time = None if input_.time is None else names[input_.time]
-        rows = stateful_input(builder, input_, data, keys, time)
+        as_it_is = below.packed if input_.keys and given is None and not more else None
+        packed = None if as_it_is is None else as_it_is.called(names)
+        rows = stateful_input(builder, input_, data, keys, time, packed)
         return cls(operator, data, names, keys, has_kinds(below), below.stamped, rows)
 
     @property
@@ -91,6 +98,32 @@ def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str, *, by_clock: bool
     if not isinstance(time, t.TimestampLtz) or is_utc(zone):
         return kernel
     return ShownClock(kernel, zone) if by_clock else WallClock(kernel, zone)
+
+
+def with_window_time(kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
+    """The kernel, whose output has the time of each window too, which is of this type."""
+    from tidemark.kernels.windows.window_time import WithWindowTime
+
+    instant = isinstance(time, t.TimestampLtz) and not is_utc(zone)
+    return WithWindowTime(kernel, zone if instant else None)
+
+
+def bound_fields(time: t.DataType) -> list[StructField]:
+    """The columns of the start, the end and the time of windows, which is of this type."""
+    from pyspark.sql.types import StructField, TimestampNTZType, TimestampType
+
+    from tidemark.kernels.windows.window_time import WINDOW_TIME
+
+    of_time = TimestampType() if isinstance(time, t.TimestampLtz) else TimestampNTZType()
+    bounds = [StructField(name, TimestampNTZType()) for name in (WINDOW_START, WINDOW_END)]
+    return [*bounds, StructField(WINDOW_TIME, of_time)]
+
+
+def kind_fields(edge: Edge) -> list[StructField]:
+    """The column of row kinds, if rows of the edge have any."""
+    from pyspark.sql.types import StringType, StructField
+
+    return [StructField(KIND, StringType())] * (edge.changelog is not Changelog.APPEND)
 
 
 def called(values: Sequence[str], edge: Edge) -> list[str]:

@@ -17,7 +17,8 @@ from tidemark.kernels.stamped import SEEN, Stamped
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.spec import Call, Session, Sliding
-from tidemark.kernels.windows.wall_clock import ShownClock, WallClock
+from tidemark.kernels.windows.wall_clock import ShownClock, WallClock, instants
+from tidemark.kernels.windows.window_time import WINDOW_TIME, WithWindowTime
 
 HOUR = 3_600_000
 DAYS = WindowAggregate((), Sliding(24 * HOUR, 24 * HOUR), (Call("COUNT", (), "n", pl.Int64()),))
@@ -125,3 +126,38 @@ def test_rows_that_bring_their_stamps_are_judged_one_by_one():
 
     assert step.output["n"].to_list() == [1, 1]
     assert step.metrics.late == (1,)
+
+
+@pytest.mark.parametrize(
+    ("shown", "meant"),
+    [
+        ("2024-07-01T12:00:00", "2024-07-01T10:00:00"),
+        ("2024-03-31T02:30:00", "2024-03-31T01:30:00"),  # skipped: the clock shows 03:30
+        ("2024-10-27T02:30:00", "2024-10-27T00:30:00"),  # shown twice: the first time
+        ("1893-04-01T00:00:00", "1893-03-31T23:06:32"),
+    ],
+)
+def test_a_time_that_a_clock_shows_is_an_instant(shown: str, meant: str) -> None:
+    times = pl.Series([instant(shown), None, instant(shown)])
+
+    assert instants(times, "Europe/Berlin").to_list() == [instant(meant), None, instant(meant)]
+
+
+@given(st.integers(-(10**13), 10**13))
+def test_the_instant_of_what_a_clock_shows_is_that_instant(moment: int) -> None:
+    wall = WallClock(DAYS, "America/Los_Angeles")
+    [offset] = wall.offsets(np.array([moment]))
+    [found] = instants(pl.Series([moment + int(offset)]), wall.zone)
+
+    # An hour that comes twice is taken for its first one.
+    assert found == moment or 0 < moment - found <= HOUR
+
+
+def test_windows_say_when_they_happen() -> None:
+    in_berlin = WithWindowTime(WallClock(DAYS, "Europe/Berlin"), "Europe/Berlin")
+    step = in_berlin.step(State(), [rows(instant("2024-07-01T12:00:00"))], AFTER_ALL, 0)
+
+    assert step.output[WINDOW_TIME].to_list() == [instant("2024-07-01T21:59:59.999")]
+    assert WithWindowTime(DAYS).step(State(), [rows(5)], AFTER_ALL, 0).output[
+        WINDOW_TIME
+    ].to_list() == [24 * HOUR - 1]

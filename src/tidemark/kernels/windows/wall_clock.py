@@ -114,12 +114,30 @@ class ShownClock:
         return self.kernel.step(state, inputs, watermark, processing_time + int(offset))
 
 
+def instants(shown: pl.Series, zone: str) -> pl.Series:
+    """When a clock in the zone shows each time: for the first time, if it does so twice; if it
+    skips a time, as much later as it skips."""
+    found = shown.unique().drop_nulls()
+    there = _zone(zone)
+    moments = pl.Series([_instant(time, there) for time in found], dtype=pl.Int64)
+    return shown.replace_strict(found, moments, default=None, return_dtype=pl.Int64)
+
+
+def _instant(shown: int, zone: tzinfo) -> int:
+    bounded = min(max(shown, _PAST), _FAR)
+    clock = datetime(1970, 1, 1) + timedelta(milliseconds=bounded)
+    distance = clock.replace(tzinfo=zone, fold=0).utcoffset()
+    assert distance is not None
+    return shown - distance // timedelta(milliseconds=1)
+
+
 # Beyond the years that a calendar knows.
+_PAST: Final = -60_000_000_000_000
 _FAR: Final = 253_000_000_000_000
 
 
 def _offset(instant: int, zone: tzinfo) -> int:
-    bounded = min(max(instant, -60_000_000_000_000), _FAR)
+    bounded = min(max(instant, _PAST), _FAR)
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=bounded)
     distance = moment.astimezone(zone).utcoffset()
     assert distance is not None

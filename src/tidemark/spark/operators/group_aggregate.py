@@ -8,9 +8,9 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.kernels.windows.spec import Emit, Firing, Given
 from tidemark.plan.nodes import GroupAggregate
-from tidemark.spark.aggregate_calls import calls_of, result_fields, results
-from tidemark.spark.frame import KIND, Frame, names_of
-from tidemark.spark.windowed import GIVEN, WindowInput, by_wall_clock, called
+from tidemark.spark.aggregate_calls import calls_of, result_fields
+from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.windowed import GIVEN, WindowInput, by_wall_clock, kind_fields
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
@@ -38,8 +38,7 @@ def group_aggregate(builder: Builder, operator: Operator) -> Frame:
         repeats=builder.state.ttl_ms > 0 and changelog is not Changelog.APPEND,
     )
     runs = input_.given_time(by_wall_clock(kernel, t.Timestamp(3), builder.zone))
-    schema = StructType(result_fields(node.calls, input_, kinds=kernel.changelog_output))
-    data = builder.run_kernel(operator, runs, [input_.rows], schema).rows
-    texts = called([*input_.key_columns, *results(node.calls)], operator.edge)
-    kinds = [KIND] * (changelog is not Changelog.APPEND)
-    return Frame(data.selectExpr(*texts, *kinds), names_of(operator.edge), changelog)
+    results, kinds = result_fields(node.calls), kind_fields(operator.edge)
+    schema = StructType([*input_.fields(input_.key_columns), *results, *kinds])
+    packed = builder.run_kernel(operator, runs, [input_.rows], schema)
+    return Frame.of(packed, names_of(operator.edge), changelog)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.catalog.tables import Changelog
-from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, CountSliding, Given
+from tidemark.kernels.windows.spec import Given
 from tidemark.plan.nodes import WindowAggregate
-from tidemark.spark.aggregate_calls import calls_of, result_fields, results
-from tidemark.spark.assign_windows import shown_bounds
-from tidemark.spark.frame import KIND, Frame, names_of
-from tidemark.spark.windowed import GIVEN, WindowInput, by_wall_clock, called
+from tidemark.spark.aggregate_calls import calls_of, result_fields
+from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.windowed import (
+    GIVEN,
+    WindowInput,
+    bound_fields,
+    by_wall_clock,
+    kind_fields,
+    with_window_time,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -28,21 +33,14 @@ def window_aggregate(builder: Builder, operator: Operator) -> Frame:
     assert isinstance(node, WindowAggregate)
     input_ = WindowInput.of(builder, operator, node.given)
     kernel, rows = _kernel(node, input_), input_.rows
-    schema = _schema(node, input_, kinds=kernel.changelog_output)
     time = operator.edge.columns[len(node.keys) + 2].type
     runs = input_.given_time(by_wall_clock(kernel, time, builder.zone, by_clock=node.by_clock))
     if runs is kernel and kernel.combinable and operator.phases != "one_phase":
         runs = replace(kernel, combined=True)
         rows = replace(rows, combine=Combine(runs.combine, if_fewer=operator.phases == "auto"))
-    data = builder.run_kernel(operator, runs, [rows], schema).rows
-    nothing = "CAST(NULL AS TIMESTAMP_NTZ)"
-    bounds = (
-        (nothing,) * 3 if _has_no_bounds(node) else shown_bounds(WINDOW_START, WINDOW_END, time)
-    )
-    texts = called([*input_.key_columns, *bounds, *results(node.calls)], operator.edge)
-    changelog = operator.edge.changelog
-    kinds = [KIND] * (changelog is not Changelog.APPEND)
-    return Frame(data.selectExpr(*texts, *kinds), names_of(operator.edge), changelog)
+    timed = with_window_time(runs, time, builder.zone)
+    packed = builder.run_kernel(operator, timed, [rows], _schema(operator, input_))
+    return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
 
 
 def _kernel(node: WindowAggregate, input_: WindowInput) -> Kernel:
@@ -59,14 +57,13 @@ def _kernel(node: WindowAggregate, input_: WindowInput) -> Kernel:
     )
 
 
-def _schema(node: WindowAggregate, input_: WindowInput, *, kinds: bool) -> StructType:
-    from pyspark.sql.types import StructField, StructType, TimestampNTZType
+def _schema(operator: Operator, input_: WindowInput) -> StructType:
+    """The keys, what is known of the window, a column for each call, and kinds if there are any."""
+    from pyspark.sql.types import StructType
 
-    bounds = () if _has_no_bounds(node) else (WINDOW_START, WINDOW_END)
-    times = [StructField(name, TimestampNTZType()) for name in bounds]
-    return StructType([*result_fields(node.calls, input_, kinds=kinds), *times])
-
-
-def _has_no_bounds(node: WindowAggregate) -> bool:
-    """Windows of rows begin and end at no time."""
-    return isinstance(node.assigner, CountSliding)
+    node = operator.node
+    assert isinstance(node, WindowAggregate)
+    time = operator.edge.columns[len(node.keys) + 2].type
+    results = result_fields(node.calls)
+    kinds = kind_fields(operator.edge)
+    return StructType([*input_.fields(input_.key_columns), *bound_fields(time), *results, *kinds])

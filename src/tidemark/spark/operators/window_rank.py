@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes import WindowRank
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.windowed import GIVEN, WindowInput, by_wall_clock, called
+from tidemark.spark.windowed import GIVEN, WindowInput, by_wall_clock
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
@@ -31,6 +31,5 @@ def window_rank(builder: Builder, operator: Operator) -> Frame:
     )
     runs = input_.given_time(by_wall_clock(kernel, node.time_type, builder.zone))
     schema = StructType([*input_.fields(input_.names), StructField(_RANK, LongType())])
-    data = builder.run_kernel(operator, runs, [input_.rows], schema).rows
-    texts = called((*input_.names, _RANK), operator.edge)
-    return Frame(data.selectExpr(*texts), names_of(operator.edge), Changelog.APPEND)
+    packed = builder.run_kernel(operator, runs, [input_.rows], schema)
+    return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)
