@@ -1,4 +1,4 @@
-"""Checkpoints: what is written into a job's folder, and what a job may find there.
+"""Checkpoints: what is written to a job's folder, and what a job may find there.
 
-Nothing here starts Spark. Spark's own logs lie beside, in the folder `spark` of a job.
+Nothing here starts Spark. Spark's own logs are in the subfolder `spark` of a job's folder.
 """

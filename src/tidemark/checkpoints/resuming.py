@@ -1,4 +1,4 @@
-"""How a job goes on from its checkpoint: by a plan whose operators keep what they have kept."""
+"""How a job resumes from its checkpoint: with a plan whose operators keep what they have kept."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ Promise = Callable[[Node], Contract]
 
 
 def resumed(root: Node, plan: Plan, then: Contract, promise: Promise) -> tuple[Node, Contract]:
-    """The root of a plan as it fits a checkpoint best, and what it promises: operators whose rows
-    have more columns there than the query asks for go on keeping them."""
+    """The root of a plan as it fits a checkpoint best, and its contract: operators whose rows
+    have more columns there than the query needs continue to keep them.
+    """
     now = promise(root)
     whole = next((w for r, w in zip(plan.roots, plan.whole, strict=False) if r is root), None)
     differ = list(misfits(then, now))

@@ -1,4 +1,4 @@
-"""The world outside: which connectors there are, and what a table's connector says of it."""
+"""Connectors: which ones there are, and what a table's connector reports about it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REGISTRY: dict[str, Connector] = {
     c.name: c for c in (FILESYSTEM, DATAGEN, PRINT, BLACKHOLE, DATAFRAME)
 }
 
-# Connectors that are known by name and come later, with the reason.
+# Known connectors that are not supported yet, with the reason.
 NOT_YET = {
     "kafka": "planned",
     "upsert-kafka": "planned",
@@ -47,7 +47,7 @@ NOT_YET = {
 
 
 def lookup(table: Table) -> Connector:
-    """The connector that the table's options name."""
+    """The connector named in the table's options."""
     if table.dataframe is not None:
         return DATAFRAME
     key = next((k for k in CONNECTOR_KEYS if table.option(k) is not None), None)
@@ -74,7 +74,7 @@ def lookup(table: Table) -> Connector:
 
 
 def _offered() -> list[str]:
-    """What can be written in a WITH clause."""
+    """The options that are allowed in a WITH clause."""
     return [name for name in REGISTRY if name != DATAFRAME.name]
 
 
@@ -91,7 +91,7 @@ def shown_options(table: Table) -> tuple[Option, ...]:
     """The options of a table as they may be shown: without secrets."""
     try:
         specs = _specs(lookup(table), table)
-    except SqlError:  # a connector that is not there: names decide
+    except SqlError:  # for an unknown connector names decide
         specs = ()
     return without_secrets(table.options, specs)
 
@@ -107,5 +107,5 @@ def _format_name(table: Table) -> str:
 
 
 def traits(table: Table) -> TableTraits:
-    """What the planner must know of the table: boundedness, changelog, metadata."""
+    """What the planner must know about the table: boundedness, changelog, metadata."""
     return lookup(table).traits(table, options_of(table))

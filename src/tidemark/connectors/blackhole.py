@@ -1,4 +1,4 @@
-"""The blackhole connector: computes every row and keeps none."""
+"""The blackhole connector: computes every row and discards it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A DataFrame of the user's as a table. `Table.dataframe` holds it."""
+"""A user's DataFrame as a table. It is in `Table.dataframe`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _changelog(options: Mapping[str, Any]) -> Changelog:
 
 
 def read(request: ReadRequest) -> DataFrame:
-    """The user's columns by name, under the names and in the types that the scan has."""
+    """The user's columns by name, with the names and types of the scan."""
     from pyspark.sql import functions as f
 
     def column(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Why a record cannot be read as JSON, found out where the error is reported.
+"""Why a record cannot be read as JSON, determined where the error is reported.
 
 Spark's parser only says that it cannot. Its limits are those of Flink's, which is the same one.
 """
@@ -24,12 +24,12 @@ _TOKEN = re.compile(
 
 
 def why_unreadable(record: str) -> str:
-    """What is wrong with a whole record that the parser has refused."""
+    """What is wrong with a whole record that the parser has rejected."""
     return beyond_limits(record) or _malformed(record)
 
 
 def beyond_limits(record: str) -> str | None:
-    """The limit of the parser that the record, or the beginning of one, exceeds."""
+    """The parser's limit that the record, or its beginning, exceeds."""
     return next(_excesses(record), None)
 
 
@@ -55,7 +55,7 @@ def _malformed(record: str) -> str:
     if not record.strip():
         return "it has only white space"
     try:
-        # A control character in a string is read; NaN is not, though Python would.
+        # A control character in a string is accepted; NaN is not, although Python would.
         value = json.loads(record.strip("\ufeff"), strict=False, parse_constant=_not_json)
     except ValueError as problem:
         return f"not valid JSON: {problem}"

@@ -16,7 +16,7 @@ from tidemark.redaction import asterisks, named_like_a_secret, shown
 
 CONNECTOR_KEYS = ("connector", "connector.type", "type")
 
-# Written by old DDL; they say nothing that is not known anyway.
+# From old DDL; they add nothing that is not known anyway.
 _WITHOUT_MEANING = frozenset(
     {
         "connector.property-version",
@@ -31,9 +31,10 @@ _LONG = range(-(2**63), 2**63)
 
 
 def read_options(table: Table, owner: str, specs: Sequence[OptionSpec]) -> dict[str, Any]:
-    """The table's options as values by canonical name, defaults filled in.
+    """The table's options as values by canonical name, with defaults.
 
-    `fields.#.kind` and its like are there only where the table sets them, under their full names.
+    Patterns such as `fields.#.kind` are only present if the table sets them, under their full
+    names.
     """
     values: dict[str, Any] = {s.name: s.default for s in specs if "#" not in s.name}
     given: set[str] = set()
@@ -60,7 +61,7 @@ def option_error(
     hint: str | None = None,
     notes: Mapping[str, object] | None = None,
 ) -> OptionError:
-    """An error that points at the option `key` of the table, if it is written there."""
+    """An error that points at the option `key` of the table, if it is set there."""
     at = next((o.span for o in table.options if o.key == key or o.key.lower() == key), NOWHERE)
     return OptionError(
         message,
@@ -72,12 +73,14 @@ def option_error(
 
 
 def without_secrets(options: Sequence[Option], specs: Sequence[OptionSpec]) -> tuple[Option, ...]:
-    """The options with the values of passwords and keys hidden, for showing."""
+    """The options with the values of passwords and keys hidden, for display."""
     return tuple(Option(o.key, shown(o.key, o.value, _is_secret(o.key, specs))) for o in options)
 
 
 def _is_secret(key: str, specs: Sequence[OptionSpec]) -> bool:
-    """What the option's declaration says; its name decides where that or the option is unknown."""
+    """What the option's declaration says; its name decides if the declaration does not, or is
+    unknown.
+    """
     found = _spec_of(key, specs)
     declared = found[0].secret if found else None
     return named_like_a_secret(key) if declared is None else declared
@@ -151,7 +154,7 @@ def _value(table: Table, option: Option, spec: OptionSpec) -> Any:
 
 
 def _without_value(table: Table, option: Option) -> Table:
-    """The table with asterisks for an option's value in the text that errors quote."""
+    """The table with asterisks for an option's value in the source that errors quote."""
     if table.source is None or option.span == NOWHERE:
         return table
     text, span = table.source.text, option.span

@@ -1,4 +1,4 @@
-"""The print connector: shows each change on standard output, as Flink's does."""
+"""The print connector: prints each change on standard output, as Flink's does."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(request: WriteRequest) -> None:
     rows: pa.Table = request.frame.selectExpr(*_columns(request)).toArrow()
     out = sys.stderr if request.options["standard-error"] else sys.stdout
     lines = _lines(rows, request.types)
-    # One write, which is also all that stand-ins for a stream have to know.
+    # A single write, which is also all that replacements of a stream must support.
     out.write(
         "".join(f"{_prefix(request.options, number)}{line}\n" for number, line in enumerate(lines))
     )
@@ -40,7 +40,9 @@ def write(request: WriteRequest) -> None:
 
 
 def _columns(request: WriteRequest) -> list[str]:
-    """The row kind first. Spark has no Arrow form of intervals of months; they go as numbers."""
+    """The row kind first. Spark cannot convert month intervals to Arrow; they are sent as
+    numbers.
+    """
     appended = "_tm_kind" not in request.frame.columns
     columns = ["'+I' AS _tm_kind" if appended else "_tm_kind"]
     for name, type_ in zip(request.columns, request.types, strict=True):
@@ -52,7 +54,7 @@ def _columns(request: WriteRequest) -> list[str]:
 
 
 def _lines(rows: pa.Table, types: Sequence[t.DataType]) -> Iterator[str]:
-    """Column by column, because values of one type are written alike."""
+    """Column by column, because values of one type are written the same way."""
     kinds, *columns = rows.columns
     texts = [
         [print_text(value, type_) for value in column.to_pylist()]

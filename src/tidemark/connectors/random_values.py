@@ -15,7 +15,7 @@ from tidemark.functions import spark_text
 from tidemark.functions.spark_text import spark_type, string
 
 ROW = "_tm_row"  # the number of the row, from 0
-NOW = "_tm_now"  # the time at which it came to be
+NOW = "_tm_now"  # the time at which it was generated
 
 DEFAULT_LENGTH = 100
 DEFAULT_COUNT = 3
@@ -23,14 +23,14 @@ MAX_COPIES = 10
 
 _INTEGER_BITS = {t.TinyInt: 8, t.SmallInt: 16, t.Int: 32, t.BigInt: 64}
 _LARGEST = {t.Float: 3.4028234663852886e38, t.Double: 1.7976931348623157e308}
-# Wider ranges would overflow the arithmetic of BIGINT.
+# Wider ranges would overflow BIGINT arithmetic.
 _NARROW = 2**62
 _HEX_OF_SHA512 = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value belongs: `fields.<path>` and, inside collections, the element's number."""
+    """The identity of a value: `fields.<path>` and, inside collections, the element's number."""
 
     path: str
     seed: str
@@ -43,19 +43,19 @@ class Place:
         return Place(f"{self.path}.{name}", self.seed, (*self.elements, variable))
 
     def words(self, salt: str = "") -> list[str]:
-        """All that tells this value from others, in Spark SQL."""
+        """Everything that distinguishes this value from others, in Spark SQL."""
         return [ROW, string(f"{self.seed} {self.path}{salt}"), *self.elements]
 
     def hash(self, salt: str = "") -> str:
         return f"xxhash64({', '.join(self.words(salt))})"
 
     def fraction(self, salt: str = "") -> str:
-        """A number from 0 up to 1."""
+        """A number from 0 to 1, exclusive."""
         return f"(shiftrightunsigned({self.hash(salt)}, 11) / {float(2**53)!r}D)"
 
 
 def random_value(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: str) -> str:
-    """Spark SQL for a random value of the type; `options` holds `fields.<path>.<what>`."""
+    """Spark SQL for a random value of the type; `options` contains `fields.<path>.<what>`."""
     value = _value(type_, place, options, zone)
     rate = options.get(f"{place.path}.null-rate")
     if not rate:
@@ -98,7 +98,7 @@ def _integer(type_: t.DataType, place: Place, options: Mapping[str, Any]) -> str
 
 
 def bounds(type_: t.DataType, path: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The least and the greatest value that a column may get."""
+    """The minimum and the maximum value of a column."""
     low, high = _widest(type_)
     given_low, given_high = options.get(f"{path}.min"), options.get(f"{path}.max")
     return (
@@ -187,7 +187,7 @@ def _nested(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: s
 
 
 def _map(keys: str, values: str) -> str:
-    """Few possible keys may come twice, which a map must not have; nor a NULL one."""
+    """With few possible keys some may be repeated, which a map must not have; nor a NULL one."""
     distinct = f"filter(array_distinct({keys}), _k -> _k IS NOT NULL)"
     return (
         f"transform(array({distinct}), "

@@ -1,8 +1,8 @@
-"""Records that cannot be read: how one makes Spark fail, and how that failure is told.
+"""Records that cannot be read: how one makes Spark fail, and how that failure is reported.
 
-The failing row raises inside Spark with a message that carries what is known there. When the
-exception reaches the driver, `data_error_from` reads it back, looks the record up in its file for
-the line number, and gives an error that a person can act on.
+The failing row raises inside Spark with a message that contains what is known there. When the
+exception reaches the driver, `data_error_from` reads it, looks up the record in its file for the
+line number, and returns an error for users.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tidemark.spark.carried import carrying, facts_in
 
 _STRANGE = re.compile("\ufffd+")
 _SHOWN = 300
-# A message goes through many hands; what is beyond is looked up in the file.
+# The message is copied many times; what is beyond this is looked up in the file.
 _CARRIED = 100_000
 
 
 def raising(*, record: str | None = None, **facts: str) -> str:
-    """A Spark expression that fails with the facts: names to Spark expressions of strings."""
+    """A Spark expression that fails with these details: names to Spark expressions of strings."""
     if record is not None:
         facts["record"] = f"substring({record}, 1, {_CARRIED})"
         facts["length"] = f"length({record})"
@@ -51,7 +51,7 @@ def _describe(facts: Mapping[str, Any]) -> DataError:
 
 
 def _why(found: str | None, facts: Mapping[str, Any]) -> str:
-    """Why a record is not JSON, though maybe only its beginning is known."""
+    """Why a record is not JSON, even if only its beginning is known."""
     record = facts.get("record") or ""
     length = int(facts.get("length") or len(record))
     if found is not None or len(record) >= length:
@@ -62,7 +62,7 @@ def _why(found: str | None, facts: Mapping[str, Any]) -> str:
 
 
 def _look_up(file: str | None, facts: Mapping[str, Any]) -> tuple[int | None, str | None]:
-    """The number and text of the line that the facts speak of."""
+    """The number and text of the line that the details are about."""
     wanted = _matcher(facts)
     if file is None or wanted is None:
         return None, None
@@ -71,7 +71,7 @@ def _look_up(file: str | None, facts: Mapping[str, Any]) -> tuple[int | None, st
             if wanted(line):
                 return number, line
     except (OSError, UnicodeError):
-        pass  # The error is worth telling without its line number too.
+        pass  # the error is useful without its line number too
     return None, None
 
 
@@ -88,7 +88,7 @@ def _matcher(facts: Mapping[str, Any]) -> Callable[[str], bool] | None:
 
 
 def _comparable(line: str) -> str:
-    """The line without what readers see in different ways: bytes that are not UTF-8, its ends."""
+    """The line without what readers see differently: bytes that are not UTF-8, line ends."""
     return _STRANGE.sub("\ufffd", line.strip("\ufeff\r"))
 
 

@@ -14,7 +14,7 @@ FORMATS: dict[str, Format] = {
     f.name: f for f in (JSON, CSV, RAW, PARQUET, ORC, DEBEZIUM_JSON, CANAL_JSON)
 }
 
-# Formats that are known by name and come later, with the reason.
+# Known formats that are not supported yet, with the reason.
 NOT_YET = {
     "avro": "planned together with the Kafka connector",
     "maxwell-json": "planned together with the Kafka connector",

@@ -1,11 +1,11 @@
-"""The canal-json format: each line is an event of MySQL with all the rows that a statement changed.
+"""The canal-json format: each line is a MySQL event with all the rows that a statement changed.
 
-An update's `old` rows hold only the fields that changed; the others are as in `data`. As in Flink,
-a field counts as changed for all rows of an event if any of its `old` rows names it. Statements
-that create something are skipped.
+An update's `old` rows contain only the fields that changed; the others are as in `data`. As in
+Flink, a field counts as changed for all rows of an event if any of its `old` rows contains it.
+CREATE statements are skipped.
 
-Flink's filesystem connector does not show what an event says of itself; here the metadata
-columns are there for all connectors: `ts TIMESTAMP_LTZ(3) METADATA FROM 'value.event-timestamp'`.
+Flink's filesystem connector does not provide an event's metadata; here the metadata columns work
+with all connectors: `ts TIMESTAMP_LTZ(3) METADATA FROM 'value.event-timestamp'`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ METADATA: Mapping[str, t.DataType] = {
 _DATA, _OLD_TEXTS, _TYPE, _DATABASE, _TABLE, _SQL_TYPE, _PK_NAMES, _TS, _ES, _UNREADABLE = (
     f"{DOCUMENT}._{i}" for i in range(10)
 )
-# The rows of `old`, and the fields that any of them names.
+# The rows of `old`, and the fields that any of them contains.
 _OLD = "_tm_old"
 _NAMED = "_tm_named"
 
@@ -102,8 +102,9 @@ def _event(image: t.Row) -> t.Row:
 
 
 def _with_old(frame: DataFrame, image: t.Row) -> DataFrame:
-    """The events and their `old` rows, and which fields these name: a field that is NULL there
-    was NULL, one that is not there has not changed."""
+    """The events and their `old` rows, and which fields these contain: a field that is NULL
+    there was NULL, a missing one has not changed.
+    """
     from pyspark.sql import functions as f
 
     shape = document_shape(image)
@@ -158,7 +159,7 @@ def _unwanted(reading: Reading) -> list[tuple[str, str]]:
 
 
 def _before(image: t.Row) -> str:
-    """The row as it was: what `old` says, and what `data` says where `old` is silent."""
+    """The row before the change: the fields in `old`, and the others from `data`."""
     parts = []
     for i, field in enumerate(image.fields):
         was = f"{_OLD}[i]._{i}"

@@ -1,7 +1,7 @@
 """Change events as JSON, whatever their envelope: from events to rows with a row kind.
 
-A format says in SQL which changes an event makes, as an array in order, and what the event says
-of itself. The rest is the same for all: lines become events, events rows, and texts values.
+A format specifies in SQL which changes an event contains, as an array in order, and its metadata.
+The rest is the same for all formats: lines become events, events rows, and strings values.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 TEXT_TYPE = t.VarChar()
 INSTANT = t.TimestampLtz(3)
-# The time at which the change was made in the database, under its older name.
+# The time of the change in the database, under its older name.
 CHANGE_TIME = "db_operation_time"
 
 _CHANGE = "_tm_change"
@@ -52,8 +52,9 @@ def changelog_format(
     events: Callable[[Decode, Reading], Events],
     check: Callable[[Table, Mapping[str, Any]], None] = lambda table, options: None,
 ) -> Format:
-    """A format of change events: its own options and what `check` says of them, the metadata that
-    an event has, and how lines become events."""
+    """A format of change events: its own options and the `check` of them, the metadata of
+    events, and how lines become events.
+    """
 
     def check_table(table: Table, fields: tuple[Field, ...], given: Mapping[str, Any]) -> None:
         check_fields(table, fields)
@@ -83,16 +84,16 @@ def _common_options(format_: str) -> tuple[OptionSpec, ...]:
 
 
 def image_of(fields: tuple[Field, ...]) -> t.Row:
-    """The table's row as it stands in an event."""
+    """The table's row as it is in an event."""
     return t.Row(tuple(t.Field(field.name, field.type) for field in fields))
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What is in the lines of `frame`, said in SQL over its columns.
+    """The events in the lines of `frame`, as SQL over its columns.
 
-    `changes` is an array of what `change` makes; NULL skips the event. `metadata` has an
-    expression for each key.
+    `changes` is an array of results of `change`; NULL skips the event. `metadata` has an expression
+    for each key.
     """
 
     frame: DataFrame
@@ -101,7 +102,7 @@ class Events:
 
 
 def change(kind: str, image: str) -> str:
-    """One row of an event: its kind and its fields as text."""
+    """One row of an event: its kind and its fields as strings."""
     return f"named_struct('kind', '{kind}', 'image', {image})"
 
 
@@ -112,7 +113,7 @@ def first_of(cases: Iterable[tuple[str, str]], otherwise: str) -> str:
 
 
 def unreadable(condition: str, reading: Reading) -> list[tuple[str, str]]:
-    """The case of an event that is no JSON of its shape; none where such events are skipped."""
+    """The case of an event that is not JSON of its shape; None if such events are skipped."""
     return [] if reading.ignores_errors else [(condition, malformed(TEXT, reading))]
 
 
@@ -138,9 +139,9 @@ def _rows_of(events: Events, decode: Decode, reading: Reading) -> DataFrame:
 
 
 def bad_event(reading: Reading, *, problem: str, reason: str, hint: str | None = None) -> str:
-    """Fails because of an event, or skips it where that is wanted. The texts are SQL."""
+    """Fails because of an event, or skips it if so configured. The strings are SQL."""
     if reading.ignores_errors:
-        return "array(NULL)"  # and not NULL, which nobody would count
+        return "array(NULL)"  # and not NULL, which would not be counted
     skips = string(f"'{reading.ignore_option}' = 'true' skips such records")
     return records.raising(
         file=FILE, record=TEXT, problem=problem, reason=reason, hint=hint or skips
@@ -148,5 +149,5 @@ def bad_event(reading: Reading, *, problem: str, reason: str, hint: str | None =
 
 
 def milliseconds(sql: str) -> str:
-    """The instant that a number of milliseconds stands for; NULL where there is none."""
+    """The instant of a number of milliseconds; NULL for NULL."""
     return f"timestamp_millis(try_cast({sql} AS BIGINT))"

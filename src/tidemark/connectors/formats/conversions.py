@@ -1,7 +1,7 @@
-"""Text to Flink values, as Spark SQL: the conversions of the json and csv formats.
+"""Strings to Flink values, as Spark SQL: the conversions of the json and csv formats.
 
-They differ from CAST in places (a JSON number may be truncated, a time must be written in full),
-so they are a table of their own. Text that is no value of the type gives NULL, or raises.
+They differ from CAST in places (a JSON number may be truncated, a time must be complete), so they
+are separate. A string that is not a valid value of the type becomes NULL, or raises.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tidemark.functions.spark_text import spark_type
 
 MILLISECONDS = 3
 
-# The whole text, the type's own spelling of it; gives what to raise.
+# Takes the whole string and its conversion; returns the expression that raises.
 Complain = Callable[[str, t.DataType], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a format writes times and numbers, and what happens to text that is none.
+    """How a format writes times and numbers, and what happens to invalid strings.
 
-    `complain` gives a Spark expression that raises; without it bad text becomes NULL.
+    `complain` returns a Spark expression that raises; without it invalid strings become NULL.
     """
 
     iso_times: bool = False
@@ -34,7 +34,7 @@ class Spelling:
 
 
 def from_text(sql: str, type_: t.DataType, spelling: Spelling) -> str:
-    """Spark SQL for the value of `type_` that the string expression `sql` spells."""
+    """Spark SQL that converts the string expression `sql` to `type_`."""
     if isinstance(type_, t.CHARACTERS):
         return sql
     value = _scalar(sql, type_, spelling)
@@ -45,7 +45,7 @@ def from_text(sql: str, type_: t.DataType, spelling: Spelling) -> str:
 
 
 def _but_null_is_right(sql: str, type_: t.DataType) -> str:
-    # A number too large for a DECIMAL is NULL in Flink, not an error.
+    # In Flink, a number too large for a DECIMAL is NULL, not an error.
     if isinstance(type_, t.Decimal):
         return f" AND NOT {matches(f'trim({sql})', _NUMBER)}"
     return ""
@@ -108,17 +108,17 @@ def _timestamp(sql: str, type_: t.Timestamp | t.TimestampLtz, spelling: Spelling
     pattern = _TIMESTAMP % ("T" if spelling.iso_times else " ", zone)
     operand = sql
     if type_.precision <= MILLISECONDS:
-        # Digits behind the millisecond are cut off, not rounded.
+        # Digits after the milliseconds are truncated, not rounded.
         cut = f"substring(trim(TRAILING 'Z' FROM {sql}), 1, {len('yyyy-MM-dd HH:mm:ss.SSS')})"
         operand = f"concat({cut}, 'Z')" if zone else cut
     return _if(sql, pattern, operand, spark_type(type_))
 
 
 def to_text(sql: str, type_: t.DataType, *, iso_times: bool = False) -> str:
-    """A string expression for the value, where the format has no better word for it."""
+    """A string expression for the value, unless the format has its own."""
     match type_:
         case t.Binary() | t.VarBinary():
-            # Spark breaks the text into lines, as mail does.
+            # Spark breaks the string into lines, as in MIME.
             return f"replace(base64({sql}), {spark_text.string(chr(13) + chr(10))}, '')"
         case t.Timestamp():
             text = f"CAST({sql} AS STRING)"

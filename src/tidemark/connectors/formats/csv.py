@@ -1,8 +1,8 @@
 """The csv format: one row per record, fields by position.
 
-Spark's CSV source splits a file into records, also where a quoted field has line breaks in it,
-and gives their text. That text is taken apart here, so that a stray quote, a missing or a
-superfluous field is seen, and is what Flink takes it for.
+Spark's CSV source splits a file into records, even if a quoted field contains line breaks, and
+returns their text. It is split into fields here, so that a stray quote, or a missing or extra
+field, is noticed, and handled as in Flink.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ OPTIONS = (
 )
 
 _RAW = raw_name(0)
-# Longer strings are quoted without looking at them; so does the library behind Flink's format.
+# Longer strings are always quoted, as in the library of Flink's format.
 _ALWAYS_QUOTED_FROM = 25
 
 
@@ -94,7 +94,7 @@ def _is_plain(type_: t.DataType) -> bool:
 
 
 def _unescaped(text: str) -> str:
-    """`\\t` and its like may be written with a backslash."""
+    """`\t` and the like may be written with a backslash."""
     return {"\\t": "\t", "\\\\": "\\", "\\n": "\n", "\\r": "\r"}.get(text, text)
 
 
@@ -133,7 +133,8 @@ def read(decode: Decode) -> DataFrame:
     read = frame.selectExpr(_RAW, f"{fields} AS _tm_good", *ABOUT_FILES)
     if ignore:
         read = decode.count_skipped(read, "size(_tm_good) = 0")
-    # A generator is a wall: the record is taken apart once, and none is skipped unseen.
+    # Spark does not optimize across a generator: each record is split once, and none is skipped
+    # unseen.
     apart = read.selectExpr(_RAW, "explode(_tm_good) AS _tm_fields", *ABOUT_FILES)
     columns = [
         f"{_value(i, field, decode, style)} AS {field.sql}" for i, field in enumerate(decode.fields)
@@ -142,7 +143,7 @@ def read(decode: Decode) -> DataFrame:
 
 
 def _records(decode: Decode, style: Style) -> DataFrame:
-    """The text of each record. A table of one column has a record on each line."""
+    """The text of each record. In a table with one column, each line is a record."""
     from pyspark.sql.types import StringType, StructField, StructType
 
     def columns(*names: str) -> StructType:
@@ -155,16 +156,16 @@ def _records(decode: Decode, style: Style) -> DataFrame:
         "mode": "PERMISSIVE",
         "columnNameOfCorruptRecord": "record",
         "multiLine": "true",
-        # A record with more is refused without a reason, also where bad records are skipped.
+        # Spark rejects a longer record without a reason, even if bad records are skipped.
         "maxColumns": "200000",
-        # Else the first line break decides for the file, though it may stand inside a field.
+        # Otherwise the first line break decides for the file, even if it is inside a field.
         "lineSep": "\n",
         "sep": style.delimiter,
         "quote": style.quote,
         "escape": style.escape or style.quote,
         "comment": "#" if decode.options[COMMENTS] else "",
     }
-    # Read as if records had a single field, every other one is handed on as text, untouched.
+    # Parsed as if records had a single field, every other one is passed on unchanged.
     frame = decode.open("csv", columns("field", "record"), options)
     field, record = raw_name(0), raw_name(1)
     quote = string(style.quote)
@@ -181,13 +182,13 @@ def _without_return(line: str) -> str:
 
 
 def _class(style: Style, *more: str) -> str:
-    """A pattern for one character that means something in a record."""
+    """A pattern for one character that has a meaning in a record."""
     special = (style.delimiter, style.quote, style.escape, *more)
     return "[" + "".join(re.escape(c) for c in special if c is not None) + "]"
 
 
 def _split(style: Style) -> str:
-    """The fields of a record as an array; NULL if its quotes make no sense."""
+    """The fields of a record as an array; NULL if its quotes are not balanced."""
     plain = f"split({_RAW}, {string(re.escape(style.delimiter))}, -1)"
     special = [c for c in (style.quote, style.escape) if c is not None]
     if not special:
@@ -232,8 +233,8 @@ def _unquoted(field: str, style: Style) -> str:
 
 
 def _checked(fields: str, count: int, ignore: bool) -> str:
-    """An array with the fields of a good record; of a bad one it is empty, or raises."""
-    # One empty field too many is forgiven: it is a delimiter at the end of the line.
+    """An array with the fields of a valid record; for an invalid one it is empty, or raises."""
+    # One extra empty field is allowed: it is a delimiter at the end of the line.
     many = f"size(_f) > {count + 1} OR (size(_f) = {count + 1} AND _f[{count}] <> '')"
     few = f"size(_f) < {count}"
     if ignore:
@@ -303,7 +304,7 @@ def _converted(text: str, type_: t.DataType, spelling: Spelling, style: Style) -
 
 
 def _part(sql: str, type_: t.DataType) -> str:
-    """An element as text; an empty one is NULL unless it can be an empty string."""
+    """An element as a string; an empty one is NULL unless it can be an empty string."""
     return sql if isinstance(type_, t.CHARACTERS) else f"nullif({sql}, '')"
 
 
@@ -343,13 +344,13 @@ def _joined(array: str, style: Style) -> str:
 
 def _text(sql: str, type_: t.DataType, encode: Encode) -> str:
     if isinstance(type_, t.Decimal):
-        # A variant writes a decimal without the zeros at its end, as Flink does.
+        # A variant writes a decimal without trailing zeros, as Flink does.
         return f"CAST(CAST({sql} AS VARIANT) AS STRING)"
     return sql if isinstance(type_, t.CHARACTERS) else to_text(sql, type_)
 
 
 def _quoted(text: str, style: Style) -> str:
-    """The text in quotes if it holds a character up to the delimiter or quote, or is long."""
+    """The string in quotes if it contains a character up to the delimiter or quote, or is long."""
     if style.quote is None:
         return text
     last = max(ord(style.delimiter), ord(style.quote), ord("\r"))

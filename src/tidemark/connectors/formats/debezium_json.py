@@ -1,10 +1,10 @@
 """The debezium-json format: each line is an event with the row before and after the change.
 
-Snapshot reads (`r`) and inserts give `+I`, deletes `-D`, and an update always gives `-U` and `+U`,
-also when nothing changed. Empty lines, the tombstones behind deletes, are skipped.
+Snapshot reads (`r`) and inserts become `+I`, deletes `-D`, and an update always becomes `-U` and
+`+U`, even if nothing changed. Empty lines, the tombstones after deletes, are skipped.
 
-Flink's filesystem connector does not show what an event says of itself; here the metadata
-columns are there for all connectors: `ts TIMESTAMP_LTZ(3) METADATA FROM 'value.source.timestamp'`.
+Flink's filesystem connector does not provide an event's metadata; here the metadata columns work
+with all connectors: `ts TIMESTAMP_LTZ(3) METADATA FROM 'value.source.timestamp'`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The json format: one object per line; a line with an array of objects gives one row for each.
+"""The json format: one object per line; a line with an array of objects becomes one row for each.
 
-Spark reads every leaf as the text that stands in the file, exactly, and that text is then
-converted as Flink converts it. Text and number are told apart no more by then, so a quoted
-"1.5" is the INT 1 too.
+Spark reads every leaf as the exact text in the file, which is then converted as in Flink. Strings
+and numbers cannot be distinguished any more by then, so a quoted "1.5" is the INT 1 too.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ OPTIONS = (
     ),
 )
 
-# A name that no field of a document is likely to have.
+# A name that no document is likely to use for a field.
 _ABSENT = "_tm_absent"
 
 
@@ -90,7 +89,8 @@ def read(decode: Decode) -> DataFrame:
 def _lines(decode: Decode, reading: Reading) -> DataFrame:
     frame = decode.open("json", _schema(decode.fields), PARSER)
     absent, corrupt = (raw_name(len(decode.fields) + i) for i in range(2))
-    # Spark refuses to read the corrupt records alone, hence the look at a field never there.
+    # Spark refuses to read the corrupt records alone, hence the reference to a field that never
+    # exists.
     good = f"{corrupt} IS NULL AND {absent} IS NULL"
     if reading.ignores_errors:
         # An object with a value of the wrong shape is kept: that field is NULL.
@@ -118,7 +118,7 @@ def _schema(fields: tuple[Field, ...]) -> StructType:
 
 
 def _documents(decode: Decode, reading: Reading) -> DataFrame:
-    """The strict reading, where each document's keys are looked at as well."""
+    """The strict reading, which also checks each document's keys."""
     row = t.Row(tuple(t.Field(field.name, field.type) for field in decode.fields))
     names = ", ".join(spark_text.string(field.name) for field in decode.fields)
     missing = f"array_except(array({names}), json_object_keys({TEXT}))"
@@ -147,7 +147,7 @@ def write(encode: Encode) -> DataFrame:
     row = f.struct(*(value.alias(raw_name(i)) for i, value in enumerate(values)))
     inside = encode.frame.select(row.alias("value"), *encode.keep)
     struct = inside.schema["value"].dataType
-    # The documents have the fields' own names, which SQL text could not say safely.
+    # The documents have the fields' own names, which cannot be written safely in SQL.
     named = StructType(
         [
             StructField(field.name, _own_names(part.dataType, field.type))
@@ -176,7 +176,7 @@ def _encoded(sql: str, type_: t.DataType, encode: Encode, depth: int) -> str:
             )
             return f"CASE WHEN {sql} IS NOT NULL THEN named_struct({pairs}) END"
         case t.Decimal() if not encode.options[PLAIN_DECIMALS]:
-            # A variant writes a decimal without the zeros at its end, as Flink does.
+            # A variant writes a decimal without trailing zeros, as Flink does.
             return f"CAST({sql} AS VARIANT)"
         case t.Float() | t.Double() | t.Boolean() | t.Decimal():
             return sql

@@ -1,7 +1,6 @@
 """JSON documents as rows: what the json format and the changelog formats have in common.
 
-Spark reads every leaf as the text that stands in the file, exactly, and that text is then
-converted as Flink converts it.
+Spark reads every leaf as the exact text in the file, which is then converted as in Flink.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
-# A name that no field of a document is likely to have.
+# A name that no document is likely to use for a field.
 CORRUPT = "_tm_corrupt"
 
 PARSER = {
@@ -43,7 +42,7 @@ PARSER = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a format wants its documents read: its options, which begin with its name."""
+    """How a format reads its documents: its options, prefixed with its name."""
 
     format: str
     options: Mapping[str, Any]
@@ -66,7 +65,7 @@ class Reading:
 
 
 def reading_options(format_: str) -> tuple[OptionSpec, ...]:
-    """The options for reading that all formats of JSON documents have."""
+    """The options for reading that all JSON formats have."""
     return (
         OptionSpec(
             f"{format_}.ignore-parse-errors",
@@ -81,7 +80,8 @@ def reading_options(format_: str) -> tuple[OptionSpec, ...]:
             choices=("SQL", "ISO-8601"),
             summary="the format of times",
         ),
-        # Maps in Spark have no NULL keys: building one with such a key fails before it gets here.
+        # Maps in Spark have no NULL keys: building one with such a key fails before this is
+        # reached.
         OptionSpec(
             f"{format_}.map-null-key.mode",
             "enum",
@@ -97,14 +97,14 @@ def reading_options(format_: str) -> tuple[OptionSpec, ...]:
 
 
 def check_fields(table: Table, fields: tuple[Field, ...]) -> None:
-    """Finds columns that cannot be told apart, and types without a JSON form."""
+    """Finds columns that are indistinguishable, and types that JSON cannot represent."""
     _check_names(table, [field.name for field in fields], "the table")
     for field in fields:
         _check_type(table, field.name, field.type)
 
 
 def _check_names(table: Table, names: list[str], owner: str) -> None:
-    """Spark's JSON source takes names for equal that differ only by case."""
+    """Spark's JSON source treats names that differ only by case as equal."""
     seen: dict[str, str] = {}
     for name in names:
         other = seen.setdefault(name.lower(), name)
@@ -154,9 +154,9 @@ DOCUMENT = "_tm_document"
 
 _BLANK = f"trim(BOTH {spark_text.string(' ' + chr(9) + chr(13))} FROM {TEXT}) = ''"
 _BOM = spark_text.string("\ufeff")
-# What `from_json` is given. It would read bytes that are not UTF-8 as other characters, and a
-# blank line as nothing at all; neither must pass. A byte order mark is at the start of each file
-# that others were appended to.
+# The input of `from_json`. It would read bytes that are not UTF-8 as other characters, and a blank
+# line as nothing at all; neither is acceptable. There is a byte order mark at the start of each
+# file that others were appended to.
 _PARSED = (
     f"CASE WHEN NOT is_valid_utf8({TEXT}) OR {_BLANK} THEN '?' "
     f"WHEN startswith({TEXT}, {_BOM}) THEN substring({TEXT}, 2) ELSE {TEXT} END"
@@ -164,11 +164,10 @@ _PARSED = (
 
 
 def documents(decode: Decode, row: t.Row) -> DataFrame:
-    """The lines that are not empty, as `TEXT`, and what they say as `DOCUMENT`. Lines may end in
-    CR LF.
+    """The nonempty lines, as `TEXT`, and their content as `DOCUMENT`. Lines may end in CR LF.
 
-    That is a struct of `_0`, `_1`, ... for the fields of `row` with all leaves as text. Its last
-    field is NULL unless the line is no such document.
+    That is a struct of `_0`, `_1`, ... for the fields of `row` with all leaves as strings. Its last
+    field is NULL unless the line is not such a document.
     """
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType, StructField, StructType
@@ -188,12 +187,12 @@ def document_shape(row: t.Row) -> StructType:
 
 
 def document_type(row: t.Row) -> str:
-    """The same with its fields named by position."""
+    """The same with fields named by position."""
     return positional(t.Row((*row.fields, t.Field(CORRUPT, t.VarChar()))))
 
 
 def malformed(record: str, reading: Reading) -> str:
-    """Spark SQL that fails because `record` is not a document of the wanted form."""
+    """Spark SQL that fails because `record` is not a document of the required form."""
     return records.raising(
         file=FILE,
         record=record,
@@ -221,7 +220,7 @@ def shape(type_: t.DataType) -> SparkType:
 
 
 def positional(type_: t.DataType) -> str:
-    """The same shape with the fields of rows named by position, for names that SQL can say."""
+    """The same shape with the fields of rows named by position, for names that are safe in SQL."""
     match type_:
         case t.Array(element=element):
             return f"ARRAY<{positional(element)}>"
@@ -240,7 +239,7 @@ def positional(type_: t.DataType) -> str:
 
 
 def value(raw: str, field: Field, reading: Reading, record: str | None = None) -> str:
-    """Spark SQL for a field of which `raw` is the text. `record` is the whole record, if known."""
+    """Spark SQL for a field whose text is `raw`. `record` is the whole record, if known."""
 
     def complain(text: str, type_: t.DataType) -> str:
         return records.raising(

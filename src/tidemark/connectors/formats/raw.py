@@ -1,4 +1,4 @@
-"""The raw format: a single column, one record per line, its bytes as they are."""
+"""The raw format: a single column, one record per line, its bytes unchanged."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OPTIONS = (
     ),
 )
 
-# How many bytes a value has.
+# The size of a value in bytes.
 _WIDTHS: dict[type[t.DataType], int] = {
     t.Boolean: 1,
     t.TinyInt: 1,
@@ -47,7 +47,7 @@ _WIDTHS: dict[type[t.DataType], int] = {
     t.Int: 4,
     t.BigInt: 8,
 }
-# The sets that Spark can decode.
+# The character sets that Spark can decode.
 _CHARSETS = ("UTF-8", "US-ASCII", "ISO-8859-1", "UTF-16BE", "UTF-16LE", "UTF-16", "UTF-32")
 
 
@@ -90,7 +90,7 @@ def _value(line: str, field: Field, decode: Decode) -> str:
     if isinstance(type_, t.BINARIES):
         return line
     if isinstance(type_, t.CHARACTERS):
-        # Flink takes a carriage return for part of the line's end.
+        # Flink treats a carriage return as part of the line's end.
         text = f"decode({line}, {string(decode.options[CHARSET].upper())})"
         return f"regexp_replace({text}, {string(chr(92) + 'r$')}, '')"
     width = _WIDTHS[type(type_)]

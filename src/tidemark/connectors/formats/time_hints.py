@@ -1,4 +1,4 @@
-"""What to do when a time is written in another way than its column's type and its table ask for."""
+"""Hints for times that are not written as their column's type and their table require."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _TIME = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}"
 
 
 def hint(text: str, type_: t.DataType, otherwise: str, *, iso: bool, option: str | None) -> str:
-    """Spark SQL for the hint at a string expression that is not a value of the type.
+    """Spark SQL for the hint about a string expression that is not a value of the type.
 
-    `option` chooses between SQL's and ISO-8601's spelling; None if the format has only SQL's.
+    `option` selects SQL or ISO-8601 notation; None if the format only has SQL notation.
     """
     if not isinstance(type_, t.Timestamp | t.TimestampLtz):
         return string(otherwise)

@@ -1,1 +1,3 @@
-"""How Spark runs a kernel: rows travel packed to the bucket of their key, state in its store."""
+"""How Spark runs a kernel: rows travel packed to the key group of their key, state is in its
+store.
+"""

@@ -1,4 +1,4 @@
-"""Which bucket of keys a row belongs to, and the number Spark sees for it."""
+"""Which key group a row belongs to, and the number that Spark sees for it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ _SPARK_SEED = 42
 
 
 def labels(buckets: int) -> tuple[int, ...]:
-    """One number per bucket, chosen so that Spark's own hash spreads them evenly.
+    """One number per key group, chosen so that Spark's own hash distributes them evenly.
 
-    Spark shuffles by the Murmur3 hash of the number, which would put several of the numbers
-    0 to n - 1 into one partition and none into another. The hash of the i-th label here is i
-    modulo the number of buckets, so every number of partitions that divides it gets an equal
+    Spark shuffles by the Murmur3 hash of the number, which would put several of the numbers 0 to n
+    - 1 into one partition and none into another. The hash of the i-th label here is i modulo the
+    number of key groups, so with any number of partitions that divides it, each gets an equal
     share.
 
     >>> labels(4)

@@ -1,7 +1,7 @@
 """Segments near the worker: in its memory, and in files that all workers of a host share.
 
-Spark's state store is the truth and slow to read. A stored segment's id is made of its rows, so
-what is found under an id of the manifest is right, whichever worker left it there.
+Spark's state store is authoritative, but slow to read. A stored segment's id is derived from its
+rows, so a segment with an id of the manifest is correct, whichever worker cached it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from tidemark.spark.stateful.payloads import mapped
 
 @dataclass(slots=True)
 class SegmentFiles:
-    """Segments as Arrow files in a folder, read by mapping them into memory: what a step does
-    not touch is not read. Over `capacity` bytes the files not used for longest go."""
+    """Segments as Arrow files in a folder, memory-mapped: what a step does not touch is not
+    read. Over `capacity` bytes, the least recently used files are removed.
+    """
 
     folder: Path
     capacity: int = 8 << 30
@@ -37,7 +38,7 @@ class SegmentFiles:
         return frame
 
     def put(self, id_: str, frame: pl.DataFrame) -> None:
-        """Other workers see the file whole or not at all."""
+        """Other workers see the file complete or not at all."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         unfinished = self.folder / f"{uuid.uuid4().hex}.part"
         frame.write_ipc(unfinished, compression="uncompressed")
@@ -48,7 +49,7 @@ class SegmentFiles:
             self._make_room()
 
     def forget(self, id_: str) -> None:
-        # Whoever has mapped the file keeps what it reads.
+        # Workers that have mapped the file can still read it.
         self._path(id_).unlink(missing_ok=True)
 
     def _path(self, id_: str) -> Path:
@@ -69,8 +70,9 @@ class SegmentFiles:
 
 @dataclass(slots=True)
 class SegmentCache:
-    """Decoded segments of this worker, the least recently used thrown out first; and behind
-    them the host's files, if there are any."""
+    """Decoded segments of this worker, with the least recently used evicted first; backed by the
+    host's files, if there are any.
+    """
 
     capacity: int = 512 << 20
     files: SegmentFiles | None = None
@@ -110,8 +112,9 @@ _OF_THIS_WORKER = SegmentCache()
 
 
 def of_this_worker() -> SegmentCache:
-    """The worker's cache. Its files lie where Spark keeps those of the application and throws
-    them away with it."""
+    """The worker's cache. Its files are where Spark keeps those of the application, and removes
+    them with it.
+    """
     from pyspark import SparkFiles
 
     if _OF_THIS_WORKER.files is None:

@@ -1,9 +1,8 @@
 """How a stream learns that a bounded input has ended.
 
-Spark's watermark follows the rows it sees, so the last rows of a bounded input would wait for
-ever. A bounded source is therefore read together with a folder that is empty until somebody
-says that the source has been read to its end: then one marker row in it, with the largest
-time there is, moves the watermark there.
+Spark's watermark follows the rows it sees, so the last rows of a bounded input would wait forever.
+A bounded source is therefore read together with a folder that stays empty until the source has been
+read to its end: then one marker row in it, with the largest possible time, advances the watermark.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# 9999-12-31 23:59:59.999, the last moment that SQL timestamps are made for.
+# 9999-12-31 23:59:59.999, the largest time that SQL timestamps support.
 END_MS: Final = 253_402_300_799_999
 
 
@@ -23,14 +22,14 @@ def end_folder_ready(spark: SparkSession, folder: str) -> None:
 
 
 def say_ended(spark: SparkSession, folder: str) -> None:
-    """Mark the input as read to its end; saying it again changes nothing."""
+    """Mark the input as read to its end; repeating it has no effect."""
     spark.sql("SELECT true AS ended").coalesce(1).write.mode("append").json(folder)
 
 
 def with_watermark(frame: DataFrame, column: str, end_folder: str | None = None) -> DataFrame:
     """The frame with `column` (a TIMESTAMP) as its watermark; with the input's end, if bounded.
 
-    Only rows of the frame come out, the marker row does not.
+    Only rows of the frame are emitted, not the marker row.
     """
     if end_folder is None:
         return frame.withWatermark(column, "0 seconds")
@@ -46,6 +45,6 @@ def with_watermark(frame: DataFrame, column: str, end_folder: str | None = None)
         )
     )
     marked = frame.unionByName(marker_rows).withWatermark(column, "0 seconds")
-    # The filter asks the watermark column: Spark moves any other one below the watermark,
-    # which then would never see the marker.
+    # The filter uses the watermark column: Spark pushes any other filter below the watermark, which
+    # then would never see the marker.
     return marked.where(f.col(column).isNull() | (f.col(column) < end))

@@ -1,8 +1,8 @@
 """Hashes of key columns as Spark's `xxhash64` computes them, whole columns at a time.
 
-Rows that come out of one operator as packed columns go into the next one without being rows in
-between, so their keys are hashed by workers. The other input of the same operator may come from
-Spark, and a checkpoint outlives both: the hashes must be the same bit for bit.
+Rows that pass from one operator to the next as packed columns are never rows in between, so their
+keys are hashed by workers. The other input of the same operator may come from Spark, and a
+checkpoint outlives both: the hashes must be identical.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _SEED = np.uint64(42)
 
 
 def can_hash(type_: pa.DataType) -> bool:
-    """Whether columns of a type are hashed here."""
+    """Whether columns of a type can be hashed here."""
     return _hasher_of(type_) is not None
 
 
 def xxhash64(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
-    """The hash of each row of some columns of the same length, which is not empty."""
+    """The hash of each row of some columns of the same length; there is at least one column."""
     hashes = np.full(len(columns[0]), _SEED, dtype=np.uint64)
     for column in columns:
         hasher = _hasher_of(column.type)
         assert hasher is not None, column.type
         valid = pc.is_valid(column).to_numpy(zero_copy_only=False)
-        # A null leaves the hash of what was before it as it is.
+        # A NULL keeps the hash so far.
         hashes[valid] = hasher(column.drop_null(), hashes[valid])
     return hashes.view(np.int64)
 
@@ -77,7 +77,7 @@ def _ints(column: pa.Array, seeds: _Words) -> _Words:
 
 
 def _doubles(column: pa.Array, seeds: _Words) -> _Words:
-    # As in Spark both zeros are one value, and so are all NaNs.
+    # As in Spark, both zeros are one value, and so are all NaNs.
     values = column.to_numpy(zero_copy_only=False) + 0.0
     values[np.isnan(values)] = np.nan
     return _of_longs(values.view(np.int64), seeds)
@@ -109,7 +109,7 @@ def _of_ints(values: npt.NDArray[np.int32], seeds: _Words) -> _Words:
 
 
 def _bytes(column: pa.Array, seeds: _Words) -> _Words:
-    """Values of one length are hashed together; there are few lengths in a column of keys."""
+    """Values of equal length are hashed together; a column of keys has few lengths."""
     _, offsets_buffer, data_buffer = column.buffers()
     offsets = np.frombuffer(offsets_buffer, dtype=np.int32)[column.offset :][: len(column) + 1]
     data = _Data.of(data_buffer)
@@ -123,7 +123,7 @@ def _bytes(column: pa.Array, seeds: _Words) -> _Words:
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """The bytes of all values, to be read as numbers from any place, the lowest byte first."""
+    """The bytes of all values, readable as little-endian numbers at any offset."""
 
     longs: npt.NDArray[Any]
     ints: npt.NDArray[Any]
@@ -163,7 +163,7 @@ def _of_bytes(data: _Data, starts: npt.NDArray[Any], length: int, seeds: _Words)
 def _of_stripes(
     data: _Data, starts: npt.NDArray[Any], length: int, seeds: _Words
 ) -> tuple[_Words, int]:
-    """What the whole stripes come to, and where they end."""
+    """The hash of the whole stripes, and where they end."""
     lanes = [seeds + _P1 + _P2, seeds + _P2, seeds, seeds - _P1]
     at = 0
     while at + 32 <= length:

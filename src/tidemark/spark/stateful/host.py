@@ -1,8 +1,8 @@
 """The one stateful processor of all kernels.
 
-Spark makes one on its driver too, in a Python of its own, whenever a query starts, only to ask what
-state there is. So nothing that rows need is loaded before some come, which takes longer than
-the answer: neither the bucket nor the libraries behind it.
+Spark also creates one on its driver, in a separate Python, whenever a query starts, only to get the
+state variables. So what rows need, the key group and its libraries, is not loaded before rows
+arrive: that takes longer than the answer.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
-    """Runs a kernel over whole buckets.
+    """Runs a kernel over whole key groups.
 
-    Spark calls it once per bucket that has rows, and then for each bucket whose timer the
+    Spark calls it once per key group that has rows, and then for each key group whose timer the
     watermark has reached.
     """
 

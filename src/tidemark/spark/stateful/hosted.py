@@ -1,4 +1,4 @@
-"""What the host of a kernel does once there are rows: bucket by bucket, the state in and out."""
+"""What the host of a kernel does once there are rows: key group by key group, with its state."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Hosted:
-    """A bucket's kernel beside its state and its timer in Spark.
+    """A key group's kernel with its state and its timer in Spark.
 
-    A bucket has one timer, at the smallest time it waits for.
+    A key group has one timer, at the smallest time it waits for.
     """
 
     def __init__(
@@ -46,7 +46,8 @@ class Hosted:
         before, notes = self._store.open()
         watermark = as_kernel_watermark(values.getCurrentWatermarkInMs())
         now = values.getCurrentProcessingTimeInMs()
-        # Spark makes the watermark of a batch known in the next one. The rows have told already.
+        # Spark only knows the watermark of a batch in the next one. The rows have reported it
+        # already.
         told = self._bucket.watermarks(packed, notes.get("watermarks", ()))
         after = max(watermark, min(told))
         watch.lap("state")

@@ -1,4 +1,4 @@
-"""Keeps Python's garbage collector away from what a worker of Spark has loaded."""
+"""Excludes what a Spark worker has loaded from Python's garbage collection."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import cache
 
 @cache
 def spare_modules() -> None:
-    """What is there by now is left out of all garbage collections to come, in this process.
+    """Exclude everything that exists so far from all later garbage collections in this process.
 
-    Spark's workers collect garbage after each task, before they take the next one. Looking
-    through all of Polars, PyArrow and pandas again takes longer than a small micro-batch's rows.
+    Spark's workers collect garbage after each task, before they take the next one. Scanning all of
+    Polars, PyArrow and pandas again takes longer than a small micro-batch's rows.
     """
     gc.freeze()

@@ -1,10 +1,10 @@
-"""State of a bucket in Spark's state store: a small manifest, and segments by their id.
+"""State of a key group in Spark's state store: a small manifest, and segments by id.
 
-Spark's store is the truth; a cache nearer to the worker spares it most reads.
+Spark's store is authoritative; a cache closer to the worker saves most reads.
 
-Spark may compute a micro-batch again, after a failure or because its rows are read twice, and
-then goes on from a mixture of what the attempts have stored: it takes for granted that they store
-the same. So a stored segment's id is made of its content.
+Spark may compute a micro-batch again, after a failure or because its rows are read twice, and then
+continues from a mixture of what the attempts have stored: it assumes that they store the same. So a
+stored segment's id is derived from its content.
 """
 
 from __future__ import annotations
@@ -20,28 +20,30 @@ from tidemark.kernels.state import State
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.payloads import decode, encode
 
-# How manifests and segments are written. A reader that knows another number must not go on.
+# The format of manifests and segments. A reader that finds another number must not continue.
 _FORMAT = 1
 # A larger segment is stored in several pieces, so that no single value gets huge.
 _PIECE = 16 << 20
 
 
 class StateStore:
-    """Opens and saves the state of the bucket that Spark is handling at the moment.
+    """Opens and saves the state of the key group that Spark is currently processing.
 
-    Each call to Spark is a round trip: one to read the manifest, one to write it, and one per
-    piece of a segment that is new, gone, or not in the cache.
+    Each call to Spark is a round trip: one to read the manifest, one to write it, and one per piece
+    of a segment that is new, removed, or not in the cache.
     """
 
     def __init__(self, manifest: Any, segments: Any, cache: SegmentCache) -> None:
-        self._manifest = manifest  # a variable of Spark's with one value
-        self._segments = segments  # and one with a value for each piece of each segment
+        self._manifest = manifest  # a Spark variable with a single value
+        self._segments = segments  # a Spark variable with a value for each piece of each segment
         self._cache = cache
-        self._pieces: dict[str, int] = {}  # of the open bucket: in how many pieces a segment is
+        self._pieces: dict[
+            str, int
+        ] = {}  # for the open key group: the number of pieces of each segment
         self.round_trips = 0
 
     def open(self) -> tuple[State, dict[str, Any]]:
-        """The state, and what the host noted beside it."""
+        """The state, and the notes of the host with it."""
         self.round_trips = 1
         self._pieces = {}
         found = self._manifest.get()
