@@ -157,6 +157,25 @@ CREATE TABLE orders (id INT, item STRING, file STRING METADATA FROM 'file.name')
 Queries over bounded tables end by themselves; queries over unbounded ones run until they are
 stopped. A record that does not match its table is an error that names the file, the record and the
 reason, unless the format is set to ignore it.
+
+## Paths
+
+A path is a local one or a URI: `s3a://` (`s3://` means the same), `hdfs://`, `abfs://` and
+`abfss://`. Tables can be read from any file system that Spark has; any other scheme is refused for
+what is written: tables, [checkpoints and savepoints](checkpoints.md). Spark reads a URI with the
+jars of its file system, for `s3a://` those of `org.apache.hadoop:hadoop-aws` in the version of
+Spark's own Hadoop:
+
+```sh
+tidemark run job.sql --checkpoint s3a://bucket/state \\
+  --set spark.jars.packages=org.apache.hadoop:hadoop-aws:3.5.0 \\
+  --set spark.hadoop.fs.s3a.endpoint.region=eu-west-1
+```
+
+Tidemark writes through Arrow, with the same settings of the Spark session: `fs.s3a.*` (keys, roles,
+endpoint, region, proxy, per bucket too), `fs.azure.account.*`, `dfs.*`. What only Hadoop's XML
+files say, Arrow does not see, except for HDFS. Without keys it looks where the SDKs of the
+clouds look. HDFS needs Hadoop's `libhdfs` and its `CLASSPATH` on every machine.
 """
 
 

@@ -16,6 +16,8 @@ from tests.searching import register_profiles
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.storage.s3 import Endpoint
+
 register_profiles()
 
 
@@ -35,6 +37,16 @@ def spark() -> Iterator[SparkSession]:
     session = start({**two_cores, **java.ON_DRIVER})
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
+    """An S3 endpoint on this machine, with a bucket named `bucket`."""
+    from tests.storage.s3 import endpoint
+
+    with endpoint(tmp_path_factory.mktemp("s3") / "log") as here:
+        here.make_bucket("bucket")
+        yield here
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

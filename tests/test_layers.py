@@ -21,6 +21,7 @@ ORDER = (
     ("catalog",),
     ("plan",),
     ("physical",),
+    ("storage",),
     ("checkpoints",),
     ("rows",),
     ("spark",),
@@ -41,6 +42,7 @@ LIBRARIES = {
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},
     "plan": {"sqlglot"},
+    "storage": {"pyarrow"},
     "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
     "connectors": {"pyspark", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.

@@ -8,6 +8,7 @@ from pathlib import Path
 from tidemark.checkpoints import noted
 from tidemark.checkpoints.contract import write
 from tidemark.checkpoints.noted import Group, Noted
+from tidemark.storage import Location
 
 from .contracts import contract
 
@@ -17,7 +18,7 @@ QUERY = "SELECT a.v, b.v AS other FROM a JOIN b ON a.k = b.k"
 def checkpoint(folder: Path, committed: int = 3, planned: int | None = None) -> Path:
     """A job that has worked through micro-batches 0 to `committed` and begun `planned`."""
     job = folder / "job"
-    write(job, contract(QUERY))
+    write(Location.of(job), contract(QUERY))
     spark = job / "spark"
     for batch in range((committed if planned is None else planned) + 1):
         said = {"batchWatermarkMs": 1000 * batch, "conf": {"spark.sql.shuffle.partitions": "4"}}
@@ -34,7 +35,7 @@ def checkpoint(folder: Path, committed: int = 3, planned: int | None = None) -> 
     _file(spark / "sources" / "1" / ".0.crc", "a sum")
     _file(job / "constants-0" / "part-0", "a row")
     groups = {"6": Group(10, 1000, 2), "12": Group(20, 2000, 0)}
-    noted.write(job, Noted(2, {"regular-join-1": groups}))
+    noted.write(Location.of(job), Noted(2, {"regular-join-1": groups}))
     return folder
 
 

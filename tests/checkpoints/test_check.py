@@ -14,6 +14,7 @@ from tidemark.cli.app import invoke
 from tidemark.cli.checkpoint import check_command, copy_command, show_command
 from tidemark.cli.choices import CheckFormat
 from tidemark.cli.exit_codes import Failed
+from tidemark.storage import Location
 
 from .contracts import TABLES, contract
 from .folders import QUERY, checkpoint
@@ -59,7 +60,7 @@ def test_the_time_zone_of_the_checkpoint_is_assumed_where_none_is_said(tmp_path:
         "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' DAY))"
         " GROUP BY k, window_start, window_end"
     )
-    write(tmp_path / "query", contract(query, tables=zoned, zone="Asia/Tokyo"))
+    write(Location.of(tmp_path / "query"), contract(query, tables=zoned, zone="Asia/Tokyo"))
     script = zoned.replace("{delay}", "").replace("{options}", "") + query
 
     def outcome(options: dict[str, str]) -> str:

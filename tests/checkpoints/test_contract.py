@@ -10,6 +10,7 @@ import pytest
 
 from tidemark.checkpoints.contract import NAME, read, write
 from tidemark.errors import JobError
+from tidemark.storage import Location
 
 from .contracts import contract
 
@@ -18,18 +19,18 @@ QUERY = "SELECT a.v, b.v AS other FROM a JOIN b ON a.k = b.k"
 
 def test_a_contract_is_read_as_it_was_written(tmp_path: Path) -> None:
     written = contract(QUERY)
-    write(tmp_path / "job", written)
+    write(Location.of(tmp_path / "job"), written)
 
-    assert read(tmp_path / "job") == written
+    assert read(Location.of(tmp_path / "job")) == written
     assert [file.name for file in (tmp_path / "job").iterdir()] == [NAME]
 
 
 def test_a_folder_in_which_nothing_has_started_has_none(tmp_path: Path) -> None:
-    assert read(tmp_path / "job") is None
+    assert read(Location.of(tmp_path / "job")) is None
 
 
 def test_operators_stand_in_it_by_their_ids_with_a_hash(tmp_path: Path) -> None:
-    write(tmp_path, contract(QUERY))
+    write(Location.of(tmp_path), contract(QUERY))
 
     said = json.loads((tmp_path / NAME).read_text())
 
@@ -52,14 +53,14 @@ def test_a_damaged_contract_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / NAME).write_text(content)
 
     with pytest.raises(JobError, match=r"damaged|has format"):
-        read(tmp_path)
+        read(Location.of(tmp_path))
 
 
 def test_a_contract_of_a_later_format_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, replace(contract(QUERY), format=2, tidemark="9.9"))
+    write(Location.of(tmp_path), replace(contract(QUERY), format=2, tidemark="9.9"))
 
     with pytest.raises(JobError, match=r"has format 2.*\n  written by: Tidemark 9.9"):
-        read(tmp_path)
+        read(Location.of(tmp_path))
 
 
 @pytest.mark.parametrize("left_behind", ["query.json", "spark"])
@@ -67,4 +68,4 @@ def test_a_checkpoint_from_before_contracts_is_refused(tmp_path: Path, left_behi
     (tmp_path / left_behind).mkdir()
 
     with pytest.raises(JobError, match="the number of key groups"):
-        read(tmp_path)
+        read(Location.of(tmp_path))

@@ -10,6 +10,7 @@ import pytest
 from tidemark.checkpoints.copying import copy_checkpoint
 from tidemark.checkpoints.overview import overview
 from tidemark.errors import JobError
+from tidemark.storage import Location
 
 from .folders import checkpoint
 
@@ -19,7 +20,10 @@ def names(folder: Path) -> list[str]:
 
 
 def test_a_copy_ends_with_the_last_micro_batch_that_has_ended(tmp_path: Path) -> None:
-    copy_checkpoint(checkpoint(tmp_path / "running", committed=3, planned=4), tmp_path / "copy")
+    copy_checkpoint(
+        Location.of(checkpoint(tmp_path / "running", committed=3, planned=4)),
+        Location.of(tmp_path / "copy"),
+    )
 
     spark = tmp_path / "copy" / "job" / "spark"
     assert names(spark / "offsets") == names(spark / "commits") == ["0", "1", "2", "3"]
@@ -30,18 +34,18 @@ def test_a_copy_ends_with_the_last_micro_batch_that_has_ended(tmp_path: Path) ->
 
 def test_a_copy_needs_nothing_of_the_original(tmp_path: Path) -> None:
     original = checkpoint(tmp_path / "original")
-    [before] = overview(original)
-    copy_checkpoint(original, tmp_path / "copy")
+    [before] = overview(Location.of(original))
+    copy_checkpoint(Location.of(original), Location.of(tmp_path / "copy"))
     shutil.rmtree(original)
 
-    assert overview(tmp_path / "copy") == (before,)
+    assert overview(Location.of(tmp_path / "copy")) == (before,)
     log = tmp_path / "copy" / "job" / "spark" / "sources" / "0" / "0"
     assert log.read_text() == f"v1\n{tmp_path}/copy/job/constants-0/part-0 and /data/a.json"
     assert (tmp_path / "copy" / "job" / "constants-0" / "part-0").exists()
 
 
 def test_only_a_log_that_was_changed_loses_its_checksum(tmp_path: Path) -> None:
-    copy_checkpoint(checkpoint(tmp_path / "original"), tmp_path / "copy")
+    copy_checkpoint(Location.of(checkpoint(tmp_path / "original")), Location.of(tmp_path / "copy"))
 
     sources = tmp_path / "copy" / "job" / "spark" / "sources"
     assert (names(sources / "0"), names(sources / "1")) == (["0"], [".0.crc", "0"])
@@ -52,7 +56,7 @@ def test_files_that_spark_is_still_writing_are_left_out(tmp_path: Path) -> None:
     state = original / "job" / "spark" / "state" / "0" / "0"
     (state / ".4.changelog.0b5e.TID7.tmp").write_text("half")
 
-    copy_checkpoint(original, tmp_path / "copy")
+    copy_checkpoint(Location.of(original), Location.of(tmp_path / "copy"))
 
     assert len(names(tmp_path / "copy" / "job" / "spark" / "state" / "0" / "0")) == 4
 
@@ -63,5 +67,5 @@ def test_nothing_is_copied_over_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "there" / "file").write_text("mine")
 
     with pytest.raises(JobError, match="is not empty"):
-        copy_checkpoint(original, tmp_path / "there")
+        copy_checkpoint(Location.of(original), Location.of(tmp_path / "there"))
     assert names(tmp_path / "there") == ["file"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.fit import check, misfits
 from tidemark.errors import JobError
+from tidemark.storage import Location
 
 from .contracts import TABLES, contract, planned, resumed_from
 
@@ -163,7 +162,7 @@ def test_windows_of_a_clock_stay_in_their_time_zone() -> None:
 def test_the_error_names_the_operator_what_differs_and_what_to_do() -> None:
     with pytest.raises(JobError) as refused:
         check(
-            Path("/state/job"),
+            Location.of("/state/job"),
             contract(INTERVAL),
             contract(INTERVAL.replace("'5'", "'6'")),
         )

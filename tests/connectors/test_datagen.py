@@ -11,6 +11,7 @@ from tests.connectors.tables import datagen, read, rows
 from tests.connectors.test_filesystem import streamed
 from tidemark.errors import PlanError
 from tidemark.spark.first_start import FirstStart
+from tidemark.storage import Location
 
 
 def sequence(column, start, end):
@@ -149,10 +150,10 @@ def test_a_seed_makes_the_values_of_all_runs_the_same_and_of_tables_not(spark):
 
 
 def test_a_job_that_resumes_makes_the_values_it_began_with(tmp_path):
-    began = FirstStart().kept_in(tmp_path / "job")
+    began = FirstStart().kept_in(Location.of(tmp_path / "job"))
 
-    assert FirstStart().kept_in(tmp_path / "job") == began
-    assert FirstStart().kept_in(tmp_path / "other") != began
+    assert FirstStart().kept_in(Location.of(tmp_path / "job")) == began
+    assert FirstStart().kept_in(Location.of(tmp_path / "other")) != began
 
 
 def test_a_batch_that_is_computed_again_after_a_restart_has_the_same_rows(spark, tmp_path):

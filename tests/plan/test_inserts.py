@@ -238,3 +238,17 @@ def test_a_sink_of_inserts_refuses_updates_and_says_where_they_come_from(query, 
 
     assert why in error.notes["why"]
     assert error.hint.startswith(hint)
+
+
+def test_a_stream_cannot_overwrite_a_table():
+    error = refused("INSERT OVERWRITE «s» SELECT comp, b, c FROM t", at=sinks())
+
+    assert error.message == "INSERT OVERWRITE cannot run in streaming mode, as in Flink"
+    assert "'batch'" in error.hint
+
+
+def test_a_batch_can_overwrite_a_table():
+    at = world(SINKS + "SET 'execution.runtime-mode' = 'batch';")
+    sink = root("INSERT OVERWRITE s SELECT comp, b, c FROM t", at)
+
+    assert isinstance(sink, Sink) and sink.overwrite

@@ -106,3 +106,27 @@ def test_a_function_of_the_users_that_fails(spark: SparkSession) -> None:
         raise KeyError("price")
 
     assert str(failure_of(spark, task)) == "a Python function failed: KeyError: 'price'"
+
+
+@pytest.mark.parametrize(
+    ("said", "scheme"),
+    [
+        ('UnsupportedFileSystemException: No FileSystem for scheme "ftpx"', "ftpx"),
+        ("ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found", "s3a"),
+    ],
+)
+def test_a_file_system_that_spark_does_not_know_is_named(said: str, scheme: str) -> None:
+    found = diagnose(RuntimeError(f"An error occurred while calling o1.load.\n: {said}\n\tat x"))
+
+    assert found.message == f"Spark knows no file system '{scheme}://'"
+    assert "jars" in (found.hint or "")
+
+
+def test_a_call_into_spark_that_failed_is_told_in_sparks_words() -> None:
+    said = (
+        "Traceback (most recent call last):\n"
+        "py4j.protocol.Py4JJavaError: An error occurred while calling o814.save.\n"
+        ": org.apache.spark.SparkException: [CANNOT_COMMIT] Cannot commit state. SQLSTATE: 58030\n"
+    )
+
+    assert diagnose(RuntimeError(said)).message == "the job failed: Cannot commit state."

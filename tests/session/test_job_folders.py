@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 import tidemark
 from tests.waiting import PATIENCE_SECONDS
 from tidemark.spark.job_folders import JobFolders
+from tidemark.storage import Location
 
 QUERY = """
     SELECT l.n, r.n AS m FROM l JOIN r ON l.n = r.n
@@ -78,23 +79,25 @@ def test_a_table_made_of_tables_may_be_read_at_any_time(spark: SparkSession) -> 
 
 
 def test_workers_of_a_cluster_share_no_folder() -> None:
-    cluster: Any = SimpleNamespace(conf={"spark.master": "local-cluster[2,1,1024]"})
+    settings = {"spark.master": "local-cluster[2,1,1024]"}
+    conf = SimpleNamespace(get=settings.get, getAll=settings)
+    cluster: Any = SimpleNamespace(conf=conf)
 
     folders = JobFolders(cluster)
 
     assert folders.payloads is None
-    assert folders.own.is_dir()
+    assert folders.own.exists
     folders.remove()
-    assert not folders.own.exists()
+    assert not folders.own.exists
 
 
 def test_a_checkpoint_stays_where_it_is(spark: SparkSession, tmp_path: Path) -> None:
-    folders = JobFolders(spark, tmp_path)
+    folders = JobFolders(spark, Location.of(tmp_path))
     payloads = folders.payloads
     assert payloads is not None
     Path(payloads).mkdir()
 
     folders.remove()
 
-    assert folders.own == tmp_path and tmp_path.is_dir()
+    assert folders.own == Location.of(tmp_path) and tmp_path.is_dir()
     assert not Path(payloads).exists()

@@ -10,6 +10,7 @@ import pytest
 import tidemark
 from tidemark.checkpoints import contract as contracts
 from tidemark.errors import JobError
+from tidemark.storage import Location
 
 from .moving import TABLES, MovingJob
 
@@ -73,13 +74,13 @@ def test_a_changed_script_goes_on_where_its_state_fits(job):
 
 def test_a_script_that_needs_what_was_not_kept_is_refused_before_anything_is_read(job):
     job.step(b=RATES)
-    before = contracts.read(job.checkpoint / "job")
+    before = contracts.read(Location.of(job.checkpoint / "job"))
     job.query = QUERY.replace("a.v,", "a.v, a.ts,")
 
     with pytest.raises(JobError, match="temporal-join-1 needs `ts` of its left rows"):
         job.step()
 
-    assert contracts.read(job.checkpoint / "job") == before
+    assert contracts.read(Location.of(job.checkpoint / "job")) == before
 
 
 def test_a_checkpoint_from_before_contracts_is_refused(job):
@@ -109,9 +110,9 @@ def test_a_job_stopped_with_a_savepoint_starts_from_it_elsewhere(spark, tmp_path
 def test_a_savepoint_without_the_job_is_refused(job, tmp_path):
     job.step(b=RATES)
     folder = job.checkpoint / "job"
-    contract = contracts.read(folder)
+    contract = contracts.read(Location.of(folder))
     assert contract is not None
-    contracts.write(folder, replace(contract, job="another"))
+    contracts.write(Location.of(folder), replace(contract, job="another"))
     folder.rename(job.checkpoint / "another")
     job.options = {"execution.state-recovery.path": str(job.checkpoint)}
     job.checkpoint = tmp_path / "elsewhere"

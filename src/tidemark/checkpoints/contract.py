@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from tidemark import __version__
 from tidemark.checkpoints import files
 from tidemark.errors import JobError
 from tidemark.plan.kept_state import KeptColumn, KeptState
+from tidemark.storage import Location
 
 FORMAT = 1
 NAME = "contract.json"
@@ -93,7 +93,7 @@ def folder_name(job: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in job)
 
 
-def read(folder: Path) -> Contract | None:
+def read(folder: Location) -> Contract | None:
     """The contract in the folder of a job; None if no job has started there yet.
 
     Raises JobError if something is there that cannot be resumed from.
@@ -113,11 +113,11 @@ def read(folder: Path) -> Contract | None:
     return _complete(folder, said)
 
 
-def write(folder: Path, contract: Contract) -> None:
+def write(folder: Location, contract: Contract) -> None:
     files.write_text(folder / NAME, contract.as_json())
 
 
-def _parsed(folder: Path, content: str) -> dict[str, Any]:
+def _parsed(folder: Location, content: str) -> dict[str, Any]:
     try:
         said = json.loads(content)
         if isinstance(said, dict):
@@ -127,7 +127,7 @@ def _parsed(folder: Path, content: str) -> dict[str, Any]:
     raise _damaged(folder)
 
 
-def _complete(folder: Path, said: dict[str, Any]) -> Contract:
+def _complete(folder: Location, said: dict[str, Any]) -> Contract:
     try:
         return Contract.of_json(
             {
@@ -142,15 +142,15 @@ def _complete(folder: Path, said: dict[str, Any]) -> Contract:
         raise _damaged(folder) from None
 
 
-def _damaged(folder: Path) -> JobError:
+def _damaged(folder: Location) -> JobError:
     return JobError(
         f"{folder / NAME} is damaged",
         hint="resume from a copy of the checkpoint, or start over with another checkpoint folder",
     )
 
 
-def _refuse_what_is_older(folder: Path) -> None:
-    if files.exists(folder / _BEFORE_CONTRACTS) or files.exists(folder / SPARK):
+def _refuse_what_is_older(folder: Location) -> None:
+    if (folder / _BEFORE_CONTRACTS).exists or (folder / SPARK).exists:
         raise JobError(
             f"the checkpoint in {folder} was written by a version of Tidemark that did not record "
             "the number of key groups, so its state cannot be read safely",

@@ -6,24 +6,25 @@ what it writes later is left out, and Spark never changes a file that it has wri
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+import contextlib
+import posixpath
+from collections.abc import Callable
 
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.relocating import move_paths
 from tidemark.checkpoints.spark_log import COMMITS, OFFSETS, last
 from tidemark.errors import JobError
+from tidemark.storage import Location
 
 _STATE = "state"
 
 
-def jobs_in(checkpoint: Path) -> list[Path]:
+def jobs_in(checkpoint: Location) -> list[Location]:
     """The folders of jobs in a checkpoint folder. Raises JobError if there is none."""
-    if not checkpoint.is_dir():
+    if not checkpoint.exists or checkpoint.is_file:
         raise JobError(f"checkpoint folder not found: {checkpoint}")
-    found = sorted(folder for folder in checkpoint.iterdir() if _is_job(folder))
+    found = [checkpoint / name for name in checkpoint.names() if _is_job(checkpoint / name)]
     if not found:
         raise JobError(
             f"{checkpoint} is not a checkpoint folder: no job was started with it",
@@ -32,11 +33,11 @@ def jobs_in(checkpoint: Path) -> list[Path]:
     return found
 
 
-def _is_job(folder: Path) -> bool:
-    return any((folder / name).exists() for name in (contracts.NAME, contracts.SPARK))
+def _is_job(folder: Location) -> bool:
+    return any((folder / name).exists for name in (contracts.NAME, contracts.SPARK))
 
 
-def copy_checkpoint(checkpoint: Path, target: Path) -> list[Path]:
+def copy_checkpoint(checkpoint: Location, target: Location) -> list[Location]:
     """Copy all jobs of a checkpoint folder; the folders that were made."""
     jobs = jobs_in(checkpoint)
     for job in jobs:
@@ -46,29 +47,29 @@ def copy_checkpoint(checkpoint: Path, target: Path) -> list[Path]:
     return [copy_job(job, target / job.name) for job in jobs]
 
 
-def _refuse_existing(target: Path) -> None:
-    if target.exists() and any(target.iterdir()):
+def _refuse_existing(target: Location) -> None:
+    if target.names():
         raise JobError(f"{target} is not empty", hint="choose a folder that does not exist yet")
 
 
-def copy_job(job: Path, target: Path) -> Path:
+def copy_job(job: Location, target: Location) -> Location:
     """Copy one job. What is copied last is what makes the copy a checkpoint: its contract."""
     committed = last(job / contracts.SPARK / COMMITS)
-    target.mkdir(parents=True, exist_ok=True)
-    for part in sorted(job.iterdir()):
-        if part.is_dir() and part.name != contracts.SPARK:
-            shutil.copytree(part, target / part.name)
+    parts = job.names()
+    for name in parts:
+        if name != contracts.SPARK and not (job / name).is_file:
+            _copy_tree(job / name, target / name, lambda _: True)
     if committed is not None:
         _copy_spark(job / contracts.SPARK, target / contracts.SPARK, committed)
         move_paths(target, job)
-    for part in sorted(job.iterdir()):
-        if part.is_file() and not part.name.startswith(".") and part.name != contracts.NAME:
-            shutil.copy2(part, target / part.name)
-    shutil.copy2(job / contracts.NAME, target / contracts.NAME)
+    for name in parts:
+        if not name.startswith(".") and name != contracts.NAME and (job / name).is_file:
+            (job / name).copy(target / name)
+    (job / contracts.NAME).copy(target / contracts.NAME)
     return target
 
 
-def start_from(savepoint: Path, now: Contract, folder: Path) -> None:
+def start_from(savepoint: Location, now: Contract, folder: Location) -> None:
     """Make the folder of a job that starts now from the job of its name in a savepoint."""
     jobs = {job.name: job for job in jobs_in(savepoint)}
     job = jobs.get(contracts.folder_name(now.job))
@@ -81,49 +82,42 @@ def start_from(savepoint: Path, now: Contract, folder: Path) -> None:
     copy_job(job, folder)
 
 
-def _copy_spark(spark: Path, target: Path, committed: int) -> None:
+def _copy_spark(spark: Location, target: Location, committed: int) -> None:
     """Spark's own checkpoint as it was after a micro-batch. State is numbered from 1 on."""
-    for part in sorted(spark.iterdir()):
-        if part.name in (OFFSETS, COMMITS):
-            _copy_tree(part, target / part.name, _not_after(committed))
-        elif part.name == _STATE:
-            _copy_tree(part, target / part.name, _not_after(committed + 1))
-        elif part.is_dir():
-            _copy_tree(part, target / part.name, _finished)
-        elif _finished(Path(part.name)):
-            target.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(part, target / part.name)
+    for name in spark.names():
+        part, copied = spark / name, target / name
+        if name in (OFFSETS, COMMITS):
+            _copy_tree(part, copied, _not_after(committed))
+        elif name == _STATE:
+            _copy_tree(part, copied, _not_after(committed + 1))
+        elif not part.is_file:
+            _copy_tree(part, copied, _finished)
+        elif _finished(name):
+            part.copy(copied)
 
 
-Wanted = Callable[[Path], bool]
+# By a file's name, without its folder.
+Wanted = Callable[[str], bool]
 
 
-def _finished(file: Path) -> bool:
+def _finished(name: str) -> bool:
     """Whether a file is whole: Spark names those that it is still writing otherwise."""
-    return not (file.name.startswith(".") and not file.name.endswith(".crc")) and not (
-        file.name.endswith(".tmp") or ".tmp.crc" in file.name
+    return not (name.startswith(".") and not name.endswith(".crc")) and not (
+        name.endswith(".tmp") or ".tmp.crc" in name
     )
 
 
 def _not_after(version: int) -> Wanted:
-    def wanted(file: Path) -> bool:
-        number = file.name.removeprefix(".").split(".")[0].split("_")[0]
-        return _finished(file) and (not number.isdecimal() or int(number) <= version)
+    def wanted(name: str) -> bool:
+        number = name.removeprefix(".").split(".")[0].split("_")[0]
+        return _finished(name) and (not number.isdecimal() or int(number) <= version)
 
     return wanted
 
 
-def _copy_tree(folder: Path, target: Path, wanted: Wanted) -> None:
-    for file in _files(folder):
-        if wanted(file):
-            place = target / file.relative_to(folder)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                shutil.copy2(file, place)
-            except FileNotFoundError:
-                # Spark cleans up what only micro-batches long past would need.
-                continue
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+def _copy_tree(folder: Location, target: Location, wanted: Wanted) -> None:
+    for found in folder.files():
+        if wanted(posixpath.basename(found.name)):
+            # Spark cleans up what only micro-batches long past would need.
+            with contextlib.suppress(FileNotFoundError):
+                (folder / found.name).copy(target / found.name)

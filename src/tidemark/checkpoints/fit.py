@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tidemark.checkpoints.contract import Contract
 from tidemark.errors import JobError
 from tidemark.plan.kept_state import KeptState, Rows
+from tidemark.storage import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Misfit:
 _AGAIN = "start over with another checkpoint folder"
 
 
-def check(folder: Path, then: Contract, now: Contract) -> None:
+def check(folder: Location, then: Contract, now: Contract) -> None:
     """Raise JobError, of everything that does not fit, if a job cannot resume."""
     found = list(misfits(then, now))
     if not found:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tidemark.checkpoints import files
+from tidemark.storage import Location
 
 NAME = "progress.json"
 
@@ -50,7 +50,7 @@ class Noted:
         )
 
 
-def read(job: Path) -> Noted:
+def read(job: Location) -> Noted:
     """What was noted last; nothing where nothing was, or where it cannot be read: it is no part
     of the contract."""
     try:
@@ -64,5 +64,5 @@ def read(job: Path) -> Noted:
         return Noted()
 
 
-def write(job: Path, noted: Noted) -> None:
+def write(job: Location, noted: Noted) -> None:
     files.write_text(job / NAME, json.dumps(asdict(noted)) + "\n")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints import noted
 from tidemark.checkpoints.copying import jobs_in
 from tidemark.checkpoints.spark_log import read_log
 from tidemark.errors import JobError
+from tidemark.storage import Location
 
 # Spark's watermark when all input has ended.
 _END_MS = 253_402_300_799_999
@@ -48,12 +48,12 @@ class CheckpointJob:
     counted_after: int | None
 
 
-def overview(checkpoint: Path) -> tuple[CheckpointJob, ...]:
+def overview(checkpoint: Location) -> tuple[CheckpointJob, ...]:
     """The jobs of a checkpoint folder. Raises JobError if it is none."""
     return tuple(_job(folder) for folder in jobs_in(checkpoint))
 
 
-def _job(folder: Path) -> CheckpointJob:
+def _job(folder: Location) -> CheckpointJob:
     contract = contracts.read(folder)
     if contract is None:
         raise JobError(f"{folder} has no contract")

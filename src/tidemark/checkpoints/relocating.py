@@ -7,41 +7,61 @@ and those of the job itself that sources have read. They are made to point to wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 from tidemark.checkpoints import contract as contracts
+from tidemark.storage import Location
 
-_SCHEMA = re.compile(rb'"file:([^"]*/)' + contracts.SPARK.encode() + rb"/state/\d+/_stateSchema/")
+_SCHEMA = re.compile(r'"(\w+:[^"]*)/' + contracts.SPARK + r"/state/\d+/_stateSchema/")
+# What Java leaves as it is in the path of a URI, beside what is not ASCII.
+_PLAIN = "/,;:$&+=@_-!.~'()*"
 
 
-def relocate(job: Path) -> None:
+def relocate(job: Location) -> None:
     """Let the job in this folder go on here, wherever its checkpoint was before."""
     for log in _metadata(job):
-        found = _SCHEMA.search(log.read_bytes())
+        found = _SCHEMA.search((log.read() or b"").decode())
         if found is not None:
-            move_paths(job, Path(found[1].decode()))
+            move_paths(job, Location.of(found[1]))
             return
 
 
-def move_paths(job: Path, before: Path) -> None:
+def move_paths(job: Location, before: Location) -> None:
     """Replace the paths of files that were in the folder `before` and are in `job` now."""
-    old, new = f"{before.absolute().as_posix()}/".encode(), f"{job.absolute().as_posix()}/".encode()
-    if old == new:
+    if before.uri == job.uri:
         return
-    for log in [*_metadata(job), *_files(job / contracts.SPARK / "sources")]:
-        content = log.read_bytes()
+    for log in _metadata(job):
+        _rewrite(log, before, job, str)
+    for log in _files(job / contracts.SPARK / "sources"):
+        _rewrite(log, before, job, _encoded)
+
+
+def _rewrite(log: Location, before: Location, now: Location, spelled: Callable[[str], str]) -> None:
+    content = (log.read() or b"").decode()
+    old, new = f"{spelled(before.uri)}/", f"{spelled(now.uri)}/"
+    if before.is_local != now.is_local:
+        old = f"file:(?://)?{re.escape(old)}" if before.is_local else re.escape(old)
+        new = f"file://{new}" if now.is_local else new
+        moved = re.sub(old, lambda _: new, content)
+    else:
         moved = content.replace(old, new)
-        if moved != content:
-            log.write_bytes(moved)
-            log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
+    if moved != content:
+        log.write(moved.encode())
+        (log.parent / f".{log.name}.crc").remove()
 
 
-def _metadata(job: Path) -> Iterator[Path]:
+def _encoded(uri: str) -> str:
+    """As Java encodes the path of a URI."""
+    return "".join(quote(c, safe=_PLAIN) if c.isascii() else c for c in uri)
+
+
+def _metadata(job: Location) -> Iterator[Location]:
     """What Spark notes of its stateful operators."""
-    for folder in sorted((job / contracts.SPARK / "state").glob("*/_metadata")):
-        yield from _files(folder)
+    state = job / contracts.SPARK / "state"
+    for operator in state.names():
+        yield from _files(state / operator / "_metadata")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    yield from (f for f in sorted(folder.rglob("*")) if f.is_file() and f.suffix != ".crc")
+def _files(folder: Location) -> Iterator[Location]:
+    yield from (folder / f.name for f in folder.files() if not f.name.endswith(".crc"))

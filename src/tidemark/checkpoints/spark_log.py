@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tidemark.checkpoints import files
 from tidemark.checkpoints.contract import SPARK
+from tidemark.storage import Location
 
 OFFSETS, COMMITS = "offsets", "commits"
 _PARTITIONS = "spark.sql.shuffle.partitions"
@@ -30,7 +30,7 @@ class SparkLog:
         return self.planned != self.committed
 
 
-def read_log(job: Path) -> SparkLog:
+def read_log(job: Location) -> SparkLog:
     spark = job / SPARK
     planned, committed = last(spark / OFFSETS), last(spark / COMMITS)
     said = _metadata(spark / OFFSETS, planned)
@@ -40,16 +40,16 @@ def read_log(job: Path) -> SparkLog:
     return SparkLog(planned, committed, watermark or None, int(partitions) if partitions else None)
 
 
-def batches(log: Path) -> list[int]:
+def batches(log: Location) -> list[int]:
     """The micro-batches that a log has a file for."""
-    return sorted(int(name) for name in files.names(log) if name.isdecimal())
+    return sorted(int(name) for name in log.names() if name.isdecimal())
 
 
-def last(log: Path) -> int | None:
+def last(log: Location) -> int | None:
     return max(batches(log), default=None)
 
 
-def _metadata(log: Path, batch: int | None) -> dict[str, Any]:
+def _metadata(log: Location, batch: int | None) -> dict[str, Any]:
     """What is said of a whole micro-batch: the second line, after the version of the log."""
     content = None if batch is None else files.read_text(log / str(batch))
     lines = (content or "").splitlines()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from tidemark.checkpoints.contract import SPARK, Contract
+from tidemark.storage import Location
 
 STATE, DROPPED = "state", "dropped-state"
 
 
-def without_unclaimed(folder: Path, then: Contract, now: Contract) -> Contract:
+def without_unclaimed(folder: Location, then: Contract, now: Contract) -> Contract:
     """The contract without operators that are gone, if a job may go on without their state.
 
     Spark finds state by the place of its operator among all of a query, so others would get the
@@ -19,12 +19,12 @@ def without_unclaimed(folder: Path, then: Contract, now: Contract) -> Contract:
     if not then.operators or now.operators:
         return then
     state = folder / SPARK / STATE
-    if state.exists():
-        state.rename(_free(folder))
+    if state.exists:
+        state.move_folder(_free(folder))
     return replace(then, operators=())
 
 
-def _free(folder: Path) -> Path:
+def _free(folder: Location) -> Location:
     """A name that nothing in the folder has."""
-    taken = sum(1 for _ in folder.glob(f"{DROPPED}-*"))
+    taken = sum(name.startswith(f"{DROPPED}-") for name in folder.names())
     return folder / f"{DROPPED}-{taken + 1}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tidemark.catalog.tables import Changelog, Table, TableTraits
+from tidemark.storage import NO_ACCESS, Access
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from tidemark.spark.first_start import FirstStart
     from tidemark.spark.stateful.packed_rows import Take
+    from tidemark.spark.upkeep import Upkeep
 
 OptionType = Literal[
     "string", "int", "long", "double", "boolean", "duration", "memory", "enum", "list"
@@ -77,6 +79,8 @@ class Target:
     # The job's name for itself, the same after a restart from its checkpoint: by it a batch that
     # comes again is known. Without it a batch is taken to come once.
     job: str | None = None
+    # How file systems are reached.
+    access: Access = NO_ACCESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +116,10 @@ class Connector:
     write: Callable[[WriteRequest], None] | None = None
     # A faster way for some targets, or None.
     taker: Callable[[Target], Taker | None] | None = None
+    # What it does between the batches of a stream, if anything.
+    upkeep: Callable[[Target], Upkeep | None] | None = None
+    # Whether that waits for the watermark.
+    follows_watermark: Callable[[Mapping[str, Any]], bool] | None = None
     # Whether it writes where the client is (a terminal), not where the data is.
     on_client: bool = False
     # The formats whose options (`json.*`) are taken too.

@@ -1,30 +1,100 @@
 """Files of a batch put into place: staged beside the data under a hidden name, then moved.
 
 A file is seen whole or not at all. A micro-batch that comes again after a restart replaces what
-its first attempt left: the files of the last batch of each job are listed in a hidden note.
+its first attempt left: the files of the last batch of each job are listed in a hidden note, with
+the partitions that wait to be committed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
+import posixpath
+import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import Target
+from tidemark.connectors.partition_commit import PartitionCommit, now_ms
+from tidemark.storage import Location
 
-# Leaves files in a folder for this alone, and says which, and to which folder each belongs.
-Stage = Callable[[], Iterable[tuple[str, str]]]
+if TYPE_CHECKING:
+    from tidemark.spark.upkeep import Moment
+
+# Leaves files in a folder for this alone, and says which, and to which folder below the table's
+# each belongs.
+Stage = Callable[[], Iterable[tuple[Location, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a job remembers in a table's folder. A partition waits since a time, in milliseconds,
+    and was last written to by a batch."""
+
+    batch: int | None = None
+    files: tuple[str, ...] = ()
+    waiting: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, place: Location) -> Note:
+        content = place.read()
+        if content is None:
+            return cls()
+        said = json.loads(content)
+        # Earlier versions let no partition wait.
+        waiting = {n: (since, batch) for n, (since, batch) in said.get("waiting", {}).items()}
+        return cls(said["batch"], tuple(said["files"]), waiting)
+
+    def write(self, place: Location) -> None:
+        place.write(json.dumps(asdict(self)).encode())
+
+    def before(self, batch: int) -> Note:
+        """Without what a first attempt of a batch has written."""
+        old = {name: seen for name, seen in self.waiting.items() if seen[1] < batch}
+        return replace(self, files=(), waiting=old)
+
+    def after(self, batch: int, files: Iterable[str], partitions: Iterable[str]) -> Note:
+        """With a batch's files, and the partitions that it lets wait."""
+        since = {name: self.waiting.get(name, (now_ms(), 0))[0] for name in partitions}
+        fresh = {name: (time, batch) for name, time in since.items()}
+        return Note(batch, tuple(files), {**self.waiting, **fresh})
+
+
+def note_of(folder: Location, job: str) -> Location:
+    return folder / f".tidemark-{job}"
+
+
+# A job's note is written by its batches and between them, by two threads.
+_LOCKS: dict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
+def commit_due(folder: Location, job: str, commit: PartitionCommit, moment: Moment) -> None:
+    """Commit the partitions that are complete; a crash between has it done once more, to the same
+    effect."""
+    place = note_of(folder, job)
+    with _LOCKS[place.uri]:
+        note, now = Note.read(place), now_ms()
+        due = [
+            partition
+            for partition, (since, batch) in note.waiting.items()
+            if moment.ended
+            or (batch <= moment.batch and commit.is_due(partition, since, now, moment.watermark_ms))
+        ]
+        for partition in due:
+            (folder / partition / commit.success_file).write(b"")
+        if due:
+            left = {name: seen for name, seen in note.waiting.items() if name not in due}
+            replace(note, waiting=left).write(place)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     target: Target
-    folder: str
+    folder: Location
     job: str | None  # None: no batch comes again
     batch_id: int | None
 
@@ -38,72 +108,74 @@ class Delivery:
             return f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}"
         return f"{self.job}-{self.batch_id:010d}"
 
-    def run(self, staging: str, stage: Stage) -> None:
-        os.makedirs(self.folder, exist_ok=True)
-        self._forget_first_attempt()
-        try:
-            moves = self._named(stage())
-            self._note([target for _, target in moves])
-            if self.target.overwrite:
-                self._clear(moves)
-            for origin, target in moves:
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                os.replace(origin, target)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-        self._mark_partitions({os.path.dirname(target) for _, target in moves})
+    def run(self, staging: Location, stage: Stage) -> None:
+        with _LOCKS[note_of(self.folder, self.job).uri] if self.job else nullcontext():
+            try:
+                self._deliver(stage)
+            finally:
+                staging.remove_all()
 
-    def _named(self, staged: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Where each file is, and where it is to be."""
+    def _deliver(self, stage: Stage) -> None:
+        self.folder.make()
+        before = self._without_first_attempt()
+        staged = list(stage())
         name = self.name
-        return [
-            (origin, os.path.join(folder, f"part-{name}-{number:05d}"))
-            for number, (origin, folder) in enumerate(staged)
+        files = [
+            posixpath.join(folder, f"part-{name}-{number:05d}")
+            for number, (_, folder) in enumerate(staged)
         ]
+        folders = {folder for _, folder in staged}
+        self._note(before, files, folders)
+        if self.target.overwrite:
+            self._clear(folders)
+        for (origin, _), file in zip(staged, files, strict=True):
+            target = self.folder / file
+            target.parent.make()
+            origin.move(target)
+        self._commit(folders)
 
     # --- batches that come again, and overwriting --------------------------------------------
 
-    def _note_file(self) -> str:
-        return os.path.join(self.folder, f".tidemark-{self.job}")
+    def _without_first_attempt(self) -> Note:
+        if self.job is None or self.batch_id is None:
+            return Note()
+        note = Note.read(note_of(self.folder, self.job))
+        if note.batch != self.batch_id:
+            return note
+        for name in note.files:
+            (self.folder / name).remove()
+        return note.before(self.batch_id)
 
-    def _forget_first_attempt(self) -> None:
+    def _note(self, before: Note, files: list[str], folders: set[str]) -> None:
         if self.job is None or self.batch_id is None:
             return
-        try:
-            with open(self._note_file(), encoding="utf-8") as note:
-                last = json.load(note)
-        except FileNotFoundError:
-            return
-        if last["batch"] == self.batch_id:
-            for name in last["files"]:
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(os.path.join(self.folder, name))
+        commit, waiting = self._partition_commit(), set[str]()
+        if commit is not None and not commit.at_once:
+            waiting = folders
+            if commit.by_watermark:
+                # What has no time is an error before its rows are seen.
+                for folder in folders:
+                    commit.time_ms(folder)
+        before.after(self.batch_id, files, waiting).write(note_of(self.folder, self.job))
 
-    def _note(self, files: list[str]) -> None:
-        if self.job is None or self.batch_id is None:
-            return
-        names = [os.path.relpath(file, self.folder) for file in files]
-        fresh = self._note_file() + ".new"
-        with open(fresh, "w", encoding="utf-8") as note:
-            json.dump({"batch": self.batch_id, "files": names}, note)
-        os.replace(fresh, self._note_file())
-
-    def _clear(self, moves: list[tuple[str, str]]) -> None:
+    def _clear(self, written: set[str]) -> None:
         """INSERT OVERWRITE replaces the table, or of a partitioned one the partitions it writes."""
-        if self.target.table.partitioned_by:
-            folders = {os.path.dirname(target) for _, target in moves}
-        else:
-            folders = {self.folder}
-        for folder in folders:
-            if os.path.isdir(folder):
-                for entry in os.scandir(folder):
-                    if entry.is_file() and not entry.name.startswith("."):
-                        os.remove(entry.path)
+        for folder in written if self.target.table.partitioned_by else {""}:
+            for found in (self.folder / folder).files(below=False):
+                if not found.name.startswith("."):
+                    (self.folder / folder / found.name).remove()
 
-    def _mark_partitions(self, folders: set[str]) -> None:
-        options = self.target.options
-        if "success-file" in (options["sink.partition-commit.policy.kind"] or ()):
-            name = options["sink.partition-commit.success-file.name"]
+    # --- partitions that are complete ----------------------------------------------------------
+
+    def _partition_commit(self) -> PartitionCommit | None:
+        """A table without partitions is complete when a batch job ends, and never in a stream."""
+        if self.batch_id is not None and not self.target.table.partitioned_by:
+            return None
+        return PartitionCommit.of(self.target.options)
+
+    def _commit(self, folders: set[str]) -> None:
+        """At the end of a batch job, all; in a stream, those that wait for nothing."""
+        commit = self._partition_commit()
+        if commit is not None and (commit.at_once or self.batch_id is None):
             for folder in folders:
-                with open(os.path.join(folder, name), "w", encoding="utf-8"):
-                    pass
+                (self.folder / folder / commit.success_file).write(b"")

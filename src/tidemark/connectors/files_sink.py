@@ -2,47 +2,48 @@
 
 from __future__ import annotations
 
-import os
-import shutil
+import posixpath
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Taker, Target, WriteRequest
-from tidemark.connectors.files_delivery import Delivery
+from tidemark.connectors.files_delivery import Delivery, commit_due
 from tidemark.connectors.formats.base import Encode, Field, Format, WriteFile
 from tidemark.connectors.formats.conversions import to_text
 from tidemark.connectors.options import option_error
-from tidemark.connectors.places import Place, partition_folder
+from tidemark.connectors.partition_commit import PartitionCommit
+from tidemark.connectors.places import as_hadoop_glob, is_hidden, partition_folder
 from tidemark.dialect.statements import MetadataColumn
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
+from tidemark.storage import Found, Location
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
+    from tidemark.spark.upkeep import Moment, Upkeep
+
+_LINES = {"lineSep": "\n"}
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
-def _folder_of(target: Target) -> str:
+def _folder_of(target: Target) -> Location:
     """Where the files go, if the rows can be written there."""
     _refuse_what_files_cannot_do(target)
-    place = Place.of(target.options["path"])
-    if not place.local:
-        raise NotSupported(
-            f"cannot write to {place.path}: only local and mounted folders are supported yet",
-            source=target.table.source,
-        )
-    if os.path.isfile(place.path):
+    folder = Location.of(target.options["path"], target.access)
+    if folder.is_file:
         raise option_error(
             target.table,
             "path",
-            f"{place.path} is a file",
+            f"{folder} is a file",
             hint="the path of a sink must be a folder",
         )
-    return place.path
+    return folder
 
 
 def _refuse_what_files_cannot_do(target: Target) -> None:
@@ -67,37 +68,74 @@ def _refuse_what_files_cannot_do(target: Target) -> None:
 def taker(target: Target, format_: Format, fields: tuple[Field, ...]) -> Taker | None:
     """For rows that go as they are into one folder, in a format that Arrow writes as Spark does."""
     folder = _folder_of(target)
-    spread = target.table.partitioned_by or target.options["sink.parallelism"] is not None
-    if spread or format_.by_arrow is None:
+    options = target.options
+    spread = target.table.partitioned_by or options["sink.parallelism"] is not None
+    if spread or options["auto-compaction"] or format_.by_arrow is None:
         return None
     write_file = format_.by_arrow(fields, target.options)
     if write_file is None:
         return None
-    staging = os.path.join(folder, f".staging-{target.job or uuid.uuid4().hex}")
+    staging = folder / f".staging-{target.job or uuid.uuid4().hex}"
 
     def finish(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
         # What an attempt that was interrupted has left.
-        shutil.rmtree(staging, ignore_errors=True)
+        staging.remove_all()
         delivery = Delivery(target, folder, target.job, batch_id)
-        delivery.run(staging, lambda: [(os.path.join(staging, n), folder) for n in notes()])
+        delivery.run(staging, lambda: [(staging / note, "") for note in notes()])
 
-    return Taker(_OneFile(staging, write_file), finish)
+    return Taker(
+        _Files(staging, write_file, target.options["sink.rolling-policy.file-size"]), finish
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _OneFile:
-    """Writes the rows of a task, if there are any, to a file whose name is the note."""
+class _Files:
+    """Writes the rows of a task, if there are any, to files whose names are the notes."""
 
-    folder: str
+    folder: Location
     write: WriteFile
+    enough: int  # bytes of a file
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, str]]:
-        filled = (batch for batch in batches if batch.num_rows)
-        first = next(filled, None)
-        if first is not None:
-            os.makedirs(self.folder, exist_ok=True)
+        from tidemark.spark.stateful.packing import gathered
+
+        tables = self._pieces(gathered(batch for batch in batches if batch.num_rows))
+        for first in tables:
+            self.folder.make()
             name = uuid.uuid4().hex
-            yield self.write(os.path.join(self.folder, name), first, filled), name
+            with (self.folder / name).output() as file:
+                rows = self.write(file, chain([first], tables), self.enough)
+            yield rows, name
+
+    def _pieces(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        """None much larger than a file is to be."""
+        for table in tables:
+            parts = max(1, table.nbytes // max(1, self.enough))
+            rows = -(-table.num_rows // parts)
+            for start in range(0, table.num_rows, rows):
+                yield table.slice(start, rows)
+
+
+def follows_watermark(options: Mapping[str, Any]) -> bool:
+    """Whether partitions are committed by it."""
+    commit = PartitionCommit.of(options)
+    return commit is not None and commit.by_watermark
+
+
+def upkeep(target: Target) -> Upkeep | None:
+    """Partitions that rows alone do not complete are committed between batches."""
+    from tidemark.spark.upkeep import Upkeep
+
+    commit = PartitionCommit.of(target.options)
+    if commit is None or commit.at_once or not target.table.partitioned_by:
+        return None
+    folder = Location.of(target.options["path"], target.access)
+
+    def run(query: str, moment: Moment) -> None:
+        commit_due(folder, target.job or query, commit, moment)
+
+    every = None if commit.by_watermark else min(max(commit.delay_ms / 10_000, 1.0), 60.0)
+    return Upkeep(run, every)
 
 
 # --- by Spark ----------------------------------------------------------------------------------
@@ -107,9 +145,9 @@ def write(request: WriteRequest, format_: Format, fields: tuple[Field, ...]) -> 
     """Append the rows, or replace what they overwrite."""
     folder = _folder_of(request)
     delivery = Delivery(request, folder, _job_of(request), request.batch_id)
-    staging = os.path.join(folder, f".staging-{delivery.name}")
-    shutil.rmtree(staging, ignore_errors=True)
-    delivery.run(staging, _BySpark(request, format_, fields, folder, staging))
+    staging = folder / f".staging-{delivery.name}"
+    staging.remove_all()
+    delivery.run(staging, _BySpark(request, format_, fields, staging))
 
 
 def _job_of(request: WriteRequest) -> str | None:
@@ -131,16 +169,15 @@ class _BySpark:
     request: WriteRequest
     format: Format
     fields: tuple[Field, ...]
-    folder: str
-    staging: str
+    staging: Location
 
-    def __call__(self) -> Iterator[tuple[str, str]]:
+    def __call__(self) -> Iterator[tuple[Location, str]]:
         self._write()
-        for folder, _, names in sorted(os.walk(self.staging)):
-            for name in sorted(names):
-                origin = os.path.join(folder, name)
-                if not name.startswith(("_", ".")) and self._has_rows(origin):
-                    yield origin, self._target(folder)
+        for found in self.staging.files():
+            folder, name = posixpath.split(found.name)
+            if not is_hidden(name) and self._has_rows(found):
+                for file in self._in_pieces(found):
+                    yield file, self._partition(folder)
 
     def _write(self) -> None:
         from pyspark.sql import functions as f
@@ -158,41 +195,81 @@ class _BySpark:
         )
         assert self.format.write is not None  # else the planner has refused the sink
         encoded = self.format.write(Encode(frame, inside, self.request.options, keys))
-        parallelism = self.request.options["sink.parallelism"]
-        if parallelism is not None:
-            encoded = encoded.coalesce(parallelism)
+        encoded = self._spread(encoded, keys)
         writer = encoded.write.format(self.format.spark_source).options(**self._spark_options())
-        (writer.partitionBy(*keys) if keys else writer).save(f"file://{self.staging}")
+        (writer.partitionBy(*keys) if keys else writer).save(self.staging.for_spark)
+
+    def _spread(self, encoded: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+        """The rows over as many tasks as there are to be files."""
+        options = self.request.options
+        parallelism = options["sink.parallelism"]
+        if options["auto-compaction"] or (options["sink.shuffle-by-partition.enable"] and keys):
+            width = () if parallelism is None else (parallelism,)
+            return encoded.repartition(*width, *keys) if keys else encoded.coalesce(1)
+        return encoded if parallelism is None else encoded.coalesce(parallelism)
+
+    def _in_pieces(self, found: Found) -> Iterator[Location]:
+        """The file, or where it is larger than files are to be, several with its rows. Spark
+        closes files by their rows alone, and only the file tells how large its rows are."""
+        options = self.request.options
+        enough = options["sink.rolling-policy.file-size"]
+        if options["auto-compaction"]:
+            enough = options["compaction.file-size"] or enough
+        if found.size <= enough:
+            yield self.staging / found.name
+            return
+        rows = self._rows(found) * enough // found.size
+        pieces = self.staging / f"_pieces-{found.name.replace('/', '-')}"
+        source, spark = self.format.spark_source, self.request.frame.sparkSession
+        reader = spark.read.format(source).options(recursiveFileLookup="true", **_LINES)
+        whole = reader.load(as_hadoop_glob((self.staging / found.name).for_spark)).coalesce(1)
+        settings = {**self._spark_options(), "maxRecordsPerFile": str(max(rows, 1))}
+        whole.write.format(source).options(**settings).save(pieces.for_spark)
+        for piece in pieces.files():
+            if not is_hidden(piece.name):
+                yield pieces / piece.name
 
     def _spark_options(self) -> dict[str, str]:
         options = self.request.options
         for key in ("parquet.compression", "orc.compress"):
             if options.get(key) is not None:
                 return {"compression": options[key].lower()}
-        return {"lineSep": "\n"}
+        return _LINES
 
-    def _has_rows(self, file: str) -> bool:
-        if self.format.name == "parquet":
-            from pyarrow import parquet
+    @property
+    def _in_lines(self) -> bool:
+        return self.format.name not in ("parquet", "orc")
 
-            return bool(parquet.read_metadata(file).num_rows)
-        if self.format.name == "orc":
-            from pyarrow import orc
+    def _has_rows(self, found: Found) -> bool:
+        return found.size > 0 if self._in_lines else self._rows(found) > 0
 
-            return bool(orc.ORCFile(file).nrows)
-        return os.path.getsize(file) > 0
+    def _rows(self, found: Found) -> int:
+        """How many rows a file has; of a file of lines, more or less."""
+        from pyarrow import orc, parquet
 
-    def _target(self, staged: str) -> str:
-        relative = os.path.relpath(staged, self.staging)
-        if relative == ".":
-            return self.folder
-        values = [unquote(part.split("=", 1)[1]) for part in relative.split(os.sep)]
+        if self._in_lines:
+            return self._lines(found)
+        with (self.staging / found.name).input() as file:
+            if self.format.name == "parquet":
+                return int(parquet.read_metadata(file).num_rows)
+            return int(orc.ORCFile(file).nrows)
+
+    def _lines(self, found: Found) -> int:
+        """Guessed from the first of them, of a file with any."""
+        with (self.staging / found.name).input() as file:
+            start = file.read(1 << 20)
+        return max(1, int(start.count(b"\n")) * found.size // len(start))
+
+    def _partition(self, staged: str) -> str:
+        """The folder of the rows in one that Spark has named, both below the table's."""
+        if not staged:
+            return ""
+        values = [unquote(part.split("=", 1)[1]) for part in staged.split("/")]
         named = {
             name: None if value == _HIVE_NULL else value
             for name, value in zip(self.request.table.partitioned_by, values, strict=True)
         }
-        default = self.request.options["partition.default-name"]
-        return os.path.join(self.folder, partition_folder(named, default))
+        return partition_folder(named, self.request.options["partition.default-name"])
 
 
 def _key_text(field: Field) -> str:

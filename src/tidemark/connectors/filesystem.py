@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, TableTraits
-from tidemark.connectors import files_sink, records
+from tidemark.connectors import files_sink, partition_commit, records
 from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, Taker, Target, WriteRequest
 from tidemark.connectors.formats import FORMATS, NOT_YET
 from tidemark.connectors.formats.base import (
@@ -38,9 +38,12 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _NO_EFFECT = "accepted without effect"
+_NEVER_OPEN = "accepted; no file stays open for longer than its micro-batch"
 
 OPTIONS = (
-    OptionSpec("path", required=True, summary="a file, a folder or a glob"),
+    OptionSpec(
+        "path", required=True, summary="a file, a folder or a glob; local or a [URI](#paths)"
+    ),
     OptionSpec("format", required=True, summary="the format of the files"),
     OptionSpec(
         "source.monitor-interval",
@@ -54,27 +57,33 @@ OPTIONS = (
         default="__DEFAULT_PARTITION__",
         summary="the folder name for partition values that are NULL or empty",
     ),
+    *partition_commit.OPTIONS,
     OptionSpec(
-        "sink.partition-commit.policy.kind",
-        "list",
-        summary="`success-file` marks each written partition",
+        "sink.rolling-policy.file-size",
+        "memory",
+        128 << 20,
+        summary="a file that has grown to this is closed, and the rows after it go to a new one",
     ),
+    OptionSpec("sink.rolling-policy.rollover-interval", "duration", summary=_NEVER_OPEN),
+    OptionSpec("sink.rolling-policy.inactivity-interval", "duration", summary=_NEVER_OPEN),
+    OptionSpec("sink.rolling-policy.check-interval", "duration", summary=_NEVER_OPEN),
     OptionSpec(
-        "sink.partition-commit.success-file.name",
-        default="_SUCCESS",
-        summary="the name of the success file",
+        "sink.shuffle-by-partition.enable",
+        "boolean",
+        False,
+        summary="the rows of a partition are brought together before they are written",
     ),
-    OptionSpec("sink.partition-commit.trigger", summary=_NO_EFFECT),
-    OptionSpec("sink.partition-commit.delay", "duration", summary=_NO_EFFECT),
-    OptionSpec("sink.rolling-policy.file-size", "memory", summary=_NO_EFFECT),
-    OptionSpec("sink.rolling-policy.rollover-interval", "duration", summary=_NO_EFFECT),
-    OptionSpec("sink.rolling-policy.inactivity-interval", "duration", summary=_NO_EFFECT),
-    OptionSpec("sink.rolling-policy.check-interval", "duration", summary=_NO_EFFECT),
-    OptionSpec("sink.shuffle-by-partition.enable", "boolean", summary=_NO_EFFECT),
     OptionSpec("sink.parallelism", "int", summary="the number of files per batch"),
     OptionSpec("scan.parallelism", "int", summary=_NO_EFFECT),
-    OptionSpec("auto-compaction", "boolean", summary=_NO_EFFECT),
-    OptionSpec("compaction.file-size", "memory", summary=_NO_EFFECT),
+    OptionSpec(
+        "auto-compaction",
+        "boolean",
+        False,
+        summary="each micro-batch leaves one file in a partition, or as many as its size asks for",
+    ),
+    OptionSpec(
+        "compaction.file-size", "memory", summary="their size; else that of the rolling policy"
+    ),
 )
 
 METADATA: Mapping[str, t.DataType] = {
@@ -108,14 +117,7 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
                 source=table.source,
                 hint=did_you_mean(name, physical),
             )
-    kinds = options["sink.partition-commit.policy.kind"] or ()
-    if unknown := [kind for kind in kinds if kind != "success-file"]:
-        raise option_error(
-            table,
-            "sink.partition-commit.policy.kind",
-            f"partition commit policy '{unknown[0]}' is not supported",
-            hint="use 'success-file'",
-        )
+    partition_commit.check(table, options)
     format_.check(table, _format_fields(table, tuple(physical), _types(table)), options)
 
 
@@ -361,6 +363,8 @@ FILESYSTEM = Connector(
     read=read,
     write=write,
     taker=taker,
+    upkeep=files_sink.upkeep,
+    follows_watermark=files_sink.follows_watermark,
     formats=tuple(FORMATS),
     check=check,
 )

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+from tidemark.storage import is_local, resolve, spelled_for_spark
+
 _GLOB = re.compile(r"[*?\[]")
 # A quarter of what Spark puts into one partition; what a file costs to open counts there too.
 _READ_AT_ONE_GO = 32 * 1024 * 1024
@@ -20,18 +21,17 @@ _UNSAFE = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{}\[\]^]")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The path of a table. A local one is absolute and without `file:`."""
+    """The path of a table that is read. A local one is absolute and without `file:`; any other is
+    Spark's to open, which may know more file systems than are written to."""
 
     path: str
     local: bool
 
     @staticmethod
     def of(path: str) -> Place:
-        scheme = _SCHEME.match(path)
-        if scheme and scheme[1].lower() != "file":
-            return Place(path, local=False)
-        plain = re.sub(r"^file:(//[^/]*)?", "", path) if scheme else path
-        return Place(os.path.abspath(plain), local=True)
+        if is_local(path):
+            return Place(resolve(path), local=True)
+        return Place(spelled_for_spark(path), local=False)
 
     @property
     def is_glob(self) -> bool:

@@ -34,6 +34,13 @@ def bind_insert(statement: s.Insert, context: Context) -> Sink:
             f"cannot write to table `{table.name}`: its connector or format is read-only",
             at=statement.target.span,
         )
+    if statement.overwrite and not context.batch and context.writes:
+        raise PlanError(
+            "INSERT OVERWRITE cannot run in streaming mode, as in Flink",
+            at=statement.target.span,
+            notes={"why": "a stream adds to a table for as long as it runs"},
+            hint="SET 'execution.runtime-mode' = 'batch', or write INSERT INTO",
+        )
     query = bind_query(statement.query, context)
     if context.writes:
         _check_changelog(query, traits.accepts_updates, table, statement)

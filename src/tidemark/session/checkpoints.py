@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 from tidemark.catalog.options import LOCAL_TIME_ZONE, STATE_TTL
@@ -22,6 +22,7 @@ from tidemark.plan.nodes import Node
 from tidemark.plan.planner import Plan
 from tidemark.session.job_names import JobNames
 from tidemark.session.workspace import Planned, Workspace
+from tidemark.storage import Location
 
 Outcome = Literal["kept", "rebuilt", "lost", "refused"]
 
@@ -49,15 +50,15 @@ class Checkpoint:
     >>> tidemark.Checkpoint("state/").jobs  # doctest: +SKIP
     """
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder).absolute()
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Location.of(folder)
 
     @property
     def jobs(self) -> tuple[CheckpointJob, ...]:
         """The jobs that have started with this folder, and how far they have come."""
         return overview(self.folder)
 
-    def copy(self, target: str | Path) -> Checkpoint:
+    def copy(self, target: str | os.PathLike[str]) -> Checkpoint:
         """A copy that jobs can start from, with each job as it was after its last finished
         micro-batch.
         """

@@ -33,10 +33,12 @@ from tidemark.session.registration import table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
 from tidemark.session.workspace import Planned, Workspace
 from tidemark.spark import settings
+from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND
 from tidemark.spark.jobs import Job, Run
 from tidemark.spark.launch import Launcher
 from tidemark.spark.shipped_modules import ship
+from tidemark.storage import Location
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,9 +59,9 @@ def connect(
     """A session with a catalog of its own.
 
     Without `spark`, a local Spark starts when the first query runs, unless one is already running
-    in this process. If you pass a session, it is not changed: queries run on another one beside it.
+    in this process. If you pass a session, it is not changed: queries run on another beside it.
     `options` are session options as in `SET 'key' = 'value'`; `checkpoint` is a folder from which
-    jobs resume.
+    jobs resume, a local path or a URI such as `s3a://bucket/folder`.
 
     >>> import tidemark
     >>> session = tidemark.connect()
@@ -83,7 +85,7 @@ class Session:
         self.jobs: list[Job] = []
         self._given = spark
         self._config = dict(spark_config or {})
-        self._checkpoint = Path(checkpoint).absolute() if checkpoint is not None else None
+        self._checkpoint = None if checkpoint is None else Location.of(checkpoint)
         self._names = JobNames(self.workspace.options)
         self._spark: SparkSession | None = None
         self._zone: str | None = None
@@ -161,9 +163,9 @@ class Session:
             Settings.of(options, self._zone),
             sources.read,
             diagnose,
-            checkpoint=self._checkpoint,
+            checkpoint=self._checkpoint and replace(self._checkpoint, access=access_of(spark)),
             drops_unclaimed=(options.first(IGNORE_UNCLAIMED) or "").lower() == "true",
-            savepoint=None if savepoint is None else Path(savepoint).absolute(),
+            savepoint=None if savepoint is None else Location.of(savepoint, access_of(spark)),
             interval_ms=options.milliseconds(CHECKPOINT_INTERVAL) or 0,
             key_groups=int(options.get(MAX_PARALLELISM) or 0) or None,
         )
@@ -215,12 +217,12 @@ class Session:
             stream.close()
 
     def _insert(self, statement: s.Statement, plan: Plan) -> Result:
-        launcher = self.launcher()
         runs: list[Run] = []
         names = []
         for root in plan.roots:
             assert isinstance(root, Sink)
             name = self._names.next(root)
+            launcher = replace(self.launcher(), sink_follows=sinks.follows_watermark(root))
             consume = sinks.writer(root, launcher.settings.zone, self._lasting_name(name))
             here = sinks.on_client(root)
             runs.append(launcher.start(root, plan, name, consume, on_client=here))
@@ -235,7 +237,7 @@ class Session:
         """The name by which a sink knows a job after a restart; None if the job cannot restart."""
         if self._checkpoint is None:
             return None
-        place = hashlib.sha256(str(self._checkpoint / name).encode()).hexdigest()
+        place = hashlib.sha256((self._checkpoint / name).uri.encode()).hexdigest()
         return place[:16]
 
     def stop(self) -> None:

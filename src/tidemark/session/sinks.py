@@ -10,12 +10,15 @@ from tidemark import connectors
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Taker, Target, WriteRequest
+from tidemark.errors import NotSupported
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
+from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND, Frame
 from tidemark.spark.jobs import Deliver
 from tidemark.spark.launch import Consume, Handover
+from tidemark.spark.remote import is_remote
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,12 +44,21 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
             overwrite=sink.overwrite,
             zone=zone,
             job=job,
+            access=access_of(frame.data.sparkSession),
         )
         if frame.packed is not None and connector.taker is not None:
             taker = connector.taker(target)
             if taker is not None:
                 return _in_workers(frame.packed, taker)
-        return Handover(frame.data, _by_frame(target, write))
+        upkeep = connector.upkeep(target) if connector.upkeep is not None else None
+        if upkeep is not None and is_remote(frame.data.sparkSession):
+            raise NotSupported(
+                f"partitions of `{sink.table.name}` cannot wait to be committed over Spark Connect",
+                source=sink.table.source,
+                notes={"why": "nothing runs on the server between two micro-batches"},
+                hint="commit them at once, by 'process-time' without a delay",
+            )
+        return Handover(frame.data, _by_frame(target, write), upkeep=upkeep)
 
     return consume
 
@@ -86,6 +98,12 @@ def _in_workers(packed: PackedRows, taker: Taker) -> Handover:
 def on_client(sink: Sink) -> bool:
     """Whether the sink belongs to the client's own machine, as a terminal does."""
     return connectors.lookup(sink.table).on_client
+
+
+def follows_watermark(sink: Sink) -> bool:
+    """Whether the sink waits for the watermark of its rows."""
+    follows = connectors.lookup(sink.table).follows_watermark
+    return follows is not None and follows(connectors.options_of(sink.table))
 
 
 def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume:

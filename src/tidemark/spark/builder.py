@@ -51,6 +51,8 @@ class Builder:
     start: FirstStart = field(default_factory=FirstStart)
     registered: dict[str, PythonFunction] = field(default_factory=dict)
     ends: dict[int, str] = field(default_factory=dict)
+    # Metrics that report the watermarks of sources to a sink, where no operator follows them.
+    watermarks: list[str] | None = None
     # The stateful operators by id, with what observes what they do in a batch.
     operators: dict[str, Observation | None] = field(default_factory=dict)
     # What counts the records that sources skip, in a batch.

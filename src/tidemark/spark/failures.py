@@ -20,6 +20,9 @@ _FILE = re.compile(
     r"(?P<file>\S*?)\.(?: (?P<said>.*?))?(?:\s*SQLSTATE: \w+|\n|$)"
 )
 _ROOT = re.compile(r"^Caused by: ([\w.$]+)(?:: (.*))?$", re.MULTILINE)
+_NO_FILE_SYSTEM = re.compile(
+    r'No FileSystem for scheme "?([\w+.-]+)|org\.apache\.hadoop\.fs\.(s3a|azurebfs)\.\S+ not found'
+)
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
@@ -31,13 +34,17 @@ def translate(failure: BaseException) -> TidemarkError:
     raised = _RAISED.search(text)
     if raised:
         return DataError(raised.group(1))
+    nowhere = _NO_FILE_SYSTEM.search(text)
+    if nowhere:
+        return _no_file_system(nowhere[1] or {"azurebfs": "abfss"}.get(nowhere[2], nowhere[2]))
     ours = list(_OURS.finditer(text))
     if ours:
         return _again(*ours[-1].groups())
     file = _FILE.search(text)
     if file:
         return _unreadable(unquote(file["file"]), file["said"], text)
-    python = _PYTHON.findall(text)
+    # A call into Spark that failed is no failure of Python; Spark's own words are there too.
+    python = [said for said in _PYTHON.findall(text) if not said.startswith("py4j.")]
     if python and "Traceback (most recent call last)" in text:
         return JobError(f"a Python function failed: {python[-1]}")
     classed = _CLASSED.findall(text)
@@ -54,6 +61,14 @@ def _unreadable(path: str, said: str | None, text: str) -> DataError:
     reason = re.sub(f"(?<=file ){named}", "", re.sub(f"^{named}", "it", reason))
     reason = reason.partition(", but found [")[0].replace(" .", ".")
     return DataError(f"{path}  cannot read the file", notes={"why": reason})
+
+
+def _no_file_system(scheme: str) -> JobError:
+    return JobError(
+        f"Spark knows no file system '{scheme}://'",
+        hint="if the scheme is right, Spark lacks its jars: for s3a, 'spark.jars.packages' = "
+        "'org.apache.hadoop:hadoop-aws:...' of the version of its own Hadoop",
+    )
 
 
 def _again(kind: str, message: str, details: str) -> TidemarkError:

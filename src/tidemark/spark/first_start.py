@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import time
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+
+from tidemark.storage import Location
 
 
 def _now_ms() -> int:
@@ -25,14 +25,11 @@ class FirstStart:
     seed: str = field(default_factory=lambda: secrets.token_hex(8))
     at_ms: int = field(default_factory=_now_ms)
 
-    def kept_in(self, folder: Path) -> FirstStart:
+    def kept_in(self, folder: Location) -> FirstStart:
         """What the job in `folder` began with; this, and from now on, if it begins now."""
         note = folder / "first-start.json"
-        if note.exists():
-            return FirstStart(**json.loads(note.read_text(encoding="utf-8")))
-        folder.mkdir(parents=True, exist_ok=True)
-        # Not half a note, whenever the job is killed.
-        draft = note.with_suffix(".tmp")
-        draft.write_text(json.dumps(asdict(self)), encoding="utf-8")
-        os.replace(draft, note)
+        written = note.read()
+        if written is not None:
+            return FirstStart(**json.loads(written))
+        note.write(json.dumps(asdict(self)).encode())
         return self

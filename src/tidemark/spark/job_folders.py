@@ -9,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidemark.spark.file_systems import access_of
 from tidemark.spark.first_start import FirstStart
 from tidemark.spark.remote import is_remote
+from tidemark.storage import Location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,13 +26,14 @@ class JobFolders:
     its workers see them.
     """
 
-    def __init__(self, spark: SparkSession, kept: Path | None = None) -> None:
+    def __init__(self, spark: SparkSession, kept: Location | None = None) -> None:
         self._kept = kept
+        self._spark = spark
         self._shared = not is_remote(spark) and _on_one_machine(spark)
 
     @cached_property
-    def own(self) -> Path:
-        return self._kept or self._temporary
+    def own(self) -> Location:
+        return self._kept or Location.of(self._temporary, access_of(self._spark))
 
     @property
     def payloads(self) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tidemark.checkpoints.copying import copy_job
@@ -16,12 +16,14 @@ from tidemark.errors import JobError, TidemarkError
 from tidemark.spark.gates import Gate
 from tidemark.spark.progress import OperatorProgress, Progress, Reports, operators_of
 from tidemark.spark.skipped import skipped_of
+from tidemark.storage import Location
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
     from tidemark.spark.remote import Fetcher
+    from tidemark.spark.upkeep import Keeper
 
 State = Literal["running", "finished", "failed", "stopped"]
 
@@ -35,7 +37,7 @@ class Run(Protocol):
     def failure(self) -> TidemarkError | None: ...
     def wait(self, timeout: float | None) -> bool: ...
     def stop(self) -> None: ...
-    def stop_with_savepoint(self, target: Path) -> None: ...
+    def stop_with_savepoint(self, target: str) -> None: ...
     def progress(self) -> Progress: ...
 
 
@@ -112,7 +114,7 @@ class BatchRun:
             self._spark.interruptTag(self._tag)
             self._thread.join()
 
-    def stop_with_savepoint(self, target: Path) -> None:
+    def stop_with_savepoint(self, target: str) -> None:
         raise JobError(
             "a batch job has no state from which it could go on, so there is nothing to save",
             hint="stop it without a savepoint",
@@ -138,7 +140,7 @@ class Ending:
     """What it takes to end a stream between two micro-batches: its folder and its gate; what its
     folder is called in a savepoint, and how to write down how much its operators keep."""
 
-    folder: Path
+    folder: Location
     called: str
     gate: Gate
     note: Callable[[], None]
@@ -158,6 +160,8 @@ class StreamRun:
     reports: Reports
     # Where a consumer gets its batches later than the query ends.
     fetcher: Fetcher | None = None
+    # What works for the sink between batches, and for a while after them.
+    keeper: Keeper | None = None
     at_end: AtEnd = nothing
     ending: Ending | None = None
     _started: float = field(default_factory=time.monotonic)
@@ -167,17 +171,26 @@ class StreamRun:
 
     @property
     def state(self) -> State:
-        if self.query.isActive or (self.fetcher is not None and not self.fetcher.ended.is_set()):
+        if self.query.isActive or not all(helper.ended.is_set() for helper in self._helpers):
             return "running"
         if self._stopped:
             return "stopped"
         return "failed" if self.failure else "finished"
 
     @property
+    def query_finished(self) -> bool:
+        """Whether the query has come to its end by itself."""
+        return not (self.query.isActive or self._stopped) and self.query.exception() is None
+
+    @property
+    def _helpers(self) -> list[Fetcher | Keeper]:
+        return [helper for helper in (self.fetcher, self.keeper) if helper is not None]
+
+    @property
     def failure(self) -> TidemarkError | None:
         if self._failure is None and not self.query.isActive and not self._stopped:
-            at_consumer = self.fetcher.problem if self.fetcher is not None else None
-            problem = at_consumer or self.query.exception()
+            beside = [helper.problem for helper in self._helpers if helper.problem is not None]
+            problem = beside[0] if beside else self.query.exception()
             self._failure = self.diagnose(problem) if problem is not None else None
         return self._failure
 
@@ -193,7 +206,7 @@ class StreamRun:
         except StreamingQueryException as problem:
             self._failure = self.diagnose(problem)
         self.at_end()
-        return self.fetcher is None or self.fetcher.ended.wait(timeout)
+        return all(helper.ended.wait(timeout) for helper in self._helpers)
 
     def stop(self) -> None:
         if self.query.isActive:
@@ -202,7 +215,7 @@ class StreamRun:
         self._ended = self._ended or time.monotonic()
         self.at_end()
 
-    def stop_with_savepoint(self, target: Path) -> None:
+    def stop_with_savepoint(self, target: str) -> None:
         """Stop after the micro-batch that is running, and copy the checkpoint as it then is."""
         if self.ending is None:
             raise JobError("savepoints are not supported yet over Spark Connect")
@@ -215,7 +228,8 @@ class StreamRun:
         self.ending.gate.fail()
         self.query.stop()
         self.ending.note()
-        copy_job(self.ending.folder, target / self.ending.called)
+        folder = self.ending.folder
+        copy_job(folder, Location.of(target, folder.access) / self.ending.called)
         self.stop()
 
     def progress(self) -> Progress:
@@ -280,10 +294,11 @@ class Job:
         for run in self._runs:
             run.stop()
 
-    def stop_with_savepoint(self, folder: str | Path) -> Path:
+    def stop_with_savepoint(self, folder: str | os.PathLike[str]) -> str:
         """Stop the job and save its state in a new folder inside `folder`, from which it can be
         started again (`execution.state-recovery.path`). Returns the new folder."""
-        target = Path(folder).absolute() / f"savepoint-{self.id[:6]}-{uuid.uuid4().hex[:12]}"
+        name = f"savepoint-{self.id[:6]}-{uuid.uuid4().hex[:12]}"
+        target = (Location.of(folder) / name).uri
         for run in self._runs:
             run.stop_with_savepoint(target)
         return target

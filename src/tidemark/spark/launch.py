@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tidemark.checkpoints import contract as contracts
@@ -34,6 +33,8 @@ from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote
 from tidemark.spark.stateful.end_of_input import say_ended
+from tidemark.spark.upkeep import Keeper, Upkeep
+from tidemark.storage import Location
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -48,6 +49,8 @@ class Handover:
     deliver: Deliver
     # Counts the plan's rows in `data`, in Spark SQL.
     rows: str = "count(1)"
+    # What is done between the batches of a stream.
+    upkeep: Upkeep | None = None
 
 
 # Into how many groups keys fall by their hash, in a stream. It does not depend on the machine, so
@@ -65,6 +68,8 @@ class Built:
 
     frame: Frame
     ends: tuple[str, ...]
+    # The metrics that tell the watermarks of sources, which no operator follows.
+    watermarks: tuple[str, ...]
     observations: Mapping[str, Observation]
 
 
@@ -76,12 +81,13 @@ class Launcher:
     settings: Settings
     read: Callable[[Scan, Builder], DataFrame]
     diagnose: Diagnose
-    checkpoint: Path | None = None
-    savepoint: Path | None = None  # where jobs start from that have no checkpoint yet
+    checkpoint: Location | None = None
+    savepoint: Location | None = None  # where jobs start from that have no checkpoint yet
     drops_unclaimed: bool = False  # state that the script has no operator for
     interval_ms: int = 0  # the shortest time between two micro-batches
     key_groups: int | None = None  # of jobs that start from the beginning
     always_stream: bool = False  # also what could run as one batch
+    sink_follows: bool = False  # whether the sink waits for the watermark
     # Where the jobs do not resume.
     start_of_jobs: FirstStart = field(default_factory=FirstStart)
 
@@ -106,7 +112,7 @@ class Launcher:
         state = StateSettings(
             key_groups or self._key_groups(streaming),
             self.settings.ttl_ms,
-            str(folders.own) if streaming and physical.operators else None,
+            folders.own.for_spark if streaming and physical.operators else None,
             folders.payloads if by_files and physical.operators else None,
         )
         once = _Constants(self.spark, folders).once
@@ -114,9 +120,12 @@ class Launcher:
         builder = Builder(
             self.spark, streaming, self.settings.zone, self.read, lower, once, state, start
         )
+        if streaming and self.sink_follows and not physical.operators:
+            builder = replace(builder, watermarks=[])
         frame = builder.build(physical.root).checked()
         observed = {name: o for name, o in builder.operators.items() if o is not None}
-        return Built(frame, tuple(builder.ends.values()), observed | builder.skipped)
+        ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
+        return Built(frame, ends, watermarks, observed | builder.skipped)
 
     def _key_groups(self, streaming: bool) -> int:
         if self.key_groups is not None:
@@ -138,7 +147,7 @@ class Launcher:
             spark=self.spark.version,
         )
 
-    def _agreed(self, folder: Path, root: Node, plan: Plan, name: str) -> tuple[Node, Contract]:
+    def _agreed(self, folder: Location, root: Node, plan: Plan, name: str) -> tuple[Node, Contract]:
         """What a job that starts now and its checkpoint agree on; it has none yet if it is to
         start from a savepoint. Raises JobError if they do not agree."""
         then, now = contracts.read(folder), self.contract(root, name)
@@ -202,7 +211,9 @@ class Launcher:
         root, agreed = self._agreed(folders.own, root, plan, name)
         built = self.built(root, True, folders, key_groups=agreed.key_groups)
         bounded = root.edge.bounded
-        stream = _Stream(self, name, consume(built.frame), folders.own, bounded, on_client)
+        stream = _Stream(
+            self, name, consume(built.frame), folders.own, bounded, on_client, built.watermarks
+        )
         if kept is not None:
             stream.noting = Noting(kept, stream.reports)
 
@@ -217,6 +228,7 @@ class Launcher:
                 say_ended(self.spark, end)
 
         if bounded and built.ends:
+            stream.phases = 2
             return TwoPhaseRun(stream.start, tell_ends, at_end)
         run = stream.start(at_end)
         if built.ends:
@@ -236,7 +248,7 @@ class _Constants:
         self._count = 0
 
     def once(self, data: DataFrame) -> DataFrame:
-        place = str(self._folders.own / f"constants-{self._count}")
+        place = (self._folders.own / f"constants-{self._count}").for_spark
         self._count += 1
         data.write.mode("ignore").parquet(place)
         return self._spark.readStream.schema(data.schema).parquet(place)
@@ -253,9 +265,11 @@ class _Stream:
     launcher: Launcher
     name: str
     handover: Handover
-    folder: Path
+    folder: Location
     bounded: bool
     on_client: bool
+    watermarks: tuple[str, ...]
+    phases: int = 1  # how often it is yet to be started until its input ends
     rows_out: int = 0
     reports: Reports = field(default_factory=Reports)
     query: StreamingQuery | None = None
@@ -270,6 +284,8 @@ class _Stream:
 
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
+        self.phases -= 1
+        last = self.bounded and self.phases == 0
         if self.query is not None:
             # Reports count in the order of their batches: those of the first start before the next.
             reports.take(self.query.recentProgress)
@@ -281,9 +297,11 @@ class _Stream:
         if is_remote(spark):
             fetcher = Fetcher(spark, self._deliver)
             self.query = query = fetcher.start(writer)
-            return StreamRun(query, lambda: self.rows_out, diagnose, reports, fetcher, at_end)
+            return StreamRun(
+                query, lambda: self.rows_out, diagnose, reports, fetcher, at_end=at_end
+            )
         self.query = writer.foreachBatch(self._deliver).start()
-        return StreamRun(
+        run = StreamRun(
             self.query,
             lambda: self.rows_out,
             diagnose,
@@ -291,6 +309,10 @@ class _Stream:
             at_end=at_end,
             ending=Ending(self.folder, contracts.folder_name(self.name), self.gate, self.note),
         )
+        if self.handover.upkeep is not None:
+            run.keeper = Keeper(self.handover.upkeep, self.query, self.watermarks)
+            run.keeper.start(lambda: last and run.query_finished)
+        return run
 
     def _deliver(self, data: DataFrame, batch: int) -> None:
         with self.gate.passing():
@@ -318,7 +340,7 @@ class _Stream:
     def _writer(self, data: DataFrame) -> DataStreamWriter:
         # Spark refuses two running queries of one name, also of different sessions.
         writer = data.writeStream.queryName(f"{self.name}-{uuid.uuid4().hex[:8]}")
-        writer = writer.option("checkpointLocation", str(self.folder / "spark"))
+        writer = writer.option("checkpointLocation", (self.folder / "spark").for_spark)
         if self.bounded:
             return writer.trigger(availableNow=True)
         return writer.trigger(processingTime=f"{self.launcher.interval_ms} milliseconds")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from tidemark.checkpoints import noted
 from tidemark.spark.progress import Reports
+from tidemark.storage import Location
 
 _EVERY_SECONDS = 10.0
 
@@ -16,7 +16,7 @@ class Noting:
     """Writes down what has been reported: now and then, and at the end."""
 
     def __init__(
-        self, job: Path, reports: Reports, clock: Callable[[], float] = time.monotonic
+        self, job: Location, reports: Reports, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._job = job
         self._reports = reports

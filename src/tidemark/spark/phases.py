@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.spark.jobs import AtEnd, State, StreamRun
@@ -64,7 +63,7 @@ class TwoPhaseRun:
         self._runs[-1].stop()
         self._thread.join()
 
-    def stop_with_savepoint(self, target: Path) -> None:
+    def stop_with_savepoint(self, target: str) -> None:
         self._stopping = True
         self._runs[-1].stop_with_savepoint(target)
         self._thread.join()

@@ -12,6 +12,7 @@ from tidemark.plan.expressions import Expression
 from tidemark.spark.carried import carrying
 from tidemark.spark.frame import PLACE, WATERMARK, Frame
 from tidemark.spark.stamps import stamped
+from tidemark.spark.upkeep import SOURCE_WATERMARK
 
 if TYPE_CHECKING:
     from tidemark.physical import Watermark
@@ -22,6 +23,8 @@ def watermark(builder: Builder, stage: Watermark) -> Frame:
     """The rows, from which Spark follows the watermark if it is declared here. Those that are to
     be stamped carry what it was before them, in a batch too."""
     frame = _with_event_times(builder, stage)
+    if builder.watermarks is not None:
+        return _observed(builder.watermarks, builder, stage, frame)
     if not stage.declared and not stage.stamps:
         return frame
     expression = stage.node.expression
@@ -52,6 +55,19 @@ def _with_event_times(builder: Builder, stage: Watermark) -> Frame:
         facts["file"] = PLACE
     fault = f"CASE WHEN {time} IS NULL THEN {carrying(facts)} END"
     return replace(below, placed=False).with_fault(fault)
+
+
+def _observed(names: list[str], builder: Builder, stage: Watermark, frame: Frame) -> Frame:
+    """The rows, whose watermark the reports of the query tell: no operator waits for it, but the
+    sink does."""
+    from pyspark.sql.functions import expr
+
+    name = f"{SOURCE_WATERMARK}{len(names)}"
+    names.append(name)
+    expression = stage.node.expression
+    instant = _instant(builder.write(expression, frame), expression, builder.zone)
+    greatest = expr(f"max(unix_millis({instant}))").alias("ms")
+    return frame.over(frame.data.observe(name, greatest))
 
 
 def _instant(text: str, expression: Expression, zone: str) -> str:

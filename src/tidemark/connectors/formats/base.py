@@ -74,9 +74,9 @@ class Encode:
 
 
 class WriteFile(Protocol):
-    """Writes a file of Arrow batches, the first one and the rest; returns how many rows it has."""
+    """Writes tables to an open file until it has `enough` bytes; returns how many rows it took."""
 
-    def __call__(self, path: str, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> int: ...
+    def __call__(self, file: pa.NativeFile, tables: Iterator[pa.Table], enough: int) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,21 +114,22 @@ class _ParquetFile:
     names: tuple[str, ...]
     compression: str
 
-    def __call__(self, path: str, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> int:
+    def __call__(self, file: pa.NativeFile, tables: Iterator[pa.Table], enough: int) -> int:
         from pyarrow import parquet
 
-        from tidemark.spark.stateful.packing import gathered
-
+        first = next(tables)
         schema = first.rename_columns(self.names).schema
         codec = "none" if self.compression == "uncompressed" else self.compression
         rows = 0
         with parquet.ParquetWriter(
-            path, schema, compression=codec, store_decimal_as_integer=True
-        ) as file:
-            # Each piece is a row group.
-            for table in gathered(chain([first], rest)):
-                file.write_table(table.rename_columns(self.names), table.num_rows)
+            file, schema, compression=codec, store_decimal_as_integer=True
+        ) as writer:
+            # Each table is a row group.
+            for table in chain([first], tables):
+                writer.write_table(table.rename_columns(self.names), table.num_rows)
                 rows += table.num_rows
+                if file.tell() >= enough:
+                    break
         return rows
 
 

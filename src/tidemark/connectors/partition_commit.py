@@ -1,0 +1,182 @@
+"""When the partitions of a file sink are complete: by the clock, or by the watermark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo
+
+from tidemark.catalog.tables import Table
+from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.options import option_error
+from tidemark.connectors.partition_times import NoTime, PartitionTimes, expression_of
+from tidemark.errors import DataError, OptionError
+
+PREFIX = "sink.partition-commit"
+EXTRACTOR = "partition.time-extractor"
+OPTIONS = (
+    OptionSpec(
+        f"{EXTRACTOR}.kind", default="default", summary="`default`; `custom` is a class of Java's"
+    ),
+    OptionSpec(f"{EXTRACTOR}.class", summary="refused: a class of Java's cannot run here"),
+    OptionSpec(
+        f"{EXTRACTOR}.timestamp-pattern",
+        summary="how partition values make a time: `$dt $hour:00:00`; else the first is one",
+    ),
+    OptionSpec(
+        f"{EXTRACTOR}.timestamp-formatter",
+        summary="how that time is written, in Java's letters (yMdHmsS): `yyyyMMdd`; "
+        "else `yyyy-MM-dd` or `yyyy-MM-dd HH:mm:ss`",
+    ),
+    OptionSpec(
+        f"{PREFIX}.policy.kind",
+        summary="`success-file` puts an empty file into each partition "
+        "that is complete; without it nothing is committed",
+    ),
+    OptionSpec(f"{PREFIX}.policy.class", summary="refused: a class of Java's cannot run here"),
+    OptionSpec(f"{PREFIX}.policy.class.parameters", summary="refused with the class"),
+    OptionSpec(f"{PREFIX}.success-file.name", default="_SUCCESS", summary="the file's name"),
+    OptionSpec(
+        f"{PREFIX}.trigger",
+        "enum",
+        "process-time",
+        choices=("process-time", "partition-time"),
+        summary="what must have passed the partition: the clock since its first rows came, or the "
+        "watermark of the rows",
+    ),
+    OptionSpec(f"{PREFIX}.delay", "duration", 0, summary="and by how much"),
+    OptionSpec(
+        f"{PREFIX}.watermark-time-zone",
+        default="UTC",
+        summary="the zone of partition times, where the watermark is of a TIMESTAMP_LTZ",
+    ),
+)
+_WHY_NOT = {
+    "metastore": "partitions of files are folders, and there is no metastore that knows them",
+    "custom": "its policy is a class of Java's, which cannot run here",
+}
+_CLASSES = (f"{PREFIX}.policy.class", f"{PREFIX}.policy.class.parameters", f"{EXTRACTOR}.class")
+_OFFSET = re.compile(r"GMT([+-])(\d\d):(\d\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionCommit:
+    """When to commit partitions, and how. Times are milliseconds since 1970."""
+
+    by_watermark: bool
+    delay_ms: int
+    zone: tzinfo
+    times: PartitionTimes
+    success_file: str
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> PartitionCommit | None:
+        """None where nothing is to be committed."""
+        if not options[f"{PREFIX}.policy.kind"]:
+            return None
+        return cls(
+            options[f"{PREFIX}.trigger"] == "partition-time",
+            options[f"{PREFIX}.delay"],
+            zone_of(options[f"{PREFIX}.watermark-time-zone"]),
+            PartitionTimes(
+                options[f"{EXTRACTOR}.timestamp-pattern"],
+                options[f"{EXTRACTOR}.timestamp-formatter"],
+            ),
+            options[f"{PREFIX}.success-file.name"],
+        )
+
+    @property
+    def at_once(self) -> bool:
+        """Whether rows in a partition are all that it waits for."""
+        return not self.by_watermark and self.delay_ms == 0
+
+    def is_due(self, partition: str, since_ms: int, now_ms: int, watermark_ms: int | None) -> bool:
+        """Whether a partition whose first rows came at `since_ms` is complete."""
+        if not self.by_watermark:
+            return self.at_once or now_ms > since_ms + self.delay_ms
+        return watermark_ms is not None and watermark_ms > self.time_ms(partition) + self.delay_ms
+
+    def time_ms(self, partition: str) -> int:
+        """The time that the folder `dt=2024-01-01/hour=7` stands for."""
+        pairs = (part.split("=", 1) for part in partition.split("/"))
+        try:
+            time = self.times.time_of({unquote(name): unquote(value) for name, value in pairs})
+        except NoTime as problem:
+            raise DataError(
+                f"partition `{partition}` has no time to be committed at: {problem}",
+                hint=f"'{EXTRACTOR}.timestamp-pattern' and '{EXTRACTOR}.timestamp-formatter' say "
+                "how its values are read",
+            ) from None
+        return round(time.replace(tzinfo=self.zone).timestamp() * 1000)
+
+
+def zone_of(name: str) -> tzinfo:
+    """UTC, a name such as Europe/Paris, or GMT+01:00. Raises ValueError."""
+    if name in ("UTC", "GMT"):
+        return UTC
+    offset = _OFFSET.fullmatch(name)
+    if offset:
+        minutes = int(offset[2]) * 60 + int(offset[3])
+        return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError("expected UTC, a name such as 'Europe/Paris', or 'GMT+01:00'") from None
+
+
+def check(table: Table, options: Mapping[str, Any]) -> None:
+    """The options of partition commits, one with the others. Raises OptionError."""
+    for problem in _problems(table, options):
+        raise problem
+
+
+def _problems(table: Table, options: Mapping[str, Any]) -> Iterator[OptionError]:
+    yield from _other_policies(table, options)
+    for key in _CLASSES:
+        if options[key] is not None:
+            message = f"option '{key}' is not supported: a class of Java's cannot run here"
+            yield option_error(table, key, message)
+    if options[f"{EXTRACTOR}.kind"].lower() != "default":
+        message = "partition times by a class of one's own are not supported: it would be Java's"
+        hint = f"'default', with '{EXTRACTOR}.timestamp-pattern'"
+        yield option_error(table, f"{EXTRACTOR}.kind", message, hint=hint)
+    yield from _unreadable(table, options)
+
+
+def _other_policies(table: Table, options: Mapping[str, Any]) -> Iterator[OptionError]:
+    key = f"{PREFIX}.policy.kind"
+    for kind in (kind.strip() for kind in re.split("[,;]", options[key] or "success-file")):
+        if kind.lower() != "success-file":
+            message = f"partition commit policy '{kind}' is not supported"
+            why = _WHY_NOT.get(kind.lower())
+            notes = {"why": why} if why else {}
+            yield option_error(table, key, message, notes=notes, hint="'success-file' is")
+
+
+def _unreadable(table: Table, options: Mapping[str, Any]) -> Iterator[OptionError]:
+    """Values that other options must be able to read."""
+    for key, read in (
+        (f"{PREFIX}.watermark-time-zone", zone_of),
+        (f"{EXTRACTOR}.timestamp-formatter", expression_of),
+    ):
+        try:
+            if options[key] is not None:
+                read(options[key])
+        except ValueError as problem:
+            yield option_error(table, key, f"option '{key}' cannot be '{options[key]}': {problem}")
+    key = f"{EXTRACTOR}.timestamp-pattern"
+    left = options[key] or ""
+    for name in table.partitioned_by:
+        left = left.replace(f"${name}", "")
+    unknown = re.search(r"\$\w+", left)
+    if unknown and table.partitioned_by:
+        message = f"option '{key}' names {unknown[0]}, which is not a partition column"
+        yield option_error(table, key, message, hint=f"they are {', '.join(table.partitioned_by)}")
+
+
+def now_ms() -> int:
+    return round(datetime.now(UTC).timestamp() * 1000)
