@@ -18,7 +18,7 @@ from bench.parquet_batches import Grown, followed, measure, stream_of, write_bat
 from bench.temporal_join_tidemark import OPERATOR, register
 from bench.temporal_join_workload import JOIN, START_MS, sink
 from tidemark.catalog.options import MAX_PARALLELISM
-from tidemark.spark.launch import KEY_GROUPS
+from tidemark.spark.launch import FEWEST_KEY_GROUPS
 
 # A tenth of the rows are versions.
 _ORDERS_PER_VERSION = 9
@@ -33,7 +33,7 @@ class Growth:
     batches: int = 20
     rows: int = 50_000
     touched: int = 10_000
-    groups: int = KEY_GROUPS
+    groups: int = FEWEST_KEY_GROUPS
 
     @property
     def versions(self) -> int:

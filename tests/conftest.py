@@ -23,15 +23,8 @@ register_profiles()
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Local Spark with the settings that `tidemark.connect()` gives it.
-
-    Streams have few key groups, because each costs something in every micro-batch and most tests
-    are about a handful of keys; tests of key groups ask for theirs.
-    """
-    from tidemark.spark import launch
+    """Local Spark with the settings that `tidemark.connect()` gives it."""
     from tidemark.spark.settings import start
-
-    launch.KEY_GROUPS = 4
 
     two_cores = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
     session = start({**two_cores, **java.ON_DRIVER})

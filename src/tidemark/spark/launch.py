@@ -53,9 +53,10 @@ class Handover:
     upkeep: Upkeep | None = None
 
 
-# Into how many groups keys fall by their hash, in a stream. It does not depend on the machine, so
-# that a job may move to another one; powers of two fall evenly on the usual numbers of cores.
-KEY_GROUPS = 16
+# Into how many groups keys fall by their hash when a stream starts for the first time: two for each
+# shuffle partition, within these limits. Spark keeps the number of partitions, so more groups would
+# not spread a job further later, and each one costs CPU time in each micro-batch.
+FEWEST_KEY_GROUPS, MOST_KEY_GROUPS = 4, 16
 
 # Says how the rows of a frame want to be handed over.
 Consume = Callable[[Frame], Handover]
@@ -130,8 +131,11 @@ class Launcher:
     def _key_groups(self, streaming: bool) -> int:
         if self.key_groups is not None:
             return self.key_groups
+        partitions = self._shuffle_partitions()
+        if streaming:
+            return min(max(2 * partitions, FEWEST_KEY_GROUPS), MOST_KEY_GROUPS)
         # A batch keeps nothing, so its groups may suit the machine.
-        return KEY_GROUPS if streaming else 2 * self._shuffle_partitions()
+        return 2 * partitions
 
     def _shuffle_partitions(self) -> int:
         return int(self.spark.conf.get("spark.sql.shuffle.partitions") or 4)
