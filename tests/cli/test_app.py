@@ -102,7 +102,7 @@ def test_a_reader_that_goes_away_is_no_error(monkeypatch, capsys):
         raise BrokenPipeError
 
     monkeypatch.setattr("tidemark.cli.check.check", closed)
-    monkeypatch.setattr("tidemark.cli.exit_codes._forget_output", lambda: None)
+    monkeypatch.setattr("tidemark.cli.exit_codes._discard_output", lambda: None)
 
     assert main(["check", "-e", "SELECT 1"]) == 0
     assert capsys.readouterr().err == ""

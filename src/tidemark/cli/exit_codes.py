@@ -33,7 +33,7 @@ def errors_as_exit_codes(color: ColorChoice, debug: bool) -> Iterator[Terminal]:
     except (typer.Exit, typer.Abort):
         raise
     except BrokenPipeError:
-        _forget_output()
+        _discard_output()
     except Failed:
         raise typer.Exit(FAILED) from None
     except Interrupted as interrupted:
@@ -55,7 +55,7 @@ def report_failure(error: Exception, terminal: Terminal, debug: bool) -> int:
     return FAILED
 
 
-def _forget_output() -> None:
+def _discard_output() -> None:
     """The reader has closed the pipe: buffered output must not fail again at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())

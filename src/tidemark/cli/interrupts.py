@@ -41,7 +41,7 @@ class Interrupts:
         if self._number is not None:
             raise Interrupted(self._number)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Continue as if there had been no signal: what it was meant for has stopped."""
         self._number = None
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from tidemark.cli.scripts import forget_old, log_folder
+from tidemark.cli.scripts import log_folder, remove_old
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import JobError, SetupError
 
@@ -51,7 +51,7 @@ def _new_log(folder: Path | None) -> Path:
         folder = folder or log_folder()
     except OSError:  # the home directory is not writable
         folder = Path(tempfile.mkdtemp(prefix="tidemark-"))
-    forget_old(folder, "spark-*.log")
+    remove_old(folder, "spark-*.log")
     return folder / f"spark-{os.getpid()}.log"
 
 

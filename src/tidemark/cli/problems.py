@@ -8,7 +8,7 @@ import time
 import traceback
 from pathlib import Path
 
-from tidemark.cli.scripts import forget_old, log_folder
+from tidemark.cli.scripts import log_folder, remove_old
 from tidemark.cli.terminal import Terminal, paint
 from tidemark.errors import SqlError, TidemarkError
 
@@ -40,7 +40,7 @@ def report_unexpected(error: BaseException, terminal: Terminal, saved: Path | No
 def save_traceback(error: BaseException) -> Path | None:
     """Write the traceback to a file; None if none can be written."""
     try:
-        forget_old(log_folder(), "error-*.txt")
+        remove_old(log_folder(), "error-*.txt")
         file = log_folder() / f"error-{time.strftime('%Y%m%d-%H%M%S')}.txt"
         file.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
     except OSError:

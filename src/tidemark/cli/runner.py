@@ -195,7 +195,7 @@ class QueryWatch:
         if not feed.join(0) and self._result.job is not None:
             stop_within(self._result.job, seconds=20)
         self._view.close(failed=word is None)
-        if word is not None and self._says_totals():
+        if word is not None and self._shows_totals():
             seconds = time.monotonic() - self._started
             totals = f"{word} {count(self._shown, self._noun)}".strip()
             for said in (f"{totals} · {duration(seconds)}", *self._operators()):
@@ -206,7 +206,7 @@ class QueryWatch:
         operators = describe_operators(job.progress()) if job is not None else []
         return [f"  {operator}" for operator in operators]
 
-    def _says_totals(self) -> bool:
+    def _shows_totals(self) -> bool:
         if self._display.quiet:
             return False
         return self._display.output is ResultFormat.table or self._terminal.err_is_screen

@@ -80,7 +80,7 @@ def log_folder() -> Path:
     return folder
 
 
-def forget_old(folder: Path, pattern: str, kept: int = 10) -> None:
+def remove_old(folder: Path, pattern: str, kept: int = 10) -> None:
     """Remove all but the latest files."""
     for old in sorted(folder.glob(pattern), key=os.path.getmtime)[:-kept]:
         old.unlink(missing_ok=True)

@@ -43,7 +43,7 @@ class Keys:
         some_row = np.empty(len(encoded.dictionary), dtype=np.int64)
         some_row[numbers] = np.arange(rows.height)
         keys = cls(rows[some_row], names)
-        if not keys._tells_apart(rows, names, numbers):
+        if not keys._are_exact(rows, names, numbers):
             keys = cls(rows.unique(), names, by_hash=False)
             numbers = keys.number(rows, names)
         ends = np.cumsum([frame.height for frame in frames])
@@ -62,7 +62,7 @@ class Keys:
         if self.by_hash:
             found = pc.index_in(_arrow(rows), value_set=_arrow(self.frame))
             numbers: Longs = found.fill_null(-1).to_numpy().astype(np.int64)
-            if self._tells_apart(rows, names, numbers):
+            if self._are_exact(rows, names, numbers):
                 return numbers
         return self._looked_up(rows, [HASH, *names])
 
@@ -78,7 +78,7 @@ class Keys:
         )
         return longs(joined.select(pl.col(_NUMBER).fill_null(-1)), _NUMBER)
 
-    def _tells_apart(self, rows: pl.DataFrame, names: Sequence[str], numbers: Longs) -> bool:
+    def _are_exact(self, rows: pl.DataFrame, names: Sequence[str], numbers: Longs) -> bool:
         """Whether every row with a number has that key, not only its hash."""
         known = numbers >= 0
         if not known.all():

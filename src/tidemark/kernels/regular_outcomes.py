@@ -101,8 +101,8 @@ class Changes:
         nothing_yet = np.zeros(0, dtype=np.int64)
         places = np.concatenate([nothing_yet, *self.places])
         order = np.lexsort((places, np.concatenate([nothing_yet, *self.causes])))
-        told = pl.Series(KIND, KINDS, pl.String).gather(kinds[order])
-        return (rows[order] if rows.columns else rows).with_columns(told)
+        kind_column = pl.Series(KIND, KINDS, pl.String).gather(kinds[order])
+        return (rows[order] if rows.columns else rows).with_columns(kind_column)
 
     # --- what one row causes ---------------------------------------------------------------
 

@@ -57,7 +57,7 @@ def _text(plan: Plan, details: Sequence[str], settings: Settings) -> str:
     sections = [
         ("Logical plan", [line for root in plan.roots for line in _logical(root, modes)]),
         (
-            f"Physical plan ({_way(plan, physical)})",
+            f"Physical plan ({_execution(plan, physical)})",
             [line for part in physical for line in _drawn(part)],
         ),
         ("State", _state(physical)),
@@ -125,7 +125,7 @@ def _wrapped(items: Sequence[str]) -> list[str]:
     return [line for line in ",\n".join(map(", ".join, lines)).split("\n") if line]
 
 
-def _way(plan: Plan, physical: Sequence[PhysicalPlan]) -> str:
+def _execution(plan: Plan, physical: Sequence[PhysicalPlan]) -> str:
     if plan.mode == "streaming" and not any(part.streaming for part in physical):
         return "streaming, as one batch: all sources are bounded"
     return plan.mode

@@ -46,12 +46,12 @@ def unplaced(
     instants = (isinstance(node.edge.columns[place].type, t.TimestampLtz) for place in places)
     if places.intersection(keys) or (any(instants) and zone.upper() not in _UTC):
         return None
-    twin = _twin(before.node, window[0], places)
+    twin = _equivalent(before.node, window[0], places)
     time = window[0] if twin is None else twin
     return Unplaced(before.node, assigner, time, shown=twin is not None)
 
 
-def _twin(node: Node, place: int, but: Collection[int]) -> int | None:
+def _equivalent(node: Node, place: int, but: Collection[int]) -> int | None:
     """Another column, not in `but`, with the same values as column `place`."""
     origin = _origin(node, place)
     others = range(len(node.edge.columns))

@@ -156,13 +156,13 @@ def operators_of(observations: Mapping[str, Observation]) -> tuple[OperatorProgr
     """What the operators of a batch did, once it has ended."""
     from tidemark.spark.stateful.metrics import Totals, of_observation
 
-    told = []
+    finished = []
     for name, observation in sorted(observations.items()):
         if reports := of_observation(observation):
             totals = Totals()
             totals.add(reports)
-            told.append(OperatorProgress.of(name, totals.read()))
-    return tuple(told)
+            finished.append(OperatorProgress.of(name, totals.read()))
+    return tuple(finished)
 
 
 def _iso(milliseconds: int) -> str:

@@ -101,7 +101,7 @@ class Shell:
             except Exception as error:
                 report_failure(error, self._terminal, self._debug)
             finally:
-                self._interrupts.forget()
+                self._interrupts.reset()
 
     # --- the shell's own commands --------------------------------------------------------------
 

@@ -20,7 +20,7 @@ FUNCTIONS: Mapping[str, Callable[[Scope], Aggregate]] = {
     "MAX": values.extreme(Merge.GREATEST),
     "FIRST_VALUE": values.end(Merge.FIRST),
     "LAST_VALUE": values.end(Merge.LAST),
-    "LISTAGG": values.joined_text,
+    "LISTAGG": values.joined_strings,
     "ARRAY_AGG": values.array,
     "COLLECT": values.bag,
 }

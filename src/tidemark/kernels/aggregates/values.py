@@ -39,7 +39,7 @@ def end(how: Merge) -> Callable[[Scope], Aggregate]:
     return aggregate
 
 
-def joined_text(scope: Scope) -> Aggregate:
+def joined_strings(scope: Scope) -> Aggregate:
     kept, values = scope.values()
     separator = "," if scope.call.separator is None else scope.call.separator
     text = values.list.eval(pl.element().cast(pl.String)).list.join(separator)

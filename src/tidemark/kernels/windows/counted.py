@@ -66,7 +66,7 @@ class CountWindows:
         )
         return Outcome(
             {"counts": table},
-            self._told(windows.with_columns(sequence)),
+            self._emitted(windows.with_columns(sequence)),
             incoming.rows.clear(),
             waiting=table.height,
         )
@@ -99,12 +99,12 @@ class CountWindows:
         closing = spread.filter((end > pl.col(_COUNT)) & (end <= pl.col(_NOW)) & (end >= self.size))
         return self.aggregates.merged(closing, [_KEY, WINDOW_END], (*self.keys, _COUNT))
 
-    def _told(self, windows: pl.DataFrame) -> pl.DataFrame:
+    def _emitted(self, windows: pl.DataFrame) -> pl.DataFrame:
         """Results in the order in which windows became full; they have no event time."""
-        told = windows.sort(SEQUENCE).with_columns(
+        full = windows.sort(SEQUENCE).with_columns(
             pl.lit(None, pl.Int64).alias(name) for name in (WINDOW_START, WINDOW_END)
         )
-        return results(told, self.keys, self.aggregates)
+        return results(full, self.keys, self.aggregates)
 
     def _records(
         self,

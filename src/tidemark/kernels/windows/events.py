@@ -16,13 +16,13 @@ CELL: Final = "_tm_cell"  # Int64; the window of a key, as a number
 ORDER: Final = "_tm_order"  # Int64; when the event happens, in the sequence of the step
 ROLE: Final = "_tm_role"  # Int64; one of these:
 STORED, CALL, ROW, END = range(4)  # what was stored, a call by the clock, a row, the window's end
-TELLS: Final = "_tm_tells"  # Boolean; whether the event requests the result
-TOLD: Final = "_tm_told"  # Boolean; whether a result is currently emitted
+REQUESTS: Final = "_tm_tells"  # Boolean; whether the event requests the result
+EMITTED: Final = "_tm_told"  # Boolean; whether a result is currently emitted
 
 _BEFORE = "_tm_before_"
 _RANK = "_tm_rank"
 _OUT, _IN = "_tm_out", "_tm_in"  # Boolean; whether a result is retracted, and one is added
-_ODD = 2654435761  # spreads the windows of a key over hashes
+_SPREAD = 2654435761  # spreads the windows of a key over hashes
 
 
 def in_cells(events: pl.DataFrame, window: list[str]) -> pl.DataFrame:
@@ -30,7 +30,7 @@ def in_cells(events: pl.DataFrame, window: list[str]) -> pl.DataFrame:
     arrived yet, or the window has been removed) are not events.
     """
     names = tuple(name for name in window if name != HASH)
-    mixed = pl.col(HASH) * _ODD + pl.col(WINDOW_END)
+    mixed = pl.col(HASH) * _SPREAD + pl.col(WINDOW_END)
     cell = key_numbers(events.select(mixed.alias(HASH), *names), names)
     order = longs(events, ORDER)
     first = int(order.min(initial=0))
@@ -46,20 +46,23 @@ def in_cells(events: pl.DataFrame, window: list[str]) -> pl.DataFrame:
     return ordered if there.all() else ordered.filter(pl.Series(there))
 
 
-def telling(events: pl.DataFrame, results: tuple[pl.Expr, ...], has_rows: pl.Expr) -> pl.DataFrame:
+def emissions(
+    events: pl.DataFrame, results: tuple[pl.Expr, ...], has_rows: pl.Expr
+) -> pl.DataFrame:
     """Per cell the result emitted before and, event by event, the result to emit; in order.
 
     A result replaces the last one emitted. Without remaining rows there is none.
     """
     stored = pl.col(ROLE) == STORED
-    told = {TOLD: has_rows, **{result.meta.output_name(): result for result in results}}
-    return events.filter(stored | pl.col(TELLS)).with_columns(
-        pl.when(stored).then(pl.col(name)).otherwise(now).alias(name) for name, now in told.items()
+    emitted = {EMITTED: has_rows, **{result.meta.output_name(): result for result in results}}
+    return events.filter(stored | pl.col(REQUESTS)).with_columns(
+        pl.when(stored).then(pl.col(name)).otherwise(now).alias(name)
+        for name, now in emitted.items()
     )
 
 
 def changes(
-    told: pl.DataFrame, keys: tuple[str, ...], outputs: list[str], *, repeated: bool = False
+    emitted: pl.DataFrame, keys: tuple[str, ...], outputs: list[str], *, repeated: bool = False
 ) -> pl.DataFrame:
     """The changelog of the emitted results: nothing if a result has not changed, unless `repeated`.
 
@@ -68,10 +71,10 @@ def changes(
     same_cell = pl.col(CELL) == pl.col(CELL).shift(1)
     earlier = (
         pl.when(same_cell).then(pl.col(name).shift(1)).alias(_BEFORE + name)
-        for name in (TOLD, *outputs)
+        for name in (EMITTED, *outputs)
     )
-    pairs = told.with_columns(earlier).filter(pl.col(ROLE) != STORED)
-    was, is_ = pl.col(_BEFORE + TOLD).fill_null(False), pl.col(TOLD)
+    pairs = emitted.with_columns(earlier).filter(pl.col(ROLE) != STORED)
+    was, is_ = pl.col(_BEFORE + EMITTED).fill_null(False), pl.col(EMITTED)
     differs = pl.any_horizontal(
         pl.lit(repeated), *(pl.col(n).ne_missing(pl.col(_BEFORE + n)) for n in outputs)
     )
@@ -85,7 +88,7 @@ def changes(
     pairs = pairs.with_columns(
         (pl.col(_OUT).cast(pl.Int64) + pl.col(_IN).cast(pl.Int64)).cum_sum().alias(ORDER)
     )
-    taken_back = pairs.filter(_OUT).select(
+    retracted = pairs.filter(_OUT).select(
         *keys,
         *(pl.col(_BEFORE + name).alias(name) for name in outputs),
         *(WINDOW_START, WINDOW_END),
@@ -99,4 +102,4 @@ def changes(
         pl.when(was).then(pl.lit("+U")).otherwise(pl.lit("+I")).alias(KIND),
         ORDER,
     )
-    return pl.concat([taken_back, added]).sort(ORDER).drop(ORDER)
+    return pl.concat([retracted, added]).sort(ORDER).drop(ORDER)

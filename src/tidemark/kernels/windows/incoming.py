@@ -80,8 +80,8 @@ def results(windows: pl.DataFrame, keys: tuple[str, ...], aggregates: Aggregates
     """
     if aggregates.retracts:
         windows = windows.filter(aggregates.has_rows)
-    told = windows.select(*keys, *aggregates.results, WINDOW_START, WINDOW_END)
+    output = windows.select(*keys, *aggregates.results, WINDOW_START, WINDOW_END)
     # Row-count windows do not end at a time: they are in order.
-    if not told[WINDOW_END].null_count() and not ascends(ends := longs(told, WINDOW_END)):
-        told = told[stable_order(ends)]
-    return told.with_columns(pl.lit("+I").alias(KIND)) if aggregates.retracts else told
+    if not output[WINDOW_END].null_count() and not ascends(ends := longs(output, WINDOW_END)):
+        output = output[stable_order(ends)]
+    return output.with_columns(pl.lit("+I").alias(KIND)) if aggregates.retracts else output

@@ -52,8 +52,8 @@ def windows_of_runs(
 def _ends(number: Longs, since: Longs, last: Longs, ended: int, every: int) -> tuple[Longs, Longs]:
     """The position of the first pane of each window, and the window's end."""
     # Up to the last window of the pane before, that one comes before this.
-    told = np.where(number[1:] == number[:-1], last[:-1] + every, since[1:])
-    since = np.concatenate([since[:1], np.maximum(since[1:], told)])
+    covered = np.where(number[1:] == number[:-1], last[:-1] + every, since[1:])
+    since = np.concatenate([since[:1], np.maximum(since[1:], covered)])
     counts = np.maximum((np.minimum(last, ended) - since) // every + 1, 0)
     place = np.repeat(np.arange(number.size), counts)
     return place, since[place] + up_to_each(counts) * every

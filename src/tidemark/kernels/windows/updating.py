@@ -16,16 +16,16 @@ from tidemark.kernels.tables import KeyedTable, distinct, longs
 from tidemark.kernels.windows.events import (
     CALL,
     CELL,
+    EMITTED,
     END,
     ORDER,
+    REQUESTS,
     ROLE,
     ROW,
     STORED,
-    TELLS,
-    TOLD,
     changes,
+    emissions,
     in_cells,
-    telling,
 )
 from tidemark.kernels.windows.incoming import Incoming, Outcome
 from tidemark.kernels.windows.panes import LAST, PANE, Panes
@@ -67,8 +67,8 @@ class UpdatingWindows:
         due = like.with_columns(pl.lit(0, pl.Int64).alias(_DUE))
         called, calls = state.queue("calls").take(incoming.clock, _DUE, due)
         events = self._events(state, incoming, rows, ending, called)
-        told = telling(events, self.aggregates.results, self.aggregates.has_rows)
-        after = self._after(events, told, incoming)
+        emitted = emissions(events, self.aggregates.results, self.aggregates.has_rows)
+        after = self._after(events, emitted, incoming)
         if not self.panes.endless:
             opened = after.filter(pl.col(_NEW) & (pl.col(WINDOW_END) > incoming.ended))
             ends = ends.push(opened.select(self._window), WINDOW_END, self.compaction)
@@ -77,7 +77,7 @@ class UpdatingWindows:
         windows = self._written(state.keyed("windows"), after, incoming)
         return Outcome(
             {"windows": windows, "ends": ends, "calls": calls},
-            changes(told, self.keys, self._outputs, repeated=self.repeats),
+            changes(emitted, self.keys, self._outputs, repeated=self.repeats),
             placed.filter(too_late).drop(PANE, LAST),
             next_event_time=None if ends.next is None else ends.next - 1,
             waiting=ends.height,
@@ -125,7 +125,7 @@ class UpdatingWindows:
         if self.idle_ms is not None:
             # Rows of an expired window cannot be retracted.
             events = events.filter((pl.col(ROWS) > 0).cum_sum().over(CELL) > 0)
-        events = events.with_columns(self._tells(incoming.before).alias(TELLS))
+        events = events.with_columns(self._requests(incoming.before).alias(REQUESTS))
         return self.aggregates.running(events, CELL)
 
     def _stored(
@@ -134,10 +134,10 @@ class UpdatingWindows:
         """The open windows of some hashes, with their last emitted results."""
         like = like.clear().with_columns(
             *self.aggregates.results,
-            pl.lit(False).alias(TOLD),
+            pl.lit(False).alias(EMITTED),
             *(pl.lit(None, pl.Int64).alias(name) for name in (_SINCE, TIME)),
         )
-        gone = self._gone(state.watermark, incoming)
+        gone = self._expired(state.watermark, incoming)
         found = state.keyed("windows").without_before(gone + 1).probe(hashes, like)
         return self._newest(found, gone).drop(TIME)
 
@@ -152,7 +152,7 @@ class UpdatingWindows:
         sequence = np.append(longs(incoming.rows, SEQUENCE), incoming.end)[reached]
         return windows.with_columns(pl.Series(SEQUENCE, sequence, pl.Int64))
 
-    def _tells(self, before: int) -> pl.Expr:
+    def _requests(self, before: int) -> pl.Expr:
         """Which events request a result.
 
         The first row of a window that is over always does: the watermark that would have requested
@@ -184,7 +184,9 @@ class UpdatingWindows:
 
     # --- what is left ------------------------------------------------------------------------
 
-    def _after(self, events: pl.DataFrame, told: pl.DataFrame, incoming: Incoming) -> pl.DataFrame:
+    def _after(
+        self, events: pl.DataFrame, emitted: pl.DataFrame, incoming: Incoming
+    ) -> pl.DataFrame:
         """The windows that had events, with their new state; _DUE is when the clock calls."""
         is_over = pl.col(WINDOW_END) - 1 <= incoming.watermark
         was_over = pl.col(WINDOW_END) - 1 <= incoming.before
@@ -199,29 +201,31 @@ class UpdatingWindows:
             began.alias(_SINCE),
             (pl.col(ROLE).first() != STORED).alias(_NEW),
             (pl.col(ROLE) != STORED).any().alias(ROLE),
-            (~pl.col(TELLS).last()).alias(TELLS),
+            (~pl.col(REQUESTS).last()).alias(REQUESTS),
         )
-        last = told.group_by(CELL, maintain_order=True).agg(pl.col(TOLD, *self._outputs).last())
+        last = emitted.group_by(CELL, maintain_order=True).agg(
+            pl.col(EMITTED, *self._outputs).last()
+        )
         every = self._every(incoming.watermark)
         passed = (incoming.clock - pl.col(_SINCE)) // every
-        due = pl.when(TELLS).then(pl.col(_SINCE) + (passed + 1) * every)
+        due = pl.when(REQUESTS).then(pl.col(_SINCE) + (passed + 1) * every)
         return now.filter(ROLE).join(last, on=CELL, how="left").with_columns(due.alias(_DUE))
 
     def _written(self, table: KeyedTable, after: pl.DataFrame, incoming: Incoming) -> KeyedTable:
         until = pl.col(WINDOW_END) - 1 + self.lateness
         if self.idle_ms is not None:
             until = pl.lit(incoming.clock + self.idle_ms, pl.Int64)
-        gone = self._gone(incoming.watermark, incoming)
+        gone = self._expired(incoming.watermark, incoming)
         records = after.select(
             *(*self._window, *self.aggregates.names, *self._outputs),
-            pl.col(TOLD).fill_null(False),
+            pl.col(EMITTED).fill_null(False),
             _SINCE,
             until.alias(TIME),
         ).filter(pl.col(TIME) > gone)
         table = table.without_before(min(gone, AFTER_ALL - 1) + 1)
         return table.append(records, self.compaction, lambda rows, _: self._newest(rows, gone))
 
-    def _gone(self, watermark: int, incoming: Incoming) -> int:
+    def _expired(self, watermark: int, incoming: Incoming) -> int:
         """Windows are kept until a TIME: those up to this one are removed."""
         return watermark if self.idle_ms is None else incoming.clock
 

@@ -46,13 +46,13 @@ def convert(expression: Expression, type_: t.DataType) -> Expression:
         return expression
     if isinstance(expression, Literal) and expression.value is None:
         return literals.null(type_)
-    if _is_text_of(expression, type_):
+    if _is_string_of(expression, type_):
         # Still a literal, so that a function can parse a pattern or a format during planning.
         return Literal(expression.value, type_.with_nullable(False))
     return Cast(expression, type_.with_nullable(expression.type.nullable), implicit=True)
 
 
-def _is_text_of(expression: Expression, type_: t.DataType) -> TypeGuard[Literal]:
+def _is_string_of(expression: Expression, type_: t.DataType) -> TypeGuard[Literal]:
     """Whether it is a string literal that fits a VARCHAR type unchanged."""
     return (
         isinstance(expression, Literal)

@@ -151,7 +151,7 @@ class EachGroup:
             _slices(side, groups, columns)
             for side, columns in zip(sides, self.columns, strict=True)
         ]
-        for key, mine, theirs in zip(self._told(groups), *parts, strict=True):
+        for key, mine, theirs in zip(self._bounds_of(groups), *parts, strict=True):
             yield self.function(key, mine, theirs)
 
     @property
@@ -177,16 +177,16 @@ class EachGroup:
         found = pl.concat([side.select(self._on) for side in sides]).unique(maintain_order=True)
         return found.sort(WINDOW_END, maintain_order=True).with_row_index(_GROUP)
 
-    def _told(self, groups: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    def _bounds_of(self, groups: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """The keys and the window's bounds, under the user's names."""
         import polars as pl
 
-        told = groups.select(
+        bounds = groups.select(
             *(pl.col(_KEY.format(place)).alias(name) for place, name in enumerate(self.key_names)),
             pl.from_epoch(WINDOW_START, "ms").alias("window_start"),
             pl.from_epoch(WINDOW_END, "ms").alias("window_end"),
         )
-        return told.iter_rows(named=True)
+        return bounds.iter_rows(named=True)
 
 
 def _slices(

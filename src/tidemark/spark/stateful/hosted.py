@@ -48,13 +48,13 @@ class Hosted:
         now = values.getCurrentProcessingTimeInMs()
         # Spark only knows the watermark of a batch in the next one. The rows have reported it
         # already.
-        told = self._bucket.watermarks(packed, notes.get("watermarks", ()))
-        after = max(watermark, min(told))
+        watermarks = self._bucket.watermarks(packed, notes.get("watermarks", ()))
+        after = max(watermark, min(watermarks))
         watch.lap("state")
         step = self._bucket.step(before, packed, watermark, after, now, watch.lap)
         watch.lap("kernel")
         timer = self._move_timer(notes.get("timer"), step.next_event_time)
-        self._store.save(before, step.state, {"timer": timer, "watermarks": told})
+        self._store.save(before, step.state, {"timer": timer, "watermarks": watermarks})
         watch.lap("state")
         spare_modules()
         yield from packed_output(

@@ -22,10 +22,10 @@ def plan(rank: BoundRank) -> Ranked:
     _check(rank)
     node, places = _with_columns(rank.rows, [*rank.keys, *(by.value for by in rank.order)])
     of_keys, of_values = places[: len(rank.keys)], places[len(rank.keys) :]
-    bounds = {_says(node, place): place for place in of_keys}
+    bounds = {_bound_of(node, place): place for place in of_keys}
     ranked = WindowRank(
         node,
-        keys=tuple(place for place in of_keys if _says(node, place) is None),
+        keys=tuple(place for place in of_keys if _bound_of(node, place) is None),
         bounds=(bounds["start"], bounds["end"]),
         order=tuple(
             WindowOrder(place, by.descending, by.nulls_last)
@@ -57,7 +57,7 @@ def _check(rank: BoundRank) -> None:
         raise PlanError("ROW_NUMBER() requires ORDER BY", at=rank.at)
 
 
-def _says(node: Node, place: int) -> str | None:
+def _bound_of(node: Node, place: int) -> str | None:
     window = node.edge.columns[place].window
     return window.says if window is not None else None
 
