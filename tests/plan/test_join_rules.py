@@ -7,7 +7,7 @@ import pytest
 from tests.plan.marked import TABLES, fake_traits, root, world
 from tidemark.catalog.tables import Table, TableTraits
 from tidemark.plan.bind.joins import RULES
-from tidemark.plan.nodes import IntervalJoin, RegularJoin, WindowJoin, walk
+from tidemark.plan.nodes import IntervalJoin, RegularJoin, TemporalJoin, WindowJoin, walk
 from tidemark.session.workspace import Workspace
 
 WINDOWS = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
@@ -23,19 +23,30 @@ BOTH_IN_WINDOWS = f"{WINDOWS.format('t')} AS l JOIN {WINDOWS.format('u')} AS r"
         (f"{BOTH_IN_WINDOWS} ON l.a = r.a AND l.window_start = r.window_start", RegularJoin),
         ("t AS l JOIN u AS r ON l.a = r.a AND l.ts > r.ts", RegularJoin),
         ("cdc AS l JOIN u AS r ON l.id = r.a", RegularJoin),
+        ("t AS l JOIN v FOR SYSTEM_TIME AS OF l.ts AS r ON l.a = r.a", TemporalJoin),
+        ("t AS l, v FOR SYSTEM_TIME AS OF l.ts AS r WHERE l.a = r.a AND l.ts = r.ts", TemporalJoin),
     ],
 )
 def test_the_first_rule_that_applies_says_what_kind_a_join_is(join, kind):
-    plan = root(f"SELECT l.*, r.a AS other FROM {join}", world())
+    versions = "CREATE TABLE v (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts, "
+    versions += "PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'fake')"
+    plan = root(f"SELECT l.*, r.a AS other FROM {join}", world(versions))
 
     assert [type(node) for node in walk(plan) if isinstance(node, (*KINDS,))] == [kind]
 
 
-KINDS = (WindowJoin, IntervalJoin, RegularJoin)
+KINDS = (TemporalJoin, WindowJoin, IntervalJoin, RegularJoin)
 
 
 def test_the_last_rule_always_applies():
-    assert [rule.name for rule in RULES] == ["window join", "interval join", "regular join"]
+    assert [rule.name for rule in RULES] == [
+        "lookup join",
+        "temporal join by event time",
+        "temporal join by processing time",
+        "window join",
+        "interval join",
+        "regular join",
+    ]
 
 
 def test_a_side_is_bound_once_whatever_kind_the_join_turns_out_to_be():

@@ -9,6 +9,7 @@ from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.errors import NotSupported, PlanError
 from tidemark.physical.explain import explain
 from tidemark.plan.nodes import Filter, KeepLast, TemporalJoin, is_stateful, walk
+from tidemark.plan.words import words
 from tidemark.session.workspace import Workspace
 
 DDL = """
@@ -79,6 +80,37 @@ def test_the_rest_of_the_condition_is_tested_on_the_joined_row(tables):
     )
 
     assert any(isinstance(node, Filter) for node in walk(root(sql, tables)))
+
+
+def test_a_key_that_where_compares_is_not_tested_again_above_the_join(tables):
+    """NULL matches NULL in the join; `NULL = NULL` above it would drop the row."""
+    sql = (
+        "SELECT o.id, x.rate FROM o, r FOR SYSTEM_TIME AS OF o.ts AS x "
+        "WHERE o.id > 3 AND o.cur = x.cur"
+    )
+
+    tested = [node for node in walk(root(sql, tables)) if isinstance(node, Filter)]
+
+    assert [words(node.condition) for node in tested] == ["(id > 3)"]
+
+
+def test_where_may_speak_of_tables_that_come_after_the_versions(tables):
+    join = join_of(
+        "SELECT 1 FROM o, r FOR SYSTEM_TIME AS OF o.ts AS x, plain AS p "
+        "WHERE o.cur = x.cur AND p.cur = x.cur",
+        tables,
+    )
+
+    assert [join.left.edge.names[key] for key in join.left_keys] == ["cur"]
+
+
+def test_keys_that_are_not_distinct_are_keys(tables):
+    join = join_of(
+        "SELECT 1 FROM o JOIN v FOR SYSTEM_TIME AS OF o.ts AS x ON o.cur IS NOT DISTINCT FROM x.code",
+        tables,
+    )
+
+    assert [join.right.edge.names[key] for key in join.right_keys] == ["code"]
 
 
 def test_keys_may_be_expressions_of_other_types(tables):
@@ -176,6 +208,15 @@ def test_plans_say_whether_they_remember_anything(tables):
             "SELECT 1 FROM o JOIN r FOR SYSTEM_TIME AS OF «o.pt» AS x ON o.cur = x.cur",
             "processing-time temporal join",
         ),
+        (
+            "SELECT 1 FROM o WHERE EXISTS "
+            "(SELECT 1 FROM «r FOR SYSTEM_TIME AS OF o.ts AS x» WHERE o.cur = x.cur)",
+            "FOR SYSTEM_TIME AS OF without a left side",
+        ),
+        (
+            "SELECT 1 FROM o «JOIN r FOR SYSTEM_TIME AS OF o.ts AS x USING (cur)»",
+            "a join without ON",
+        ),
     ],
 )
 def test_what_cannot_be_run_is_refused_by_name(marked, message, tables):
@@ -204,6 +245,14 @@ def test_what_cannot_be_run_is_refused_by_name(marked, message, tables):
         (
             "SELECT 1 FROM o JOIN zoned FOR SYSTEM_TIME AS OF «o.ts» AS x ON o.cur = x.cur",
             "the same type of event time",
+        ),
+        (
+            "SELECT 1 FROM o, r FOR SYSTEM_TIME AS OF o.ts AS x WHERE «o.id = x.rate AND o.n > 1»",
+            "whole primary key of `r`",
+        ),
+        (
+            "SELECT 1 FROM o, «r FOR SYSTEM_TIME AS OF o.ts AS x»",
+            "requires a condition on the key",
         ),
     ],
 )

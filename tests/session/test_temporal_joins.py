@@ -129,6 +129,19 @@ def test_null_matches_null_in_a_nullable_key(session, folder, mode):
     assert joined == {1: 110, 2: 120, 3: None, 4: 120, 5: 100, 6: 70, 7: 80}
 
 
+def test_null_matches_null_in_a_key_that_where_compares(session, folder):
+    write(folder, "rates", "b", "70 null 1")
+    write(folder, "orders", "b", "6 null 5")
+
+    joined = rates_of(
+        session,
+        "SELECT o.id, r.rate FROM orders AS o, versioned_rates FOR SYSTEM_TIME AS OF o.ts AS r "
+        "WHERE o.currency = r.currency AND o.id > 4",
+    )
+
+    assert joined == {5: 100, 6: 70}
+
+
 def test_a_stream_waits_for_the_watermark_and_goes_on_after_a_restart(spark, tmp_path):
     """Orders 5 s late at most, rates in order: an order waits until both sides are past it."""
     sink = tmp_path / "out"

@@ -59,6 +59,13 @@ def refuse_what_cannot_run(select: exp.Select) -> None:
             refuse(feature.name, feature.reason, found if span_of(found) else select)
 
 
+def refuse_relation(relation: exp.Expression) -> None:
+    """Raise NotSupported for what cannot be read in FROM."""
+    for feature in NOT_YET_IN_FROM:
+        if feature.find(relation):
+            refuse(feature.name, feature.reason, relation)
+
+
 def refuse_call_that_cannot_run(call: exp.Expression) -> None:
     """Refuse a function of several rows where there is one, such as in WHERE."""
     name = call.name.upper()
@@ -84,12 +91,6 @@ def refuse_aggregate(name: str, call: exp.Expression) -> NoReturn:
 
 
 # --- recognizers -------------------------------------------------------------------------------
-
-
-def _relations(select: exp.Select) -> list[exp.Expression]:
-    start = select.args.get("from_")
-    first = [start.this] if start is not None else []
-    return [*first, *(join.this for join in select.args.get("joins") or ())]
 
 
 def _own(select: exp.Select) -> list[exp.Expression]:
@@ -142,13 +143,6 @@ def _clause(key: str) -> Recognizer:
     return find
 
 
-def _relation(matches: Callable[[exp.Expression], bool]) -> Recognizer:
-    def find(select: exp.Select) -> exp.Expression | None:
-        return next((r for r in _relations(select) if matches(r)), None)
-
-    return find
-
-
 def _as_of(relation: exp.Expression) -> bool:
     return relation.args.get("as_of") is not None
 
@@ -159,21 +153,26 @@ def _table_function(relation: exp.Expression) -> bool:
     return isinstance(call, nodes.TableFunction) and not is_window
 
 
-def _join_group(select: exp.Select) -> exp.Expression | None:
-    start = select.args.get("from_")
-    return start.this if start is not None and isinstance(start.this, nodes.JoinGroup) else None
+@dataclass(frozen=True, slots=True)
+class RelationFeature:
+    name: str
+    find: Callable[[exp.Expression], bool]
+    reason: str | None = None
 
 
-NOT_YET = (
-    Feature("MATCH_RECOGNIZE", _relation(lambda r: isinstance(r, nodes.MatchRecognize))),
-    Feature(
+NOT_YET_IN_FROM = (
+    RelationFeature("MATCH_RECOGNIZE", lambda r: isinstance(r, nodes.MatchRecognize)),
+    RelationFeature(
         "FOR SYSTEM_TIME AS OF without a left side",
-        _relation(_as_of),
+        _as_of,
         "versions are looked up for the rows of the left side of a join",
     ),
-    Feature("LATERAL TABLE with a table function", _relation(_table_function)),
-    Feature("a LATERAL subquery", _relation(lambda r: isinstance(r, exp.Lateral))),
-    Feature("a join in parentheses", _join_group),
+    RelationFeature("LATERAL TABLE with a table function", _table_function),
+    RelationFeature("a LATERAL subquery", lambda r: isinstance(r, exp.Lateral)),
+    RelationFeature("a join in parentheses", lambda r: isinstance(r, nodes.JoinGroup)),
+)
+
+NOT_YET = (
     Feature("OVER", _scalar(exp.Window)),
     Feature(
         "IN, EXISTS, ANY or ALL with a subquery",

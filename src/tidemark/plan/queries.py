@@ -18,7 +18,6 @@ from tidemark.plan.bind.joins import bind_sub_query
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse, refuse_what_cannot_run
 from tidemark.plan.joins.sub_queries import take_sub_queries
-from tidemark.plan.joins.temporal import is_temporal
 from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
 from tidemark.plan.nodes.union_all import merged
 from tidemark.plan.relation import renamed
@@ -81,14 +80,12 @@ def _refuse_ordering(node: exp.Expression) -> None:
 def _bind_select(select: exp.Select, context: Context) -> Node:
     relations.check_hints(select.args.get("hints") or ())
     select, sub_queries = take_sub_queries(select)
-    refuse_what_cannot_run(_without_temporal_joins(select, context))
+    refuse_what_cannot_run(select)
     numbered = ranks.find(select, context.catalogs)
     if numbered is not None:
         relation, condition = ranks.bind(numbered, context), numbered.rest
     else:
-        where = select.args.get("where")
-        relation = relations.bind_from(select, context)
-        condition = where.this if where is not None else None
+        relation, condition = relations.bind_from(select, context)
     for sub_query in sub_queries:
         relation = bind_sub_query(relation, sub_query, context)
     if condition is not None:
@@ -101,16 +98,6 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
     if select.args.get("distinct") is None:
         return rows
     return distinct(rows, at_end=context.batch)
-
-
-def _without_temporal_joins(select: exp.Select, context: Context) -> exp.Select:
-    joins = select.args.get("joins") or []
-    others = [join for join in joins if not is_temporal(join.this, context)]
-    if len(others) == len(joins):
-        return select
-    plain = select.copy()
-    plain.set("joins", [join.copy() for join in others])
-    return plain
 
 
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -15,10 +15,12 @@ from tidemark.plan.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A plan and the names its columns may be called by."""
+    """A plan and the names its columns may be called by; of a join also the parts of WHERE that
+    it has `met` for good, so that nothing above it tests them again."""
 
     node: Node
     scope: Scope
+    met: tuple[exp.Expression, ...] = ()
 
 
 ONE_EMPTY_ROW = Relation(Values(((),), ()), Scope())

@@ -16,7 +16,7 @@ from tidemark.plan import late_rows
 from tidemark.plan.bind.joins import bind_join
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
-from tidemark.plan.joins import temporal as temporal_joins
+from tidemark.plan.features import refuse_relation
 from tidemark.plan.nodes import Column, Edge, Node, Unnest
 from tidemark.plan.relation import (
     ONE_EMPTY_ROW,
@@ -26,31 +26,29 @@ from tidemark.plan.relation import (
     check_number,
     renamed_to,
 )
+from tidemark.plan.scalars.conditions import without
 from tidemark.plan.scope import Scope
 from tidemark.plan.tables import bind_table
 from tidemark.plan.windows import functions as window_functions
 
 
-def bind_from(select: exp.Select, context: Context) -> Relation:
-    """The rows that WHERE and SELECT see."""
-    start = select.args.get("from_")
-    if start is None:
-        return ONE_EMPTY_ROW
-    relation = bind_relation(start.this, context)
-    where = select.args.get("where")
+def bind_from(select: exp.Select, context: Context) -> tuple[Relation, exp.Expression | None]:
+    """The rows that WHERE and SELECT see, and what WHERE has to test of them."""
+    start, where = select.args.get("from_"), select.args.get("where")
+    condition = where.this if where is not None else None
+    relation = ONE_EMPTY_ROW if start is None else bind_relation(start.this, context)
+    met: list[exp.Expression] = []
     for join in select.args.get("joins") or ():
-        if temporal_joins.is_temporal(join.this, context):
-            condition = where.this if where is not None else None
-            relation = temporal_joins.bind_temporal_join(relation, join, condition, context)
-        elif isinstance(join.this, exp.Unnest):
+        if isinstance(join.this, exp.Unnest):
             relation = _cross_unnest(relation, join, context)
         else:
-            condition = where.this if where is not None else None
             relation = bind_join(relation, join, condition, context)
-    return relation
+        met += relation.met
+    return relation, None if condition is None else without(condition, met)
 
 
 def bind_relation(node: exp.Expression, context: Context) -> Relation:
+    refuse_relation(node)
     match node:
         case exp.Table():
             bound, name = _bind_name(node, context)

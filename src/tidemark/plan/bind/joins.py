@@ -1,4 +1,4 @@
-"""Joins of two sides, versions apart: bound once, then classified by a table of rules."""
+"""Joins of two sides: bound once, then classified by a table of rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from tidemark.plan.context import Context
-from tidemark.plan.joins import interval, regular, window
+from tidemark.plan.joins import interval, lookup, regular, temporal, window
 from tidemark.plan.joins.bound import BoundJoin
 from tidemark.plan.joins.sub_queries import SubQuery
 from tidemark.plan.relation import Relation
@@ -26,6 +26,15 @@ class Rule:
 
 # The first that applies; the last one always does.
 RULES: Final = (
+    Rule("lookup join", lookup.applies, lookup.plan),
+    Rule(
+        "temporal join by event time", temporal.applies_by_event_time, temporal.plan_by_event_time
+    ),
+    Rule(
+        "temporal join by processing time",
+        temporal.applies_by_processing_time,
+        temporal.plan_by_processing_time,
+    ),
     Rule("window join", window.applies, window.plan),
     Rule("interval join", interval.applies, interval.plan),
     Rule("regular join", regular.applies, regular.plan),
@@ -46,6 +55,4 @@ def bind_sub_query(left: Relation, sub: SubQuery, context: Context) -> Relation:
 
 def _classified(join: BoundJoin, context: Context) -> Relation:
     rule = next(rule for rule in RULES if rule.applies(join))
-    if rule.plan is not window.plan:
-        window.warn_if_almost(join, context)
     return rule.plan(join, context)

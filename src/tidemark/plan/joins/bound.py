@@ -13,6 +13,7 @@ from tidemark.errors import NotSupported, PlanError
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.features import refuse
+from tidemark.plan.joins.as_of import AsOf, right_side
 from tidemark.plan.joins.keys import key_pair
 from tidemark.plan.joins.sides import Part
 from tidemark.plan.joins.sub_queries import SubQuery
@@ -55,7 +56,8 @@ class Conjunct:
 @dataclass(frozen=True, slots=True)
 class BoundJoin:
     """Both sides, what ON asks for, and what WHERE says of these two sides: that is tested above
-    the join too, and here only tells which rows may match."""
+    the join too, and here only tells which rows may match. With `as_of` left rows ask for the
+    version of a time."""
 
     left: Relation
     right: Relation
@@ -64,6 +66,7 @@ class BoundJoin:
     where: tuple[Conjunct, ...]
     at: exp.Expression
     not_in: SubQuery | None = None  # which may be true of no row where nulls are compared
+    as_of: AsOf | None = None
 
     @classmethod
     def of(
@@ -72,14 +75,15 @@ class BoundJoin:
         how = _HOW.get((join.args.get("side") or "INNER").upper())
         if join.args.get("using") or how is None or join.args.get("method"):
             raise _without_condition(join)
-        right = context.bind_relation(join.this)
+        right, as_of = right_side(left, join.this, context)
         condition = join.args.get("on")
         binder = context.binder(left.scope + right.scope)
         width = len(left.node.edge.columns)
         parts = flattened(condition) if condition is not None else []
         on = tuple(Conjunct.of(part, binder, width) for part in parts)
         known = tuple(_bindable(where, binder, width)) if how == "inner" else ()
-        return cls(left, right, how, on, known, join if condition is not None else join.this)
+        at = join if condition is not None else join.this
+        return cls(left, right, how, on, known, at, as_of=as_of)
 
     @classmethod
     def of_sub_query(cls, left: Relation, sub: SubQuery, context: Context) -> BoundJoin:

@@ -10,6 +10,7 @@ from tidemark.dialect import span_of
 from tidemark.dialect.keywords import needs_quotes
 from tidemark.errors import NotSupported
 from tidemark.plan.context import Context
+from tidemark.plan.joins import window
 from tidemark.plan.joins.bound import BoundJoin, check_not_in
 from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Bound, Interval
@@ -26,6 +27,7 @@ def applies(join: BoundJoin) -> bool:
 
 def plan(join: BoundJoin, context: Context) -> Relation:
     """The pairs of rows with equal keys, as long as both are there."""
+    window.warn_if_almost(join, context)
     check_not_in(join)
     left, right, how = join.left, join.right, join.how
     matched = Condition.of(join)

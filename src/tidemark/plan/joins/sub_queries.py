@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal
 
 from sqlglot import exp
 
 from tidemark.dialect import nodes
-from tidemark.plan.scalars.conditions import flattened
+from tidemark.plan.scalars.conditions import flattened, without
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +25,13 @@ def take_sub_queries(select: exp.Select) -> tuple[exp.Select, tuple[SubQuery, ..
     """The SELECT without the parts of WHERE that are EXISTS, NOT EXISTS or IN, and these parts."""
     where = select.args.get("where")
     parts = flattened(where.this) if where is not None else []
-    found = {index: sub for index, part in enumerate(parts) if (sub := _sub_query(part))}
-    if not found:
+    found = tuple(sub for part in parts if (sub := _sub_query(part)) is not None)
+    if where is None or not found:
         return select, ()
+    rest = without(where.this, [sub.node for sub in found])
     plain = select.copy()
-    rest = [part.copy() for index, part in enumerate(parts) if index not in found]
-    plain.set("where", exp.Where(this=reduce(_and, rest)) if rest else None)
-    return plain, tuple(found.values())
-
-
-def _and(one: exp.Expression, other: exp.Expression) -> exp.Expression:
-    return exp.And(this=one, expression=other)
+    plain.set("where", None if rest is None else exp.Where(this=rest))
+    return plain, found
 
 
 def _sub_query(part: exp.Expression) -> SubQuery | None:

@@ -2,154 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Final, Literal
 
 from sqlglot import exp
 
-from tidemark.catalog.options import LOAD_PHASE
-from tidemark.catalog.tables import Changelog, TemporalFunction
-from tidemark.dialect import nodes, span_of
-from tidemark.errors import NotSupported, PlanError
+from tidemark.catalog.tables import Changelog
+from tidemark.dialect import span_of
+from tidemark.errors import NotSupported, PlanError, Span
+from tidemark.functions import BUILT_IN
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Case, Cast, Expression, Ref
-from tidemark.plan.joins.keys import key_pair, nullable_scope, with_keys
-from tidemark.plan.nodes import Filter, KeepLast, Node, Project, Scan, TemporalJoin, project, walk
+from tidemark.plan.joins.as_of import AsOf
+from tidemark.plan.joins.bound import BoundJoin, Conjunct, pairs_of
+from tidemark.plan.joins.keys import nullable_scope
+from tidemark.plan.joins.sides import JoinSides
+from tidemark.plan.nodes import Filter, KeepLast, Node, Project, Scan, TemporalJoin, walk
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
-from tidemark.plan.scalars.conditions import flattened
+from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Scope
 
-JoinType = Literal["inner", "left"]
-
-UNSUPPORTED = {
-    "RIGHT": "a version without a left row has no time to join at",
-    "FULL": "a version without a left row has no time to join at",
+UNSUPPORTED: Final = {
+    "right": "a version without a left row has no time to join at",
+    "full": "a version without a left row has no time to join at",
 }
 
 
-def is_temporal(relation: exp.Expression, context: Context) -> bool:
-    """Whether a relation on the right of a join asks for a version of a table."""
-    if relation.args.get("as_of") is not None:
-        return True
-    return _function_of(relation, context) is not None
+# --- by event time -----------------------------------------------------------------------------
 
 
-def _function_of(relation: exp.Expression, context: Context) -> TemporalFunction | None:
-    call = relation.this if isinstance(relation, exp.Lateral) else relation
-    if not isinstance(call, nodes.TableFunction):
-        return None
-    return context.catalogs.temporal_functions.get(call.name.lower())
+def applies_by_event_time(join: BoundJoin) -> bool:
+    return join.as_of is not None and join.as_of.kind == "event"
 
 
-@dataclass(frozen=True, slots=True)
-class _Versions:
-    """The right side: its rows, the time to ask for, and what makes it versioned."""
-
-    relation: Relation
-    as_of: exp.Expression
-    key: tuple[str, ...] | None
-    time: int | None
-    name: str
+def plan_by_event_time(join: BoundJoin, context: Context) -> Relation:
+    """The left rows, each with the version that is valid at its event time."""
+    assert join.as_of is not None
+    how = _how(join)
+    _check_versions(join, join.as_of)
+    _warn_of_repeated_keys(join.right.node, context)
+    return _planned(join, join.as_of, how, join.as_of.versions.time, None)
 
 
-def bind_temporal_join(
-    left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
-) -> Relation:
-    """The rows of `left`, each with the version that is valid at its time."""
-    side = join.args.get("side") or "INNER"
-    if side in UNSUPPORTED:
-        raise NotSupported(
-            f"{side} temporal joins are not supported",
-            at=span_of(join),
-            notes={"why": UNSUPPORTED[side]},
-            hint="swap the sides: put the versioned table on the right of a LEFT JOIN",
-        )
-    versions = _versions(join.this, context)
-    left_time = _left_time(left, versions, context)
-    load_idle_ms = None
-    if left.node.edge.columns[left_time].time == "processing":
-        load_idle_ms = _load_phase(join, versions, context)
-        versions = replace(versions, time=None)
-    else:
-        _check_event_time(left, left_time, versions, join)
-        _warn_of_repeated_keys(versions, context)
-    condition = join.args.get("on")
-    if condition is None and (join.args.get("kind") == "COMMA" or where is not None):
-        condition = where
-    if condition is None:
-        raise PlanError("a temporal join requires a condition on the key", at=span_of(join))
-    matched = _Condition.of(condition, left, versions, context, own=join.args.get("on") is not None)
-    matched.check_key(versions, condition)
-    how: JoinType = "left" if side == "LEFT" else "inner"
-    return _joined(left, left_time, versions, matched, how, load_idle_ms)
-
-
-# --- the right side ----------------------------------------------------------------------------
-
-
-def _versions(node: exp.Expression, context: Context) -> _Versions:
-    function = _function_of(node, context)
-    if function is not None:
-        return _function_versions(function, node, context)
-    plain = node.copy()
-    plain.set("as_of", None)
-    relation = context.bind_relation(plain)
-    edge = relation.node.edge
-    times = [index for index, column in enumerate(edge.columns) if column.time == "event"]
-    return _Versions(
-        relation=relation,
-        as_of=node.args["as_of"],
-        key=edge.keys[0] if edge.keys else None,
-        time=times[0] if times else None,
-        name=_name(node),
-    )
-
-
-def _function_versions(
-    function: TemporalFunction, node: exp.Expression, context: Context
-) -> _Versions:
-    call = node.this if isinstance(node, exp.Lateral) else node
-    if len(call.expressions) != 1:
-        raise PlanError(
-            f"`{function.name}` takes exactly one argument, a time attribute", at=span_of(call)
-        )
-    table = exp.Table(this=exp.to_identifier(function.table, quoted=True))
-    alias = node.args.get("alias") or call.args.get("alias")
-    table.set("alias", alias.copy() if alias is not None else None)
-    relation = context.bind_relation(table)
-    names = relation.node.edge.names
-    return _Versions(
-        relation=relation,
-        as_of=call.expressions[0],
-        key=function.primary_key,
-        time=names.index(function.time_attribute),
-        name=function.name,
-    )
-
-
-def _name(node: exp.Expression) -> str:
-    return node.name if isinstance(node, exp.Table) else node.alias or "the right side"
-
-
-# --- times -------------------------------------------------------------------------------------
-
-
-def _left_time(left: Relation, versions: _Versions, context: Context) -> int:
-    bound = context.binder(left.scope).bind(versions.as_of)
-    if isinstance(bound, Ref) and left.node.edge.columns[bound.index].time is not None:
-        return bound.index
-    times = [c.name for c in left.node.edge.columns if c.time is not None]
-    raise PlanError(
-        "FOR SYSTEM_TIME AS OF requires a time attribute of the left side",
-        at=span_of(versions.as_of),
-        notes={"time attributes": ", ".join(times) or "none"},
-        hint=None if times else "declare a WATERMARK on the left table",
-    )
-
-
-def _check_event_time(left: Relation, left_time: int, versions: _Versions, join: exp.Join) -> None:
-    missing = []
+def _check_versions(join: BoundJoin, as_of: AsOf) -> None:
+    versions, missing = as_of.versions, []
     if versions.key is None:
         missing.append("no primary key")
     if versions.time is None:
@@ -157,26 +55,26 @@ def _check_event_time(left: Relation, left_time: int, versions: _Versions, join:
     if missing:
         raise PlanError(
             f"`{versions.name}` is not a versioned table: it has {' and '.join(missing)}",
-            at=span_of(join.this),
+            at=span_of(versions.at),
             hint=(
                 "declare PRIMARY KEY (...) NOT ENFORCED and WATERMARK FOR ts AS ... on the table, "
                 "or create a view with ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1"
             ),
         )
     assert versions.time is not None
-    mine = left.node.edge.columns[left_time].type
-    other = versions.relation.node.edge.columns[versions.time].type
+    mine = join.left.node.edge.columns[as_of.left_time].type
+    other = join.right.node.edge.columns[versions.time].type
     if type(mine) is not type(other):
         raise PlanError(
             "both sides of a temporal join must have the same type of event time",
-            at=span_of(versions.as_of),
+            at=span_of(as_of.time),
             notes={"left": mine.text(), "right": other.text()},
         )
 
 
-def _warn_of_repeated_keys(versions: _Versions, context: Context) -> None:
+def _warn_of_repeated_keys(right: Node, context: Context) -> None:
     """A primary key says that a key comes once, and an append-only source takes no row back."""
-    for node in walk(versions.relation.node):
+    for node in walk(right):
         if not isinstance(node, Scan) or node.edge.changelog is not Changelog.APPEND:
             continue
         if node.table.primary_key is not None:
@@ -188,128 +86,119 @@ def _warn_of_repeated_keys(versions: _Versions, context: Context) -> None:
             )
 
 
-def _load_phase(join: exp.Join, versions: _Versions, context: Context) -> int | None:
-    """How long a stream that is joined by processing time must be silent to have been loaded; None
-    of a temporal table function, which gives what is there."""
-    if _function_of(join.this, context) is not None:
-        return None
-    if context.load_idle_ms is None:
-        raise NotSupported(
-            "a processing-time temporal join with FOR SYSTEM_TIME AS OF is not supported without a "
-            "load phase",
-            at=span_of(versions.as_of),
-            notes={
-                "why": "left rows would not wait for the initial content of the right side, so the "
-                "results would depend on timing (FLINK-19830)"
-            },
-            hint=f"join by event time; or SET '{LOAD_PHASE}' = '10 s': left rows then wait until "
-            "the right side has been silent for this long; or use a temporal table function, "
-            "LATERAL TABLE(f(o.proctime)), which does not wait",
-        )
+# --- by processing time ------------------------------------------------------------------------
+
+
+def applies_by_processing_time(join: BoundJoin) -> bool:
+    return join.as_of is not None and join.as_of.kind == "processing"
+
+
+def plan_by_processing_time(join: BoundJoin, context: Context) -> Relation:
+    """The left rows, each with the version that is there when it arrives. If the right side is a
+    table and no function, left rows wait until it has been loaded."""
+    assert join.as_of is not None
+    how, versions = _how(join), join.as_of.versions
     if versions.key is None:
         raise PlanError(
             f"`{versions.name}` has no key to keep the latest row of",
-            at=span_of(join.this),
+            at=span_of(versions.at),
             hint="declare PRIMARY KEY (...) NOT ENFORCED on the table, or make a view with "
             "ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1",
         )
-    return context.load_idle_ms
+    waits = None if versions.of_function else join.as_of.load_idle_ms
+    return _planned(join, join.as_of, how, None, waits)
 
 
-# --- the condition -----------------------------------------------------------------------------
+# --- both --------------------------------------------------------------------------------------
+
+JoinType = Literal["inner", "left"]
+
+
+def _how(join: BoundJoin) -> JoinType:
+    if join.how == "inner" or join.how == "left":
+        return join.how
+    raise NotSupported(
+        f"{join.how.upper()} temporal joins are not supported",
+        at=span_of(join.at),
+        notes={"why": UNSUPPORTED[join.how]},
+        hint="swap the sides: put the versioned table on the right of a LEFT JOIN",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """The ON clause: pairs of equal keys, and what remains to be tested on the joined row."""
+    """Equal keys, where nulls are equal too, what remains to be tested on the joined row, and
+    which parts of WHERE are met so. Without ON the condition is that of WHERE."""
 
     left: tuple[Expression, ...]
     right: tuple[Expression, ...]
     residual: Expression | None
+    met: tuple[exp.Expression, ...]
 
     @classmethod
-    def of(
-        cls,
-        condition: exp.Expression,
-        left: Relation,
-        versions: _Versions,
-        context: Context,
-        own: bool,
-    ) -> _Condition:
-        """`own` conditions belong to the join; a WHERE above it is tested there anyway."""
-        binder = context.binder(left.scope + versions.relation.scope)
-        width = len(left.node.edge.columns)
-        pairs: list[tuple[Expression, Expression]] = []
-        rest: list[Expression] = []
-        for part in flattened(condition):
-            if not own and not isinstance(part, exp.EQ):
-                continue
-            pair = None
-            if isinstance(part, exp.EQ):
-                pair = key_pair(binder.bind(part.this), binder.bind(part.expression), width, part)
-            if pair is not None:
-                pairs.append(pair)
-            elif own:
-                rest.append(binder.condition(part, "ON"))
-        residual = None
-        if rest:
-            residual = rest[0]
-            for further in rest[1:]:
-                residual = binder.operator("AND", [residual, further], condition)
-        return cls(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs), residual)
-
-    def check_key(self, versions: _Versions, condition: exp.Expression) -> None:
-        assert versions.key is not None
-        names = versions.relation.node.edge.names
-        bare = [e.operand if isinstance(e, Cast) and e.implicit else e for e in self.right]
-        compared = {names[e.index] for e in bare if isinstance(e, Ref)}
-        missing = [name for name in versions.key if name not in compared]
-        if missing:
-            raise PlanError(
-                f"a temporal join must use the whole primary key of `{versions.name}`",
-                at=span_of(condition),
-                notes={"primary key": f"({', '.join(versions.key)})"},
-                hint="add " + " AND ".join(f"... = {versions.name}.{name}" for name in missing),
-            )
+    def of(cls, join: BoundJoin) -> _Condition:
+        pairs = pairs_of(join.on or join.where)
+        rest = [one for one in join.on if one.pair is None]
+        return cls(
+            tuple(mine for mine, _, _ in pairs),
+            tuple(theirs for _, theirs, _ in pairs),
+            reduce(partial(_both, join.at), [one.bound for one in rest]) if rest else None,
+            () if join.on else tuple(one.written for one in join.where if one.pair is not None),
+        )
 
 
-# --- the join ----------------------------------------------------------------------------------
+def _both(at: exp.Expression, one: Expression, other: Expression) -> Expression:
+    return apply(BUILT_IN["AND"], [one, other], at)
 
 
-def _joined(
-    left: Relation,
-    left_time: int,
-    versions: _Versions,
-    matched: _Condition,
-    how: JoinType,
-    load_idle_ms: int | None,
+def _matched(join: BoundJoin, as_of: AsOf) -> _Condition:
+    """The condition, which must compare the whole primary key."""
+    conjuncts = join.on or join.where
+    if not conjuncts:
+        raise PlanError("a temporal join requires a condition on the key", at=span_of(join.at))
+    matched, versions = _Condition.of(join), as_of.versions
+    names = join.right.node.edge.names
+    bare = [e.operand if isinstance(e, Cast) and e.implicit else e for e in matched.right]
+    compared = {names[e.index] for e in bare if isinstance(e, Ref)}
+    missing = [name for name in versions.key or () if name not in compared]
+    if missing:
+        raise PlanError(
+            f"a temporal join must use the whole primary key of `{versions.name}`",
+            at=_together(conjuncts),
+            notes={"primary key": f"({', '.join(versions.key or ())})"},
+            hint="add " + " AND ".join(f"... = {versions.name}.{name}" for name in missing),
+        )
+    return matched
+
+
+def _together(conjuncts: tuple[Conjunct, ...]) -> Span | None:
+    """From the first to the last."""
+    first, last = span_of(conjuncts[0].written), span_of(conjuncts[-1].written)
+    return first | last if first is not None and last is not None else first
+
+
+def _planned(
+    join: BoundJoin, as_of: AsOf, how: JoinType, right_time: int | None, load_idle_ms: int | None
 ) -> Relation:
-    right = versions.relation
-    left_node, left_keys = with_keys(left.node, matched.left)
-    right_node, right_keys = with_keys(right.node, matched.right)
-    kept = [*range(len(left.node.edge.columns))]
-    offset = len(left_node.edge.columns)
-    kept += [offset + index for index in range(len(right.node.edge.columns))]
-    padded = how == "left"
-    joined: Node = TemporalJoin(
-        left=left_node,
-        right=right_node,
-        left_keys=left_keys,
-        right_keys=right_keys,
-        nulls_equal=(True,) * len(left_keys),  # as in Flink, though ON says `=`
+    matched = _matched(join, as_of)
+    left, right = join.left, join.right
+    sides = JoinSides.of(left.node, right.node, (matched.left, matched.right), (), how)
+    joined = TemporalJoin(
+        left=sides.left,
+        right=sides.right,
+        left_keys=sides.left_keys,
+        right_keys=sides.right_keys,
+        nulls_equal=(True,) * len(sides.left_keys),  # as in Flink, though ON says `=`
         how=how,
-        left_time=left_time,
-        right_time=versions.time,
+        left_time=as_of.left_time,
+        right_time=right_time,
         retractions_overwrite=_retractions_overwrite(right.node),
         load_idle_ms=load_idle_ms,
     )
-    edge = joined.edge
-    scope = Scope.of(edge)
-    names = [edge.names[index] for index in kept]
-    joined = project(joined, [scope.ref(index) for index in kept], names)
+    padded, rows = how == "left", sides.finished(joined)
     if matched.residual is not None:
-        joined = _tested(joined, matched.residual, len(left.node.edge.columns), padded)
-    return Relation(joined, left.scope + nullable_scope(right.scope, padded))
+        rows = _tested(rows, matched.residual, len(left.node.edge.columns), padded)
+    return Relation(rows, left.scope + nullable_scope(right.scope, padded), matched.met)
 
 
 def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Node:

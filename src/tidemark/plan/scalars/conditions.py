@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+
 from sqlglot import exp
 
 
@@ -12,3 +15,15 @@ def flattened(condition: exp.Expression) -> list[exp.Expression]:
     if isinstance(condition, exp.And):
         return [*flattened(condition.this), *flattened(condition.expression)]
     return [condition]
+
+
+def without(condition: exp.Expression, met: Sequence[exp.Expression]) -> exp.Expression | None:
+    """What is left of a condition if some of its parts need no test; None if nothing is."""
+    if not met:
+        return condition
+    rest = [part for part in flattened(condition) if not any(part is one for one in met)]
+    return reduce(_and, [part.copy() for part in rest]) if rest else None
+
+
+def _and(one: exp.Expression, other: exp.Expression) -> exp.Expression:
+    return exp.And(this=one, expression=other)

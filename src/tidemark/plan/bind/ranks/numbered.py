@@ -104,11 +104,10 @@ def find(select: exp.Select, catalogs: Catalogs) -> Numbered | None:
 def bound(numbered: Numbered, context: Context) -> BoundRank:
     """The ranking with all that it names resolved."""
     inner, window = numbered.inner, numbered.window
-    relation = bind_from(inner, context)
+    relation, where = bind_from(inner, context)
     binder = context.binder(relation.scope)
-    where = inner.args.get("where")
     if where is not None:
-        condition = binder.condition(where.this, "WHERE")
+        condition = binder.condition(where, "WHERE")
         relation = Relation(Filter(relation.node, condition), relation.scope)
     keys = binder.bind_all(window.args.get("partition_by") or ())
     order = window.args.get("order")

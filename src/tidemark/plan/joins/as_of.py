@@ -1,0 +1,105 @@
+"""The right side of a join, and the time that `FOR SYSTEM_TIME AS OF` or a temporal table function
+asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from tidemark.catalog.tables import TemporalFunction
+from tidemark.dialect import nodes, span_of
+from tidemark.errors import PlanError
+from tidemark.plan.context import Context
+from tidemark.plan.expressions import Ref
+from tidemark.plan.nodes import TimeAttribute
+from tidemark.plan.relation import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """That each left row is to meet the version of its own time."""
+
+    time: exp.Expression  # as it is written
+    left_time: int  # the column of the left side that it means
+    kind: TimeAttribute
+    versions: Versions
+    load_idle_ms: int | None  # how long the right side must be silent to have been loaded
+
+    @classmethod
+    def of(cls, left: Relation, time: exp.Expression, versions: Versions, context: Context) -> AsOf:
+        bound, columns = context.binder(left.scope).bind(time), left.node.edge.columns
+        kind = columns[bound.index].time if isinstance(bound, Ref) else None
+        if not isinstance(bound, Ref) or kind is None:
+            raise _not_a_time_attribute(left, time)
+        return cls(time, bound.index, kind, versions, context.load_idle_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What the rows of the right side are versions of: which columns say which version of what a
+    row is. A table that lacks one of them is not versioned."""
+
+    name: str
+    at: exp.Expression
+    key: tuple[str, ...] | None
+    time: int | None
+    of_function: bool = False  # a function gives what is there, and waits for nothing
+
+
+def right_side(
+    left: Relation, node: exp.Expression, context: Context
+) -> tuple[Relation, AsOf | None]:
+    """The rows on the right of a join, and the time that is asked for, if one is."""
+    function = _function_of(node, context)
+    if function is not None:
+        return _call(left, function, node, context)
+    time = node.args.get("as_of")
+    if time is None:
+        return context.bind_relation(node), None
+    plain = node.copy()
+    plain.set("as_of", None)
+    relation = context.bind_relation(plain)
+    edge = relation.node.edge
+    times = [index for index, column in enumerate(edge.columns) if column.time == "event"]
+    name = node.name if isinstance(node, exp.Table) else node.alias or "the right side"
+    key = edge.keys[0] if edge.keys else None
+    versions = Versions(name, node, key, times[0] if times else None)
+    return relation, AsOf.of(left, time, versions, context)
+
+
+# --- temporal table functions ------------------------------------------------------------------
+
+
+def _function_of(node: exp.Expression, context: Context) -> TemporalFunction | None:
+    call = node.this if isinstance(node, exp.Lateral) else node
+    if not isinstance(call, nodes.TableFunction):
+        return None
+    return context.catalogs.temporal_functions.get(call.name.lower())
+
+
+def _call(
+    left: Relation, function: TemporalFunction, node: exp.Expression, context: Context
+) -> tuple[Relation, AsOf]:
+    call = node.this if isinstance(node, exp.Lateral) else node
+    if len(call.expressions) != 1:
+        raise PlanError(
+            f"`{function.name}` takes exactly one argument, a time attribute", at=span_of(call)
+        )
+    table = exp.Table(this=exp.to_identifier(function.table, quoted=True))
+    alias = node.args.get("alias") or call.args.get("alias")
+    table.set("alias", alias.copy() if alias is not None else None)
+    relation = context.bind_relation(table)
+    time = relation.node.edge.names.index(function.time_attribute)
+    versions = Versions(function.name, node, function.primary_key, time, of_function=True)
+    return relation, AsOf.of(left, call.expressions[0], versions, context)
+
+
+def _not_a_time_attribute(left: Relation, time: exp.Expression) -> PlanError:
+    times = [column.name for column in left.node.edge.columns if column.time is not None]
+    return PlanError(
+        "FOR SYSTEM_TIME AS OF requires a time attribute of the left side",
+        at=span_of(time),
+        notes={"time attributes": ", ".join(times) or "none"},
+        hint=None if times else "declare a WATERMARK on the left table",
+    )
