@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import pytest
 
-from tidemark.plan.kept_state import _MEANINGS
-from tidemark.plan.nodes import AssignWindows
-from tidemark.plan.nodes.families import Stateful
+from tidemark.plan.nodes import walk
+from tidemark.plan.nodes.base import Node
 from tidemark.plan.operator_ids import operators
 from tidemark.session.workspace import Workspace
 
@@ -44,9 +43,18 @@ def test_an_operator_keeps_its_id_when_one_of_another_kind_comes_below_it() -> N
     assert joined == ["regular-join-1", "group-aggregate-1"]
 
 
-def test_every_operator_that_keeps_state_says_what_its_state_means() -> None:
-    def concrete(family: type[Any]) -> set[type[Any]]:
-        below = [concrete(part) for part in family.__subclasses__()]
-        return set().union(*below) if below else {family}
+def test_a_node_must_say_what_its_state_means() -> None:
+    assert "state" in Node.__abstractmethods__
 
-    assert {*concrete(Stateful), AssignWindows} <= _MEANINGS.keys()
+
+@pytest.mark.parametrize(
+    ("windows", "kept"), [("TUMBLE(TABLE a", []), ("SESSION(TABLE a", ["session-window-1"])]
+)
+def test_nodes_that_are_operators_have_state_and_no_others(windows: str, kept: list[str]) -> None:
+    query = f"SELECT k FROM TABLE({windows}, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    plan = Workspace().plan_script(TABLES + query)[-1].plan
+    assert plan is not None
+    [root] = plan.roots
+
+    assert [id_ for id_, node in operators(root) if node.state is not None] == kept
+    assert all((node.state is None) == (node.needs is None) for node in walk(root))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tidemark.checkpoints.contract import Contract, SourceTable
 from tidemark.plan.kept_state import KeptWith, kept_state
 from tidemark.plan.nodes import AssignWatermark, Node, Scan, Values, inputs, is_stateful
-from tidemark.plan.origins import plain
+from tidemark.plan.nodes.state import plain
 
 # Of a table's options those that say where its rows are.
 _PLACES = ("path",)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tidemark.catalog.tables import UserFunction
+from tidemark.plan.nodes.state import plain
 from tidemark.types import DataType
 
 
@@ -22,6 +24,16 @@ class AggregateCall:
     filter: int | None = None
     separator: str | None = None
     user: UserFunction | None = None
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The columns that it reads."""
+        return self.arguments if self.filter is None else (*self.arguments, self.filter)
+
+    def meaning(self, origin: Callable[[int], Any]) -> dict[str, Any]:
+        """The call as plain values; `origin` says what a column is."""
+        only = None if self.filter is None else origin(self.filter)
+        return {**plain(self), "arguments": [*map(origin, self.arguments)], "filter": only}
 
     def words(self, names: Sequence[str]) -> str:
         """The call in readable form.

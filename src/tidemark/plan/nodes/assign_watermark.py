@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes.base import Description, Narrowed
@@ -30,6 +31,9 @@ class AssignWatermark(Unary, Stateless):
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         return whole(self)
+
+    def origin(self, place: int) -> Any:
+        return self.input.origin(place)
 
     def _description(self) -> Description:
         details = (f"rowtime=[{self.column}]", f"watermark=[{words(self.expression)}]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tidemark.kernels.windows.spec import Assigner, Session
 from tidemark.plan import window_words
@@ -13,7 +14,9 @@ from tidemark.plan.nodes.families import ON_STATE, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import exactly, whole
 from tidemark.plan.nodes.needs import Needs, Port, tick_of
+from tidemark.plan.nodes.state import State, by_name, plain
 from tidemark.plan.nodes.window_columns import Windowing, window_columns
+from tidemark.types import TimestampLtz
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,10 @@ class AssignWindows(Unary, Windowing):
         assigned = replace(self, input=below.node, time=time, keys=keys)
         return Narrowed(assigned, (*below.kept, *range(width, width + 3)))
 
+    def origin(self, place: int) -> Any:
+        of_input = place < len(self.input.edge.columns)
+        return self.input.origin(place) if of_input else super().origin(place)
+
     def _description(self) -> Description:
         names = self.input.edge.names
         details = [f"window=[{window_words.window(self.assigner)}]", f"time=[{names[self.time]}]"]
@@ -72,6 +79,20 @@ class AssignWindows(Unary, Windowing):
         port = Port(self.keys, time, stamps=True, by_clock=self.by_clock)
         tick_ms = tick_of(self.assigner) if self.by_clock else None
         return Needs("session-window", (port,), delay_ms(self.input), tick_ms)
+
+    @property
+    def state(self) -> State | None:
+        if not self.keeps_rows:
+            return None
+        below = self.input
+        meaning = {
+            "keys": below.origins(self.keys),
+            "windows": plain(self.assigner),
+            "time": "processing" if self.by_clock else below.origin(self.time),
+            "changes": below.edge.changelog.value,
+        }
+        zoned = isinstance(self.edge.columns[-1].type, TimestampLtz)
+        return State(meaning, (by_name(below.edge),), zoned)
 
     @property
     def why_rows_change(self) -> None:

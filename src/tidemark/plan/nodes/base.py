@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from tidemark.kernels.windows.spec import Assigner
 from tidemark.plan.expressions import Expression, over
 from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.needs import Needs
+from tidemark.plan.nodes.state import State
 
 
 class Node(ABC):
@@ -66,6 +68,22 @@ class Node(ABC):
     @property
     def is_stateful(self) -> bool:
         return self.needs is not None
+
+    @property
+    @abstractmethod
+    def state(self) -> State | None:
+        """What must be the same for a checkpoint's state to fit; None if it remembers nothing."""
+
+    def origin(self, place: int) -> Any:
+        """The name of a column, traced to the table or operator that provides it; for a computed
+        column, the expression. As plain values.
+
+        Names are not enough: two computed keys may have the same name, and a column may be renamed.
+        """
+        return self.edge.names[place]
+
+    def origins(self, places: Sequence[int]) -> list[Any]:
+        return [self.origin(place) for place in places]
 
     @property
     @abstractmethod

@@ -17,7 +17,8 @@ from tidemark.plan.nodes.lateness import late_sides
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.project import project
-from tidemark.plan.nodes.window_columns import BOUND
+from tidemark.plan.nodes.state import State, by_name
+from tidemark.plan.nodes.window_columns import BOUND, windows_meaning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,21 @@ class CoGroup(TwoSided):
         left = Port(self.left_keys, self.left_time, window=self.left_window)
         right = Port(self.right_keys, self.right_time, window=self.right_window)
         return self.sides("co-group", left, right)
+
+    @property
+    def state(self) -> State:
+        left, right = self.left, self.right
+        meaning = {
+            "keys": [left.origins(self.left_keys), right.origins(self.right_keys)],
+            "times": [left.origin(self.left_time), right.origin(self.right_time)],
+            "windows": [
+                None if window is None else windows_meaning(side.edge, window)
+                for side, window in ((left, self.left_window), (right, self.right_window))
+            ],
+            "gap in milliseconds": self.gap_ms,
+        }
+        zoned = isinstance(self.time_type, t.TimestampLtz)
+        return State(meaning, (by_name(left.edge), by_name(right.edge)), zoned)
 
     @property
     def why_rows_change(self) -> None:

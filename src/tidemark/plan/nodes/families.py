@@ -11,6 +11,7 @@ from typing import Self
 
 from tidemark.plan.nodes.base import LateInput, Node, Reason
 from tidemark.plan.nodes.needs import Needs
+from tidemark.plan.nodes.state import State
 
 ON_STATE = "stateful operator, one kernel per key bucket"
 
@@ -58,6 +59,10 @@ class Stateless(Node):
         return None
 
     @property
+    def state(self) -> None:
+        return None
+
+    @property
     def why_rows_change(self) -> Reason | None:
         return None
 
@@ -79,6 +84,11 @@ class Stateful(Node):
     @abstractmethod
     def needs(self) -> Needs:
         """What it requires of its inputs."""
+
+    @property
+    @abstractmethod
+    def state(self) -> State:
+        """What must be the same for a checkpoint's state to fit."""
 
     @property
     def is_ordered(self) -> bool:

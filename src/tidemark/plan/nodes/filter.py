@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tidemark.plan.expressions import Expression, references
 from tidemark.plan.nodes.base import Description, Narrowed
@@ -36,6 +37,9 @@ class Filter(Unary, Stateless):
         below = self.input.narrowed(sorted(needed))
         condition = below.moved(self.condition)
         return Narrowed(Filter(below.node, condition, below.places(self.not_null)), below.kept)
+
+    def origin(self, place: int) -> Any:
+        return self.input.origin(place)
 
     def _description(self) -> Description:
         return Description("Filter", (f"where=[{words(self.condition)}]",), "filter")

@@ -12,6 +12,7 @@ from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
+from tidemark.plan.nodes.state import State, by_place
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,18 @@ class GroupAggregate(Unary, Stateful):
     def needs(self) -> Needs:
         port = Port(self.keys, stamps=True)
         return Needs("group-aggregate", (port,), delay_ms(self.input))
+
+    @property
+    def state(self) -> State:
+        below = self.input
+        meaning = {
+            "keys": below.origins(self.keys),
+            "functions": [call.meaning(below.origin) for call in self.calls],
+            "at end": self.at_end,
+            "changes": below.edge.changelog.value,
+        }
+        used = {*self.keys, *(place for call in self.calls for place in call.used)}
+        return State(meaning, (by_place(below.edge, used),))
 
     @property
     def why_rows_change(self) -> Reason:

@@ -12,6 +12,7 @@ from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.lateness import late_sides
 from tidemark.plan.nodes.needs import USUAL_TICK_MS, Needs, Port
+from tidemark.plan.nodes.state import State, by_name, plain
 from tidemark.plan.words import words
 
 
@@ -70,6 +71,21 @@ class IntervalJoin(Join):
         # The stream API's form reports late rows with all their columns.
         shown = None if self.drops_late else self.shown
         return self.sides("interval-join", left, right, tick_ms, shown)
+
+    @property
+    def state(self) -> State:
+        left, right = self.left, self.right
+        meaning = {
+            **self.meaning,
+            "time": "processing" if self.by_clock else "event",
+            "times": [left.origin(self.left_time), right.origin(self.right_time)],
+            "bounds in milliseconds": [self.lower_ms, self.upper_ms],
+            "condition": plain(self.condition),
+            "drops late rows": self.drops_late,
+        }
+        if self.by_clock or self.drops_late:
+            return State(meaning, (by_name(left.edge), by_name(right.edge)))
+        return State(meaning, self.rows_without_times(self.left_time, self.right_time))
 
     @property
     def why_rows_change(self) -> None:

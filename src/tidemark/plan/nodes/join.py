@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.expressions import Expression, over, references
@@ -14,6 +14,7 @@ from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import Picking, Stateful
 from tidemark.plan.nodes.narrowing import exactly
 from tidemark.plan.nodes.needs import Needs, Port
+from tidemark.plan.nodes.state import Rows, by_name
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 
@@ -128,6 +129,29 @@ class Join(TwoSided, Picking):
         keys = (*self.left_keys, *(width + key for key in self.right_keys))
         tested = references(self.condition) if self.condition is not None else ()
         return frozenset((*self.output, *keys, *tested))
+
+    # --- what is kept -------------------------------------------------------------------------
+
+    @property
+    def meaning(self) -> dict[str, Any]:
+        """What must be the same of every join for its state to fit."""
+        left, right = self.left, self.right
+        return {
+            "join": self.how,
+            "nulls equal": self.nulls_equal,
+            "keys": [left.origins(self.left_keys), right.origins(self.right_keys)],
+            "held back in milliseconds": max(delay_ms(left), delay_ms(right)),
+        }
+
+    def rows_without_times(self, left_time: int, right_time: int) -> tuple[Rows, Rows]:
+        """The columns of both sides but for a time that nobody sees: it is kept as a number."""
+        shown, width = self.shown, len(self.left.edge.columns)
+
+        def side(edge: Edge, time: int, first: int) -> Rows:
+            seen = shown is None or first + time in shown
+            return by_name(edge, () if seen else {edge.names[time]})
+
+        return side(self.left.edge, left_time, 0), side(self.right.edge, right_time, width)
 
     # --- with fewer columns -------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Stateful
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
+from tidemark.plan.nodes.state import State, by_name, plain
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,22 @@ class LateRows(Stateful):
             *keys, time = range(len(other.edge.columns))
             return Port(tuple(keys), time)
         return Port((), 0)
+
+    @property
+    def state(self) -> State:
+        below = self.input
+        meaning = {
+            "operator": self.operator,
+            "keys": below.origins(self.keys),
+            "windows": plain(self.assigner),
+            "given by columns": self.given,
+            "time": below.origin(self.time),
+            "allowed lateness in milliseconds": self.lateness_ms,
+            "held back in milliseconds": self.held_back_ms,
+            "shares sessions": self.shares_sessions,
+            "inputs": 1 + len(self.beside),
+        }
+        return State(meaning, (by_name(below.edge),))
 
     @property
     def why_rows_change(self) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tidemark.plan.expressions import Call, Case, Expression, Ref, references
 from tidemark.plan.nodes.base import Description, Narrowed, Node
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
 from tidemark.plan.nodes.families import Stateless, Unary
+from tidemark.plan.nodes.state import plain
 from tidemark.plan.scalars.fusion import fused
 from tidemark.plan.words import words
 
@@ -33,6 +35,9 @@ class Project(Unary, Stateless):
         moved = tuple(below.moved(expression) for expression in expressions)
         names = tuple(self.names[place] for place in wanted)
         return Narrowed(Project(below.node, moved, names), tuple(wanted))
+
+    def origin(self, place: int) -> Any:
+        return plain(self.expressions[place], self.input.origin)
 
     def _description(self) -> Description:
         items = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes.base import Description, Narrowed
@@ -29,6 +30,10 @@ class Unnest(Unary, Stateless):
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         return whole(self)
+
+    def origin(self, place: int) -> Any:
+        of_input = place < len(self.input.edge.columns)
+        return self.input.origin(place) if of_input else super().origin(place)
 
     def _description(self) -> Description:
         details = [f"collection=[{words(self.collection)}]"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.catalog.tables import Changelog
-from tidemark.kernels.windows.spec import Assigner, CountSliding, Emit, Session
+from tidemark.kernels.windows.spec import Assigner, CountSliding, Emit, Firing, Session
 from tidemark.plan import window_words
 from tidemark.plan.nodes.aggregate_call import AggregateCall
 from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason, delay_ms
@@ -15,8 +15,10 @@ from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port, tick_of, within_reason
+from tidemark.plan.nodes.state import State, by_place, plain
 from tidemark.plan.nodes.unnest import Unnest
 from tidemark.plan.nodes.window_columns import Windowing
+from tidemark.types import TimestampLtz
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,25 @@ class WindowAggregate(Unary, Stateful, Windowing):
         return Needs("window-aggregate", (port,), delay_ms(self.input), tick_ms)
 
     @property
+    def state(self) -> State:
+        below = self.input
+        event_time = "event" if self.time is None else below.origin(self.time)
+        meaning = {
+            "keys": below.origins(self.keys),
+            "windows": plain(self.assigner),
+            "given by columns": self.given,
+            "time": "processing" if self.by_clock else event_time,
+            "functions": [call.meaning(below.origin) for call in self.calls],
+            "early results": _firing(self.emit.early),
+            "late results": _firing(self.emit.late),
+            "allowed lateness in milliseconds": self.lateness_ms,
+            "changes": below.edge.changelog.value,
+        }
+        used = {*self.keys, *(place for call in self.calls for place in call.used)}
+        zoned = isinstance(self.bounds[2].type, TimestampLtz)
+        return State(meaning, (by_place(below.edge, used),), zoned)
+
+    @property
     def why_rows_change(self) -> Reason:
         return Reason(
             "EMIT or 'table.exec.emit.*' makes windows emit early or late results", "remove EMIT"
@@ -130,3 +151,10 @@ class WindowAggregate(Unary, Stateful, Windowing):
     def opens_grouping_sets(self) -> bool:
         """Whether its input has each row once for each grouping set."""
         return isinstance(self.input, Unnest) and self.input.edge.names[-1] == "$set"
+
+
+def _firing(firing: Firing | None) -> str | None:
+    """What makes windows emit besides their end; how often by the clock may change."""
+    if firing is None:
+        return None
+    return "at each row" if firing.each_row else "by the clock"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from typing import Any
 
 from tidemark import types as t
 from tidemark.kernels.windows.spec import Assigner
 from tidemark.plan.nodes.base import Node, walk
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute, WindowColumn
+from tidemark.plan.nodes.state import plain
 
 BOUND = t.Timestamp(3, nullable=False)
 
@@ -35,6 +37,12 @@ def window_columns(
         Column("window_end", BOUND, window=WindowColumn("end", assigner, last)),
         Column("window_time", last, attribute, WindowColumn("time", assigner, last)),
     )
+
+
+def windows_meaning(edge: Edge, bounds: tuple[int, int]) -> Any:
+    """The windows that rows are in, as plain values: the columns `bounds` are start and end."""
+    window = edge.columns[bounds[0]].window
+    return list(bounds) if window is None else plain(window.assigner)
 
 
 def is_by_clock(node: Node) -> bool:

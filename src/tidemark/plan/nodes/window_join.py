@@ -13,8 +13,10 @@ from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.lateness import late_sides
 from tidemark.plan.nodes.needs import Needs, Port
+from tidemark.plan.nodes.state import State, by_name, plain
+from tidemark.plan.nodes.window_columns import windows_meaning
 from tidemark.plan.words import words
-from tidemark.types import DataType
+from tidemark.types import DataType, TimestampLtz
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,20 @@ class WindowJoin(Join):
         left = Port(self.left_keys, window=self.left_window)
         right = Port(self.right_keys, window=self.right_window)
         return self.sides("window-join", left, right)
+
+    @property
+    def state(self) -> State:
+        left, right = self.left.edge, self.right.edge
+        meaning = {
+            **self.meaning,
+            "windows": [
+                windows_meaning(left, self.left_window),
+                windows_meaning(right, self.right_window),
+            ],
+            "condition": plain(self.condition),
+        }
+        zoned = isinstance(self.time_type, TimestampLtz)
+        return State(meaning, (by_name(left), by_name(right)), zoned)
 
     @property
     def why_rows_change(self) -> None:

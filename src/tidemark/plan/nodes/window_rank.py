@@ -12,6 +12,7 @@ from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.lateness import operator_words, window_of
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
+from tidemark.plan.nodes.state import State, by_name, plain
 
 RANK = "$rank"
 
@@ -68,6 +69,19 @@ class WindowRank(Unary, Stateful):
     def needs(self) -> Needs:
         port = Port(self.keys, stamps=True)
         return Needs("window-rank", (port,), delay_ms(self.input))
+
+    @property
+    def state(self) -> State:
+        below = self.input
+        meaning = {
+            "keys": below.origins(self.keys),
+            "bounds": self.bounds,
+            "order": [{**plain(by), "column": below.origin(by.column)} for by in self.order],
+            "ranks": [self.low, self.high],
+            "newest first": self.newest_first,
+        }
+        zoned = isinstance(self.time_type, t.TimestampLtz)
+        return State(meaning, (by_name(below.edge),), zoned)
 
     @property
     def why_rows_change(self) -> None:
