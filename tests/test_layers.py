@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "tidemark"
 ORDER = (
     ("redaction",),
     ("errors", "durations"),
+    ("unsupported",),
     ("kernels", "types"),
     ("functions",),
     ("dialect",),

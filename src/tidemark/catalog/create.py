@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidemark import functions
+from tidemark.catalog import unsupported
 from tidemark.catalog.catalogs import Catalog, Catalogs, Database
 from tidemark.catalog.checks import check_columns
 from tidemark.catalog.like import derive
 from tidemark.catalog.tables import Relation, Table, UserFunction, View
+from tidemark.catalog.unsupported import CATALOG_TYPE
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, NotSupported, OptionError, Source, did_you_mean
+from tidemark.errors import CatalogError, OptionError, Source, did_you_mean
 from tidemark.functions import aggregates
 
 # Called before a table or view is added: raises if it is not valid.
@@ -19,12 +21,7 @@ Check = Callable[[Relation], None]
 
 def create_table(statement: s.CreateTable, catalogs: Catalogs, source: Source, check: Check) -> str:
     if statement.query is not None:
-        raise NotSupported(
-            "CREATE TABLE ... AS SELECT is not supported yet",
-            at=statement.span,
-            notes={"why": "one statement cannot both create a table and start a job"},
-            hint="use CREATE TABLE with the columns, then INSERT INTO",
-        )
+        raise unsupported.CREATE_AS_SELECT.error(statement.span)
     if not _may_create(statement, catalogs):
         return f"table `{statement.name}` already exists"
     table = Table(
@@ -103,11 +100,7 @@ def is_built_in(name: str) -> bool:
 def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
     name = statement.name.parts[-1]
     if statement.language.upper() != "PYTHON":
-        raise NotSupported(
-            f"LANGUAGE {statement.language.upper()} is not supported",
-            at=statement.span,
-            hint="use CREATE FUNCTION f AS 'module.function' LANGUAGE PYTHON",
-        )
+        raise unsupported.LANGUAGE.error(statement.span, statement.language.upper())
     if is_built_in(name) or name.upper() in functions.NOT_YET:
         raise CatalogError(
             f"`{name}` is a built-in function and cannot be replaced",
@@ -143,7 +136,6 @@ def create_database(statement: s.CreateDatabase, catalogs: Catalogs) -> str:
     return f"database `{name}` created"
 
 
-CATALOG_TYPE = "generic_in_memory"
 _DEFAULT_DATABASE = "default-database"
 
 
@@ -166,7 +158,7 @@ def _catalog_options(statement: s.CreateCatalog) -> dict[str, str]:
     if kind is None:
         raise OptionError("option 'type' of the catalog is missing", at=statement.span, hint=hint)
     if kind.value != CATALOG_TYPE:
-        raise NotSupported(f"catalog type '{kind.value}' is not supported", at=kind.span, hint=hint)
+        raise unsupported.CATALOG.error(kind.span, kind.value)
     known = ("type", _DEFAULT_DATABASE)
     for option in statement.options:
         if option.key not in known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark.dialect import statements as s
+from tidemark.dialect import unsupported
 from tidemark.dialect.ddl import DdlParser
 
 
@@ -12,8 +13,8 @@ class AlterParser(DdlParser):
     def alter(self) -> s.Statement:
         start = self.here
         self.expect("ALTER")
-        if self.at("MODEL", "CONNECTION", "MATERIALIZED", "FUNCTION"):
-            self.refuse(f"ALTER {self.key}", hint="drop it and create it again")
+        if self.at(*unsupported.ALTER.each):
+            self.refuse(unsupported.ALTER, self.key)
         kind = self.object_kind()
         if_exists = self.take("IF", "EXISTS")
         name = self.qualified_name(f"a {kind.lower()} name")
@@ -28,7 +29,7 @@ class AlterParser(DdlParser):
 
     def _actions(self, kind: str) -> list[s.AlterAction]:
         if self.at("COMMENT"):
-            self.refuse(f"ALTER {kind} COMMENT")
+            self.refuse(unsupported.ALTER_COMMENT, kind)
         verb = self.expect_any("RENAME", "SET", "RESET", "ADD", "MODIFY", "DROP")
         if kind != "TABLE" and verb not in ("SET", "RESET"):
             self.here -= 1
@@ -61,14 +62,14 @@ class AlterParser(DdlParser):
             self.name("a constraint name")
             return [s.SetPrimaryKey(None)]
         if self.at("PARTITION", "DISTRIBUTION"):
-            self.refuse(f"DROP {self.key}")
+            self.refuse(unsupported.ALTER_PARTITION, f"DROP {self.key}")
         if self.at("("):
             return [s.DropColumns(self._plain_columns())]
         return [s.DropColumns((self.name("a column name"),))]
 
     def _add_or_modify(self, verb: str) -> list[s.AlterAction]:
         if self.at("PARTITION", "DISTRIBUTION"):
-            self.refuse(f"{verb} {self.key}")
+            self.refuse(unsupported.ALTER_PARTITION, f"{verb} {self.key}")
         add = verb == "ADD"
         if self.at("COLUMN"):
             self.fail(f"{verb} is not followed by COLUMN", hint=f"write {verb} name type")

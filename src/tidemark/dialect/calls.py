@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from tidemark.dialect import nodes
+from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.cursor import NAME
 from tidemark.dialect.expressions import identifier
 from tidemark.dialect.json_calls import JsonParser
@@ -78,7 +78,7 @@ class CallParser(JsonParser):
         """An expression or a DESCRIPTOR."""
         start = self.here
         if self.at("DEFAULT") and self.peek() in (")", ","):
-            self.refuse("the DEFAULT argument", hint="leave the argument out")
+            self.refuse(unsupported.DEFAULT_ARGUMENT)
         if self.sees("DESCRIPTOR", "("):
             self.here += 2
             columns = self.enclosed(self._identifier)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark.dialect import statements as s
+from tidemark.dialect import unsupported
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.literals import string_of
 from tidemark.dialect.queries import QueryParser
@@ -102,8 +103,8 @@ class ColumnParser(QueryParser):
 
     def _column_key(self) -> bool:
         """`PRIMARY KEY NOT ENFORCED` after a column."""
-        if self.at("UNIQUE", "CHECK", "REFERENCES", "DEFAULT"):
-            self.refuse(f"{self.key} on a column")
+        if self.at(*unsupported.ON_COLUMN.each):
+            self.refuse(unsupported.ON_COLUMN, self.key)
         if self.take("CONSTRAINT"):
             self.name("a constraint name")
             if not self.sees("PRIMARY", "KEY"):
@@ -151,8 +152,8 @@ class ColumnParser(QueryParser):
 
     def _primary_key(self, start: int) -> s.PrimaryKey:
         constraint = self.name("a constraint name") if self.take("CONSTRAINT") else None
-        if self.at("UNIQUE", "FOREIGN", "CHECK"):
-            self.refuse(f"a {self.key} constraint")
+        if self.at(*unsupported.CONSTRAINT.each):
+            self.refuse(unsupported.CONSTRAINT, self.key)
         self.expect("PRIMARY", "KEY")
         columns = self._plain_columns()
         self._not_enforced(start)

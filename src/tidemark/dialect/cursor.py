@@ -12,7 +12,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from tidemark.dialect.keywords import RESERVED
 from tidemark.dialect.spans import mark
 from tidemark.dialect.tokens import scan
-from tidemark.errors import NotSupported, ParseError, Source, Span
+from tidemark.errors import ParseError, Source, Span
+from tidemark.unsupported import Unsupported
 
 # Deeper expressions are rejected, so that code that walks a tree does not overflow the stack.
 MAX_DEPTH = 100
@@ -181,12 +182,10 @@ class Cursor:
     def fail_expecting(self, what: str, hint: str | None = None) -> NoReturn:
         self.fail(f"expected {what}, found {self.found()}", hint=hint or self._hint(what))
 
-    def refuse(
-        self, feature: str, *, start: int | None = None, hint: str | None = None
-    ) -> NoReturn:
+    def refuse(self, feature: Unsupported, word: str = "", *, start: int | None = None) -> NoReturn:
         """Reject a known feature that is not supported; the span runs from token `start`."""
         at = self.span_here() if start is None else self.span_from(start)
-        raise NotSupported(f"{feature} is not supported", at=at, source=self.source, hint=hint)
+        raise feature.error(at, word, source=self.source)
 
     def found(self) -> str:
         key = self.key

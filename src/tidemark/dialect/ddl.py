@@ -6,17 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tidemark.dialect import statements as s
+from tidemark.dialect import unsupported
 from tidemark.dialect.columns import ColumnParser
 from tidemark.dialect.literals import string_of
 
 # Objects that Flink can create and Tidemark cannot, with an alternative.
-_UNSUPPORTED_OBJECTS = {
-    "MODEL": None,
-    "CONNECTION": None,
-    "MATERIALIZED": "use CREATE TABLE and INSERT INTO, or CREATE VIEW",
-    "MODULE": None,
-    "PROCEDURE": None,
-}
 
 
 @dataclass
@@ -40,11 +34,11 @@ class DdlParser(ColumnParser):
         temporary = self.take("TEMPORARY")
         system = self.take("SYSTEM")
         kind = self.key
-        if kind in _UNSUPPORTED_OBJECTS:
+        if kind in unsupported.DROP.each:
             self.here += 1
             self.take("TABLE")
             name = "MATERIALIZED TABLE" if kind == "MATERIALIZED" else kind
-            self.refuse(f"CREATE {name}", start=start, hint=_UNSUPPORTED_OBJECTS[kind])
+            self.refuse(unsupported.CREATE, name, start=start)
         read = self._CREATES.get(kind)
         if read is None:
             self.fail_expecting("`TABLE`, `VIEW`, `FUNCTION`, `DATABASE` or `CATALOG`")
@@ -62,7 +56,7 @@ class DdlParser(ColumnParser):
         body = self._table_body() if self.at("(") else _TableBody()
         comment = self._comment()
         if self.at("DISTRIBUTED"):
-            self.refuse("DISTRIBUTED BY")
+            self.refuse(unsupported.DISTRIBUTED_BY)
         partitioned: tuple[str, ...] = ()
         if self.take("PARTITIONED", "BY"):
             partitioned = self._plain_columns()
@@ -104,9 +98,9 @@ class DdlParser(ColumnParser):
         elif self.at("CONSTRAINT") or self.sees("PRIMARY", "KEY"):
             self._one_primary_key(body, self._primary_key(start))
         elif self.sees("UNIQUE", "("):
-            self.refuse("a UNIQUE constraint", hint="use PRIMARY KEY (...) NOT ENFORCED")
+            self.refuse(unsupported.UNIQUE)
         elif self.at("LIKE") and self.peek() != ".":
-            self.refuse("LIKE inside the parentheses", hint="write it after them")
+            self.refuse(unsupported.LIKE_INSIDE)
         else:
             self._add_column(body, start)
 
@@ -153,7 +147,7 @@ class DdlParser(ColumnParser):
         if self.take("LANGUAGE"):
             language = self.expect_any("JAVA", "SCALA", "PYTHON")
         if self.at("USING"):
-            self.refuse("USING JAR", hint="put the module on the Python path")
+            self.refuse(unsupported.USING_JAR)
         options = self.options() if self.take("WITH") else ()
         return s.CreateFunction(
             name=name,
@@ -204,8 +198,8 @@ class DdlParser(ColumnParser):
         self.expect("DROP")
         temporary = self.take("TEMPORARY")
         self.take("SYSTEM")
-        if self.key in _UNSUPPORTED_OBJECTS:
-            self.refuse(f"DROP {self.key}")
+        if self.key in unsupported.DROP.each:
+            self.refuse(unsupported.DROP, self.key)
         kind = self.object_kind()
         if_exists = self.take("IF", "EXISTS")
         name = self.qualified_name(f"a {kind.lower()} name")

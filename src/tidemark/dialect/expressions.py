@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from tidemark.dialect import nodes
+from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.keywords import (
     CALLED_WITHOUT_PARENTHESES,
@@ -63,9 +63,7 @@ class ExpressionParser(OperatorParser):
 
     def _field(self) -> exp.Expression:
         if self.at("*"):
-            self.refuse(
-                "`*` after an expression", hint="list the fields, or give the row an alias first"
-            )
+            self.refuse(unsupported.STAR_AFTER)
         start = self.here
         return self.located(identifier(self.any_word("a field name")), start)
 
@@ -219,7 +217,7 @@ class ExpressionParser(OperatorParser):
             "MULTISET": nodes.MultisetConstructor,
         }
         if self.peek() == "(" and self.peek(2) in QUERY_STARTS:
-            self.refuse(f"{self.key}(query)", hint="use ARRAY_AGG or COLLECT")
+            self.refuse(unsupported.COLLECTION_QUERY, self.key)
         if self.peek() != "[":
             return None
         start, kind = self.here, self.next().text.upper()
@@ -266,12 +264,10 @@ class ExpressionParser(OperatorParser):
         return node(this=operand, to=target)
 
     def _refused_word(self) -> NoReturn:
-        self.refuse(*_REFUSED_WORDS[self.key])
+        self.refuse(unsupported.WORD, self.key)
 
     def _jdbc_escape(self) -> NoReturn:
-        self.refuse(
-            "JDBC escape syntax `{...}`", hint="write the function or literal without the braces"
-        )
+        self.refuse(unsupported.JDBC_ESCAPE)
 
     _PRIMARIES: dict[str, Callable[[ExpressionParser], exp.Expression]] = {  # noqa: RUF012
         STRING: _string,
@@ -303,13 +299,6 @@ class ExpressionParser(OperatorParser):
         "SAFE_CAST": _refused_word,
         "CURSOR": _refused_word,
     }
-
-
-_REFUSED_WORDS: dict[str, tuple[str, ...]] = {
-    "UNIQUE": ("the UNIQUE predicate",),
-    "SAFE_CAST": ("SAFE_CAST",),
-    "CURSOR": ("CURSOR",),
-}
 
 
 def identifier(name: str) -> exp.Identifier:

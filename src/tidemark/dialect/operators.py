@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from tidemark.dialect import nodes
+from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.cursor import MAX_DEPTH
 from tidemark.dialect.types import TypeParser
 
@@ -44,16 +44,6 @@ _NOT_OPERATORS = {
     "ISNULL": ("ISNULL is not an operator", "write IS NULL"),
     "NOTNULL": ("NOTNULL is not an operator", "write IS NOT NULL"),
 }
-_UNSUPPORTED_OPERATORS = {
-    "RLIKE": "use the function REGEXP(x, pattern)",
-    "ILIKE": "use LOWER(x) LIKE ...",
-    "MEMBER": None,
-    "SUBMULTISET": None,
-    "MULTISET": None,
-    "COLLATE": None,
-    "AT": "use CONVERT_TZ or TIMESTAMP_LTZ",
-}
-
 QUERY_STARTS = ("SELECT", "WITH", "VALUES", "TABLE")
 QUERY_GOES_ON = ("UNION", "INTERSECT", "EXCEPT", "MINUS", "ORDER", "LIMIT", "OFFSET", "FETCH", ")")
 
@@ -134,7 +124,7 @@ class OperatorParser(TypeParser):
         start = self.here
         kind = exp.All if self.next().text.upper() == "ALL" else exp.Any
         if self.peek() not in QUERY_STARTS:
-            self.refuse("ANY, SOME or ALL over a list of values", start=start, hint="use IN (...)")
+            self.refuse(unsupported.QUANTIFIED_LIST, start=start)
         return self.located(kind(this=self.subquery()), start)
 
     def _is(self, left: exp.Expression, loosest: int) -> exp.Expression | None:
@@ -160,7 +150,7 @@ class OperatorParser(TypeParser):
             return exp.Anonymous(this=f"IS JSON {kind}", expressions=[left])
         if self.at("A", "EMPTY"):
             self.here += 2 if self.key == "A" else 1
-            self.refuse("a set predicate (IS A SET, IS EMPTY)", start=start)
+            self.refuse(unsupported.SET_PREDICATE, start=start)
         key = self.expect_any("NULL", "TRUE", "FALSE", "UNKNOWN")
         return exp.Is(this=left, expression=self.located(constant(key), at))
 
@@ -227,8 +217,8 @@ class OperatorParser(TypeParser):
         if key in _NOT_OPERATORS:
             message, hint = _NOT_OPERATORS[key]
             self.fail(message, hint=hint)
-        if key in _UNSUPPORTED_OPERATORS:
-            self.refuse(f"operator {key}", hint=_UNSUPPORTED_OPERATORS[key])
+        if key in unsupported.OPERATOR.each:
+            self.refuse(unsupported.OPERATOR, key)
 
 
 def constant(word: str) -> exp.Expression:

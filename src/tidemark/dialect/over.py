@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from tidemark.dialect import unsupported
 from tidemark.dialect.expressions import ExpressionParser, identifier
 
 
@@ -56,7 +57,7 @@ class OverParser(ExpressionParser):
         if self.at("ROWS", "RANGE"):
             window.set("spec", self._frame())
         elif self.at("GROUPS"):
-            self.refuse("a GROUPS frame")
+            self.refuse(unsupported.GROUPS_FRAME)
         if not self.take(")"):
             self.fail_expecting("`PARTITION BY`, `ORDER BY`, `ROWS`, `RANGE` or `)`")
         return window
@@ -93,7 +94,7 @@ class OverParser(ExpressionParser):
             kind=kind, start=first, start_side=first_side, end=last, end_side=last_side
         )
         if self.at("EXCLUDE"):
-            self.refuse("EXCLUDE in a window frame")
+            self.refuse(unsupported.EXCLUDE_FRAME)
         return self.located(frame, start)
 
     def _bound(self) -> tuple[str | exp.Expression, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tidemark.dialect import nodes
+from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.calls import CallParser
 from tidemark.dialect.cursor import NUMBER
 
@@ -42,8 +42,8 @@ class PatternParser(CallParser):
         return self.located(exp.Alias(this=value, alias=self._identifier()), start)
 
     def _running_or_final(self) -> exp.Expression:
-        if self.at("RUNNING", "FINAL") and self.peek(2) == "(":
-            self.refuse(f"{self.key} in MATCH_RECOGNIZE")
+        if self.at(*unsupported.IN_PATTERN.each) and self.peek(2) == "(":
+            self.refuse(unsupported.IN_PATTERN, self.key)
         return self.expression()
 
     def _rows_per_match(self) -> str | None:

@@ -6,12 +6,10 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from tidemark.dialect import nodes
+from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.cursor import NUMBER, STRING
 from tidemark.dialect.relations import RelationParser
 from tidemark.dialect.statements import EmitClause, EmitStrategy
-
-_UNSUPPORTED_CLAUSES = ("QUALIFY", "CONNECT", "CLUSTER", "DISTRIBUTE", "SORT", "LOCK")
 
 
 class QueryParser(RelationParser):
@@ -35,7 +33,7 @@ class QueryParser(RelationParser):
         start = self.here
         self.expect("WITH")
         if self.take("RECURSIVE"):
-            self.refuse("WITH RECURSIVE", start=start)
+            self.refuse(unsupported.RECURSIVE, start=start)
         return self.located(exp.With(expressions=self.listed(self._cte)), start)
 
     def _cte(self) -> exp.Expression:
@@ -57,7 +55,7 @@ class QueryParser(RelationParser):
         left = self._intersections()
         while (word := self.take_any("UNION", "EXCEPT", "MINUS")) is not None:
             if word == "MINUS":
-                self.refuse("MINUS", hint="use EXCEPT")
+                self.refuse(unsupported.MINUS)
             node = exp.Union if word == "UNION" else exp.Except
             left = self._combine(node, left, start, self._intersections)
         return left
@@ -113,12 +111,9 @@ class QueryParser(RelationParser):
             self.fail("LIMIT must come before OFFSET")
         if self.at("FETCH"):
             self._fetch(query)
-        if self.at(*_UNSUPPORTED_CLAUSES):
-            self.refuse(self.key, hint=self._instead_of_clause())
+        if self.at(*unsupported.CLAUSE.each):
+            self.refuse(unsupported.CLAUSE, self.key)
         return self.here > before
-
-    def _instead_of_clause(self) -> str | None:
-        return "filter in an outer query" if self.at("QUALIFY") else None
 
     def _limit(self, query: exp.Expression) -> None:
         start = self.here
@@ -152,7 +147,7 @@ class QueryParser(RelationParser):
         self.expect("SELECT")
         hints = self.hints()
         if self.at("STREAM") and self.peek() not in (",", "FROM"):
-            self.refuse("SELECT STREAM", start=start, hint="leave STREAM out")
+            self.refuse(unsupported.STREAM, start=start)
         distinct = self.take_any("DISTINCT", "ALL") == "DISTINCT"
         select = exp.Select(expressions=self.listed(self._projection))
         if hints:
@@ -171,8 +166,8 @@ class QueryParser(RelationParser):
                 hint="remove the comma before it" if self.keys[start - 1] == "," else None,
             )
         if self.take("*"):
-            if self.at("EXCEPT", "EXCLUDE", "REPLACE") and self.peek() == "(":
-                self.refuse(f"SELECT * {self.key}", start=start, hint="name the columns")
+            if self.at(*unsupported.STAR_WITHOUT.each) and self.peek() == "(":
+                self.refuse(unsupported.STAR_WITHOUT, self.key, start=start)
             return self.located(exp.Star(), start)
         value = self.expression()
         if not self.take("AS") and not self.at_alias():
@@ -183,7 +178,7 @@ class QueryParser(RelationParser):
         if self.at(STRING):
             self.fail(f"expected an alias, found {self.found()}", hint="names go in back quotes")
         if self.at("("):
-            self.refuse("more than one alias per column", hint="use LATERAL TABLE in FROM")
+            self.refuse(unsupported.SEVERAL_ALIASES)
         return self._identifier_of("an alias")
 
     def _from(self, select: exp.Expression) -> None:
@@ -219,7 +214,7 @@ class QueryParser(RelationParser):
 
     def _group(self) -> exp.Expression:
         if self.take("DISTINCT"):
-            self.refuse("GROUP BY DISTINCT")
+            self.refuse(unsupported.GROUP_BY_DISTINCT)
         self.take("ALL")
         return exp.Group(expressions=self.listed(self._grouping))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tidemark.dialect import nodes
+from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.expressions import identifier
 from tidemark.dialect.keywords import NEVER_CALLED
@@ -55,9 +55,9 @@ class RelationParser(PatternParser):
         return join
 
     def _refuse_half_joins(self, start: int) -> None:
-        if self.at("SEMI", "ANTI") and self.peek() == "JOIN":
+        if self.at(*unsupported.HALF_JOIN.each) and self.peek() == "JOIN":
             kind = self.next().text.upper()
-            self.refuse(f"{kind} JOIN", start=start, hint="use [NOT] EXISTS or [NOT] IN")
+            self.refuse(unsupported.HALF_JOIN, kind, start=start)
 
     def _condition(self, join: exp.Join) -> None:
         without = "NATURAL" if join.method else "CROSS" if join.kind == "CROSS" else None
@@ -155,7 +155,7 @@ class RelationParser(PatternParser):
             self.fail("FOR SYSTEM_TIME is given twice")
         self.here += 2
         if not self.take("AS", "OF"):
-            self.refuse("FOR SYSTEM_TIME other than AS OF")
+            self.refuse(unsupported.SYSTEM_TIME)
         relation.set("as_of", self.expression())
 
     def _alias(self, relation: exp.Expression) -> None:
@@ -174,8 +174,8 @@ class RelationParser(PatternParser):
         return self.located(identifier(self.name(f"{what}, a name")), start)
 
     def _refuse_table_suffix(self) -> None:
-        if self.at("PIVOT", "UNPIVOT", "TABLESAMPLE"):
-            self.refuse(self.key)
+        if self.at(*unsupported.TABLE_SUFFIX.each):
+            self.refuse(unsupported.TABLE_SUFFIX, self.key)
 
     # --- table functions -----------------------------------------------------------------------
 
@@ -259,11 +259,7 @@ class RelationParser(PatternParser):
         self.expect("UNNEST", "(")
         arguments = self.listed(self.expression)
         if len(arguments) > 1:
-            self.refuse(
-                "UNNEST of several collections",
-                start=start,
-                hint="cross join one UNNEST per collection",
-            )
+            self.refuse(unsupported.UNNEST_SEVERAL, start=start)
         self.expect_close(")")
         unnest = exp.Unnest(expressions=arguments)
         if self.take("WITH", "ORDINALITY"):

@@ -7,45 +7,13 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from tidemark.dialect import statements as s
+from tidemark.dialect import unsupported
 from tidemark.dialect.alter import AlterParser
 from tidemark.dialect.cursor import END, NUMBER, Item
 from tidemark.dialect.ddl import DdlParser
 from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.session import SessionParser
-
-# Statements known from Flink or other databases, each with a hint.
-_UNSUPPORTED: dict[tuple[str, ...], str | None] = {
-    ("MERGE", "INTO"): "use INSERT INTO a table with a primary key",
-    ("UPDATE",): "insert the changed row with the same primary key",
-    ("DELETE",): None,
-    ("TRUNCATE",): None,
-    ("ANALYZE",): None,
-    ("CALL",): None,
-    ("ADD", "JAR"): "add connectors in the session's Spark settings",
-    ("REMOVE", "JAR"): None,
-    ("LOAD", "MODULE"): None,
-    ("UNLOAD", "MODULE"): None,
-    ("USE", "MODULES"): None,
-    ("COMPILE",): None,
-    ("EXECUTE", "PLAN"): None,
-    ("STOP", "JOB"): "call job.stop() in Python",
-    ("GRANT",): None,
-    ("REVOKE",): None,
-    ("REPLACE", "TABLE"): "use CREATE OR REPLACE TABLE",
-    ("UPSERT",): "use INSERT INTO a table with a primary key",
-    ("COPY",): None,
-    ("COMMIT",): None,
-    ("ROLLBACK",): None,
-    ("CACHE",): None,
-    ("REFRESH",): None,
-    ("MSCK",): None,
-    ("CLEAR",): None,
-    ("HELP",): None,
-    ("QUIT",): None,
-    ("EXIT",): None,
-    ("SOURCE",): None,
-}
 
 _EXPLAIN_DETAILS = (
     "ESTIMATED_COST",
@@ -95,11 +63,12 @@ class ScriptParser(SessionParser):
         return self.query_statement()
 
     def _refuse_unsupported(self) -> None:
-        for words, hint in _UNSUPPORTED.items():
+        for statement in unsupported.STATEMENT.each:
+            words = statement.split()
             if self.sees(*words):
                 start = self.here
                 self.here += len(words)
-                self.refuse(" ".join(words), start=start, hint=hint)
+                self.refuse(unsupported.STATEMENT, statement, start=start)
 
     # --- queries and jobs ----------------------------------------------------------------------
 
@@ -150,7 +119,7 @@ class ScriptParser(SessionParser):
         hints = self.hints()
         for hint in hints:
             if hint.name != "OPTIONS":
-                self.refuse(f"hint {hint.name} on the target of INSERT", start=start)
+                self.refuse(unsupported.TARGET_HINT, hint.name, start=start)
         given = [option for hint in hints for option in hint.expressions]
         if any(isinstance(option, exp.Literal) for option in given):
             self.fail("hint OPTIONS takes 'key' = 'value' pairs", at=self.span_from(start))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark.dialect import statements as s
+from tidemark.dialect import unsupported
 from tidemark.dialect.alter import AlterParser
 from tidemark.dialect.cursor import DOUBLE, END, STRING
 from tidemark.dialect.literals import string_of
@@ -54,7 +55,7 @@ class SessionParser(AlterParser):
         negated = self.take("NOT")
         like = None
         if self.at("ILIKE"):
-            self.refuse("SHOW ... ILIKE", hint="use LIKE")
+            self.refuse(unsupported.SHOW_ILIKE)
         if self.take("LIKE"):
             like = string_of(self)
         elif negated:
@@ -71,19 +72,15 @@ class SessionParser(AlterParser):
             if self.at(prefix) and self.peek() in options:
                 self.here += 2
                 return f"{prefix} {self.keys[self.here - 1]}"
-        if self.at("JARS", "MODELS", "PROCEDURES", "PARTITIONS", "CONNECTIONS", "MATERIALIZED"):
-            self.refuse(f"SHOW {self.key}")
+        if self.at(*unsupported.SHOW.each):
+            self.refuse(unsupported.SHOW, self.key)
         return self.expect_any(*_SHOWN)
 
     def describe(self) -> s.Describe:
         start = self.here
         self.here += 1
-        if self.at("JOB", "CATALOG", "FUNCTION", "MODEL", "DATABASE") and self.peek() not in (
-            END,
-            ";",
-            ".",
-        ):
-            self.refuse(f"DESCRIBE {self.key}")
+        if self.at(*unsupported.DESCRIBE.each) and self.peek() not in (END, ";", "."):
+            self.refuse(unsupported.DESCRIBE, self.key)
         self.take("TABLE")
         extended = self.take("EXTENDED")
         name = self.qualified_name("a table or view name")

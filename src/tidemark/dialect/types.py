@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from tidemark import types as t
+from tidemark.dialect import unsupported
 from tidemark.dialect.cursor import NAME, NUMBER, STRING, Cursor
 from tidemark.dialect.literals import string_of
 from tidemark.errors import nearest
@@ -22,23 +23,6 @@ _PLAIN: dict[str, t.DataType] = {
     "STRING": t.STRING,
     "BYTES": t.BYTES,
     "NULL": t.Null(),
-}
-
-# Types that Flink or its planner know by name and Tidemark does not have, with what to use.
-_UNSUPPORTED = {
-    "RAW": "use BYTES",
-    "ANY": None,
-    "STRUCTURED": "use ROW<...>",
-    "VARIANT": "use STRING with the JSON functions",
-    "BITMAP": "use BYTES",
-    "REAL": "use FLOAT",
-    "DATETIME": "use TIMESTAMP",
-    "CLOB": "use STRING",
-    "BLOB": "use BYTES",
-    "CURSOR": None,
-    "GEOMETRY": None,
-    "NCHAR": "use CHAR",
-    "NATIONAL": "use CHAR or VARCHAR",
 }
 
 _DAY_TIME = ("DAY", "HOUR", "MINUTE", "SECOND")
@@ -85,8 +69,8 @@ class TypeParser(Cursor):
 
     def _bare_type(self) -> t.DataType:
         word = self.key
-        if word in _UNSUPPORTED:
-            self.refuse(f"type {word}", hint=_UNSUPPORTED[word])
+        if word in unsupported.TYPE.each:
+            self.refuse(unsupported.TYPE, word)
         if word in _PLAIN:
             self.here += 1
             return _PLAIN[word]
@@ -152,11 +136,7 @@ class TypeParser(Cursor):
 
     def _without_time_zone(self, start: int) -> None:
         if self.take("WITH", "TIME", "ZONE"):
-            self.refuse(
-                "WITH TIME ZONE",
-                start=start,
-                hint="use TIMESTAMP_LTZ, an instant displayed in the session time zone",
-            )
+            self.refuse(unsupported.WITH_TIME_ZONE, start=start)
         self.take("WITHOUT", "TIME", "ZONE")
 
     def _timestamp_ltz_type(self) -> t.DataType:

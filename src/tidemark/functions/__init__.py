@@ -28,6 +28,7 @@ from tidemark.functions import (
     urls,
 )
 from tidemark.functions.registry import Function
+from tidemark.unsupported import Unsupported
 
 TABLES: tuple[tuple[Function, ...], ...] = (
     operators.FUNCTIONS,
@@ -57,7 +58,7 @@ BUILT_IN: dict[str, Function] = {
     for name in (function.name, *function.aliases)
 }
 
-NOT_YET: dict[str, str] = dict(not_yet.NOT_YET)
+NOT_YET: dict[str, Unsupported] = dict(not_yet.NOT_YET)
 
 
 def lookup(name: str) -> Function | None:

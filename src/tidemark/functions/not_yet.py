@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tidemark.unsupported import NEVER, Unsupported
+
 _BITMAPS = "bitmaps use a binary format of Flink that Spark has no functions for"
 _OBJECTS = "structured types need Java classes"
 _VARIANT = "type VARIANT is not supported"
 
-NOT_YET: dict[str, str] = {
+_REASONS: dict[str, str] = {
     **dict.fromkeys(
         (
             "BITMAP_AND",
@@ -29,4 +31,9 @@ NOT_YET: dict[str, str] = {
     "CURRENT_DATABASE": "expressions cannot access the session; use SHOW CURRENT DATABASE",
     "CURRENT_WATERMARK": "the watermark is known only inside stateful operators",
     "SOURCE_WATERMARK": "sources do not provide watermarks of their own",
+}
+
+NOT_YET: dict[str, Unsupported] = {
+    name: Unsupported("Functions", f"function {name}", why=reason, says=NEVER)
+    for name, reason in _REASONS.items()
 }

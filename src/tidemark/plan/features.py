@@ -1,4 +1,4 @@
-"""What the language has and Tidemark does not support yet: one table, with reasons.
+"""How a SELECT and its FROM show that they ask for what is not supported: one table.
 
 A recognizer looks at one SELECT and returns the node that asks for its feature. When a feature
 is built, its row goes and a planner module takes its place.
@@ -13,28 +13,23 @@ from typing import NoReturn
 from sqlglot import exp
 
 from tidemark.dialect import nodes, span_of
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
 from tidemark.functions.aggregates import lookup
+from tidemark.plan import unsupported
+from tidemark.unsupported import Unsupported
 
 Recognizer = Callable[[exp.Select], exp.Expression | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    name: str
+    """What is not supported, and how a SELECT shows that it asks for it."""
+
+    declared: Unsupported
     find: Recognizer
-    reason: str | None = None
 
 
-# fmt: off
-AGGREGATES = frozenset({
-    "APPROX_COUNT_DISTINCT", "ARRAY_AGG", "AVG", "COLLECT", "COUNT", "CUME_DIST", "DENSE_RANK",
-    "FIRST_VALUE", "GROUPING", "GROUPING_ID", "GROUP_ID", "JSON_ARRAYAGG", "JSON_OBJECTAGG",
-    "LAG", "LAST_VALUE", "LEAD", "LISTAGG", "MAX", "MIN", "NTH_VALUE", "NTILE", "PERCENTILE",
-    "PERCENT_RANK", "RANK", "ROW_NUMBER", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUM", "SUM0",
-    "VARIANCE", "VAR_POP", "VAR_SAMP",
-})
-# fmt: on
+_OF_GROUPINGS = ("GROUPING", "GROUPING_ID")
 GROUP_WINDOWS = frozenset({"TUMBLE", "HOP", "SESSION"})
 WINDOW_PROPERTIES = frozenset(
     f"{window}_{part}"
@@ -44,35 +39,29 @@ WINDOW_PROPERTIES = frozenset(
 WINDOW_TABLE_FUNCTIONS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
 
 
-def refuse(name: str, reason: str | None, node: exp.Expression) -> NoReturn:
-    """Reject a known feature, at its place."""
-    notes = {"why": reason} if reason else None
-    raise NotSupported(f"{name} is not supported yet", at=span_of(node), notes=notes)
-
-
 def refuse_what_cannot_run(select: exp.Select) -> None:
     """Raise NotSupported for the first feature of the table that the SELECT uses."""
     for feature in NOT_YET:
         found = feature.find(select)
         if found is not None:
             # DISTINCT is a word without a place of its own.
-            refuse(feature.name, feature.reason, found if span_of(found) else select)
+            raise feature.declared.error(span_of(found) or span_of(select))
 
 
 def refuse_relation(relation: exp.Expression) -> None:
     """Raise NotSupported for what cannot be read in FROM."""
-    for feature in NOT_YET_IN_FROM:
-        if feature.find(relation):
-            refuse(feature.name, feature.reason, relation)
+    for declared, asks_for_it in NOT_YET_IN_FROM:
+        if asks_for_it(relation):
+            raise declared.error(span_of(relation))
 
 
 def refuse_call_that_cannot_run(call: exp.Expression) -> None:
     """Refuse a function of several rows where there is one, such as in WHERE."""
     name = call.name.upper()
-    if lookup(name) is not None:
+    if lookup(name) is not None or name in _OF_GROUPINGS:
         refuse_aggregate(name, call)
-    if name in AGGREGATES:
-        refuse(f"aggregate function {name}", None, call)
+    if name in unsupported.AGGREGATE.each:
+        raise unsupported.AGGREGATE.error(span_of(call), name)
     if name in GROUP_WINDOWS | WINDOW_PROPERTIES:
         raise PlanError(
             f"{name} is only allowed in a query grouped by a window",
@@ -153,34 +142,19 @@ def _table_function(relation: exp.Expression) -> bool:
     return isinstance(call, nodes.TableFunction) and not is_window
 
 
-@dataclass(frozen=True, slots=True)
-class RelationFeature:
-    name: str
-    find: Callable[[exp.Expression], bool]
-    reason: str | None = None
-
-
-NOT_YET_IN_FROM = (
-    RelationFeature("MATCH_RECOGNIZE", lambda r: isinstance(r, nodes.MatchRecognize)),
-    RelationFeature(
-        "FOR SYSTEM_TIME AS OF without a left side",
-        _as_of,
-        "versions are looked up for the rows of the left side of a join",
-    ),
-    RelationFeature("LATERAL TABLE with a table function", _table_function),
-    RelationFeature("a LATERAL subquery", lambda r: isinstance(r, exp.Lateral)),
-    RelationFeature("a join in parentheses", lambda r: isinstance(r, nodes.JoinGroup)),
+NOT_YET_IN_FROM: tuple[tuple[Unsupported, Callable[[exp.Expression], bool]], ...] = (
+    (unsupported.MATCH_RECOGNIZE, lambda r: isinstance(r, nodes.MatchRecognize)),
+    (unsupported.AS_OF_ALONE, _as_of),
+    (unsupported.LATERAL_FUNCTION, _table_function),
+    (unsupported.LATERAL_QUERY, lambda r: isinstance(r, exp.Lateral)),
+    (unsupported.IN_PARENTHESES, lambda r: isinstance(r, nodes.JoinGroup)),
 )
 
 NOT_YET = (
-    Feature("OVER", _scalar(exp.Window)),
-    Feature(
-        "IN, EXISTS, ANY or ALL with a subquery",
-        _subquery_predicate,
-        "only conditions of WHERE joined by AND, over a plain SELECT of one table, are supported",
-    ),
-    Feature("a scalar subquery", _scalar(exp.Subquery, exp.Select, exp.Union)),
-    Feature("ORDER BY", _clause("order")),
-    Feature("LIMIT", _clause("limit")),
-    Feature("OFFSET", _clause("offset")),
+    Feature(unsupported.OVER, _scalar(exp.Window)),
+    Feature(unsupported.SUBQUERY_PREDICATE, _subquery_predicate),
+    Feature(unsupported.SCALAR_SUBQUERY, _scalar(exp.Subquery, exp.Select, exp.Union)),
+    Feature(unsupported.ORDER_BY, _clause("order")),
+    Feature(unsupported.LIMIT, _clause("limit")),
+    Feature(unsupported.OFFSET, _clause("offset")),
 )

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Relation
 from tidemark.dialect.statements import Name
-from tidemark.errors import NotSupported, PlanError, Span
+from tidemark.errors import PlanError, Span
 from tidemark.kernels.windows.spec import Session
+from tidemark.plan import unsupported
 from tidemark.plan.carried import Carried, Carrier, sources
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import Edge, LateInput, LateRows, Node, Project, UnionAll, project, walk
@@ -104,12 +105,7 @@ class _Read:
         )
 
     def _refuse_sessions(self) -> None:
-        raise NotSupported(
-            "`$late` is not supported for session windows over UNION ALL",
-            at=self.at,
-            notes={"why": "lateness depends on sessions over the rows of all branches"},
-            hint="create a view of the UNION ALL, and read its late rows",
-        )
+        raise unsupported.LATE_SESSIONS.error(self.at)
 
     def _kept(self, rows: Node) -> tuple[int, ...]:
         """Where the values of the table are: behind everything else."""

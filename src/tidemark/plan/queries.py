@@ -10,13 +10,13 @@ from sqlglot import exp
 from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
-from tidemark.plan import relations
+from tidemark.plan import relations, unsupported
 from tidemark.plan.aggregates import select as aggregates
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.bind import ranks
 from tidemark.plan.bind.joins import bind_sub_query
 from tidemark.plan.context import Context
-from tidemark.plan.features import refuse, refuse_what_cannot_run
+from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.joins.sub_queries import take_sub_queries
 from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
 from tidemark.plan.nodes.union_all import merged
@@ -41,7 +41,8 @@ def bind_query(node: exp.Expression, context: Context) -> Node:
             _refuse_ordering(node)
             return bind_query(node.this, context)
         case _:
-            return refuse(type(node).__name__.upper(), None, node)
+            name = type(node).__name__.upper()
+            raise unsupported.SET_OPERATION.error(span_of(node), name)
 
 
 def bind_result(node: exp.Expression, context: Context) -> Node:
@@ -58,8 +59,6 @@ def _with_names(node: exp.Expression, context: Context) -> Context:
     with_ = node.args.get("with_")
     if with_ is None:
         return context
-    if with_.args.get("recursive"):
-        refuse("WITH RECURSIVE", "recursive queries are not defined for streams", with_)
     for cte in with_.expressions:
         alias = cte.args["alias"]
         columns = alias.args.get("columns") or ()
@@ -69,9 +68,16 @@ def _with_names(node: exp.Expression, context: Context) -> Context:
 
 
 def _refuse_ordering(node: exp.Expression) -> None:
-    for key, name in (("order", "ORDER BY"), ("limit", "LIMIT"), ("offset", "OFFSET")):
+    for key, declared in _ORDERING.items():
         if node.args.get(key) is not None:
-            refuse(name, None, node.args[key])
+            raise declared.error(span_of(node.args[key]))
+
+
+_ORDERING = {
+    "order": unsupported.ORDER_BY,
+    "limit": unsupported.LIMIT,
+    "offset": unsupported.OFFSET,
+}
 
 
 # --- SELECT ------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from tidemark import types as t
 from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
-from tidemark.errors import NotSupported, PlanError, Span, SqlError, did_you_mean
-from tidemark.plan import late_rows
+from tidemark.errors import PlanError, Span, SqlError, did_you_mean
+from tidemark.plan import late_rows, unsupported
 from tidemark.plan.bind.joins import bind_join
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
@@ -59,7 +59,7 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return _unnest(ONE_EMPTY_ROW, node, False, context)
         case nodes.TableFunction() if window_functions.is_window_function(node):
             return window_functions.bind_window_function(node, context)
-    raise NotSupported("this is not supported in FROM yet", at=span_of(node))
+    raise unsupported.RELATION.error(span_of(node))
 
 
 # --- names -------------------------------------------------------------------------------------
@@ -169,9 +169,7 @@ def _cross_unnest(left: Relation, join: exp.Join, context: Context) -> Relation:
     assert isinstance(join.this, exp.Unnest)
     condition = join.args.get("on")
     if condition is not None and not (isinstance(condition, exp.Boolean) and condition.this):
-        raise NotSupported(
-            "a join condition other than TRUE with UNNEST is not supported", at=span_of(condition)
-        )
+        raise unsupported.UNNEST_CONDITION.error(span_of(condition))
     side = join.args.get("side") or ""
     if side not in ("", "LEFT"):
         raise PlanError(

@@ -14,7 +14,8 @@ from tidemark.catalog.options import SessionOptions
 from tidemark.catalog.tables import Relation, Table, View
 from tidemark.dialect import statements as s
 from tidemark.dialect import to_sql
-from tidemark.errors import CatalogError, NotSupported, Span
+from tidemark.dialect.unsupported import SHOW
+from tidemark.errors import CatalogError, Span
 from tidemark.plan import late_rows
 from tidemark.plan.nodes import Column
 from tidemark.plan.planner import Planner
@@ -59,7 +60,7 @@ def show(statement: s.Show, catalogs: Catalogs, planner: Planner) -> TableResult
             column = statement.what.lower().removesuffix("s") + " name"
             names = sorted(_names(statement, catalogs))
             return _filtered(_table([column], [(name,) for name in names]), statement)
-    raise NotSupported(f"SHOW {statement.what} is not supported", at=statement.span)
+    raise SHOW.error(statement.span, statement.what)
 
 
 def _names(statement: s.Show, catalogs: Catalogs) -> list[str]:

@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from tidemark import types as t
 from tidemark.dialect import span_of
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
 from tidemark.kernels.windows.spec import Emit, Session
+from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping, expanded, grouping_of
 from tidemark.plan.context import Context
@@ -165,13 +166,7 @@ def _only_window(
     if len(calls) > 1:
         raise PlanError("GROUP BY allows only one window", at=span_of(calls[1]))
     if not grouping.is_single:
-        raise NotSupported(
-            "GROUPING SETS, ROLLUP and CUBE are not supported with a group window",
-            at=span_of(calls[0]),
-            notes={"why": "Flink does not support this either"},
-            hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...)), and group "
-            "by window_start and window_end",
-        )
+        raise unsupported.GROUPING_SETS_OF_WINDOWS.error(span_of(calls[0]))
     return group_windows.group_window(calls[0], binder)
 
 

@@ -12,8 +12,9 @@ from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import UserFunction
 from tidemark.catalog.user_functions import resolved
 from tidemark.dialect import nodes, span_of
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
 from tidemark.functions import aggregates
+from tidemark.plan import unsupported
 from tidemark.plan.expressions import Call, Expression, Literal
 from tidemark.plan.nodes import AggregateCall
 from tidemark.plan.scalars import literals
@@ -144,11 +145,7 @@ def _filtered(node: exp.Expression) -> tuple[exp.Expression | None, exp.Expressi
     if isinstance(node, exp.Filter):
         condition, node = node.expression.this, node.this
     if isinstance(node, exp.WithinGroup):
-        raise NotSupported(
-            "WITHIN GROUP (ORDER BY ...) is not supported",
-            at=span_of(node),
-            notes={"why": "rows are aggregated in arrival order (same in Flink)"},
-        )
+        raise unsupported.WITHIN_GROUP.error(span_of(node))
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
         raise PlanError(
             "IGNORE NULLS and RESPECT NULLS are only allowed with OVER",
@@ -203,7 +200,7 @@ def _has_star(call: exp.Expression) -> bool:
 def _json_text(call: nodes.JsonCall, args: list[Expression]) -> Expression:
     """The element of a JSON array or object for a row; NULL if it is to be left out."""
     if call.args.get("order") is not None:
-        raise NotSupported("ORDER BY in a JSON function is not supported", at=span_of(call))
+        raise unsupported.ORDER_IN_JSON.error(span_of(call))
     *key, value = [apply(functions.BUILT_IN["JSON_STRING"], [arg], call) for arg in args]
     element: Expression = value
     default = "NULL" if key else "ABSENT"

@@ -10,9 +10,9 @@ from sqlglot import exp
 from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported, PlanError
+from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
-from tidemark.plan.features import refuse
 from tidemark.plan.joins.as_of import AsOf, right_side
 from tidemark.plan.joins.keys import key_pair
 from tidemark.plan.joins.sides import Part
@@ -90,7 +90,7 @@ class BoundJoin:
         """The rows of `left` that have, or do not have, a row of the sub-query."""
         start, where = sub.query.args.get("from_"), sub.query.args.get("where")
         if start is None:
-            refuse("a subquery without FROM", "there are no rows to compare with", sub.query)
+            raise unsupported.SUBQUERY_WITHOUT_FROM.error(span_of(sub.query))
         right = context.bind_relation(start.this)
         binder = context.binder(InnerFirst(left.scope, right.scope))
         width = len(left.node.edge.columns)
@@ -121,7 +121,7 @@ def _bindable(where: exp.Expression | None, binder: Binder, width: int) -> Itera
     for part in flattened(where) if where is not None else ():
         try:
             yield Conjunct.of(part, binder, width)
-        except (PlanError, NotSupported):
+        except PlanError:
             continue  # it is bound again where all tables are in sight
 
 
@@ -132,21 +132,12 @@ def pairs_of(conjuncts: Sequence[Conjunct]) -> list[tuple[Expression, Expression
 
 def _without_condition(join: exp.Join) -> NotSupported:
     """NATURAL, USING and the like."""
-    return NotSupported(
-        "a join without ON is not supported yet",
-        at=span_of(join) or span_of(join.this),
-        notes={"why": "USING and NATURAL merge columns"},
-        hint="write the condition as ON l.k = r.k, and list the columns you want",
-    )
+    return unsupported.WITHOUT_ON.error(span_of(join) or span_of(join.this))
 
 
 def check_not_in(join: BoundJoin) -> None:
     """NOT IN outside of windows, where rows would have to be excluded for good."""
     if join.not_in is None:
         return
-    raise NotSupported(
-        "NOT IN with a subquery is not supported yet",
-        at=span_of(join.not_in.node) or span_of(join.not_in.compared[0]),
-        notes={"why": "with NULLs among the values it is never true"},
-        hint="use NOT EXISTS",
-    )
+    at = span_of(join.not_in.node) or span_of(join.not_in.compared[0])
+    raise unsupported.NOT_IN.error(at)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tidemark.catalog.options import LOAD_PHASE
 from tidemark.dialect import span_of
-from tidemark.errors import NotSupported
+from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.joins.bound import BoundJoin
 from tidemark.plan.relation import Relation
@@ -21,16 +20,4 @@ def applies(join: BoundJoin) -> bool:
 def plan(join: BoundJoin, context: Context) -> Relation:
     """No connector can be asked for single rows yet, and a stream is not there at once."""
     assert join.as_of is not None
-    raise NotSupported(
-        "a processing-time temporal join with FOR SYSTEM_TIME AS OF is not supported without a "
-        "load phase",
-        at=span_of(join.as_of.time),
-        notes={
-            "why": "lookup joins are not supported yet; and left rows would not wait for the "
-            "initial content of a stream on the right side, so the results would depend on timing "
-            "(FLINK-19830)"
-        },
-        hint=f"join by event time; or SET '{LOAD_PHASE}' = '10 s': left rows then wait until "
-        "the right side has been silent for this long; or use a temporal table function, "
-        "LATERAL TABLE(f(o.proctime)), which does not wait",
-    )
+    raise unsupported.LOOKUP_JOIN.error(span_of(join.as_of.time))

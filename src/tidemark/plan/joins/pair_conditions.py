@@ -16,7 +16,7 @@ from sqlglot import exp
 from tidemark import functions
 from tidemark import types as t
 from tidemark.dialect import span_of
-from tidemark.errors import NotSupported
+from tidemark.plan import unsupported
 from tidemark.plan.expressions import (
     Call,
     Case,
@@ -143,15 +143,7 @@ def _check(part: Expression, at: exp.Expression) -> None:
                 [*types, part.type], (t.INTEGERS, (t.Double,))
             ):
                 return
-    raise NotSupported(
-        "this part of an outer join's condition is not supported yet",
-        at=span_of(at),
-        notes={
-            "why": "it decides which rows are padded, so it runs inside the operator, which knows "
-            "comparisons, logic and simple arithmetic of numbers, texts and times"
-        },
-        hint="compute it on one side, or use an inner join",
-    )
+    raise unsupported.OUTER_CONDITION.error(span_of(at))
 
 
 def _in_one_group(one: t.DataType, other: t.DataType, groups: tuple[tuple[type, ...], ...]) -> bool:

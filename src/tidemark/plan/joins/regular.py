@@ -9,6 +9,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.dialect.keywords import needs_quotes
 from tidemark.errors import NotSupported
+from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.joins import window
 from tidemark.plan.joins.bound import BoundJoin, check_not_in
@@ -113,22 +114,10 @@ def _name(scope: Scope, place: int) -> str:
 
 def _without_equality(at: exp.Expression, matched: Condition) -> NotSupported:
     times = ", with time bounds on one side only," if matched.bounds else ""
-    return NotSupported(
-        f"a join without an equality{times} is not supported yet",
-        at=span_of(at),
-        notes={"why": "each row would have to be compared with all rows of the other side"},
-        hint="compare columns of both sides: ... ON l.k = r.k",
-    )
+    return unsupported.WITHOUT_EQUALITY.error(span_of(at), times)
 
 
 def _check_whole_changes(side: str, node: Node, at: exp.Expression) -> None:
     if node.edge.changelog is not Changelog.UPSERT:
         return
-    raise NotSupported(
-        f"joins over an upsert changelog are not supported yet ({side} side)",
-        at=span_of(at),
-        notes={
-            "why": "the join must retract rows, and an upsert does not contain the row it replaces"
-        },
-        hint="use a changelog with the rows before updates, such as debezium-json",
-    )
+    raise unsupported.OVER_UPSERTS.error(span_of(at), where=f" ({side} side)")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Final, Literal
+from typing import Literal
 
 from sqlglot import exp
 
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
-from tidemark.errors import NotSupported, PlanError, Span
+from tidemark.errors import PlanError, Span
 from tidemark.functions import BUILT_IN
+from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Case, Cast, Expression, Ref
 from tidemark.plan.joins.as_of import AsOf
@@ -23,12 +24,6 @@ from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Scope
-
-UNSUPPORTED: Final = {
-    "right": "a version without a left row has no time to join at",
-    "full": "a version without a left row has no time to join at",
-}
-
 
 # --- by event time -----------------------------------------------------------------------------
 
@@ -117,12 +112,7 @@ JoinType = Literal["inner", "left"]
 def _how(join: BoundJoin) -> JoinType:
     if join.how == "inner" or join.how == "left":
         return join.how
-    raise NotSupported(
-        f"{join.how.upper()} temporal joins are not supported",
-        at=span_of(join.at),
-        notes={"why": UNSUPPORTED[join.how]},
-        hint="swap the sides: put the versioned table on the right of a LEFT JOIN",
-    )
+    raise unsupported.OUTER_TEMPORAL_JOIN.error(span_of(join.at), join.how.upper())
 
 
 @dataclass(frozen=True, slots=True)

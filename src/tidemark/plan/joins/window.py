@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
-from tidemark.errors import NotSupported, PlanError
-from tidemark.plan import window_words
+from tidemark.errors import PlanError
+from tidemark.plan import unsupported, window_words
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.joins.bound import BoundJoin, pairs_of
@@ -117,13 +117,7 @@ def _check(left: Node, right: Node, at: exp.Expression) -> None:
                 hint="aggregate the windows first, which yields one row each, and join the results",
             )
         if is_by_clock(node):
-            raise NotSupported(
-                f"window joins over processing-time windows are not supported ({side} side)"
-                "processing time",
-                at=span_of(at),
-                notes={"why": "both sides need a watermark to know when a window has ended"},
-                hint="use windows over a column with a WATERMARK",
-            )
+            raise unsupported.WINDOW_JOIN_BY_CLOCK.error(span_of(at), where=f" ({side} side)")
 
 
 # --- the join ----------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import NotSupported, PlanError
 from tidemark.functions.casts import can_cast, refusal_hint
+from tidemark.plan import unsupported
 from tidemark.plan.expressions import Call, Case, Cast, Expression
-from tidemark.plan.features import refuse
 from tidemark.plan.scalars import calls, literals
 from tidemark.plan.scalars.conversions import apply, check_can_be_held, common_type, convert
 from tidemark.plan.scope import Scope, access
@@ -94,7 +94,7 @@ def _between(binder: Binder, node: exp.Expression) -> Expression:
 
 def _in(binder: Binder, node: exp.Expression) -> Expression:
     if node.args.get("query") is not None:
-        refuse("IN with a subquery", "it is supported only in WHERE of a query", node)
+        raise unsupported.IN_ELSEWHERE.error(span_of(node))
     return binder.operator("IN", binder.bind_all([node.this, *node.expressions]), node)
 
 

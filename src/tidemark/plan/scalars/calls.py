@@ -13,11 +13,12 @@ from tidemark.catalog.tables import UserFunction
 from tidemark.catalog.user_functions import argument_problem, resolved
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import Name
-from tidemark.errors import NotSupported, PlanError, UnknownFunction, did_you_mean
+from tidemark.errors import PlanError, UnknownFunction, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
 from tidemark.functions.json_calls import Clauses, json_function
 from tidemark.functions.json_functions import NESTED_JSON
 from tidemark.functions.registry import SignatureMismatch
+from tidemark.plan import unsupported
 from tidemark.plan.expressions import Expression, UserCall
 from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
 from tidemark.plan.scalars.conversions import apply, convert
@@ -38,11 +39,7 @@ def function_call(binder: Binds, node: exp.Anonymous) -> Expression:
     name = node.name
     for argument in node.expressions:
         if isinstance(argument, nodes.NamedArgument):
-            raise NotSupported(
-                "named arguments of scalar functions are not supported",
-                at=span_of(argument),
-                hint="pass the arguments by position",
-            )
+            raise unsupported.NAMED_ARGUMENTS.error(span_of(argument))
     called = name_of_function(node)
     built_in = functions.lookup(name) if len(called.parts) == 1 else None
     if built_in is not None:
@@ -51,10 +48,7 @@ def function_call(binder: Binds, node: exp.Anonymous) -> Expression:
     if user is not None:
         return _user_call(user, binder, node)
     if name.upper() in functions.NOT_YET:
-        reason = functions.NOT_YET[name.upper()]
-        raise NotSupported(
-            f"function {name.upper()} is not supported", at=span_of(node), notes={"why": reason}
-        )
+        raise functions.NOT_YET[name.upper()].error(span_of(node))
     refuse_call_that_cannot_run(node)
     known = [*functions.BUILT_IN, *binder.catalogs.function_names()]
     hint = did_you_mean(name, (k for k in known if k[0].isalpha()))

@@ -10,8 +10,9 @@ from sqlglot import exp
 from tidemark import functions
 from tidemark import types as t
 from tidemark.dialect import nodes, span_of
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session, Sliding
+from tidemark.plan import unsupported
 from tidemark.plan.expressions import Expression, Literal, Ref
 from tidemark.plan.features import GROUP_WINDOWS
 from tidemark.plan.nodes import TimeAttribute
@@ -72,11 +73,7 @@ def _window(name: str, spelling: str, call: exp.Expression, binder: Binder) -> G
     lengths = 2 if name == "HOP" else 1
     given = call.expressions
     if name == "TUMBLE" and len(given) == 3:
-        raise NotSupported(
-            "TUMBLE with an alignment is not supported in GROUP BY",
-            at=span_of(given[2]),
-            hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))",
-        )
+        raise unsupported.ALIGNED_TUMBLE.error(span_of(given[2]))
     if len(given) != 1 + lengths:
         raise PlanError(
             f"{name} requires a time attribute and {lengths} interval(s)",

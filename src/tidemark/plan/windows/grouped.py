@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidemark.dialect import span_of
-from tidemark.errors import NotSupported
 from tidemark.kernels.windows.spec import Assigner, CountSliding, Session
+from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping
 from tidemark.plan.expressions import Expression, Ref, references
@@ -126,15 +126,7 @@ class ByColumns:
         below = self._unassigned(node, keys, columns)
         if below is None:
             if is_by_clock(node):
-                raise NotSupported(
-                    "this grouping is not supported for processing-time windows",
-                    at=span_of(self.at),
-                    notes={
-                        "why": "without a watermark it is unknown when such a window is complete"
-                    },
-                    hint="group directly above the window function by window_start and window_end "
-                    "(for SESSION also by its PARTITION BY), or use a time with a WATERMARK",
-                )
+                raise unsupported.GROUPED_BY_CLOCK.error(span_of(self.at))
             return Windowed(node, None, (columns.add(self.start), columns.add(self.end)))
         # The position of the window's start now contains the time of the row.
         time = Scope.of(below.edge).ref(self.start.index)

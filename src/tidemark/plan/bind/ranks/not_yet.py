@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidemark.errors import NotSupported
+from tidemark.plan import unsupported
 from tidemark.plan.bind.ranks.numbered import BoundRank
 from tidemark.plan.expressions import Ref
+from tidemark.unsupported import Unsupported
 
-# From the specific to the general: a name, a test for it, and a hint.
-_NOT_YET: tuple[tuple[str, Callable[[BoundRank], bool], str | None], ...] = (
-    ("ROW_NUMBER() over rows that are updated or deleted", lambda r: r.rows.edge.changes, None),
-    ("ROW_NUMBER() without PARTITION BY", lambda rank: not rank.keys, None),
-    ("ROW_NUMBER() without ORDER BY", lambda rank: not rank.order, None),
+# From the specific to the general: what it is, and a test for it.
+_NOT_YET: tuple[tuple[Unsupported, Callable[[BoundRank], bool]], ...] = (
+    (unsupported.RANK_OF_CHANGES, lambda rank: rank.rows.edge.changes),
+    (unsupported.RANK_WITHOUT_KEY, lambda rank: not rank.keys),
+    (unsupported.RANK_WITHOUT_ORDER, lambda rank: not rank.order),
     (
-        "PARTITION BY an expression",
+        unsupported.RANK_BY_EXPRESSION,
         lambda rank: not all(isinstance(key, Ref) for key in rank.keys),
-        "compute the column in a subquery",
     ),
-    (
-        "Top-N outside of windows",
-        lambda rank: True,
-        "keep one row of each key, by a time attribute, or rank the rows of a window: PARTITION "
-        "BY window_start, window_end, ...",
-    ),
+    (unsupported.TOP_N, lambda rank: True),
 )
 
 
 def refusal(rank: BoundRank) -> NotSupported:
     """Why no rule applies."""
-    name, hint = next((name, hint) for name, is_that, hint in _NOT_YET if is_that(rank))
-    return NotSupported(f"{name} is not supported yet", at=rank.at, hint=hint)
+    declared = next(declared for declared, is_that in _NOT_YET if is_that(rank))
+    return declared.error(rank.at)

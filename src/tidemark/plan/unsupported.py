@@ -1,0 +1,193 @@
+"""What queries may say and cannot be run yet. When a feature is built, its declaration goes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tidemark.catalog.options import LOAD_PHASE
+from tidemark.unsupported import NEVER, Unsupported
+
+_QUERIES, _JOINS, _WINDOWS = "Queries", "Joins", "Windows and aggregates"
+_EXPRESSIONS = "Expressions"
+
+ARE_NOT_YET, ARE_NEVER = "are not supported yet", "are not supported"
+
+# --- queries -----------------------------------------------------------------------------------
+
+ORDER_BY: Final = Unsupported(_QUERIES, "ORDER BY")
+LIMIT: Final = Unsupported(_QUERIES, "LIMIT")
+OFFSET: Final = Unsupported(_QUERIES, "OFFSET")
+SET_OPERATION: Final = Unsupported(_QUERIES, "{}", each={"INTERSECT": None, "EXCEPT": None})
+MATCH_RECOGNIZE: Final = Unsupported(_QUERIES, "MATCH_RECOGNIZE")
+RELATION: Final = Unsupported(
+    _QUERIES, "this", title="anything else in FROM", says="is not supported in FROM yet"
+)
+
+# --- joins -------------------------------------------------------------------------------------
+
+AS_OF_ALONE: Final = Unsupported(
+    _JOINS,
+    "FOR SYSTEM_TIME AS OF without a left side",
+    why="versions are looked up for the rows of the left side of a join",
+)
+LATERAL_FUNCTION: Final = Unsupported(_JOINS, "LATERAL TABLE with a table function")
+LATERAL_QUERY: Final = Unsupported(_JOINS, "a LATERAL subquery")
+IN_PARENTHESES: Final = Unsupported(_JOINS, "a join in parentheses")
+WITHOUT_ON: Final = Unsupported(
+    _JOINS,
+    "a join without ON",
+    why="USING and NATURAL merge columns",
+    hint="write the condition as ON l.k = r.k, and list the columns you want",
+)
+WITHOUT_EQUALITY: Final = Unsupported(
+    _JOINS,
+    "a join without an equality{}",
+    why="each row would have to be compared with all rows of the other side",
+    hint="compare columns of both sides: ... ON l.k = r.k",
+)
+OVER_UPSERTS: Final = Unsupported(
+    _JOINS,
+    "joins over an upsert changelog",
+    why="the join must retract rows, and an upsert does not contain the row it replaces",
+    hint="use a changelog with the rows before updates, such as debezium-json",
+    says=ARE_NOT_YET,
+)
+OUTER_CONDITION: Final = Unsupported(
+    _JOINS,
+    "this part of an outer join's condition",
+    title="some operations between the sides in an outer join's condition",
+    why="it decides which rows are padded, so it runs inside the operator, which knows "
+    "comparisons, logic and simple arithmetic of numbers, strings and times",
+    hint="compute it on one side, or use an inner join",
+)
+WINDOW_JOIN_BY_CLOCK: Final = Unsupported(
+    _JOINS,
+    "window joins over processing-time windows",
+    why="both sides need a watermark to know when a window has ended",
+    hint="use windows over a column with a WATERMARK",
+    says=ARE_NEVER,
+)
+OUTER_TEMPORAL_JOIN: Final = Unsupported(
+    _JOINS,
+    "{} temporal joins",
+    why="a version without a left row has no time to join at",
+    hint="swap the sides: put the versioned table on the right of a LEFT JOIN",
+    each={"RIGHT": None, "FULL": None},
+    says=ARE_NEVER,
+)
+LOOKUP_JOIN: Final = Unsupported(
+    _JOINS,
+    "a processing-time temporal join with FOR SYSTEM_TIME AS OF",
+    why="lookup joins are not supported yet; and left rows would not wait for the initial content "
+    "of a stream on the right side, so the results would depend on timing (FLINK-19830)",
+    hint=f"join by event time; or SET '{LOAD_PHASE}' = '10 s': left rows then wait until the "
+    "right side has been silent for this long; or use a temporal table function, "
+    "LATERAL TABLE(f(o.proctime)), which does not wait",
+    says="is not supported without a load phase",
+)
+UNNEST_CONDITION: Final = Unsupported(
+    _JOINS, "a join condition other than TRUE with UNNEST", says=NEVER
+)
+
+# --- sub-queries -------------------------------------------------------------------------------
+
+SCALAR_SUBQUERY: Final = Unsupported(_QUERIES, "a scalar subquery")
+SUBQUERY_PREDICATE: Final = Unsupported(
+    _QUERIES,
+    "IN, EXISTS, ANY or ALL with a subquery",
+    why="only conditions of WHERE joined by AND, over a plain SELECT of one table, are supported",
+)
+NOT_IN: Final = Unsupported(
+    _QUERIES,
+    "NOT IN with a subquery",
+    why="with NULLs among the values it is never true",
+    hint="use NOT EXISTS",
+)
+IN_ELSEWHERE: Final = Unsupported(
+    _QUERIES, "IN with a subquery", why="it is supported only in WHERE of a query"
+)
+SUBQUERY_WITHOUT_FROM: Final = Unsupported(
+    _QUERIES, "a subquery without FROM", why="there are no rows to compare with"
+)
+
+# --- windows and aggregates --------------------------------------------------------------------
+
+OVER: Final = Unsupported(_WINDOWS, "OVER")
+AGGREGATE: Final = Unsupported(
+    _WINDOWS,
+    "aggregate function {}",
+    each=dict.fromkeys(
+        (
+            "CUME_DIST",
+            "DENSE_RANK",
+            "GROUP_ID",
+            "LAG",
+            "LEAD",
+            "NTH_VALUE",
+            "NTILE",
+            "PERCENTILE",
+            "PERCENT_RANK",
+            "RANK",
+            "ROW_NUMBER",
+            "SUM0",
+        )
+    ),
+)
+RANK_OF_CHANGES: Final = Unsupported(_WINDOWS, "ROW_NUMBER() over rows that are updated or deleted")
+RANK_WITHOUT_KEY: Final = Unsupported(_WINDOWS, "ROW_NUMBER() without PARTITION BY")
+RANK_WITHOUT_ORDER: Final = Unsupported(_WINDOWS, "ROW_NUMBER() without ORDER BY")
+RANK_BY_EXPRESSION: Final = Unsupported(
+    _WINDOWS, "PARTITION BY an expression", hint="compute the column in a subquery"
+)
+TOP_N: Final = Unsupported(
+    _WINDOWS,
+    "Top-N outside of windows",
+    hint="keep one row of each key, by a time attribute, or rank the rows of a window: PARTITION "
+    "BY window_start, window_end, ...",
+)
+GROUPING_SETS_OF_WINDOWS: Final = Unsupported(
+    _WINDOWS,
+    "GROUPING SETS, ROLLUP and CUBE",
+    why="Flink does not support this either",
+    hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...)), and group "
+    "by window_start and window_end",
+    says="are not supported with a group window",
+)
+GROUPED_BY_CLOCK: Final = Unsupported(
+    _WINDOWS,
+    "this grouping",
+    title="other groupings of processing-time windows",
+    why="without a watermark it is unknown when such a window is complete",
+    hint="group directly above the window function by window_start and window_end "
+    "(for SESSION also by its PARTITION BY), or use a time with a WATERMARK",
+    says="is not supported for processing-time windows",
+)
+ALIGNED_TUMBLE: Final = Unsupported(
+    _WINDOWS,
+    "TUMBLE with an alignment",
+    hint="use the table function, TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))",
+    says="is not supported in GROUP BY",
+)
+WITHIN_GROUP: Final = Unsupported(
+    _WINDOWS,
+    "WITHIN GROUP (ORDER BY ...)",
+    why="rows are aggregated in arrival order (same in Flink)",
+    says=NEVER,
+)
+ORDER_IN_JSON: Final = Unsupported(_WINDOWS, "ORDER BY in a JSON function", says=NEVER)
+LATE_SESSIONS: Final = Unsupported(
+    _WINDOWS,
+    "`$late`",
+    why="lateness depends on sessions over the rows of all branches",
+    hint="create a view of the UNION ALL, and read its late rows",
+    says="is not supported for session windows over UNION ALL",
+)
+
+# --- expressions -------------------------------------------------------------------------------
+
+NAMED_ARGUMENTS: Final = Unsupported(
+    _EXPRESSIONS,
+    "named arguments of scalar functions",
+    hint="pass the arguments by position",
+    says=ARE_NEVER,
+)
