@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tidemark.spark.upkeep import Keeper, Moment, Upkeep, Watermark
+from tidemark.spark.upkeep import Keeper, Moment, QueryWatermark, Upkeep
 
 
 def report(batch: int, idle: bool = False, watermark: str | None = None, **maxima: int) -> Any:
@@ -21,7 +21,7 @@ def report(batch: int, idle: bool = False, watermark: str | None = None, **maxim
 
 
 def test_a_watermark_is_the_least_of_its_sources() -> None:
-    watermark = Watermark(["a", "b"])
+    watermark = QueryWatermark(["a", "b"])
 
     watermark.take(report(0, a=5))
     assert watermark.value is None
@@ -32,7 +32,7 @@ def test_a_watermark_is_the_least_of_its_sources() -> None:
 
 
 def test_operators_tell_their_own_watermark() -> None:
-    watermark = Watermark([])
+    watermark = QueryWatermark([])
 
     watermark.take(report(0, watermark="1970-01-01T00:00:00.000Z"))
     assert watermark.value is None
@@ -41,7 +41,7 @@ def test_operators_tell_their_own_watermark() -> None:
 
 
 def test_an_idle_report_is_of_the_batch_that_is_yet_to_run() -> None:
-    watermark = Watermark(["a"])
+    watermark = QueryWatermark(["a"])
 
     watermark.take(report(4, idle=True))
     assert watermark.batch == 3

@@ -14,24 +14,24 @@ from tidemark.storage import Location
 
 FORMAT = 1
 NAME = "contract.json"
-# What versions before the first contract wrote in its place.
+# What versions before the first contract wrote instead.
 _BEFORE_CONTRACTS = "query.json"
 SPARK = "spark"  # the folder of Spark's own checkpoint
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """A table that a job reads. Spark knows its sources by their place among all of them."""
+    """A table that a job reads. Spark identifies its sources by their position."""
 
     table: str
     connector: str
     path: str | None = None
     bounded: bool = False
-    # Whether an operator waits for its end; Spark then has a source more.
+    # Whether an operator waits for its end; Spark then has an additional source.
     watermark: bool = False
 
     def goes_on(self, other: SourceTable) -> bool:
-        """Whether what was noted of the other one's progress is true of this one."""
+        """Whether the recorded progress of the other source is valid for this one."""
         same_place = self.path is not None and self.path == other.path
         return (same_place or self.table == other.table) and self._kind == other._kind
 
@@ -48,10 +48,11 @@ class SourceTable:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a checkpoint promises to whoever resumes from it.
+    """What a checkpoint guarantees to a job that resumes from it.
 
-    `key_groups` is the number of groups into which keys fall by their hash. It is fixed as long
-    as the checkpoint lives, and so is Spark's number of partitions, among which groups are dealt.
+    `key_groups` is the number of groups into which keys fall by their hash. It is fixed for the
+    life of the checkpoint, and so is Spark's number of partitions, among which groups are
+    distributed.
     """
 
     job: str
@@ -84,7 +85,9 @@ class Contract:
         return cls(**{**said, "operators": operators, "sources": sources})
 
     def goes_on_as(self, now: Contract) -> Contract:
-        """The contract once a job has resumed: what is fixed stays, the script is today's."""
+        """The contract once a job has resumed: what is fixed stays, the rest is that of the
+        current script.
+        """
         return replace(now, key_groups=self.key_groups, shuffle_partitions=self.shuffle_partitions)
 
 
@@ -96,7 +99,7 @@ def folder_name(job: str) -> str:
 def read(folder: Location) -> Contract | None:
     """The contract in the folder of a job; None if no job has started there yet.
 
-    Raises JobError if something is there that cannot be resumed from.
+    Raises JobError if there is something that a job cannot resume from.
     """
     content = files.read_text(folder / NAME)
     if content is None:

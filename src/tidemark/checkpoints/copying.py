@@ -1,7 +1,7 @@
-"""A copy of a checkpoint from which jobs can start: consistent, and complete in itself.
+"""A copy of a checkpoint from which jobs can start: consistent and self-contained.
 
-Of each job the copy ends with the last micro-batch that has ended. The job may run on meanwhile:
-what it writes later is left out, and Spark never changes a file that it has written.
+For each job the copy ends with the last micro-batch that has ended. The job may be running: what it
+writes later is left out, and Spark never changes a file that it has written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STATE = "state"
 
 
 def jobs_in(checkpoint: Location) -> list[Location]:
-    """The folders of jobs in a checkpoint folder. Raises JobError if there is none."""
+    """The folders of jobs in a checkpoint folder. Raises JobError if there are none."""
     if not checkpoint.exists or checkpoint.is_file:
         raise JobError(f"checkpoint folder not found: {checkpoint}")
     found = [checkpoint / name for name in checkpoint.names() if _is_job(checkpoint / name)]
@@ -38,7 +38,7 @@ def _is_job(folder: Location) -> bool:
 
 
 def copy_checkpoint(checkpoint: Location, target: Location) -> list[Location]:
-    """Copy all jobs of a checkpoint folder; the folders that were made."""
+    """Copy all jobs of a checkpoint folder; returns the new folders."""
     jobs = jobs_in(checkpoint)
     for job in jobs:
         if contracts.read(job) is None:
@@ -53,7 +53,7 @@ def _refuse_existing(target: Location) -> None:
 
 
 def copy_job(job: Location, target: Location) -> Location:
-    """Copy one job. What is copied last is what makes the copy a checkpoint: its contract."""
+    """Copy one job. The contract is copied last: only it makes the copy a checkpoint."""
     committed = last(job / contracts.SPARK / COMMITS)
     parts = job.names()
     for name in parts:
@@ -70,7 +70,7 @@ def copy_job(job: Location, target: Location) -> Location:
 
 
 def start_from(savepoint: Location, now: Contract, folder: Location) -> None:
-    """Make the folder of a job that starts now from the job of its name in a savepoint."""
+    """Create the folder of a job that starts now from the job of the same name in a savepoint."""
     jobs = {job.name: job for job in jobs_in(savepoint)}
     job = jobs.get(contracts.folder_name(now.job))
     if job is None:
@@ -83,7 +83,7 @@ def start_from(savepoint: Location, now: Contract, folder: Location) -> None:
 
 
 def _copy_spark(spark: Location, target: Location, committed: int) -> None:
-    """Spark's own checkpoint as it was after a micro-batch. State is numbered from 1 on."""
+    """Spark's own checkpoint as it was after a micro-batch. State versions start at 1."""
     for name in spark.names():
         part, copied = spark / name, target / name
         if name in (OFFSETS, COMMITS):
@@ -101,7 +101,7 @@ Wanted = Callable[[str], bool]
 
 
 def _finished(name: str) -> bool:
-    """Whether a file is whole: Spark names those that it is still writing otherwise."""
+    """Whether a file is complete: Spark uses other names for those that it is still writing."""
     return not (name.startswith(".") and not name.endswith(".crc")) and not (
         name.endswith(".tmp") or ".tmp.crc" in name
     )
@@ -118,6 +118,6 @@ def _not_after(version: int) -> Wanted:
 def _copy_tree(folder: Location, target: Location, wanted: Wanted) -> None:
     for found in folder.files():
         if wanted(posixpath.basename(found.name)):
-            # Spark cleans up what only micro-batches long past would need.
+            # Spark cleans up what only long past micro-batches would need.
             with contextlib.suppress(FileNotFoundError):
                 (folder / found.name).copy(target / found.name)

@@ -1,4 +1,4 @@
-"""Whether a job may go on from a checkpoint: operator by operator and source by source."""
+"""Whether a job can resume from a checkpoint: operator by operator and source by source."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tidemark.storage import Location
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Something of a checkpoint that a job cannot go on with: what differs, and what to do."""
+    """A part of a checkpoint that a job cannot resume from: what differs, and what to do."""
 
     what: str
     then: str
     now: str
     hint: str
-    operator: str | None = None  # None: it is about the whole job
+    operator: str | None = None  # None: it concerns the whole job
 
 
 _AGAIN = "start over with another checkpoint folder"
 
 
 def check(folder: Location, then: Contract, now: Contract) -> None:
-    """Raise JobError, of everything that does not fit, if a job cannot resume."""
+    """Raise a JobError with everything that does not fit, if a job cannot resume."""
     found = list(misfits(then, now))
     if not found:
         return
@@ -83,7 +83,7 @@ def _operators(then: Contract, now: Contract) -> Iterator[Misfit]:
 
 
 def _drop(now: Contract) -> str:
-    """State can only be dropped with all operators: Spark knows the others by their place."""
+    """State can only be dropped with all operators: Spark identifies the others by position."""
     return "" if now.operators else "drop its state with --allow-non-restored-state, "
 
 

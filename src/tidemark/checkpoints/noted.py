@@ -1,7 +1,7 @@
-"""What a running job notes beside its contract now and then: how much its operators keep.
+"""What a running job occasionally records beside its contract: the size of its operators' state.
 
-Operators report by key group, and only of the groups that had something to do. So the numbers of
-each group are kept until it reports again, over restarts too.
+Operators report by key group, and only on the groups that had something to do. So the numbers of
+each group are kept until it reports again, even after restarts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NAME = "progress.json"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What an operator keeps of one key group."""
+    """An operator's state in one key group."""
 
     rows: int = 0
     bytes: int = 0
@@ -28,7 +28,7 @@ class Group:
 
 @dataclass(slots=True)
 class Noted:
-    """After which micro-batch it was noted, and for each operator what its groups keep."""
+    """After which micro-batch it was recorded, and each operator's state by key group."""
 
     batch: int = -1
     operators: dict[str, dict[str, Group]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Noted:
             self.operators.setdefault(name, {}).update(groups)
 
     def total(self, operator: str) -> Group | None:
-        """What the operator keeps; None if it has never reported."""
+        """The operator's state; None if it has never reported."""
         groups = self.operators.get(operator)
         if groups is None:
             return None
@@ -51,8 +51,9 @@ class Noted:
 
 
 def read(job: Location) -> Noted:
-    """What was noted last; nothing where nothing was, or where it cannot be read: it is no part
-    of the contract."""
+    """The last record; empty if there is none, or it cannot be read: it is not part of the
+    contract.
+    """
     try:
         said: dict[str, Any] = json.loads(files.read_text(job / NAME) or "{}")
         groups = {

@@ -1,4 +1,4 @@
-"""What lies in a checkpoint folder, without starting Spark."""
+"""The content of a checkpoint folder, without starting Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _END_MS = 253_402_300_799_999
 
 @dataclass(frozen=True, slots=True)
 class CheckpointOperator:
-    """An operator, and how much it has said to keep; None if it has never said."""
+    """An operator, and the size of its state; None if it has never reported."""
 
     id: str
     hash: str
@@ -31,7 +31,7 @@ class CheckpointOperator:
 class CheckpointJob:
     """A job in a checkpoint folder.
 
-    Micro-batches are numbered from 0; `unfinished` says that one more was begun and will be run
+    Micro-batches are numbered from 0; `unfinished` means that one more was started and will be run
     again. The watermark is ISO 8601 in UTC. State was counted after micro-batch `counted_after`.
     """
 
@@ -49,7 +49,7 @@ class CheckpointJob:
 
 
 def overview(checkpoint: Location) -> tuple[CheckpointJob, ...]:
-    """The jobs of a checkpoint folder. Raises JobError if it is none."""
+    """The jobs of a checkpoint folder. Raises JobError if it is not one."""
     return tuple(_job(folder) for folder in jobs_in(checkpoint))
 
 

@@ -1,7 +1,7 @@
-"""Checkpoints in another place than the one they were made in, after a copy or a move.
+"""Checkpoints that have been copied or moved.
 
-Spark notes some files of a checkpoint by their full paths: those that describe the schema of state,
-and those of the job itself that sources have read. They are made to point to where they are now.
+Spark records some files of a checkpoint by full path: those that describe the schema of state, and
+those of the job itself that sources have read. These paths are updated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PLAIN = "/,;:$&+=@_-!.~'()*"
 
 
 def relocate(job: Location) -> None:
-    """Let the job in this folder go on here, wherever its checkpoint was before."""
+    """Let the job in this folder resume here, wherever its checkpoint was before."""
     for log in _metadata(job):
         found = _SCHEMA.search((log.read() or b"").decode())
         if found is not None:
@@ -57,7 +57,7 @@ def _encoded(uri: str) -> str:
 
 
 def _metadata(job: Location) -> Iterator[Location]:
-    """What Spark notes of its stateful operators."""
+    """Spark's metadata of its stateful operators."""
     state = job / contracts.SPARK / "state"
     for operator in state.names():
         yield from _files(state / operator / "_metadata")

@@ -1,5 +1,6 @@
-"""What Spark's own logs in a job's folder say: one file for each micro-batch that was planned, and
-one for each that has ended."""
+"""Reads Spark's own logs in a job's folder: one file for each micro-batch that was planned, and
+one for each that has ended.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 
 @dataclass(frozen=True, slots=True)
 class SparkLog:
-    """How far a job has come. Numbers of micro-batches start at 0; None where there is none."""
+    """The progress of a job. Numbers of micro-batches start at 0; None if there are none."""
 
     planned: int | None
     committed: int | None
@@ -41,7 +42,7 @@ def read_log(job: Location) -> SparkLog:
 
 
 def batches(log: Location) -> list[int]:
-    """The micro-batches that a log has a file for."""
+    """The micro-batches for which a log has a file."""
     return sorted(int(name) for name in log.names() if name.isdecimal())
 
 
@@ -50,7 +51,7 @@ def last(log: Location) -> int | None:
 
 
 def _metadata(log: Location, batch: int | None) -> dict[str, Any]:
-    """What is said of a whole micro-batch: the second line, after the version of the log."""
+    """The metadata of a micro-batch: the second line, after the version of the log."""
     content = None if batch is None else files.read_text(log / str(batch))
     lines = (content or "").splitlines()
     if len(lines) < 2:

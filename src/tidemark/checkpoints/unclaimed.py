@@ -1,4 +1,4 @@
-"""State that no operator of a script asks for any more, and that may be dropped."""
+"""State that no operator of a script uses any more, and that may be dropped."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ STATE, DROPPED = "state", "dropped-state"
 
 
 def without_unclaimed(folder: Location, then: Contract, now: Contract) -> Contract:
-    """The contract without operators that are gone, if a job may go on without their state.
+    """The contract without removed operators, if a job may resume without their state.
 
-    Spark finds state by the place of its operator among all of a query, so others would get the
-    state of those that are gone: it can only be dropped if no operator is left. It is moved aside.
+    Spark finds state by the position of its operator in a query, so other operators would get the
+    state of the removed ones: it can only be dropped if no operator is left. It is moved aside.
     """
     if not then.operators or now.operators:
         return then
@@ -25,6 +25,6 @@ def without_unclaimed(folder: Location, then: Contract, now: Contract) -> Contra
 
 
 def _free(folder: Location) -> Location:
-    """A name that nothing in the folder has."""
+    """A name that does not exist in the folder."""
     taken = sum(name.startswith(f"{DROPPED}-") for name in folder.names())
     return folder / f"{DROPPED}-{taken + 1}"

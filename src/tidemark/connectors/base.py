@@ -1,7 +1,7 @@
-"""What a connector is: its options, what it can say before running, how it reads and writes.
+"""What a connector is: its options, what it can report before running, how it reads and writes.
 
-A connector module imports pyspark inside the functions that use it, so that `check` and
-`explain` can ask for options and properties without paying for Spark.
+A connector module imports pyspark inside the functions that use it, so that `check` and `explain`
+can read options and properties without loading Spark.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class OptionSpec:
     required: bool = False
     choices: tuple[str, ...] = ()
     summary: str = ""
-    secret: bool | None = None  # whether its value is never shown; None: if its name says so
+    secret: bool | None = None  # whether its value is never shown; None: if its name suggests so
     aliases: tuple[str, ...] = ()  # older spellings
 
 
@@ -50,8 +50,9 @@ class CountSkipped(Protocol):
 class ReadRequest:
     """A scan about to run. The connector returns a DataFrame whose columns are, in order, the
     physical columns and then `metadata`, named `columns`; a changelog has a last column
-    `_tm_kind` with `+I`, `-U`, `+U` or `-D`. A table with a watermark may have a column
-    `_tm_place`, too: what its rows are known to be from."""
+    `_tm_kind` with `+I`, `-U`, `+U` or `-D`. A table with a watermark may also have a column
+    `_tm_place`: where its rows are from.
+    """
 
     spark: SparkSession
     table: Table
@@ -59,7 +60,7 @@ class ReadRequest:
     columns: tuple[str, ...]  # Spark names
     types: tuple[DataType, ...]
     metadata: tuple[str, ...]  # keys; their columns are the last len(metadata) of `columns`
-    streaming: bool  # a streaming DataFrame is wanted
+    streaming: bool  # whether a streaming DataFrame is wanted
     zone: str
     start: FirstStart
     count_skipped: CountSkipped
@@ -67,7 +68,7 @@ class ReadRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where all changes of a job go, and what they look like."""
+    """Where all changes of a job go, and their form."""
 
     table: Table
     options: Mapping[str, Any]
@@ -76,8 +77,8 @@ class Target:
     changelog: Changelog
     overwrite: bool  # INSERT OVERWRITE
     zone: str
-    # The job's name for itself, the same after a restart from its checkpoint: by it a batch that
-    # comes again is known. Without it a batch is taken to come once.
+    # The job's identity, the same after a restart from its checkpoint: it identifies a repeated
+    # batch. Without it, batches are assumed not to be repeated.
     job: str | None = None
     # How file systems are reached.
     access: Access = NO_ACCESS
@@ -85,21 +86,22 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRequest(Target):
-    """A batch of changes for a sink: called once in batch, once a micro-batch in a stream
-    (then `batch_id` counts them and a batch may come again after a restart)."""
+    """A batch of changes for a sink: called once in batch mode, once per micro-batch in a stream
+    (then `batch_id` counts them and a batch may be repeated after a restart).
+    """
 
-    frame: DataFrame  # columns named `columns`, and `_tm_kind` where changelog is not APPEND
+    frame: DataFrame  # columns named `columns`, and `_tm_kind` if the changelog is not APPEND
     batch_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """Takes changes as Arrow batches from the workers that make them, where nothing is left to
-    be computed of them; their columns are those that the frame of a `WriteRequest` has.
+    """Takes changes as Arrow batches from the workers that produce them, if nothing is left to be
+    computed; their columns are those of a `WriteRequest`'s frame.
 
-    `take` is called with all batches of a task, maybe again for a task that is retried.
-    `finish` is called once a batch, as `write` is, with a function that has all tasks done and
-    tells their notes: of each task those of one attempt only.
+    `take` is called with all batches of a task, possibly again for a task that is retried. `finish`
+    is called once per batch, like `write`, with a function that runs all tasks and returns their
+    notes: of each task those of one attempt only.
     """
 
     take: Take
@@ -122,7 +124,7 @@ class Connector:
     follows_watermark: Callable[[Mapping[str, Any]], bool] | None = None
     # Whether it writes where the client is (a terminal), not where the data is.
     on_client: bool = False
-    # The formats whose options (`json.*`) are taken too.
+    # The formats whose options (`json.*`) are accepted too.
     formats: tuple[str, ...] = ()
-    # Finds what is wrong with options that are right one by one. Raises OptionError.
+    # Finds combinations of valid options that are not valid. Raises OptionError.
     check: Callable[[Table, Mapping[str, Any]], None] | None = None

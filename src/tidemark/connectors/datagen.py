@@ -10,7 +10,7 @@ from tidemark import types as t
 from tidemark.catalog.tables import Table, TableTraits
 from tidemark.connectors.base import Connector, OptionSpec, ReadRequest
 from tidemark.connectors.options import option_error
-from tidemark.connectors.random_values import NOW, ROW, Place, bounds, random_value
+from tidemark.connectors.random_values import NOW, ROW, ValuePath, bounds, random_value
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.functions import spark_text
@@ -220,7 +220,7 @@ def read(request: ReadRequest) -> DataFrame:
 
 def _column(name: str, type_: t.DataType, request: ReadRequest) -> str:
     if not _is_sequence(name, request.options):
-        place = Place(f"fields.{name}", _seed(request))
+        place = ValuePath(f"fields.{name}", _seed(request))
         return random_value(type_, place, request.options, request.zone)
     start = Decimal(request.options[f"fields.{name}.start"])
     number = f"{ROW} + {start}{'L' if start == int(start) else 'BD'}"

@@ -95,14 +95,14 @@ def commit_due(folder: Location, job: str, commit: PartitionCommit, moment: Mome
 class Delivery:
     target: Target
     folder: Location
-    job: str | None  # None: no batch comes again
+    job: str | None  # None: batches are not repeated
     batch_id: int | None
 
     @property
     def name(self) -> str:
-        """Names this write: the same for a micro-batch that comes again, else never twice.
+        """Identifies this write: the same for a repeated micro-batch, otherwise unique.
 
-        The names of files grow as they are written, because a reader takes them in that order.
+        The names of files ascend as they are written, because readers read them in that order.
         """
         if self.job is None or self.batch_id is None:
             return f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}"
@@ -159,7 +159,9 @@ class Delivery:
         before.after(self.batch_id, files, waiting).write(note_of(self.folder, self.job))
 
     def _clear(self, written: set[str]) -> None:
-        """INSERT OVERWRITE replaces the table, or of a partitioned one the partitions it writes."""
+        """INSERT OVERWRITE replaces the table, or, if it is partitioned, the partitions that it
+        writes.
+        """
         for folder in written if self.target.table.partitioned_by else {""}:
             for found in (self.folder / folder).files(below=False):
                 if not found.name.startswith("."):

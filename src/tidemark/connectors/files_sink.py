@@ -1,4 +1,4 @@
-"""Files as a sink: Spark writes them, or the workers that have the rows as Arrow batches."""
+"""Files as a sink, written by Spark, or by the workers that have the rows as Arrow batches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Taker, Target, WriteRequest
 from tidemark.connectors.files_delivery import Delivery, commit_due
-from tidemark.connectors.formats.base import Encode, Field, Format, WriteFile
-from tidemark.connectors.formats.conversions import to_text
+from tidemark.connectors.formats.base import Encode, Format, FormatField, WriteFile
+from tidemark.connectors.formats.conversions import to_string
 from tidemark.connectors.options import option_error
 from tidemark.connectors.partition_commit import PartitionCommit
 from tidemark.connectors.places import as_hadoop_glob, is_hidden, partition_folder
@@ -33,7 +33,7 @@ _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 def _folder_of(target: Target) -> Location:
-    """Where the files go, if the rows can be written there."""
+    """The folder for the files, if the rows can be written there."""
     _refuse_what_files_cannot_do(target)
     folder = Location.of(target.options["path"], target.access)
     if folder.is_file:
@@ -65,8 +65,10 @@ def _refuse_what_files_cannot_do(target: Target) -> None:
 # --- by the workers ----------------------------------------------------------------------------
 
 
-def taker(target: Target, format_: Format, fields: tuple[Field, ...]) -> Taker | None:
-    """For rows that go as they are into one folder, in a format that Arrow writes as Spark does."""
+def taker(target: Target, format_: Format, fields: tuple[FormatField, ...]) -> Taker | None:
+    """For rows that are written unchanged to one folder, in a format that Arrow writes like
+    Spark.
+    """
     folder = _folder_of(target)
     options = target.options
     spread = target.table.partitioned_by or options["sink.parallelism"] is not None
@@ -78,7 +80,7 @@ def taker(target: Target, format_: Format, fields: tuple[Field, ...]) -> Taker |
     staging = folder / f".staging-{target.job or uuid.uuid4().hex}"
 
     def finish(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
-        # What an attempt that was interrupted has left.
+        # Left by an interrupted attempt.
         staging.remove_all()
         delivery = Delivery(target, folder, target.job, batch_id)
         delivery.run(staging, lambda: [(staging / note, "") for note in notes()])
@@ -141,7 +143,7 @@ def upkeep(target: Target) -> Upkeep | None:
 # --- by Spark ----------------------------------------------------------------------------------
 
 
-def write(request: WriteRequest, format_: Format, fields: tuple[Field, ...]) -> None:
+def write(request: WriteRequest, format_: Format, fields: tuple[FormatField, ...]) -> None:
     """Append the rows, or replace what they overwrite."""
     folder = _folder_of(request)
     delivery = Delivery(request, folder, _job_of(request), request.batch_id)
@@ -151,14 +153,14 @@ def write(request: WriteRequest, format_: Format, fields: tuple[Field, ...]) -> 
 
 
 def _job_of(request: WriteRequest) -> str | None:
-    """The streaming job's name for itself; Spark keeps one in each checkpoint."""
+    """The streaming job's identity; Spark stores one in each checkpoint."""
     if request.batch_id is None or request.job is not None:
         return request.job
     from pyspark.errors import PySparkException
 
     try:
         context = request.frame.sparkSession.sparkContext
-    except (PySparkException, AttributeError):  # Spark Connect does not tell
+    except (PySparkException, AttributeError):  # not available over Spark Connect
         return None
     query: str | None = context.getLocalProperty("sql.streaming.queryId")
     return query
@@ -168,7 +170,7 @@ def _job_of(request: WriteRequest) -> str | None:
 class _BySpark:
     request: WriteRequest
     format: Format
-    fields: tuple[Field, ...]
+    fields: tuple[FormatField, ...]
     staging: Location
 
     def __call__(self) -> Iterator[tuple[Location, str]]:
@@ -189,11 +191,11 @@ class _BySpark:
         frame = self.request.frame.select(
             *(f.col(x.sql) for x in inside),
             *(
-                f.expr(_key_text(by_name[name])).alias(key)
+                f.expr(_key_string(by_name[name])).alias(key)
                 for name, key in zip(partitioned, keys, strict=True)
             ),
         )
-        assert self.format.write is not None  # else the planner has refused the sink
+        assert self.format.write is not None  # otherwise the planner has rejected the sink
         encoded = self.format.write(Encode(frame, inside, self.request.options, keys))
         encoded = self._spread(encoded, keys)
         writer = encoded.write.format(self.format.spark_source).options(**self._spark_options())
@@ -272,5 +274,5 @@ class _BySpark:
         return partition_folder(named, self.request.options["partition.default-name"])
 
 
-def _key_text(field: Field) -> str:
-    return f"nullif({to_text(field.sql, field.type)}, '')"
+def _key_string(field: FormatField) -> str:
+    return f"nullif({to_string(field.sql, field.type)}, '')"

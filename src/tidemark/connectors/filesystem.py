@@ -19,12 +19,12 @@ from tidemark.connectors.formats.base import (
     MODIFIED,
     SIZE,
     Decode,
-    Field,
     Format,
+    FormatField,
     metadata_name,
     raw_name,
 )
-from tidemark.connectors.formats.conversions import Spelling, from_text
+from tidemark.connectors.formats.conversions import Notation, from_string
 from tidemark.connectors.options import option_error
 from tidemark.connectors.places import Place, as_hadoop_glob, escaped
 from tidemark.dialect.statements import PhysicalColumn
@@ -99,15 +99,17 @@ _METADATA_SQL = {
     "file.modification-time": MODIFIED,
 }
 
-# Each file of a small bounded table is read by itself: only then do files come by name.
+# Each file of a small bounded table is read separately: only then are files read in order of name.
 _FILES_IN_ORDER = 100
 _SMALL = 4 << 20
-# What even a file without rows has bytes of.
+# The size in bytes of even an empty file.
 _NEVER_EMPTY = ("parquet", "orc")
 
 
 def check(table: Table, options: Mapping[str, Any]) -> None:
-    """The format is known and can hold the columns; partition columns are columns."""
+    """Check that the format exists and can represent the columns; partition columns must be
+    columns.
+    """
     format_ = _format(table, options)
     physical = {c.name: c for c in table.columns if isinstance(c, PhysicalColumn)}
     for name in table.partitioned_by:
@@ -153,18 +155,18 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
 
 def _all_fields(
     table: Table, columns: tuple[str, ...], types: tuple[t.DataType, ...]
-) -> tuple[Field, ...]:
+) -> tuple[FormatField, ...]:
     names = [c.name for c in table.columns if isinstance(c, PhysicalColumn)]
     return tuple(
-        Field(name, column, type_)
+        FormatField(name, column, type_)
         for name, column, type_ in zip(names, columns, types, strict=False)
     )
 
 
 def _format_fields(
     table: Table, columns: tuple[str, ...], types: tuple[t.DataType, ...]
-) -> tuple[Field, ...]:
-    """The fields that stand in the files; partition values stand in folder names."""
+) -> tuple[FormatField, ...]:
+    """The fields in the files; partition values are in folder names."""
     fields = _all_fields(table, columns, types)
     return tuple(f for f in fields if f.name not in table.partitioned_by)
 
@@ -205,13 +207,13 @@ def _metadata_value(key: str) -> str:
     return _METADATA_SQL.get(key) or spark_text.name(metadata_name(key))
 
 
-def _partition_value(field: Field, request: ReadRequest) -> str:
+def _partition_value(field: FormatField, request: ReadRequest) -> str:
     pattern = rf".*/{re.escape(escaped(field.name))}=([^/]*)/"
     text = f"nullif(regexp_extract({FILE}, {string(pattern)}, 1), '')"
     default = string(request.options["partition.default-name"])
     plain = f"url_decode(replace(nullif({text}, {default}), '+', '%2B'))"
 
-    def complain(value: str, type_: t.DataType) -> str:
+    def on_invalid(value: str, type_: t.DataType) -> str:
         return records.raising(
             file=FILE,
             value=value,
@@ -219,7 +221,7 @@ def _partition_value(field: Field, request: ReadRequest) -> str:
             reason=string("the folder name does not match the column type"),
         )
 
-    return from_text(plain, field.type, Spelling(loose_dates=True, complain=complain))
+    return from_string(plain, field.type, Notation(loose_dates=True, on_invalid=on_invalid))
 
 
 # --- opening files -----------------------------------------------------------------------------
@@ -243,7 +245,7 @@ def _opener(request: ReadRequest) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Stream:
-    """Opens files as a stream: those there now and those that come."""
+    """Opens files as a stream: existing and new ones."""
 
     request: ReadRequest
     place: Place
@@ -252,7 +254,7 @@ class _Stream:
         reader = self.request.spark.readStream.schema(schema).options(**options)
         path = self.place.path
         if self.place.local and os.path.isfile(path):
-            # Spark watches folders: the file is picked out of its own.
+            # Spark watches folders: the file is selected from its own.
             folder, name = os.path.split(path)
             reader = reader.option("pathGlobFilter", as_hadoop_glob(name))
             path = as_hadoop_glob(folder)
@@ -266,7 +268,7 @@ class _Stream:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Opens the files that are there, in the order of their names where they are few."""
+    """Opens the existing files, in order of name if there are few."""
 
     request: ReadRequest
     place: Place
@@ -288,7 +290,7 @@ class _Batch:
         if len(paths) > _FILES_IN_ORDER:
             return load(*paths)
         frame = reduce(lambda one, two: one.unionAll(two), [load(path) for path in paths])
-        # Rows in one partition have an order for all that comes after.
+        # Rows in one partition have an order for everything that follows.
         return frame.coalesce(1) if sum(map(os.path.getsize, files)) <= _SMALL else frame
 
     def _files(self) -> list[str]:
@@ -308,7 +310,7 @@ class _Batch:
 
 
 def _none_is_empty(files: Sequence[str], source: str) -> None:
-    """Spark passes over files without a byte, also where that makes them unreadable."""
+    """Spark skips empty files, even in formats in which they are not valid."""
     for file in files:
         if os.path.getsize(file) == 0:
             raise DataError(

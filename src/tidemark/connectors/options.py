@@ -95,12 +95,12 @@ def _spec_of(key: str, specs: Sequence[OptionSpec]) -> tuple[OptionSpec, str] | 
             if inside and folded.startswith(prefix) and folded.endswith(suffix):
                 # The middle is a column's name and keeps its case.
                 return spec, prefix + key[len(prefix) : len(key) - len(suffix)] + suffix
-        elif folded == spec.name or folded in _old_spellings(spec):
+        elif folded == spec.name or folded in _old_names(spec):
             return spec, spec.name
     return None
 
 
-def _old_spellings(spec: OptionSpec) -> Iterator[str]:
+def _old_names(spec: OptionSpec) -> Iterator[str]:
     """`connector.path` for `path`; `format.type` for `format`, `format.x` for `json.x`."""
     yield from spec.aliases
     yield f"connector.{spec.name}"
@@ -174,7 +174,7 @@ def _boolean(text: str) -> bool:
     return _choice(text, ("true", "false")) == "true"
 
 
-def _whole_number(allowed: range) -> Callable[[str], int]:
+def _integer(allowed: range) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not re.fullmatch(r"[+-]?[0-9]{1,20}", text.strip()) or int(text) not in allowed:
             raise ValueError(f"expected an integer of {allowed.stop.bit_length()} bits")
@@ -196,8 +196,8 @@ def _list(text: str) -> tuple[str, ...]:
 
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "string": str,
-    "int": _whole_number(_INT),
-    "long": _whole_number(_LONG),
+    "int": _integer(_INT),
+    "long": _integer(_LONG),
     "double": _double,
     "boolean": _boolean,
     "duration": parse_duration,

@@ -1,4 +1,4 @@
-"""When the partitions of a file sink are complete: by the clock, or by the watermark."""
+"""When the partitions of a file sink are complete: by processing time, or by the watermark."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _OFFSET = re.compile(r"GMT([+-])(\d\d):(\d\d)")
 
 @dataclass(frozen=True, slots=True)
 class PartitionCommit:
-    """When to commit partitions, and how. Times are milliseconds since 1970."""
+    """When and how to commit partitions. Times are milliseconds since 1970."""
 
     by_watermark: bool
     delay_ms: int
@@ -75,7 +75,7 @@ class PartitionCommit:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> PartitionCommit | None:
-        """None where nothing is to be committed."""
+        """None if nothing is to be committed."""
         if not options[f"{PREFIX}.policy.kind"]:
             return None
         return cls(
@@ -91,7 +91,7 @@ class PartitionCommit:
 
     @property
     def at_once(self) -> bool:
-        """Whether rows in a partition are all that it waits for."""
+        """Whether a partition can be committed as soon as it has rows."""
         return not self.by_watermark and self.delay_ms == 0
 
     def is_due(self, partition: str, since_ms: int, now_ms: int, watermark_ms: int | None) -> bool:
@@ -101,7 +101,7 @@ class PartitionCommit:
         return watermark_ms is not None and watermark_ms > self.time_ms(partition) + self.delay_ms
 
     def time_ms(self, partition: str) -> int:
-        """The time that the folder `dt=2024-01-01/hour=7` stands for."""
+        """The time of the folder `dt=2024-01-01/hour=7`."""
         pairs = (part.split("=", 1) for part in partition.split("/"))
         try:
             time = self.times.time_of({unquote(name): unquote(value) for name, value in pairs})
@@ -129,7 +129,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 def check(table: Table, options: Mapping[str, Any]) -> None:
-    """The options of partition commits, one with the others. Raises OptionError."""
+    """Check the options of partition commits together. Raises OptionError."""
     for problem in _problems(table, options):
         raise problem
 
@@ -158,7 +158,7 @@ def _other_policies(table: Table, options: Mapping[str, Any]) -> Iterator[Option
 
 
 def _unreadable(table: Table, options: Mapping[str, Any]) -> Iterator[OptionError]:
-    """Values that other options must be able to read."""
+    """Values that other options must be able to parse."""
     for key, read in (
         (f"{PREFIX}.watermark-time-zone", zone_of),
         (f"{EXTRACTOR}.timestamp-formatter", expression_of),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-# Without a formatter: one or two digits will do, and `2024-01-32` is the first of February.
+# Without a formatter: one or two digits are enough, and `2024-01-32` is February 1.
 _LOOSE = re.compile(
     r"(?P<year>\d{1,10})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
     r"( (?P<hour>\d{1,2}):(?P<minute>\d{1,2}):(?P<second>\d{1,2})(?P<fraction>\.\d{1,9})?)?"
@@ -33,14 +33,15 @@ class NoTime(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PartitionTimes:
-    """`pattern` puts the values together (`$dt $hour:00:00`); by default the first one is taken.
-    `formatter` says in Java's letters how a time is written."""
+    """`pattern` combines the values (`$dt $hour:00:00`); by default the first one is used.
+    `formatter` is the format of times, in Java's letters.
+    """
 
     pattern: str | None = None
     formatter: str | None = None
 
     def time_of(self, values: Mapping[str, str]) -> datetime:
-        """Wall-clock time, in the order of Flink's own steps. Raises NoTime."""
+        """Local time, in the order of Flink's own steps. Raises NoTime."""
         text = next(iter(values.values()))
         if self.pattern is not None:
             text = self.pattern
@@ -58,7 +59,9 @@ class PartitionTimes:
 
 
 def expression_of(formatter: str) -> re.Pattern[str]:
-    """The times that a pattern of Java's DateTimeFormatter reads. Raises ValueError."""
+    """The times that a pattern of Java's DateTimeFormatter parses, as a regular expression.
+    Raises ValueError.
+    """
     parts, seen, end = [], set[str](), 0
     for token in _TOKEN.finditer(formatter):
         if token.start() != end:
@@ -97,7 +100,7 @@ def _strictly(found: re.Match[str]) -> datetime:
 
 
 def _loosely(found: re.Match[str]) -> datetime:
-    """What is too large goes on into the next month, day or hour."""
+    """Values that are too large carry over into the next month, day or hour."""
     parts = {name: value or "0" for name, value in found.groupdict().items()}
     months = int(parts["year"]) * 12 + int(parts["month"]) - 1
     return datetime(months // 12, months % 12 + 1, 1) + timedelta(

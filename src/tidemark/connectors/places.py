@@ -12,10 +12,10 @@ from urllib.parse import quote
 from tidemark.storage import is_local, resolve, spelled_for_spark
 
 _GLOB = re.compile(r"[*?\[]")
-# A quarter of what Spark puts into one partition; what a file costs to open counts there too.
+# A quarter of what Spark puts into one partition, including its cost of opening a file.
 _READ_AT_ONE_GO = 32 * 1024 * 1024
 _HADOOP_GLOB = re.compile(r"([*?\[\]{}\\])")
-# What may not stand in a folder's name of the form `column=value`; the rule is Hive's.
+# What is not allowed in a folder's name of the form `column=value`; the rule is Hive's.
 _UNSAFE = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{}\[\]^]")
 
 
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def is_small_file(self) -> bool:
-        """Whether it is one file, so small that Spark reads it at one go."""
+        """Whether it is a single file that is small enough for Spark to read in one partition."""
         return os.path.isfile(self.path) and os.path.getsize(self.path) < _READ_AT_ONE_GO
 
     @property
@@ -81,5 +81,5 @@ def partition_folder(values: Mapping[str, str | None], default: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A column's name or value as it stands in a folder's name."""
+    """A column's name or value as it is in a folder's name."""
     return _UNSAFE.sub(lambda match: quote(match[0], safe=""), text)

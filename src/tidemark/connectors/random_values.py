@@ -29,18 +29,18 @@ _HEX_OF_SHA512 = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValuePath:
     """The identity of a value: `fields.<path>` and, inside collections, the element's number."""
 
     path: str
     seed: str
     elements: tuple[str, ...] = ()
 
-    def __truediv__(self, name: str) -> Place:
+    def __truediv__(self, name: str) -> ValuePath:
         return replace(self, path=f"{self.path}.{name}")
 
-    def element(self, name: str, variable: str) -> Place:
-        return Place(f"{self.path}.{name}", self.seed, (*self.elements, variable))
+    def element(self, name: str, variable: str) -> ValuePath:
+        return ValuePath(f"{self.path}.{name}", self.seed, (*self.elements, variable))
 
     def words(self, salt: str = "") -> list[str]:
         """Everything that distinguishes this value from others, in Spark SQL."""
@@ -54,7 +54,7 @@ class Place:
         return f"(shiftrightunsigned({self.hash(salt)}, 11) / {float(2**53)!r}D)"
 
 
-def random_value(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: str) -> str:
+def random_value(type_: t.DataType, place: ValuePath, options: Mapping[str, Any], zone: str) -> str:
     """Spark SQL for a random value of the type; `options` contains `fields.<path>.<what>`."""
     value = _value(type_, place, options, zone)
     rate = options.get(f"{place.path}.null-rate")
@@ -63,7 +63,7 @@ def random_value(type_: t.DataType, place: Place, options: Mapping[str, Any], zo
     return f"CASE WHEN {place.fraction('?')} >= {float(rate)!r}D THEN {value} END"
 
 
-def _value(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: str) -> str:
+def _value(type_: t.DataType, place: ValuePath, options: Mapping[str, Any], zone: str) -> str:
     match type_:
         case t.Boolean():
             return f"({place.hash()} & 1 = 1)"
@@ -72,9 +72,9 @@ def _value(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: st
         case t.Float() | t.Double() | t.Decimal():
             return _real(type_, place, options)
         case t.Char() | t.VarChar():
-            return _text(place, options, _length(type_, place, options))
+            return _string(place, options, _length(type_, place, options))
         case t.Binary() | t.VarBinary():
-            return f"unhex({_text(place, options, _length(type_, place, options), digits=2)})"
+            return f"unhex({_string(place, options, _length(type_, place, options), digits=2)})"
         case t.Date() | t.Time() | t.Timestamp() | t.TimestampLtz():
             return _time(type_, place, options, zone)
         case t.DayTimeInterval():
@@ -85,7 +85,7 @@ def _value(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: st
             return _nested(type_, place, options, zone)
 
 
-def _integer(type_: t.DataType, place: Place, options: Mapping[str, Any]) -> str:
+def _integer(type_: t.DataType, place: ValuePath, options: Mapping[str, Any]) -> str:
     low, high = bounds(type_, place.path, options)
     size = int(high) - int(low) + 1
     target = spark_type(type_)
@@ -116,21 +116,21 @@ def _widest(type_: t.DataType) -> tuple[Any, Any]:
     return -half, half - 1
 
 
-def _real(type_: t.DataType, place: Place, options: Mapping[str, Any]) -> str:
+def _real(type_: t.DataType, place: ValuePath, options: Mapping[str, Any]) -> str:
     low, high = bounds(type_, place.path, options)
     spread = float(high) - float(low)
     value = f"{float(low)!r}D + {place.fraction()} * {spread!r}D"
     return f"CAST({value} AS {spark_type(type_)})"
 
 
-def _length(type_: t.DataType, place: Place, options: Mapping[str, Any]) -> int:
+def _length(type_: t.DataType, place: ValuePath, options: Mapping[str, Any]) -> int:
     declared: int = getattr(type_, "length", t.MAX_LENGTH)
     usual = DEFAULT_LENGTH if declared == t.MAX_LENGTH else declared
     given = options.get(f"{place.path}.length")
     return usual if given is None else int(given)
 
 
-def _text(place: Place, options: Mapping[str, Any], length: int, digits: int = 1) -> str:
+def _string(place: ValuePath, options: Mapping[str, Any], length: int, digits: int = 1) -> str:
     """Hexadecimal digits, `digits` for each unit of the length."""
     blocks = -(-length * digits // _HEX_OF_SHA512)
 
@@ -146,7 +146,7 @@ def _text(place: Place, options: Mapping[str, Any], length: int, digits: int = 1
     return f"substring({text}, 1, {count})"
 
 
-def _time(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: str) -> str:
+def _time(type_: t.DataType, place: ValuePath, options: Mapping[str, Any], zone: str) -> str:
     past = int(options.get(f"{place.path}.max-past") or 0)
     ago = f" - CAST({place.fraction()} * {past} AS BIGINT)" if past else ""
     instant = f"timestamp_millis(unix_millis({NOW}){ago})"
@@ -159,7 +159,7 @@ def _time(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: str
     return f"CAST({wall} AS {spark_type(type_)})"
 
 
-def _nested(type_: t.DataType, place: Place, options: Mapping[str, Any], zone: str) -> str:
+def _nested(type_: t.DataType, place: ValuePath, options: Mapping[str, Any], zone: str) -> str:
     count = int(options.get(f"{place.path}.length", DEFAULT_COUNT))
     numbers = f"sequence(1, {count})" if count else "CAST(array() AS ARRAY<INT>)"
     x = f"_x{len(place.elements)}"

@@ -1,4 +1,4 @@
-"""Spark's exceptions as errors a person can act on."""
+"""Spark's exceptions as errors for users."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tidemark.spark.carried import whole_text
 
 _RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\]\s*(.*?)\s*(?:SQLSTATE: \w+|$)", re.DOTALL)
 _CLASSED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]\s*(.*?)(?:\s*SQLSTATE: \w+|\n|$)", re.DOTALL)
-# An error of ours that a worker has raised: its kind, what is wrong, and the lines of details.
+# A Tidemark error raised by a worker: its kind, its message, and the lines of details.
 _OURS = re.compile(
     r"^tidemark\.errors\.(DataError|JobError): (.*)((?:\n  \w[^\n:]*: .*)*)", re.MULTILINE
 )
-# A file that a reader of Spark's gave up on; then what it says of it, if that is anything.
+# A file that a Spark reader gave up on, and its reason, if any.
 _FILE = re.compile(
     r"\[FAILED_READ_FILE\.\w+\] .*?(?:reading file|footer for file:) (?:file:/*(?=/))?"
     r"(?P<file>\S*?)\.(?: (?P<said>.*?))?(?:\s*SQLSTATE: \w+|\n|$)"
@@ -27,7 +27,7 @@ _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
 def translate(failure: BaseException) -> TidemarkError:
-    """What went wrong in a job, in one sentence, with Spark's own words as a note."""
+    """What went wrong in a job, in one sentence, with Spark's own message as a note."""
     if isinstance(failure, TidemarkError):
         return failure
     text = whole_text(failure)
@@ -43,7 +43,7 @@ def translate(failure: BaseException) -> TidemarkError:
     file = _FILE.search(text)
     if file:
         return _unreadable(unquote(file["file"]), file["said"], text)
-    # A call into Spark that failed is no failure of Python; Spark's own words are there too.
+    # A failed call into Spark is not a failure of Python; Spark's own message is there too.
     python = [said for said in _PYTHON.findall(text) if not said.startswith("py4j.")]
     if python and "Traceback (most recent call last)" in text:
         return JobError(f"a Python function failed: {python[-1]}")
@@ -53,10 +53,10 @@ def translate(failure: BaseException) -> TidemarkError:
 
 
 def _unreadable(path: str, said: str | None, text: str) -> DataError:
-    """A whole file that cannot be read, with the reason that lies deepest."""
+    """A file that cannot be read at all, with the innermost reason."""
     roots = [message or kind.rpartition(".")[2] for kind, message in _ROOT.findall(text)]
     reason = said or (roots[-1] if roots else "Spark does not say why")
-    # Readers name the file once more, and list bytes.
+    # Readers repeat the file, and list bytes.
     named = f"(?:file:(?://)?)?{re.escape(path)}"
     reason = re.sub(f"(?<=file ){named}", "", re.sub(f"^{named}", "it", reason))
     reason = reason.partition(", but found [")[0].replace(" .", ".")
@@ -72,7 +72,7 @@ def _no_file_system(scheme: str) -> JobError:
 
 
 def _again(kind: str, message: str, details: str) -> TidemarkError:
-    """The error as it was raised, from what it has printed."""
+    """The error as it was raised, reconstructed from its printed form."""
     said = [line.strip().partition(": ") for line in details.splitlines() if line]
     notes = {key: value for key, _, value in said}
     hint = notes.pop("hint", None)

@@ -1,4 +1,4 @@
-"""How Tidemark reaches the file systems that a Spark session reads and writes."""
+"""Access to the file systems that a Spark session reads and writes."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def access_of(spark: SparkSession) -> Access:
-    """By the same settings, so that nobody has to give them twice."""
+    """With the same settings, so that users need not set them twice."""
     return Access.of(spark.conf.getAll)

@@ -1,4 +1,4 @@
-"""What is decided when a job starts for the first time, and holds when it resumes."""
+"""What is decided when a job starts for the first time, and stays the same when it resumes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def _now_ms() -> int:
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """A job's own randomness and the time at which it began.
+    """A job's own seed and the time at which it started.
 
-    A micro-batch that is computed again, after a restart too, must have the same rows. What a
-    source makes up, it makes up from these.
+    A micro-batch that is computed again, even after a restart, must have the same rows. Sources
+    derive generated values from these.
     """
 
     seed: str = field(default_factory=lambda: secrets.token_hex(8))
     at_ms: int = field(default_factory=_now_ms)
 
     def kept_in(self, folder: Location) -> FirstStart:
-        """What the job in `folder` began with; this, and from now on, if it begins now."""
+        """The values of the job in `folder`; if it starts now, these, from now on."""
         note = folder / "first-start.json"
         written = note.read()
         if written is not None:

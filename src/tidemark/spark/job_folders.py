@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class JobFolders:
-    """Folders of a job, made when they are asked for first.
+    """Folders of a job, created on first use.
 
-    Its own is `kept` if that is given: a checkpoint. All others are temporary. Where all of
-    Spark is on this machine they lie among its own, which it throws away at its end, and all of
-    its workers see them.
+    Its own is `kept` if given: a checkpoint. All others are temporary. If all of Spark is on this
+    machine, they are among Spark's own, which it removes at its end, and all of its workers see
+    them.
     """
 
     def __init__(self, spark: SparkSession, kept: Location | None = None) -> None:
@@ -37,15 +37,15 @@ class JobFolders:
 
     @property
     def payloads(self) -> str | None:
-        """None where there is no folder that all workers see."""
+        """None if there is no folder that all workers see."""
         return str(self._temporary / "payloads") if self._shared else None
 
     def first_start(self, now: FirstStart) -> FirstStart:
-        """How the job began: now, or when its checkpoint was made."""
+        """When and with which seed the job started: now, or when its checkpoint was created."""
         return now if self._kept is None else now.kept_in(self._kept)
 
     def remove(self) -> None:
-        """Once the job has ended: what is temporary."""
+        """Remove what is temporary, once the job has ended."""
         if "_temporary" in self.__dict__:
             shutil.rmtree(self._temporary, ignore_errors=True)
 

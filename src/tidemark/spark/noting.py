@@ -1,4 +1,4 @@
-"""Noting in a job's checkpoint how much its operators keep, for those who look at it later."""
+"""Records the size of operators' state in a job's checkpoint, for `tidemark checkpoint show`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EVERY_SECONDS = 10.0
 
 
 class Noting:
-    """Writes down what has been reported: now and then, and at the end."""
+    """Writes what has been reported: periodically, and at the end."""
 
     def __init__(
         self, job: Location, reports: Reports, clock: Callable[[], float] = time.monotonic

@@ -1,4 +1,4 @@
-"""Streams whose bounded sources end: the end is told when all that was there has been read."""
+"""Streams with bounded sources: their end is marked when everything there was has been read."""
 
 from __future__ import annotations
 
@@ -69,14 +69,15 @@ class TwoPhaseRun:
         self._thread.join()
 
     def progress(self) -> Progress:
-        """Each phase goes on counting where the one before it ended."""
+        """Each phase continues to count where the one before it ended."""
         phases = [run.progress() for run in self._runs]
         return replace(phases[-1], seconds=(self._ended or time.monotonic()) - self._started)
 
 
 def after_first_batch(run: StreamRun, tell_ends: Callable[[], None]) -> None:
-    """Tell the ends of bounded sources once a stream that goes on has read them, which is in its
-    first batch."""
+    """Mark the ends of bounded sources once an unbounded stream has read them, which is in its
+    first batch.
+    """
 
     def wait() -> None:
         while run.query.isActive:

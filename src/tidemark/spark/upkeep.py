@@ -1,4 +1,4 @@
-"""What a streaming sink has to do between micro-batches: by the clock, or by the watermark."""
+"""What a streaming sink does between micro-batches: periodically, or by the watermark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
-# The observed metric with the greatest watermark of a source, where no operator follows it.
+# The observed metric with the greatest watermark of a source that no operator follows.
 SOURCE_WATERMARK = "tidemark-source-watermark-"
 _NO_WATERMARK = "1970-01-01T00:00:00.000Z"
 _LOOK_EVERY = 0.2
@@ -21,8 +21,9 @@ _LOOK_EVERY = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """How far a query is: all of its batches up to `batch` are done, and it has seen all rows up
-    to the watermark. After the end of its input no more will come."""
+    """The progress of a query: all of its batches up to `batch` are done, and it has seen all
+    rows up to the watermark. After the end of its input no more will come.
+    """
 
     batch: int
     watermark_ms: int | None = None
@@ -32,7 +33,8 @@ class Moment:
 @dataclass(frozen=True, slots=True)
 class Upkeep:
     """`run` is called, with the query's own id, after batches and at the end of the input, and
-    `every` so many seconds if anything waits for the clock."""
+    additionally `every` so many seconds if anything waits for the clock.
+    """
 
     run: Callable[[str, Moment], None]
     every: float | None = None
@@ -41,7 +43,7 @@ class Upkeep:
 class Keeper:
     """Runs a sink's upkeep beside its query, on a thread of its own.
 
-    Nothing is done before a batch has been reported: one that was broken off comes again first.
+    Nothing is done before a batch has been reported: an interrupted one is repeated first.
     """
 
     def __init__(self, upkeep: Upkeep, query: StreamingQuery, sources: Sequence[str]) -> None:
@@ -49,12 +51,12 @@ class Keeper:
         self.problem: Exception | None = None
         self._upkeep = upkeep
         self._query = query
-        self._watermark = Watermark(sources)
+        self._watermark = QueryWatermark(sources)
         self._last_run = time.monotonic()
         self._last_look: str | None = None
 
     def start(self, input_ended: Callable[[], bool]) -> None:
-        """`input_ended` is asked once the query has stopped."""
+        """`input_ended` is called once the query has stopped."""
         threading.Thread(target=self._work, args=(input_ended,), daemon=True).start()
 
     def _work(self, input_ended: Callable[[], bool]) -> None:
@@ -91,9 +93,10 @@ class Keeper:
         self._upkeep.run(str(self._query.id), moment)
 
 
-class Watermark:
-    """A query's watermark from its reports: that of its operators, or without any, the least of
-    those of its sources as far as their rows have been read."""
+class QueryWatermark:
+    """A query's watermark from its reports: that of its operators, or without any, the smallest
+    of those of its sources as far as their rows have been read.
+    """
 
     def __init__(self, sources: Sequence[str]) -> None:
         self.batch = -1

@@ -1,4 +1,4 @@
-"""From a URI to Arrow's file system and the path inside it."""
+"""From a URI to Arrow's file system and the path in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TENANT = re.compile(r"//[^/]+/([^/]+)/oauth2")
 
 
 def opened(uri: str, access: Access) -> tuple[FileSystem, str]:
-    """The file system that a resolved URI is on, and the path there."""
+    """The file system of a resolved URI, and the path in it."""
     scheme = scheme_of(uri)
     if scheme is None:
         return _local(), uri
@@ -55,7 +55,7 @@ def _s3(bucket: str, access: Access) -> FileSystem:
 
 
 def _region(bucket: str) -> str:
-    """Where nothing says it: as the environment does, or as Amazon does."""
+    """The region if no setting has it: that of the environment, or Amazon's default."""
     from pyarrow.fs import resolve_s3_region
 
     named = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
@@ -99,8 +99,9 @@ def _azure(authority: str, access: Access) -> FileSystem:
 
 
 def azure_options(account: str, suffix: str, access: Access) -> dict[str, Any]:
-    """What Arrow's Azure file system is made with. Without a key, a token or a client's secret
-    it looks for an identity by itself."""
+    """The arguments of Arrow's Azure file system. Without a key, a token or a client secret, it
+    finds an identity itself.
+    """
     settings = access.of_account(f"{account}{suffix}")
     options = {
         "account_name": account,

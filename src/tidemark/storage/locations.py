@@ -1,7 +1,7 @@
-"""A file or folder on some file system, and what is done with it.
+"""A file or folder on some file system, and the operations on it.
 
-Object stores have no folders and cannot rename: an object is seen when it is written whole, and
-moving one copies it inside the store, which is as atomic.
+Object stores have no folders and cannot rename: an object becomes visible when it is complete, and
+moving one copies it inside the store, which is just as atomic.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OBJECT_STORES = {"s3a", "abfs", "abfss"}
 
 
 class Found(NamedTuple):
-    """A file below a folder: its path from there, and its bytes."""
+    """A file below a folder: its relative path, and its size in bytes."""
 
     name: str
     size: int
@@ -41,7 +41,7 @@ class Location:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], access: Access | None = None) -> Location:
-        """Raises NotSupported for a file system that Tidemark does not know."""
+        """Raises NotSupported for an unknown file system."""
         if isinstance(path, Location):
             return cls(path.uri, access or path.access)
         return cls(resolve(os.fspath(path)), access or NO_ACCESS)
@@ -50,7 +50,7 @@ class Location:
         return Location(f"{self.uri.rstrip('/')}/{name}" if name else self.uri, self.access)
 
     def __fspath__(self) -> str:
-        """So that a local one is taken where a path is."""
+        """So that a local one can be used as a path."""
         if not self.is_local:
             raise TypeError(f"{self} is not a local path")
         return self.uri
@@ -72,7 +72,7 @@ class Location:
 
     @property
     def for_spark(self) -> str:
-        """With its scheme, so that Spark does not take it for one of its default file system."""
+        """With its scheme, so that Spark does not look for it on its default file system."""
         return f"file://{self.uri}" if self.is_local else self.uri
 
     # --- asking --------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class Location:
         return bool(self._info().type != FileType.NotFound)
 
     def files(self, *, below: bool = True) -> list[Found]:
-        """The files by name, those in folders below too if asked for; none if it is not there."""
+        """The files by name, optionally those in subfolders too; none if it does not exist."""
         from pyarrow.fs import FileSelector
 
         system, path = self._opened()
@@ -101,7 +101,7 @@ class Location:
         return sorted(found)
 
     def names(self) -> list[str]:
-        """What is in the folder, folders too; nothing if it is not there."""
+        """The names in the folder, including folders; none if it does not exist."""
         from pyarrow.fs import FileSelector
 
         if self.is_file:
@@ -111,7 +111,7 @@ class Location:
         return sorted(info.base_name for info in found)
 
     def read(self) -> bytes | None:
-        """The whole file; None if there is none."""
+        """The whole file; None if it does not exist."""
         self._finish_write()
         try:
             with self.input() as file:
@@ -121,7 +121,7 @@ class Location:
         return content
 
     def input(self) -> NativeFile:
-        """The file, to read at any place."""
+        """The file, for random access."""
         system, path = self._opened()
         with self._reaching():
             return system.open_input_file(path)
@@ -129,13 +129,14 @@ class Location:
     # --- changing ------------------------------------------------------------------------------
 
     def output(self) -> NativeFile:
-        """A new file, or the whole content of an old one, which is there when it is closed. Its
-        folder must be there where there are folders."""
+        """A new file, or new content of an existing one, which is visible when it is closed. Its
+        folder must exist if the file system has folders.
+        """
         system, path = self._opened()
         return system.open_output_stream(path)
 
     def write(self, content: bytes) -> None:
-        """A file that is seen with all of its content or, if it was there, as it was."""
+        """A file that is visible with all of its content or, if it existed, with the old one."""
         self.parent.make()
         if self._is_object:
             return self._put(content)
@@ -144,21 +145,22 @@ class Location:
         fresh._put(content)
         if self._replaces:
             return fresh.move(self)
-        # The old file must go first. What is called `.new` is whole, and whoever comes after a
-        # crash takes it.
+        # The old file must be removed first. A `.new` file is complete, and is used after a crash.
         fresh.move(self._beside(".new"))
         self.remove()
         return self._beside(".new").move(self)
 
     def move(self, to: Location) -> None:
-        """Move a file on its file system, over one that is there."""
+        """Move a file on its file system, replacing an existing one."""
         system, path = self._opened()
         if not (self._is_object or self._replaces):
             to.remove()
         system.move(path, to._opened()[1])
 
     def move_folder(self, to: Location) -> None:
-        """Move a folder on its file system, to where nothing is; object by object in a store."""
+        """Move a folder on its file system to a path that does not exist; object by object in a
+        store.
+        """
         if not self._is_object:
             (system, path), (_, target) = self._opened(), to._opened()
             system.move(path, target)
@@ -168,7 +170,9 @@ class Location:
         self.remove_all()
 
     def copy(self, to: Location) -> None:
-        """Copy a file, to another file system too. Raises FileNotFoundError if there is none."""
+        """Copy a file, even to another file system. Raises FileNotFoundError if it does not
+        exist.
+        """
         from pyarrow.fs import copy_files
 
         to.parent.make()
@@ -176,13 +180,13 @@ class Location:
         copy_files(path, target, source_filesystem=system, destination_filesystem=other)
 
     def make(self) -> None:
-        """The folder, with those above it, where there are folders."""
+        """Create the folder and its parents, if the file system has folders."""
         if not self._is_object:
             system, path = self._opened()
             system.create_dir(path, recursive=True)
 
     def remove(self) -> None:
-        """The file, if there is one."""
+        """Remove the file if it exists."""
         system, path = self._opened()
         try:
             system.delete_file(path)
@@ -190,7 +194,7 @@ class Location:
             return
 
     def remove_all(self) -> None:
-        """The folder with all that is in it, if there is one."""
+        """Remove the folder with everything in it if it exists."""
         system, path = self._opened()
         try:
             system.delete_dir(path)
@@ -209,7 +213,7 @@ class Location:
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
-        """What is wrong with a file system elsewhere is not the program's fault."""
+        """An unreachable file system is not the program's fault."""
         try:
             yield
         except OSError as problem:
@@ -234,12 +238,13 @@ class Location:
 
     @property
     def _replaces(self) -> bool:
-        """Whether a file may be renamed to one that is there; HDFS refuses."""
+        """Whether a file may be renamed to an existing one; HDFS refuses."""
         return self.is_local
 
     def _finish_write(self) -> None:
-        """A write that was cut short between removing the old file and putting the new one in its
-        place is finished."""
+        """Finish a write that was interrupted between removing the old file and moving the new
+        one.
+        """
         if not (self._is_object or self._replaces) and not self.exists:
             fresh = self._beside(".new")
             if fresh.exists:

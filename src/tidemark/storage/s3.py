@@ -1,4 +1,4 @@
-"""Hadoop's settings of S3A as those of Arrow's S3."""
+"""Hadoop's settings of S3A as settings of Arrow's S3."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from tidemark.errors import NotSupported, SetupError
 
-# Where S3A looks for credentials, by the last part of the class's name. Arrow looks into the
-# environment, the configuration files and the machine's own service by itself.
+# Where S3A looks for credentials, by the last part of the class name. Arrow itself looks in the
+# environment, the configuration files and the machine's metadata service.
 _FOUND_BY_ITSELF = {
     "EnvironmentVariableCredentialsProvider",
     "IAMInstanceCredentialsProvider",
@@ -32,13 +32,13 @@ _UNITS = {"": 0.001, "ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
 
 def s3_options(settings: Mapping[str, str]) -> dict[str, Any]:
-    """What Arrow's S3 file system is made with; `settings` by the last part of `fs.s3a.*`."""
+    """The arguments of Arrow's S3 file system; `settings` by the last part of `fs.s3a.*`."""
     _refuse_encryption(settings)
     return {**_credentials(settings), **_endpoint(settings), **_proxy(settings)}
 
 
 def s3_timeouts(settings: Mapping[str, str]) -> dict[str, float]:
-    """How long Arrow waits, in seconds; as long as S3A does, which is more patient by default."""
+    """Arrow's timeouts in seconds; the same as S3A's, which are longer than Arrow's defaults."""
     return {
         "request_timeout": _seconds(settings.get("connection.timeout", "200s")),
         "connect_timeout": _seconds(settings.get("connection.establish.timeout", "30s")),
@@ -46,7 +46,7 @@ def s3_timeouts(settings: Mapping[str, str]) -> dict[str, float]:
 
 
 def _seconds(duration: str) -> float:
-    """Of a duration as Hadoop has them; milliseconds without a unit."""
+    """The seconds of a Hadoop duration; milliseconds without a unit."""
     parts = _DURATION.fullmatch(duration.strip())
     if parts is None:
         raise SetupError(f"'{duration}' is not a duration of S3A", hint="write 30s or 30000")
@@ -81,7 +81,9 @@ def _role(settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _endpoint(settings: Mapping[str, str]) -> dict[str, Any]:
-    """The endpoint without its scheme, and the region; Amazon's own endpoints are found by it."""
+    """The endpoint without its scheme, and the region; Amazon's own endpoints are derived from
+    it.
+    """
     in_environment = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     endpoint = settings.get("endpoint") or in_environment or ""
     scheme, _, host = endpoint.rpartition("://")
@@ -91,7 +93,7 @@ def _endpoint(settings: Mapping[str, str]) -> dict[str, Any]:
     options: dict[str, Any] = {"region": region} if region else {}
     if host and not amazon and host != "s3.amazonaws.com":
         secure = settings.get("connection.ssl.enabled", "true").lower() == "true"
-        # An endpoint of the environment is for many clients, whose default is the path.
+        # An endpoint in the environment is for many clients, whose default is path-style access.
         default = "false" if settings.get("endpoint") else "true"
         by_path = settings.get("path.style.access", default).lower() == "true"
         options["endpoint_override"] = host
@@ -115,7 +117,7 @@ def _proxy(settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _refuse_encryption(settings: Mapping[str, str]) -> None:
-    """What is written must be no less encrypted than what Spark writes beside it."""
+    """What is written must not be less encrypted than what Spark writes beside it."""
     for name in ("encryption.algorithm", "server-side-encryption-algorithm"):
         if settings.get(name, "").upper() not in ("", "NONE", "AES256"):
             raise NotSupported(

@@ -1,4 +1,4 @@
-"""Paths as URIs: which file system a path means, and how Spark spells it."""
+"""Paths as URIs: which file system a path is on, and how it is written for Spark."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 
 from tidemark.errors import NotSupported
 
-# Two letters at least: a single one is a drive.
+# At least two letters: a single one is a drive.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _PASSWORD = re.compile(r"(?<=//)([^/@:]+):[^/@]*@")
-# What Tidemark writes to, by the name that Hadoop has for it. `s3` is what people write.
+# The file systems that Tidemark can write to, by Hadoop's name. Users write `s3`.
 SCHEMES = {
     "file": "file",
     "s3": "s3a",
@@ -33,14 +33,14 @@ def is_local(uri: str) -> bool:
 
 
 def spelled_for_spark(path: str) -> str:
-    """The path with the scheme that Hadoop knows: `s3://` means `s3a://`."""
+    """The path with the scheme that Hadoop knows: `s3://` becomes `s3a://`."""
     scheme = scheme_of(path)
     known = SCHEMES.get(scheme or "", scheme)
     return path if scheme is None else f"{known}{path[len(scheme) :]}"
 
 
 def resolve(path: str) -> str:
-    """Where a path that can be written to is: a local one absolute and without `file:`."""
+    """The location of a path that can be written to: a local one absolute and without `file:`."""
     scheme = scheme_of(path)
     if scheme is None:
         return os.path.abspath(path)

@@ -1,4 +1,4 @@
-"""What a format is: how the bytes of files become typed columns and back."""
+"""What a format is: how the bytes of files become typed columns and vice versa."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ABOUT_FILES = (FILE, SIZE, MODIFIED)
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FormatField:
     """A column that a format reads or writes: its own name, and its name in Spark."""
 
     name: str
@@ -39,8 +39,8 @@ class Field:
 class Open(Protocol):
     """Opens a table's files with one of Spark's file sources, as a stream or as a batch.
 
-    The columns come in the schema's order, named `raw_name(0)`, `raw_name(1)`, ..., then those
-    of `ABOUT_FILES`.
+    The columns are in the schema's order, named `raw_name(0)`, `raw_name(1)`, ..., followed by
+    those of `ABOUT_FILES`.
     """
 
     def __call__(
@@ -52,12 +52,12 @@ class Open(Protocol):
 class Decode:
     """Files about to be read: the result has the fields by Spark name, then `ABOUT_FILES`.
 
-    That of a changelog format has a column `_tm_kind` too, and `metadata_name(key)` for each key
-    of its metadata.
+    For a changelog format, the result also has a column `_tm_kind`, and `metadata_name(key)` for
+    each metadata key.
     """
 
     open: Open
-    fields: tuple[Field, ...]
+    fields: tuple[FormatField, ...]
     options: Mapping[str, Any]
     count_skipped: CountSkipped
 
@@ -65,10 +65,11 @@ class Decode:
 @dataclass(frozen=True, slots=True)
 class Encode:
     """Rows about to be written: the result keeps `keep` and has the rows in one column `value`
-    (a text format), or under the fields' own names (a columnar one)."""
+    (text formats), or under the fields' own names (columnar formats).
+    """
 
     frame: DataFrame
-    fields: tuple[Field, ...]
+    fields: tuple[FormatField, ...]
     options: Mapping[str, Any]
     keep: tuple[str, ...]
 
@@ -83,15 +84,15 @@ class WriteFile(Protocol):
 class Format:
     name: str
     options: tuple[OptionSpec, ...]
-    # Finds what a format cannot hold: a type, two columns, two options that exclude each other.
-    check: Callable[[Table, tuple[Field, ...], Mapping[str, Any]], None]
+    # Finds what a format cannot represent: a type, two columns, two conflicting options.
+    check: Callable[[Table, tuple[FormatField, ...], Mapping[str, Any]], None]
     read: Callable[[Decode], DataFrame]
     write: Callable[[Encode], DataFrame] | None = None  # None: it can only be read
-    # Writes files like Spark's, of rows with these fields, where the rows are; None if it cannot.
-    by_arrow: Callable[[tuple[Field, ...], Mapping[str, Any]], WriteFile | None] | None = None
+    # Writes files like Spark's, of rows with these fields, on the workers; None if it cannot.
+    by_arrow: Callable[[tuple[FormatField, ...], Mapping[str, Any]], WriteFile | None] | None = None
     spark_source: str = "text"  # the file source that writes what `write` returns
     changelog: Changelog = Changelog.APPEND
-    # What records say of themselves: the keys of metadata columns.
+    # Metadata of records: the keys of metadata columns.
     metadata: Mapping[str, DataType] = field(default_factory=dict)
 
 

@@ -18,8 +18,8 @@ from tidemark.connectors.formats.base import (
     ABOUT_FILES,
     FILE,
     Decode,
-    Field,
     Format,
+    FormatField,
     metadata_name,
 )
 from tidemark.connectors.formats.json_values import (
@@ -56,7 +56,9 @@ def changelog_format(
     events, and how lines become events.
     """
 
-    def check_table(table: Table, fields: tuple[Field, ...], given: Mapping[str, Any]) -> None:
+    def check_table(
+        table: Table, fields: tuple[FormatField, ...], given: Mapping[str, Any]
+    ) -> None:
         check_fields(table, fields)
         check(table, given)
 
@@ -83,7 +85,7 @@ def _common_options(format_: str) -> tuple[OptionSpec, ...]:
     )
 
 
-def image_of(fields: tuple[Field, ...]) -> t.Row:
+def image_of(fields: tuple[FormatField, ...]) -> t.Row:
     """The table's row as it is in an event."""
     return t.Row(tuple(t.Field(field.name, field.type) for field in fields))
 

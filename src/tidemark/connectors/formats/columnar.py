@@ -14,8 +14,8 @@ from tidemark.connectors.formats.base import (
     ABOUT_FILES,
     Decode,
     Encode,
-    Field,
     Format,
+    FormatField,
     WriteFile,
     raw_name,
 )
@@ -42,7 +42,7 @@ def _options(name: str) -> tuple[OptionSpec, ...]:
     )
 
 
-def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
+def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> None:
     seen: dict[str, str] = {}
     for field in fields:
         other = seen.setdefault(field.name.lower(), field.name)
@@ -81,9 +81,9 @@ def write(encode: Encode) -> DataFrame:
     return encode.frame.select(*columns, *encode.keep)
 
 
-# What Arrow and Spark write in the same way. Instants are not among them: Spark writes them as
-# older systems expect them, Arrow all times of a file in one way or the other. Nor is LZ4, of
-# which there are two kinds.
+# Types that Arrow and Spark write the same way. Instants are not among them: Spark writes them for
+# older systems, Arrow writes all times of a file one way or the other. Neither is LZ4, which has
+# two variants.
 _ALIKE = (
     t.Boolean,
     t.TinyInt,
@@ -102,7 +102,9 @@ _ALIKE = (
 )
 
 
-def parquet_by_arrow(fields: tuple[Field, ...], options: Mapping[str, Any]) -> WriteFile | None:
+def parquet_by_arrow(
+    fields: tuple[FormatField, ...], options: Mapping[str, Any]
+) -> WriteFile | None:
     compression = options["parquet.compression"].lower()
     if compression == "lz4" or not all(isinstance(field.type, _ALIKE) for field in fields):
         return None

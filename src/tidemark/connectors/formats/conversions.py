@@ -16,32 +16,32 @@ from tidemark.functions.spark_text import spark_type
 MILLISECONDS = 3
 
 # Takes the whole string and its conversion; returns the expression that raises.
-Complain = Callable[[str, t.DataType], str]
+OnInvalid = Callable[[str, t.DataType], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class Notation:
     """How a format writes times and numbers, and what happens to invalid strings.
 
-    `complain` returns a Spark expression that raises; without it invalid strings become NULL.
+    `on_invalid` returns a Spark expression that raises; without it invalid strings become NULL.
     """
 
     iso_times: bool = False
     integers_truncate: bool = False  # 1.9 is the INT 1
     loose_dates: bool = False  # 2024-1-1
     short_times: bool = False  # 10:00
-    complain: Complain | None = None
+    on_invalid: OnInvalid | None = None
 
 
-def from_text(sql: str, type_: t.DataType, spelling: Spelling) -> str:
+def from_string(sql: str, type_: t.DataType, notation: Notation) -> str:
     """Spark SQL that converts the string expression `sql` to `type_`."""
     if isinstance(type_, t.CHARACTERS):
         return sql
-    value = _scalar(sql, type_, spelling)
-    if spelling.complain is None or isinstance(type_, t.Boolean):
+    value = _scalar(sql, type_, notation)
+    if notation.on_invalid is None or isinstance(type_, t.Boolean):
         return value
     bad = f"{sql} IS NOT NULL{_but_null_is_right(sql, type_)}"
-    return f"coalesce({value}, CASE WHEN {bad} THEN {spelling.complain(sql, type_)} END)"
+    return f"coalesce({value}, CASE WHEN {bad} THEN {notation.on_invalid(sql, type_)} END)"
 
 
 def _but_null_is_right(sql: str, type_: t.DataType) -> str:
@@ -63,22 +63,22 @@ def matches(sql: str, pattern: str) -> str:
     return f"({sql} RLIKE {spark_text.string(pattern)})"
 
 
-def _scalar(sql: str, type_: t.DataType, spelling: Spelling) -> str:
+def _scalar(sql: str, type_: t.DataType, notation: Notation) -> str:
     match type_:
         case t.Boolean():
             return f"(lower(trim({sql})) = 'true')"
-        case t.Int() | t.BigInt() if spelling.integers_truncate:
+        case t.Int() | t.BigInt() if notation.integers_truncate:
             return _truncated(sql, spark_type(type_))
         case _ if isinstance(type_, t.NUMERICS):
             return f"try_cast({sql} AS {spark_type(type_)})"
         case t.Binary() | t.VarBinary():
             return f"try_to_binary({sql}, 'base64')"
         case t.Date():
-            return _if(sql, _LOOSE_DATE if spelling.loose_dates else _DATE, sql, "DATE")
+            return _if(sql, _LOOSE_DATE if notation.loose_dates else _DATE, sql, "DATE")
         case t.Time():
-            return _time(sql, type_, spelling)
+            return _time(sql, type_, notation)
         case t.Timestamp() | t.TimestampLtz():
-            return _timestamp(sql, type_, spelling)
+            return _timestamp(sql, type_, notation)
     raise ValueError(f"{type_} cannot be read from a string")
 
 
@@ -94,18 +94,18 @@ def _truncated(sql: str, target: str) -> str:
     )
 
 
-def _time(sql: str, type_: t.Time, spelling: Spelling) -> str:
-    pattern = _SHORT_TIME if spelling.short_times else _TIME
-    precision = min(type_.precision, MILLISECONDS) if spelling.short_times else MILLISECONDS
+def _time(sql: str, type_: t.Time, notation: Notation) -> str:
+    pattern = _SHORT_TIME if notation.short_times else _TIME
+    precision = min(type_.precision, MILLISECONDS) if notation.short_times else MILLISECONDS
     # Both formats keep milliseconds at most; 24:00:00 is midnight to Java's formatter.
     midnight = f"regexp_replace({sql}, '^24:00:00', '00:00:00')"
-    inner = f"try_cast({sql if spelling.short_times else midnight} AS TIME({precision}))"
+    inner = f"try_cast({sql if notation.short_times else midnight} AS TIME({precision}))"
     return f"CASE WHEN {matches(sql, pattern)} THEN CAST({inner} AS {spark_type(type_)}) END"
 
 
-def _timestamp(sql: str, type_: t.Timestamp | t.TimestampLtz, spelling: Spelling) -> str:
+def _timestamp(sql: str, type_: t.Timestamp | t.TimestampLtz, notation: Notation) -> str:
     zone = "Z" if isinstance(type_, t.TimestampLtz) else ""
-    pattern = _TIMESTAMP % ("T" if spelling.iso_times else " ", zone)
+    pattern = _TIMESTAMP % ("T" if notation.iso_times else " ", zone)
     operand = sql
     if type_.precision <= MILLISECONDS:
         # Digits after the milliseconds are truncated, not rounded.
@@ -114,7 +114,7 @@ def _timestamp(sql: str, type_: t.Timestamp | t.TimestampLtz, spelling: Spelling
     return _if(sql, pattern, operand, spark_type(type_))
 
 
-def to_text(sql: str, type_: t.DataType, *, iso_times: bool = False) -> str:
+def to_string(sql: str, type_: t.DataType, *, iso_times: bool = False) -> str:
     """A string expression for the value, unless the format has its own."""
     match type_:
         case t.Binary() | t.VarBinary():

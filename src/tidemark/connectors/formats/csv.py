@@ -22,11 +22,11 @@ from tidemark.connectors.formats.base import (
     FILE,
     Decode,
     Encode,
-    Field,
     Format,
+    FormatField,
     raw_name,
 )
-from tidemark.connectors.formats.conversions import Spelling, from_text, matches, to_text
+from tidemark.connectors.formats.conversions import Notation, from_string, matches, to_string
 from tidemark.connectors.options import option_error
 from tidemark.errors import PlanError
 from tidemark.functions import spark_text
@@ -62,7 +62,7 @@ _RAW = raw_name(0)
 _ALWAYS_QUOTED_FROM = 25
 
 
-def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
+def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> None:
     if options[NO_QUOTE] and table.option(QUOTE) is not None:
         raise option_error(table, QUOTE, f"'{QUOTE}' and '{NO_QUOTE}' cannot be combined")
     for key in (DELIMITER, QUOTE, ESCAPE):
@@ -240,7 +240,7 @@ def _checked(fields: str, count: int, ignore: bool) -> str:
     if ignore:
         return f"filter(array({fields}), _f -> _f IS NOT NULL AND NOT ({many}))"
 
-    def complain(reason: str) -> str:
+    def on_invalid(reason: str) -> str:
         return records.raising(
             file=FILE,
             record=_RAW,
@@ -251,14 +251,14 @@ def _checked(fields: str, count: int, ignore: bool) -> str:
 
     counted = f"concat('expected {count} fields, found ', size(_f))"
     checked = (
-        f"CASE WHEN _f IS NULL THEN {complain(string('unclosed quotes, or text after them'))} "
-        f"WHEN {many} OR {few} THEN {complain(counted)} ELSE _f END"
+        f"CASE WHEN _f IS NULL THEN {on_invalid(string('unclosed quotes, or text after them'))} "
+        f"WHEN {many} OR {few} THEN {on_invalid(counted)} ELSE _f END"
     )
     return f"transform(array({fields}), _f -> {checked})"
 
 
-def _value(position: int, field: Field, decode: Decode, style: Style) -> str:
-    def complain(text: str, type_: t.DataType) -> str:
+def _value(position: int, field: FormatField, decode: Decode, style: Style) -> str:
+    def on_invalid(text: str, type_: t.DataType) -> str:
         return records.raising(
             file=FILE,
             record=_RAW,
@@ -274,33 +274,33 @@ def _value(position: int, field: Field, decode: Decode, style: Style) -> str:
             ),
         )
 
-    spelling = Spelling(
+    notation = Notation(
         loose_dates=True,
         short_times=True,
-        complain=None if decode.options[IGNORE] else complain,
+        on_invalid=None if decode.options[IGNORE] else on_invalid,
     )
     text = f"get(_tm_fields, {position})"
     if style.null is not None:
         text = f"nullif({text}, {string(style.null)})"
-    return _converted(text, field.type, spelling, style)
+    return _converted(text, field.type, notation, style)
 
 
-def _converted(text: str, type_: t.DataType, spelling: Spelling, style: Style) -> str:
+def _converted(text: str, type_: t.DataType, notation: Notation, style: Style) -> str:
     parts = f"split({text}, {string(re.escape(style.elements))}, -1)"
     match type_:
         case t.Array(element=element):
-            inside = from_text(_part("_x", element), element, spelling)
+            inside = from_string(_part("_x", element), element, notation)
             items = f"transform({parts}, _x -> {inside})"
             return f"CASE WHEN trim({text}) = '' THEN array() ELSE {items} END"
         case t.Row(fields=fields):
             names = spark_text.safe_names([f.name for f in fields])
             pairs = ", ".join(
-                f"'{name}', {from_text(_part(f'get({parts}, {i})', f.type), f.type, spelling)}"
+                f"'{name}', {from_string(_part(f'get({parts}, {i})', f.type), f.type, notation)}"
                 for i, (name, f) in enumerate(zip(names, fields, strict=True))
             )
             return f"CASE WHEN trim({text}) <> '' THEN named_struct({pairs}) END"
         case _:
-            return from_text(text, type_, spelling)
+            return from_string(text, type_, notation)
 
 
 def _part(sql: str, type_: t.DataType) -> str:
@@ -319,20 +319,22 @@ def write(encode: Encode) -> DataFrame:
     return encode.frame.selectExpr(f"{record} AS value", *encode.keep)
 
 
-def _field(field: Field, encode: Encode, style: Style) -> str:
+def _field(field: FormatField, encode: Encode, style: Style) -> str:
     match field.type:
         case t.Array(element=element):
-            return _joined(f"transform({field.sql}, _x -> {_text('_x', element, encode)})", style)
+            return _joined(
+                f"transform({field.sql}, _x -> {_to_string('_x', element, encode)})", style
+            )
         case t.Row(fields=fields):
             names = spark_text.safe_names([f.name for f in fields])
             parts = ", ".join(
-                _text(f"{field.sql}.`{name}`", f.type, encode)
+                _to_string(f"{field.sql}.`{name}`", f.type, encode)
                 for name, f in zip(names, fields, strict=True)
             )
             joined = _quoted(_joined(f"array({parts})", style), style)
             return f"CASE WHEN {field.sql} IS NOT NULL THEN {joined} END"
         case _:
-            text = _text(field.sql, field.type, encode)
+            text = _to_string(field.sql, field.type, encode)
             return (
                 text if isinstance(field.type, (t.Boolean, *t.NUMERICS)) else _quoted(text, style)
             )
@@ -342,11 +344,11 @@ def _joined(array: str, style: Style) -> str:
     return f"array_join({array}, {string(style.elements)}, '')"
 
 
-def _text(sql: str, type_: t.DataType, encode: Encode) -> str:
+def _to_string(sql: str, type_: t.DataType, encode: Encode) -> str:
     if isinstance(type_, t.Decimal):
         # A variant writes a decimal without trailing zeros, as Flink does.
         return f"CAST(CAST({sql} AS VARIANT) AS STRING)"
-    return sql if isinstance(type_, t.CHARACTERS) else to_text(sql, type_)
+    return sql if isinstance(type_, t.CHARACTERS) else to_string(sql, type_)
 
 
 def _quoted(text: str, style: Style) -> str:

@@ -18,11 +18,11 @@ from tidemark.connectors.formats.base import (
     FILE,
     Decode,
     Encode,
-    Field,
     Format,
+    FormatField,
     raw_name,
 )
-from tidemark.connectors.formats.conversions import to_text
+from tidemark.connectors.formats.conversions import to_string
 from tidemark.connectors.formats.json_values import (
     CORRUPT,
     DOCUMENT,
@@ -64,7 +64,7 @@ OPTIONS = (
 _ABSENT = "_tm_absent"
 
 
-def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
+def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> None:
     if options[IGNORE] and options[FAIL_ON_MISSING]:
         raise option_error(
             table, FAIL_ON_MISSING, f"'{FAIL_ON_MISSING}' and '{IGNORE}' cannot be combined"
@@ -105,7 +105,7 @@ def _strictly() -> str:
     return f"map({', '.join(pairs)})"
 
 
-def _schema(fields: tuple[Field, ...]) -> StructType:
+def _schema(fields: tuple[FormatField, ...]) -> StructType:
     from pyspark.sql.types import StringType, StructField, StructType
 
     return StructType(
@@ -122,7 +122,7 @@ def _documents(decode: Decode, reading: Reading) -> DataFrame:
     row = t.Row(tuple(t.Field(field.name, field.type) for field in decode.fields))
     names = ", ".join(spark_text.string(field.name) for field in decode.fields)
     missing = f"array_except(array({names}), json_object_keys({TEXT}))"
-    complain = records.raising(
+    on_invalid = records.raising(
         file=FILE,
         record=TEXT,
         problem=f"concat('missing field `', {missing}[0], '` in the record')",
@@ -130,7 +130,7 @@ def _documents(decode: Decode, reading: Reading) -> DataFrame:
     )
     checked = (
         f"CASE WHEN {DOCUMENT}._{len(row.fields)} IS NOT NULL THEN {malformed(TEXT, reading)} "
-        f"WHEN size({missing}) > 0 THEN {complain} ELSE TRUE END"
+        f"WHEN size({missing}) > 0 THEN {on_invalid} ELSE TRUE END"
     )
     fields = [f"{DOCUMENT}._{i} AS {raw_name(i)}" for i in range(len(row.fields))]
     return documents(decode, row).where(checked).selectExpr(*fields, *ABOUT_FILES)
@@ -183,7 +183,7 @@ def _encoded(sql: str, type_: t.DataType, encode: Encode, depth: int) -> str:
         case _ if isinstance(type_, (*t.INTEGERS, *t.CHARACTERS)):
             return sql
         case _:
-            return to_text(sql, type_, iso_times=encode.options[TIMES] == "ISO-8601")
+            return to_string(sql, type_, iso_times=encode.options[TIMES] == "ISO-8601")
 
 
 def _own_names(spark: SparkType, type_: t.DataType) -> SparkType:

@@ -14,8 +14,8 @@ from tidemark.catalog.tables import Table
 from tidemark.connectors import json_reasons, records
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.formats import time_hints
-from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, Field, raw_name
-from tidemark.connectors.formats.conversions import Spelling, from_text
+from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, FormatField, raw_name
+from tidemark.connectors.formats.conversions import Notation, from_string
 from tidemark.errors import PlanError
 from tidemark.functions import spark_text
 
@@ -96,7 +96,7 @@ def reading_options(format_: str) -> tuple[OptionSpec, ...]:
 # --- what JSON cannot hold ---------------------------------------------------------------------
 
 
-def check_fields(table: Table, fields: tuple[Field, ...]) -> None:
+def check_fields(table: Table, fields: tuple[FormatField, ...]) -> None:
     """Finds columns that are indistinguishable, and types that JSON cannot represent."""
     _check_names(table, [field.name for field in fields], "the table")
     for field in fields:
@@ -238,10 +238,10 @@ def positional(type_: t.DataType) -> str:
 # --- values ------------------------------------------------------------------------------------
 
 
-def value(raw: str, field: Field, reading: Reading, record: str | None = None) -> str:
+def value(raw: str, field: FormatField, reading: Reading, record: str | None = None) -> str:
     """Spark SQL for a field whose text is `raw`. `record` is the whole record, if known."""
 
-    def complain(text: str, type_: t.DataType) -> str:
+    def on_invalid(text: str, type_: t.DataType) -> str:
         return records.raising(
             file=FILE,
             record=record,
@@ -258,37 +258,37 @@ def value(raw: str, field: Field, reading: Reading, record: str | None = None) -
             ),
         )
 
-    spelling = Spelling(
+    notation = Notation(
         iso_times=reading.iso_times,
         integers_truncate=True,
-        complain=None if reading.ignores_errors else complain,
+        on_invalid=None if reading.ignores_errors else on_invalid,
     )
     nested = isinstance(field.type, t.Array | t.Map | t.Multiset | t.Row)
     sql = f"CAST({raw} AS {positional(field.type)})" if nested else raw
-    return _converted(sql, field.type, spelling, depth=0)
+    return _converted(sql, field.type, notation, depth=0)
 
 
-def _converted(sql: str, type_: t.DataType, spelling: Spelling, depth: int) -> str:
+def _converted(sql: str, type_: t.DataType, notation: Notation, depth: int) -> str:
     x = f"_x{depth}"
     match type_:
         case t.Array(element=element):
-            return f"transform({sql}, {x} -> {_converted(x, element, spelling, depth + 1)})"
+            return f"transform({sql}, {x} -> {_converted(x, element, notation, depth + 1)})"
         case t.Map(value=value):
-            inside = _converted(x, value, spelling, depth + 1)
+            inside = _converted(x, value, notation, depth + 1)
             return f"transform_values({sql}, (_k{depth}, {x}) -> {inside})"
         case t.Multiset():
-            inside = _converted(x, t.Int(), spelling, depth + 1)
+            inside = _converted(x, t.Int(), notation, depth + 1)
             return f"transform_values({sql}, (_k{depth}, {x}) -> {inside})"
         case t.Row(fields=fields):
-            return _row(sql, fields, spelling, depth)
+            return _row(sql, fields, notation, depth)
         case _:
-            return from_text(sql, type_, spelling)
+            return from_string(sql, type_, notation)
 
 
-def _row(sql: str, fields: tuple[t.Field, ...], spelling: Spelling, depth: int) -> str:
+def _row(sql: str, fields: tuple[t.Field, ...], notation: Notation, depth: int) -> str:
     names = spark_text.safe_names([field.name for field in fields])
     pairs = ", ".join(
-        f"'{name}', {_converted(f'{sql}._{i}', field.type, spelling, depth + 1)}"
+        f"'{name}', {_converted(f'{sql}._{i}', field.type, notation, depth + 1)}"
         for i, (name, field) in enumerate(zip(names, fields, strict=True))
     )
     return f"CASE WHEN {sql} IS NOT NULL THEN named_struct({pairs}) END"

@@ -14,8 +14,8 @@ from tidemark.connectors.formats.base import (
     FILE,
     Decode,
     Encode,
-    Field,
     Format,
+    FormatField,
     raw_name,
 )
 from tidemark.connectors.options import option_error
@@ -51,7 +51,7 @@ _WIDTHS: dict[type[t.DataType], int] = {
 _CHARSETS = ("UTF-8", "US-ASCII", "ISO-8859-1", "UTF-16BE", "UTF-16LE", "UTF-16", "UTF-32")
 
 
-def check(table: Table, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
+def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> None:
     if len(fields) != 1:
         raise PlanError(
             f"the raw format needs exactly one column, and the table has {len(fields)}",
@@ -85,7 +85,7 @@ def read(decode: Decode) -> DataFrame:
     return frame.selectExpr(f"{_value(line, field, decode)} AS {field.sql}", *ABOUT_FILES)
 
 
-def _value(line: str, field: Field, decode: Decode) -> str:
+def _value(line: str, field: FormatField, decode: Decode) -> str:
     type_ = field.type
     if isinstance(type_, t.BINARIES):
         return line
@@ -95,13 +95,15 @@ def _value(line: str, field: Field, decode: Decode) -> str:
         return f"regexp_replace({text}, {string(chr(92) + 'r$')}, '')"
     width = _WIDTHS[type(type_)]
     ordered = line if decode.options[ENDIANNESS] == "big-endian" else _reversed(line, width)
-    complain = records.raising(
+    on_invalid = records.raising(
         file=FILE,
         problem=string(f"cannot read `{field.name}` as {type_.text()}"),
         reason=f"concat('expected {width} bytes, found ', length({line}))",
         value=f"hex({line})",
     )
-    return f"CASE WHEN length({line}) = {width} THEN {_number(ordered, type_)} ELSE {complain} END"
+    return (
+        f"CASE WHEN length({line}) = {width} THEN {_number(ordered, type_)} ELSE {on_invalid} END"
+    )
 
 
 def _number(line: str, type_: t.DataType) -> str:
@@ -123,7 +125,7 @@ def write(encode: Encode) -> DataFrame:
     return encode.frame.where(present).selectExpr(f"{_bytes(field, encode)} AS value", *encode.keep)
 
 
-def _no_null(field: Field) -> str:
+def _no_null(field: FormatField) -> str:
     return records.raising(
         problem=string(f"cannot write NULL in `{field.name}` with the raw format"),
         reason=string("the raw format cannot represent NULL"),
@@ -131,7 +133,7 @@ def _no_null(field: Field) -> str:
     )
 
 
-def _bytes(field: Field, encode: Encode) -> str:
+def _bytes(field: FormatField, encode: Encode) -> str:
     if isinstance(field.type, t.BINARIES):
         return f"CAST({field.sql} AS STRING)"
     if isinstance(field.type, t.CHARACTERS):
