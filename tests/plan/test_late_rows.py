@@ -44,10 +44,11 @@ def tables():
 
 
 def beside(tables, *queries: str, late: str = LATE) -> list[LateRows]:
-    """The operators of the late rows, in a statement set with other queries."""
+    """The operators of the late rows, in a statement set with other queries, where each is a job of
+    its own."""
     inserts = [f"INSERT INTO counts {query};" for query in queries]
     sql = f"EXECUTE STATEMENT SET BEGIN INSERT INTO lates {late}; {' '.join(inserts)} END"
-    root = plan(sql, tables).roots[0]
+    root = plan(sql, tables).of_single_roots.roots[0]
     assert isinstance(root, Sink)
     assert root.table.name == "lates"
     return [node for node in walk(root) if isinstance(node, LateRows)]

@@ -87,7 +87,7 @@ def test_rows_before_the_watermark_are_late_for_it(tables):
         tables,
     )
 
-    [late] = [node for node in walk(both.roots[1]) if isinstance(node, LateRows)]
+    [late] = [node for node in walk(both.of_single_roots.roots[1]) if isinstance(node, LateRows)]
     assert (late.operator, late.lateness_ms) == ("keep-first of k", 1)
 
 

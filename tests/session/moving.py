@@ -12,7 +12,7 @@ import tidemark
 from tidemark.plan.nodes import Node
 from tidemark.plan.planner import Plan
 from tidemark.spark.frame import KIND, Frame
-from tidemark.spark.launch import Handover
+from tidemark.spark.handover import Handover
 
 TABLES = """
 CREATE TABLE a (k INT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)

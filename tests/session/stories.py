@@ -53,8 +53,9 @@ class Story:
         text = script.replace("{folder}", str(self.folder))
         plan = session.workspace.plan_script(text)[-1].plan
         assert plan is not None
-        names = [f"{node.table.name}:" if isinstance(node, Sink) else "" for node in plan.roots]
-        return list(zip(names, map(session.dataframe, plan.roots), strict=True))
+        roots = plan.of_single_roots.roots
+        names = [f"{node.table.name}:" if isinstance(node, Sink) else "" for node in roots]
+        return list(zip(names, map(session.dataframe, roots), strict=True))
 
     def _collect(self, name: str, batch: DataFrame, _: int) -> None:
         rows = [[name] * bool(name) + [_text(value) for value in row] for row in batch.collect()]

@@ -18,6 +18,7 @@ import pytest
 from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
 from tidemark.kernels.co_group_sessions import SharedSessions
 from tidemark.kernels.columns import BEFORE_ALL, HASH
+from tidemark.kernels.handing_out import HandingOut
 from tidemark.kernels.keep_first import KeepFirst
 from tidemark.kernels.keep_last import KeepLast
 from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRows, Punctual
@@ -73,6 +74,7 @@ class Job:
     kernel: Kernel
     names: tuple[tuple[str, str], ...]
     output: tuple[str, ...]
+    late: tuple[str, ...] = ()  # asked for in place of the output
     stores: dict[int, Store] = field(default_factory=lambda: defaultdict(Store))
     watermark: int = BEFORE_ALL
 
@@ -100,10 +102,14 @@ class Job:
     ) -> list[tuple[Any, ...]]:
         store = StateStore(self.stores[label], self.stores[label], cache)
         before, _ = store.open()
-        bucket = Bucket(self.kernel, tuple(map(self._shape, self.names)), self.output)
+        shapes = tuple(map(self._shape, self.names))
+        bucket = Bucket(self.kernel, shapes, self.output, late=self.late)
         step = bucket.step(before, packed, self.watermark, watermark, 0)
         store.save(before, step.state, {})
-        return step.output.rows()
+        if not self.late:
+            return step.output.rows()
+        assert step.handed_out is not None
+        return step.handed_out.rows()
 
     def _shape(self, names: tuple[str, str]) -> InputShape:
         return InputShape.of(_schema(names))
@@ -248,6 +254,15 @@ class TestMoving:
         job = late_rows(Punctual(Sliding(1000, 1000)))
         assert job.step(before, 5000, 6) == []
         assert sorted(job.step(after, 6000, 3)) == [(k, 3000, 5000) for k in KEYS]
+
+    def test_an_operator_hands_out_what_is_late_by_the_watermark_that_was_reached_elsewhere(
+        self, before: int, after: int
+    ) -> None:
+        counts = WindowAggregate(("k",), Sliding(1000, 1000), (Call("COUNT", (), "n", pl.Int64()),))
+        late = ("v", LATE_TIME, LATE_WATERMARK)
+        job = Job(HandingOut(counts, ("v",)), (LEFT,), ("k", "n"), late)
+        assert job.step(before, 5000, 6) == []
+        assert sorted(job.step(after, 6000, 3)) == [(300 + k, 3000, 5000) for k in KEYS]
 
     def test_rows_are_late_for_sessions_that_began_elsewhere(self, before: int, after: int) -> None:
         job = late_rows(WindowAggregate(("k",), Session(10_000), SUM))

@@ -3,10 +3,13 @@
 import json
 
 import polars as pl
+import pytest
 
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
-from tidemark.spark.stateful.metrics import REPORT, Stopwatch, packed_output
+from tidemark.spark.stateful.metrics import LATE, REPORT, Stopwatch, packed_output
+from tidemark.spark.stateful.packing import PAYLOAD
+from tidemark.spark.stateful.payloads import unwrapped
 
 
 def test_report_says_what_the_time_of_a_step_went_to() -> None:
@@ -22,3 +25,28 @@ def test_report_says_what_the_time_of_a_step_went_to() -> None:
     assert (report["bucket"], report["round_trips"]) == (3, 2)
     assert list(report["spent_ms"]) == ["state", "kernel", "encode"]
     assert report["busy_ms"] == round(sum(report["spent_ms"].values()), 1)
+
+
+@pytest.mark.parametrize(("rows", "late"), [(0, 0), (2, 0), (0, 3), (2, 250_001), (100_001, 1)])
+def test_late_rows_leave_beside_the_results(rows: int, late: int) -> None:
+    output, handed_out = (
+        pl.DataFrame({name: range(height)}, schema={name: pl.Int64})
+        for name, height in (("n", rows), ("late", late))
+    )
+    metrics = Metrics.of(State(), (1,), (late,), rows, 0)
+
+    [frame] = packed_output(3, Step(State(), output, metrics, handed_out=handed_out))
+
+    assert frame[REPORT].count() == 1
+    for column, expected in ((PAYLOAD, output), (LATE, handed_out)):
+        packed = frame[column].dropna().tolist()
+        found = [unwrapped(payload) for payload in packed]
+        assert pl.concat([expected.clear(), *found]).equals(expected)
+
+
+def test_an_operator_without_an_outlet_has_no_late_rows() -> None:
+    step = Step(State(), pl.DataFrame({"n": [1]}), Metrics.of(State(), (1,), (1,), 1, 0))
+
+    [frame] = packed_output(3, step)
+
+    assert frame[LATE].count() == 0

@@ -74,7 +74,7 @@ class Findings:
         if planned.plan is None:
             return
         if not isinstance(planned.statement, s.Query):
-            self.jobs += len(planned.plan.roots)
+            self.jobs += len(planned.plan.jobs)
         self.warnings += [
             Warned(message, planned.source, planned.statement.span)
             for message in planned.plan.warnings

@@ -87,6 +87,12 @@ def number(state: State, inputs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
     return [frame.with_columns(sequence).drop(ARRIVAL, STAMP) for frame in inputs]
 
 
+def unnumbered(state: State, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the step that began with this state, with their place in the step again."""
+    arrival = (pl.col(SEQUENCE) - state.sequence).alias(ARRIVAL)
+    return rows.with_columns(arrival).drop(SEQUENCE)
+
+
 def end_of(state: State, numbered: Sequence[pl.DataFrame]) -> int:
     """The place in the sequence after the last row of a step."""
     return max([state.sequence, *(int(longs(f, SEQUENCE)[-1]) + 1 for f in numbered if f.height)])

@@ -101,7 +101,7 @@ class CoGroup:
         came = (inputs[0].height, inputs[1].height)
         lost = (closing.late[0].height, closing.late[1].height)
         metrics = Metrics.of(state, came, lost, output.height, state.height)
-        late = tuple(rows.drop(HASH, ARRIVAL, SEQUENCE) for rows in closing.late)
+        late = tuple(rows.drop(HASH, SEQUENCE) for rows in closing.late)
         return Step(state, output, metrics, closing.next_event_time, late=late)
 
 

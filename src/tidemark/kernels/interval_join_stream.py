@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.arrivals import arrange
+from tidemark.kernels.arrivals import arrange, unnumbered
 from tidemark.kernels.columns import HASH, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.interval_join import slices
 from tidemark.kernels.interval_outcomes import Output, plain
@@ -55,7 +55,7 @@ class StreamIntervalJoin:
         made = output.frame()
         lost = (late[0].height, late[1].height)
         metrics = Metrics.of(state, arrivals.rows_in, lost, made.height, 0)
-        return Step(state, made, metrics, late=tuple(late))
+        return Step(state, made, metrics, late=tuple(unnumbered(before, rows) for rows in late))
 
     def _together(
         self, state: State, now: int, frames: Sequence[pl.DataFrame], output: Output
@@ -118,7 +118,7 @@ class StreamIntervalJoin:
 
 def _late(rows: pl.DataFrame, now: int) -> pl.DataFrame:
     """The rows behind the watermark, with what that was."""
-    late = rows.filter(pl.col(TIME) < now).drop(HASH, SEQUENCE)
+    late = rows.filter(pl.col(TIME) < now).drop(HASH)
     return late.with_columns(pl.lit(now, pl.Int64).alias(STAMP))
 
 

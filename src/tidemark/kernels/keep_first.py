@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import ARRIVAL, HASH, SEQUENCE, STAMP, TIME
+from tidemark.kernels.columns import HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.joined import of_the_user
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
@@ -57,8 +57,7 @@ class KeepFirst:
         waiting, output = state.queue("waiting"), of_the_user(firsts)
         came = (inputs[0].height,)
         metrics = Metrics.of(state, came, (late.height,), output.height, waiting.height)
-        dropped = late.drop(HASH, ARRIVAL)
-        return Step(state, output, metrics, earliest(waiting.next), late=(dropped,))
+        return Step(state, output, metrics, earliest(waiting.next), late=(late.drop(HASH),))
 
     def _is_late(self, rows: pl.DataFrame, watermark: int) -> pl.Series:
         if self.by_clock:

@@ -55,7 +55,8 @@ class Step:
     `next_event_time` is when the kernel wants to be called again although no row comes: at
     the first watermark that reaches it. Of the clock it asks nothing: a host shows it often.
     `late` holds, for each input, the rows that were dropped because they came too late, with the
-    user's columns, TIME and, as STAMP, the watermark each met.
+    user's columns, TIME, ARRIVAL and, as STAMP, the watermark each met. `handed_out` is what of
+    them leaves the operator; see `HandingOut`.
     """
 
     state: State
@@ -63,6 +64,7 @@ class Step:
     metrics: Metrics
     next_event_time: int | None = None
     late: tuple[pl.DataFrame, ...] | None = None
+    handed_out: pl.DataFrame | None = None
 
 
 class Kernel(Protocol):

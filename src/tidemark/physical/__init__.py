@@ -7,12 +7,21 @@ assigned to windows, and how many phases an aggregation has. `tidemark.spark` on
 """
 
 from tidemark.physical.planner import Settings, physical_plan
-from tidemark.physical.stages import Compute, Input, Operator, PhysicalPlan, Stage, Watermark
+from tidemark.physical.stages import (
+    Compute,
+    Input,
+    Operator,
+    Outlet,
+    PhysicalPlan,
+    Stage,
+    Watermark,
+)
 
 __all__ = [
     "Compute",
     "Input",
     "Operator",
+    "Outlet",
     "PhysicalPlan",
     "Settings",
     "Stage",

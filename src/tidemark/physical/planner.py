@@ -16,6 +16,7 @@ from tidemark.physical.stages import (
     Input,
     InputWatermark,
     Operator,
+    Outlet,
     Phases,
     PhysicalPlan,
     Stage,
@@ -26,6 +27,7 @@ from tidemark.physical.watermarks import behind_ms, sources
 from tidemark.physical.windows import unplaced
 from tidemark.plan.expressions import Ref
 from tidemark.plan.nodes import (
+    Accompanied,
     AssignWatermark,
     Edge,
     Needs,
@@ -130,6 +132,9 @@ class _Planner:
         )
 
     def _input(self, node: Node, port: Port, shown: bool) -> Input:
+        if isinstance(node, Accompanied):
+            given = self._input(node.input, port, shown)
+            return replace(given, outlet=Outlet(node.outlet, node.places))
         if port.window is not None:
             return self._in_windows(node, port, port.window)
         stamped = port.stamps and node.can_be_stamped

@@ -65,6 +65,15 @@ class InputWatermark:
 
 
 @dataclass(frozen=True, slots=True)
+class Outlet:
+    """Where an operator hands out the late rows of an input, each with the input's last columns,
+    which its kernel does not see: those at `places` of a table. Readers know it by its number."""
+
+    number: int
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """One input of an operator, and the exchange before it.
 
@@ -89,6 +98,7 @@ class Input:
     watermark: InputWatermark | None = None
     windows: Sliding | Cumulating | None = None
     end: int | None = None
+    outlet: Outlet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,16 @@ class Operator:
     held_back_ms: int = 0
     tick_ms: int | None = None
     phases: Phases = "one_phase"
+
+    @property
+    def outlet(self) -> Outlet | None:
+        """Where the operator hands out late rows, if it does."""
+        return next((given.outlet for given in self.inputs if given.outlet is not None), None)
+
+    @property
+    def combines(self) -> bool:
+        """Whether rows may be combined before the exchange. Those that are handed out may not."""
+        return self.phases != "one_phase" and self.outlet is None
 
 
 Stage = Compute | Watermark | Operator

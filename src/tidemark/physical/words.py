@@ -50,8 +50,10 @@ def _watermark(stage: Watermark) -> str:
 
 def _operator(operator: Operator) -> str:
     parts = ["stateful operator, one kernel per key group"]
-    if operator.phases != "one_phase":
+    if operator.combines:
         parts.append(_PHASES[operator.phases])
+    if operator.outlet is not None:
+        parts.append("hands out late rows")
     if operator.held_back_ms:
         parts.append(f"watermark held back by {duration(operator.held_back_ms)}")
     if operator.tick_ms is not None:
@@ -98,7 +100,8 @@ def operator_json(operator: Operator) -> dict[str, Any]:
         "id": operator.id,
         "operator": operator.node.description.name,
         "columns": list(operator.edge.names),
-        "phases": operator.phases,
+        "phases": operator.phases if operator.combines else "one_phase",
+        "hands_out_late_rows": operator.outlet is not None,
         "held_back_ms": operator.held_back_ms,
         "tick_ms": operator.tick_ms,
         "inputs": [

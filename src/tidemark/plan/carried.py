@@ -36,6 +36,18 @@ class Carrier:
     core: Node
     values: tuple[Expression, ...]
     names: tuple[str, ...]
+    # Of the windows that a row is in, only the last one is of interest: it is late after that.
+    last_only: bool = True
+
+    @classmethod
+    def of(cls, rows: Node) -> Carrier:
+        """What carries the rows of a table: from what can be found below operators, where
+        projections one above the other have become one."""
+        names = rows.edge.names
+        if isinstance(rows, Project):
+            return cls(rows.input, rows.expressions, names)
+        scope = Scope.of(rows.edge)
+        return cls(rows, tuple(scope.ref(place) for place in range(len(names))), names)
 
     def to(self, node: Node) -> Iterator[Carried]:
         """The rows of a node that are the table's, once for each way that they come there."""
@@ -61,7 +73,7 @@ class Carrier:
             case Project():
                 return self._projected(below, node.expressions, node.names)
             case Filter():
-                return Filter(below, node.condition)
+                return Filter(below, node.condition, node.not_null)
             case Unnest() | AssignWindows():
                 return self._widened(node, below)
 
@@ -78,8 +90,7 @@ class Carrier:
         width, wide = len(node.input.edge.columns), len(below.edge.columns)
         added = node.edge.columns[width:]
         opened = node.with_inputs([below])
-        if isinstance(opened, AssignWindows):
-            # A row is late when its last window is over.
+        if isinstance(opened, AssignWindows) and self.last_only:
             opened = replace(opened, last_only=True)
         edge = opened.edge
         scope = Scope.of(edge)

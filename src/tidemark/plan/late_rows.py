@@ -1,14 +1,15 @@
 """`name$late`: the rows of a table or view that came too late for the operators that read it.
 
-Which operators these are, the other INSERTs of the statement set say. Each becomes an operator
-of its own that is late exactly where the other one is, and tells what that one drops. Where
-nobody drops rows, those count that lie at or behind the watermark.
+Which operators these are, the other INSERTs of the statement set say. Here each becomes an operator
+of its own that is late exactly where the other one is, and reports what that one drops; see
+`handed_out` for where the other one does that itself. Where nobody drops rows, those count that lie
+at or behind the watermark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Relation
@@ -18,7 +19,7 @@ from tidemark.kernels.windows.spec import Session
 from tidemark.plan import unsupported
 from tidemark.plan.carried import Carried, Carrier, sources
 from tidemark.plan.expressions import Expression, Ref
-from tidemark.plan.nodes import Edge, LateInput, LateRows, Node, Project, UnionAll, project, walk
+from tidemark.plan.nodes import LateInput, LateRows, Node, Project, UnionAll, project, walk
 from tidemark.plan.scope import Scope
 
 SUFFIX = "$late"
@@ -42,10 +43,9 @@ def bind_late_rows(rows: Node, name: str, at: Span | None, others: Sequence[Node
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A table that is read, and what carries its rows to operators: from what can be found below
-    these, where projections one above the other have become one."""
+    """A table that is read, and what carries its rows to operators."""
 
-    edge: Edge
+    rows: Node
     carrier: Carrier
     time: int
     at: Span | None
@@ -61,13 +61,7 @@ class _Read:
                 notes={"columns": ", ".join(edge.names)},
                 hint="declare a WATERMARK for a column of the table",
             )
-        if isinstance(rows, Project):
-            carrier = Carrier(rows.input, rows.expressions, edge.names)
-        else:
-            scope = Scope.of(edge)
-            values = tuple(scope.ref(place) for place in range(len(edge.columns)))
-            carrier = Carrier(rows, values, edge.names)
-        return cls(edge, carrier, times[0], at)
+        return cls(rows, Carrier.of(rows), times[0], at)
 
     # --- operators -------------------------------------------------------------------------
 
@@ -76,7 +70,8 @@ class _Read:
         for node in walk(root):
             for input_ in node.late_inputs:
                 for carried in self.carrier.to(input_.rows):
-                    yield self._late(carried, input_)
+                    late = self._late(carried, input_)
+                    yield replace(late, dropped_by=node, table=self.rows)
 
     def by_the_source(self) -> LateRows:
         """The rows that are at or behind the watermark that was before them."""
@@ -110,7 +105,7 @@ class _Read:
     def _kept(self, rows: Node) -> tuple[int, ...]:
         """Where the values of the table are: behind everything else."""
         width = len(rows.edge.columns)
-        return tuple(range(width - len(self.edge.columns), width))
+        return tuple(range(width - len(self.rows.edge.columns), width))
 
     def _narrow(self, rows: Node, asked: Sequence[int]) -> tuple[Node, list[int]]:
         """The rows with nothing beside the values of the table but columns that are asked for,

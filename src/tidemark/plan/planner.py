@@ -19,6 +19,7 @@ from tidemark.catalog.tables import Relation, Table, TableTraits, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
 from tidemark.plan.context import Context, Recursion
+from tidemark.plan.handed_out import handed_out, is_reader
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.late_rows import bind_late_rows
 from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, pruned, walk
@@ -44,6 +45,18 @@ class Plan:
     warnings: tuple[str, ...] = ()
     # The roots with all their columns: existing state may have more than the query needs.
     whole: tuple[Node, ...] = ()
+    # The same, where no root is a part of another one's job.
+    apart: Plan | None = None
+
+    @property
+    def of_single_roots(self) -> Plan:
+        """The plan by which each root can run without the others."""
+        return self.apart or self
+
+    @property
+    def jobs(self) -> tuple[Node, ...]:
+        """The roots that are jobs; the others are parts of these."""
+        return tuple(root for root in self.roots if not is_reader(root))
 
     @property
     def bounded(self) -> bool:
@@ -86,7 +99,11 @@ class Planner:
         roots = tuple(map(pruned, whole))
         if mode == "batch":
             _refuse_unbounded(roots, statement)
-        return Plan(roots, mode, tuple(context.warnings), whole)
+        plan = Plan(roots, mode, tuple(context.warnings), whole)
+        together = handed_out(whole)
+        if together == whole:
+            return plan
+        return replace(plan, roots=tuple(map(pruned, together)), whole=together, apart=plan)
 
     def _beside_others(self, part: Part, parts: tuple[Part, ...], context: Context) -> Context:
         """The context of a part, which can ask for the plans of the others."""

@@ -17,6 +17,7 @@ from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.overview import CheckpointJob, overview
 from tidemark.checkpoints.resuming import resumed
 from tidemark.errors import Source
+from tidemark.plan.handed_out import is_reader
 from tidemark.plan.kept_state import KeptWith
 from tidemark.plan.nodes import Node
 from tidemark.plan.planner import Plan
@@ -97,7 +98,9 @@ def _jobs(workspace: Workspace, scripts: list[Source]) -> Iterator[tuple[str, No
         for planned in _each(workspace, source):
             if planned.plan is not None:
                 for root in planned.plan.roots:
-                    yield names.next(root), root, planned.plan
+                    name = names.next(root)
+                    if not is_reader(root):
+                        yield name, root, planned.plan
 
 
 def _each(workspace: Workspace, source: Source) -> Iterator[Planned]:

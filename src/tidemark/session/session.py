@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
 from tidemark.errors import Source, TidemarkError
 from tidemark.physical import Settings
+from tidemark.plan.handed_out import is_reader, readers_of
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
 from tidemark.plan.windows.emit import EmitRules
@@ -36,7 +38,8 @@ from tidemark.spark import settings
 from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND
 from tidemark.spark.jobs import Job, Run
-from tidemark.spark.launch import Launcher
+from tidemark.spark.launch import Launcher, Reader
+from tidemark.spark.remote import is_remote
 from tidemark.spark.shipped_modules import ship
 from tidemark.storage import Location
 
@@ -217,21 +220,32 @@ class Session:
             stream.close()
 
     def _insert(self, statement: s.Statement, plan: Plan) -> Result:
-        runs: list[Run] = []
-        names = []
-        for root in plan.roots:
-            assert isinstance(root, Sink)
-            name = self._names.next(root)
-            launcher = replace(self.launcher(), sink_follows=sinks.follows_watermark(root))
-            consume = sinks.writer(root, launcher.settings.zone, self._lasting_name(name))
-            here = sinks.on_client(root)
-            runs.append(launcher.start(root, plan, name, consume, on_client=here))
-            names.append(name)
-        job = Job("+".join(names), runs)
+        if is_remote(self.spark):
+            # The client lowers what is above an operator, and batches are on the server.
+            plan = plan.of_single_roots
+        named = [(root, self._names.next(root)) for root in plan.roots]
+        runs = [self._start(root, plan, name) for root, name in named if not is_reader(root)]
+        job = Job("+".join(name for _, name in named), runs)
         self.jobs.append(job)
         if (self.workspace.options.get("table.dml-sync") or "").lower() == "true":
             job.wait()
         return JobResult(statement, job, plan.bounded, plan.warnings)
+
+    def _start(self, root: Node, plan: Plan, name: str) -> Run:
+        """A root and those that are a part of its job."""
+        assert isinstance(root, Sink)
+        parts = list(readers_of(root, plan.roots))
+        follows = any(map(sinks.follows_watermark, [root, *parts]))
+        launcher = replace(self.launcher(), sink_follows=follows)
+        zone = launcher.settings.zone
+        readers = []
+        for place, part in enumerate(parts):
+            # A batch of the job is one for each of its sinks, also where they are the same.
+            lasting = self._lasting_name(f"{name}/late-{place}") or uuid.uuid4().hex[:16]
+            readers.append(Reader(part, sinks.writer(part, zone, lasting)))
+        consume = sinks.writer(root, zone, self._lasting_name(name))
+        here = sinks.on_client(root)
+        return launcher.start(root, plan, name, consume, on_client=here, readers=readers)
 
     def _lasting_name(self, name: str) -> str | None:
         """The name by which a sink knows a job after a restart; None if the job cannot restart."""

@@ -16,8 +16,8 @@ from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
 from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND, Frame
+from tidemark.spark.handover import Consume, Handover
 from tidemark.spark.jobs import Deliver
-from tidemark.spark.launch import Consume, Handover
 from tidemark.spark.remote import is_remote
 
 if TYPE_CHECKING:

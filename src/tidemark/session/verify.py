@@ -63,8 +63,9 @@ def _verified(session: Session, statement: Runnable, source: Source) -> Iterator
         )
     batch = session.workspace.dry_run(statement, source, "batch")
     parts = statement.inserts if isinstance(statement, s.StatementSet) else (statement,)
+    roots = (stream.of_single_roots.roots, batch.of_single_roots.roots)
     start = FirstStart()  # both modes read the same random rows
-    for part, as_stream, as_batch in zip(parts, stream.roots, batch.roots, strict=True):
+    for part, as_stream, as_batch in zip(parts, *roots, strict=True):
         yield Verification(
             to_sql(part),
             _side(session, as_stream, start, streaming=True),

@@ -55,6 +55,8 @@ class Builder:
     watermarks: list[str] | None = None
     # The stateful operators by id, with what observes what they do in a batch.
     operators: dict[str, Observation | None] = field(default_factory=dict)
+    # The operators that hand out late rows, with all that they give.
+    handing_out: list[tuple[Operator, PackedRows]] = field(default_factory=list)
     # What counts the records that sources skip, in a batch.
     skipped: dict[str, Observation] = field(default_factory=dict)
 
@@ -107,7 +109,10 @@ class Builder:
         options = StatefulOptions(
             operator.id, self.state.buckets, operator.tick_ms, observation, payloads
         )
-        return run_stateful(self.spark, kernel, inputs, schema, options)
+        packed = run_stateful(self.spark, kernel, inputs, schema, options)
+        if packed.late is not None:
+            self.handing_out.append((operator, packed))
+        return packed
 
 
 def _observation() -> Observation:

@@ -250,6 +250,11 @@ class Job:
         return f"Job({self.name!r}, {self.state})"
 
     @property
+    def runs(self) -> tuple[Run, ...]:
+        """The parts of the job that are at work, each on its own."""
+        return tuple(self._runs)
+
+    @property
     def state(self) -> State:
         """The state that matters most among the job's parts."""
         states = [run.state for run in self._runs]

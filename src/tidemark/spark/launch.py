@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,10 @@ from tidemark.spark.builder import Builder, StateSettings
 from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
 from tidemark.spark.gates import Gate
+from tidemark.spark.handover import Consume, Handover
 from tidemark.spark.job_folders import JobFolders
-from tidemark.spark.jobs import AtEnd, BatchRun, Deliver, Diagnose, Ending, Run, StreamRun, nothing
+from tidemark.spark.jobs import AtEnd, BatchRun, Diagnose, Ending, Run, StreamRun, nothing
+from tidemark.spark.late_outputs import Above
 from tidemark.spark.lowering import lower
 from tidemark.spark.noting import Noting
 from tidemark.spark.partitions import enough_partitions
@@ -33,7 +35,7 @@ from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote
 from tidemark.spark.stateful.end_of_input import say_ended
-from tidemark.spark.upkeep import Keeper, Upkeep
+from tidemark.spark.upkeep import Keeper
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -41,25 +43,18 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 
-@dataclass(frozen=True, slots=True)
-class Handover:
-    """What of a plan's frame is handed over, batch by batch, and to whom."""
-
-    data: DataFrame
-    deliver: Deliver
-    # Counts the plan's rows in `data`, in Spark SQL.
-    rows: str = "count(1)"
-    # What is done between the batches of a stream.
-    upkeep: Upkeep | None = None
-
-
 # Into how many groups keys fall by their hash when a stream starts for the first time: two for each
 # shuffle partition, within these limits. Spark keeps the number of partitions, so more groups would
 # not spread a job further later, and each one costs CPU time in each micro-batch.
 FEWEST_KEY_GROUPS, MOST_KEY_GROUPS = 4, 16
 
-# Says how the rows of a frame want to be handed over.
-Consume = Callable[[Frame], Handover]
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A root that reads the late rows of another one, and says how its own rows are handed over."""
+
+    root: Node
+    consume: Consume
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +67,8 @@ class Built:
     # The metrics that tell the watermarks of sources, which no operator follows.
     watermarks: tuple[str, ...]
     observations: Mapping[str, Observation]
+    # Where late rows are read that the plan's last operator hands out.
+    above: Above | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,8 @@ class Launcher:
         frame = builder.build(physical.root).checked()
         observed = {name: o for name, o in builder.operators.items() if o is not None}
         ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
-        return Built(frame, ends, watermarks, observed | builder.skipped)
+        above = Above.of(builder, physical.root)
+        return Built(frame, ends, watermarks, observed | builder.skipped, above)
 
     def _key_groups(self, streaming: bool) -> int:
         if self.key_groups is not None:
@@ -169,9 +167,17 @@ class Launcher:
         return root, now
 
     def start(
-        self, root: Node, plan: Plan, name: str, consume: Consume, *, on_client: bool = True
+        self,
+        root: Node,
+        plan: Plan,
+        name: str,
+        consume: Consume,
+        *,
+        on_client: bool = True,
+        readers: Sequence[Reader] = (),
     ) -> Run:
-        """Run one root and hand every batch of its rows over as `consume` says.
+        """Run one root and hand every batch of its rows over as `consume` says; and to `readers`
+        the late rows that its last operator hands out.
 
         Over Spark Connect a stream's batches are consumed on the server, inside the query's own
         commit, unless they belong to the client.
@@ -179,8 +185,8 @@ class Launcher:
         try:
             if self.streams(root, plan):
                 with enough_partitions(self.spark, root):
-                    return self._start_stream(root, plan, name, consume, on_client)
-            return self._start_batch(root, consume)
+                    return self._start_stream(root, plan, name, consume, on_client, readers)
+            return self._start_batch(root, consume, readers)
         except Exception as problem:
             raise self.diagnose(problem) from problem
 
@@ -194,10 +200,10 @@ class Launcher:
             return False
         return not root.edge.bounded or self.checkpoint is not None or self.always_stream
 
-    def _start_batch(self, root: Node, consume: Consume) -> Run:
+    def _start_batch(self, root: Node, consume: Consume, readers: Sequence[Reader]) -> Run:
         folders = JobFolders(self.spark)
         built = self.built(root, False, folders)
-        handover = consume(built.frame)
+        handover = self._handover(built, consume, readers)
         return BatchRun(
             self.spark,
             handover.data,
@@ -208,16 +214,21 @@ class Launcher:
         )
 
     def _start_stream(
-        self, root: Node, plan: Plan, name: str, consume: Consume, on_client: bool
+        self,
+        root: Node,
+        plan: Plan,
+        name: str,
+        consume: Consume,
+        on_client: bool,
+        readers: Sequence[Reader],
     ) -> Run:
         kept = self.checkpoint and self.checkpoint / contracts.folder_name(name)
         folders = JobFolders(self.spark, kept)
         root, agreed = self._agreed(folders.own, root, plan, name)
         built = self.built(root, True, folders, key_groups=agreed.key_groups)
         bounded = root.edge.bounded
-        stream = _Stream(
-            self, name, consume(built.frame), folders.own, bounded, on_client, built.watermarks
-        )
+        handover = self._handover(built, consume, readers)
+        stream = _Stream(self, name, handover, folders.own, bounded, on_client, built.watermarks)
         if kept is not None:
             stream.noting = Noting(kept, stream.reports)
 
@@ -238,6 +249,13 @@ class Launcher:
         if built.ends:
             after_first_batch(run, tell_ends)
         return run
+
+    def _handover(self, built: Built, consume: Consume, readers: Sequence[Reader]) -> Handover:
+        if built.above is None or not readers:
+            return consume(built.frame)
+        stages = [physical_plan(r.root, self.settings, streaming=True).root for r in readers]
+        consumers = [reader.consume for reader in readers]
+        return built.above.handover(consume, list(zip(stages, consumers, strict=True)))
 
 
 class _Constants:

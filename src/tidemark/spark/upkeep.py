@@ -40,6 +40,19 @@ class Upkeep:
     every: float | None = None
 
 
+def together(upkeeps: Sequence[Upkeep]) -> Upkeep | None:
+    """The upkeep of a query with several sinks; None if there is none of any."""
+    if len(upkeeps) < 2:
+        return next(iter(upkeeps), None)
+
+    def run(query: str, moment: Moment) -> None:
+        for upkeep in upkeeps:
+            upkeep.run(query, moment)
+
+    waits = [upkeep.every for upkeep in upkeeps if upkeep.every is not None]
+    return Upkeep(run, min(waits, default=None))
+
+
 class Keeper:
     """Runs a sink's upkeep beside its query, on a thread of its own.
 

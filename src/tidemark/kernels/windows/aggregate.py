@@ -9,7 +9,8 @@ import polars as pl
 
 from tidemark.errors import NotSupported
 from tidemark.kernels.aggregates import ROWS, Aggregates
-from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE
+from tidemark.kernels.arrivals import unnumbered
+from tidemark.kernels.columns import AFTER_ALL, HASH
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -51,7 +52,8 @@ class WindowAggregate:
 
     With `combined` the input is what `combine` has made of rows, somewhere before the exchange:
     a row per key, pane and set of open windows, with columns of accumulators instead of the
-    user's. Rows that come too late are then counted, not shown.
+    user's. Rows that come too late are then counted, not shown. A kernel that has `counted` keeps
+    state like one with `combined`, and takes rows.
     """
 
     keys: tuple[str, ...]
@@ -62,6 +64,7 @@ class WindowAggregate:
     processing_time: bool = False
     retracts: bool = False
     combined: bool = False
+    counted: bool = False
     idle_ms: int | None = None
     repeats: bool = False
     compaction: Compaction = field(default_factory=Compaction)
@@ -112,6 +115,7 @@ class WindowAggregate:
         arriving = Incoming.by_clock if self.processing_time else Incoming.of
         incoming = arriving(state, rows, watermark, processing_time)
         outcome = self._windows().step(state, incoming)
+        late = None if self.combined else (unnumbered(state, outcome.late.drop(HASH)),)
         state = replace(
             state.with_tables(**outcome.tables),
             watermark=incoming.watermark,
@@ -124,7 +128,6 @@ class WindowAggregate:
             outcome.output.height,
             outcome.waiting,
         )
-        late = None if self.combined else (outcome.late.drop(HASH, SEQUENCE),)
         next_time = outcome.next_event_time
         if self.processing_time and next_time is not None:
             next_time = AFTER_ALL  # the clock ends windows, or the input
@@ -161,7 +164,7 @@ class WindowAggregate:
         return Aggregates.of(
             self.calls,
             retracts=self.retracts,
-            counted=self.combined or self._updates,
+            counted=self.combined or self.counted or self._updates,
             by_arrival=isinstance(self.assigner, Session),
             merges=not self._updates,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from tidemark.kernels.arrivals import unnumbered
 from tidemark.kernels.columns import HASH, SEQUENCE, STAMP
 from tidemark.kernels.joined import of_the_user
 from tidemark.kernels.protocol import Metrics, Step
@@ -56,6 +57,7 @@ class WindowRank:
         incoming = Incoming.of(state, inputs[0], watermark, processing_time)
         is_late = pl.col(STAMP) >= pl.col(self.end) - 1
         rows = incoming.rows.filter(~is_late).drop(STAMP)
+        late = unnumbered(state, incoming.rows.filter(is_late).drop(HASH))
         # Whoever is not among the first of a step cannot be among the first of all.
         first = self._ranked(rows).drop(self.rank)
         waiting = state.queue(_TABLE).push(first, self.end, self.compaction)
@@ -67,10 +69,10 @@ class WindowRank:
             watermark=incoming.watermark,
             sequence=incoming.end,
         )
-        late = incoming.rows.height - rows.height
-        metrics = Metrics.of(state, (incoming.rows.height,), (late,), output.height, waiting.height)
+        came, lost = (incoming.rows.height,), (late.height,)
+        metrics = Metrics.of(state, came, lost, output.height, waiting.height)
         until = None if waiting.next is None else waiting.next - 1
-        return Step(state, output, metrics, until)
+        return Step(state, output, metrics, until, late=(late,))
 
     def _ranked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The first `high` rows of each key and window, in order, with their places."""

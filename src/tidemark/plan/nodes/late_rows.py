@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
@@ -40,6 +40,9 @@ class LateRows(Stateful):
     beside: tuple[Node, ...] = ()
     held_back_ms: int = 0
     shares_sessions: bool = False
+    # The operator itself, which may hand out what it drops, and the table whose rows these are.
+    dropped_by: Node | None = field(default=None, compare=False, repr=False)
+    table: Node | None = field(default=None, compare=False, repr=False)
 
     @property
     def inputs(self) -> tuple[Node, ...]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.functions.moments import clock_of_millis
 from tidemark.kernels.windows.spec import Call, Given, Session
 from tidemark.plan.nodes import LateRows
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.inputs import build_input, named, stateful_input
+from tidemark.spark.late_outputs import moment
 from tidemark.spark.windowed import GIVEN, WindowInput, by_wall_clock, called
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def late_rows(builder: Builder, operator: Operator) -> Frame:
     values = [
         *kept,
         spark_text.string(node.operator),
-        _moment(LATE_TIME, time),
-        _moment(LATE_WATERMARK, time),
+        moment(LATE_TIME, time),
+        moment(LATE_WATERMARK, time),
         f"{LATE_WATERMARK} - {LATE_TIME}",
         *_kinds(input_),
     ]
@@ -120,11 +120,6 @@ def _drops(
 
 def _nothing(rows: pl.DataFrame, _: pl.DataFrame) -> pl.DataFrame:
     return rows.clear()
-
-
-def _moment(milliseconds: str, time: t.DataType) -> str:
-    zoned = isinstance(time, t.TimestampLtz)
-    return f"timestamp_millis({milliseconds})" if zoned else clock_of_millis(milliseconds)
 
 
 def _kinds(input_: WindowInput) -> list[str]:

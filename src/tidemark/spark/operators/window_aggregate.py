@@ -21,7 +21,8 @@ from tidemark.spark.windowed import (
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from tidemark.kernels.windows.aggregate import WindowAggregate as Kernel
+    from tidemark.kernels.protocol import Kernel
+    from tidemark.kernels.windows.aggregate import WindowAggregate as WindowKernel
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
 
@@ -34,19 +35,25 @@ def window_aggregate(builder: Builder, operator: Operator) -> Frame:
     input_ = WindowInput.of(builder, operator, node.given)
     kernel, rows = _kernel(node, input_), input_.rows
     time = operator.edge.columns[len(node.keys) + 2].type
-    runs = input_.given_time(by_wall_clock(kernel, time, builder.zone, by_clock=node.by_clock))
-    if runs is kernel and kernel.combinable and operator.phases != "one_phase":
-        runs = replace(kernel, combined=True)
-        rows = replace(rows, combine=Combine(runs.combine, if_fewer=operator.phases == "auto"))
+    shown = by_wall_clock(kernel, time, builder.zone, by_clock=node.by_clock)
+    combinable = shown is kernel and kernel.combinable and input_.is_given_batch_time
+    if combinable and operator.combines:
+        runs: Kernel = (combined := replace(kernel, combined=True))
+        rows = replace(rows, combine=Combine(combined.combine, if_fewer=operator.phases == "auto"))
+    elif combinable and operator.phases != "one_phase":
+        # State stays as it would be without the outlet.
+        runs = input_.given_time(replace(kernel, counted=True))
+    else:
+        runs = input_.given_time(shown)
     timed = with_window_time(runs, time, builder.zone)
     packed = builder.run_kernel(operator, timed, [rows], _schema(operator, input_))
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
 
 
-def _kernel(node: WindowAggregate, input_: WindowInput) -> Kernel:
-    from tidemark.kernels.windows.aggregate import WindowAggregate as Kernel
+def _kernel(node: WindowAggregate, input_: WindowInput) -> WindowKernel:
+    from tidemark.kernels.windows.aggregate import WindowAggregate as WindowKernel
 
-    return Kernel(
+    return WindowKernel(
         input_.keys,
         node.assigner if node.given is None else Given(*GIVEN),
         calls_of(node.calls, input_.names),

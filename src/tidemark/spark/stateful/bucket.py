@@ -65,6 +65,7 @@ class Bucket:
     shapes: tuple[InputShape, ...]
     output: tuple[str, ...]
     payloads: Payloads = IN_ROWS
+    late: tuple[str, ...] = ()  # what it hands out of late rows
 
     def step(
         self,
@@ -84,7 +85,8 @@ class Bucket:
         arriving = self._in_order(frames, state.watermark, max(state.watermark, before))
         lap("decode")
         step = self.kernel.step(state, arriving, after, processing_time)
-        return replace(step, output=step.output.select(self.output))
+        handed_out = step.handed_out.select(self.late) if step.handed_out is not None else None
+        return replace(step, output=step.output.select(self.output), handed_out=handed_out)
 
     def watermarks(self, packed: Iterable[Packed], known: Sequence[int]) -> list[int]:
         """How far the watermark of each input has come, after what was `known`.

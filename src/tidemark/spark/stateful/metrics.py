@@ -22,10 +22,12 @@ from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     from pyspark.sql import DataFrame, Observation
 
 REPORT = "report"
-OUTPUT_DDL = f"{PAYLOAD} BINARY, {REPORT} STRING"
+LATE = "late"
+OUTPUT_DDL = f"{PAYLOAD} BINARY, {REPORT} STRING, {LATE} BINARY"
 _PREFIX = "tidemark:"
 _APART = "#"
 _REPORTS = "reports"
@@ -53,12 +55,12 @@ def packed_output(
     watch: Stopwatch | None = None,
     way: Payloads = IN_ROWS,
 ) -> Iterator[pd.DataFrame]:
-    """A step's output rows, packed, and its report beside the first of them."""
+    """A step's output rows, packed, beside the late rows that it hands out, and its report."""
     import pandas as pd
 
     watch = watch or Stopwatch()
-    slices = list(step.output.iter_slices(_ROWS_PER_PAYLOAD)) if step.output.height else []
-    payloads: list[bytes | None] = [way.wrapped(part) for part in slices] or [None]
+    payloads, late = _packed(step.output, way), _packed(step.handed_out, way)
+    length = max(len(payloads), len(late), 1)
     watch.lap("encode")
     report = {
         "bucket": bucket,
@@ -67,8 +69,20 @@ def packed_output(
         "busy_ms": round(sum(watch.spent_ms.values()), 1),
         "spent_ms": watch.spent_ms,
     }
-    reports = [json.dumps(report)] + [None] * (len(payloads) - 1)
-    yield pd.DataFrame({PAYLOAD: payloads, REPORT: reports})
+    columns: dict[str, list[Any]] = {
+        PAYLOAD: payloads,
+        REPORT: [json.dumps(report)],
+        LATE: late,
+    }
+    yield pd.DataFrame(
+        {name: [*values, *[None] * (length - len(values))] for name, values in columns.items()}
+    )
+
+
+def _packed(rows: pl.DataFrame | None, way: Payloads) -> list[bytes]:
+    if rows is None or not rows.height:
+        return []
+    return [way.wrapped(part) for part in rows.iter_slices(_ROWS_PER_PAYLOAD)]
 
 
 def observed(packed: DataFrame, operator: str, observation: Observation | None = None) -> DataFrame:

@@ -78,6 +78,8 @@ class StatefulInput:
     # The same rows as columns, where another operator gives them so: they need not be rows for
     # the exchange.
     packed: PackedRows | None = None
+    # What the kernel hands out of its late rows, if it does.
+    late: StructType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,9 @@ def run_stateful(
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
     shapes, columns = tuple(_shape(i) for i in inputs), tuple(output_schema.names)
-    bucket = Bucket(kernel, shapes, columns, options.payloads)
+    [late] = {i.late for i in inputs if i.late is not None} or {None}
+    names = () if late is None else tuple(late.names)
+    bucket = Bucket(kernel, shapes, columns, options.payloads, names)
     packed = _union([_packed(n, i, bucket, numbers) for n, i in enumerate(inputs)])
     if streaming and options.ticker_ms is not None:
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
@@ -115,7 +119,7 @@ def run_stateful(
     observation = None if streaming else options.observation
     told = observed(output, options.name, observation)
     in_files = options.payloads.folder is not None
-    return PackedRows(told, output_schema, in_files).called(columns)
+    return PackedRows(told, output_schema, in_files, late).called(columns)
 
 
 def _packed(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tidemark.errors import NotSupported
+from tidemark.spark.stateful.metrics import LATE
 from tidemark.spark.stateful.packing import PAYLOAD, Unpack
 from tidemark.spark.types import from_spark, to_arrow
 
@@ -37,6 +38,10 @@ class PackedRows:
     # Whether large ones lie in files that the driver sees too. Otherwise one value may be as large
     # as all the rows in it, which is more than Spark likes to send to a client.
     in_files: bool
+    # The late rows that the operator hands out, if it does.
+    late: StructType | None = None
+    # Whether the frame is read more than once.
+    kept: bool = False
 
     @property
     def rows(self) -> DataFrame:
@@ -49,7 +54,14 @@ class PackedRows:
 
     @property
     def unpack(self) -> Unpack:
-        return Unpack(arrow_schema(self.schema))
+        return Unpack(arrow_schema(self.schema), self.kept)
+
+    @property
+    def handed_out(self) -> PackedRows:
+        """The late rows."""
+        assert self.late is not None
+        data = self.data.select(self.data[LATE].alias(PAYLOAD))
+        return replace(self, data=data, schema=self.late, late=None)
 
     def called(self, names: Sequence[str]) -> PackedRows:
         """The first columns under these names. Any may be null: padded rows hold nulls where

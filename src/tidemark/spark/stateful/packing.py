@@ -200,9 +200,11 @@ def milliseconds(times: pl.Series) -> pl.Series:
 
 @dataclass(frozen=True, slots=True)
 class Unpack:
-    """Gives back the rows of packed output, for `DataFrame.mapInArrow` or without it."""
+    """Gives back the rows of packed output, for `DataFrame.mapInArrow` or without it. Packed
+    output that is `kept` may be opened again."""
 
     schema: pa.Schema
+    kept: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -212,7 +214,7 @@ class Unpack:
     def opened(self, payloads: Iterable[pa.BinaryScalar]) -> Iterator[pa.RecordBatch]:
         for payload in payloads:
             if payload.is_valid:
-                yield from in_schema(unwrapped(payload.as_py(), last=True), self.schema)
+                yield from in_schema(unwrapped(payload.as_py(), last=not self.kept), self.schema)
 
     def table(self, packed: pa.Table) -> pa.Table:
         """The rows of packed output that has been collected."""

@@ -1,0 +1,60 @@
+"""Rows on their way into an operator that hands out those which are late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tidemark.plan.nodes.base import Description, Narrowed
+from tidemark.plan.nodes.edge import Edge
+from tidemark.plan.nodes.families import Stateless, Unary
+from tidemark.plan.nodes.narrowing import exactly
+
+
+@dataclass(frozen=True)
+class Accompanied(Unary, Stateless):
+    """The input of an operator, with values beside its rows that the operator does not see: it
+    hands them out with each row that it drops because it is late.
+
+    They are the last columns of `input`: those at `places` of the table whose late rows are read.
+    `outlet` is the number under which they are read.
+    """
+
+    places: tuple[int, ...]
+    outlet: int
+
+    @property
+    def width(self) -> int:
+        """How many columns the operator sees."""
+        return len(self.input.edge.columns) - len(self.places)
+
+    def _edge(self) -> Edge:
+        below = self.input.edge
+        columns = below.columns[: self.width]
+        names = {column.name for column in columns}
+        return replace(below, columns=columns, keys=tuple(k for k in below.keys if names >= {*k}))
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        kept = tuple(sorted({*wanted}))
+        beside = range(self.width, len(self.input.edge.columns))
+        return Narrowed(replace(self, input=exactly(self.input, {*kept, *beside}).node), kept)
+
+    def _description(self) -> Description:
+        beside = ", ".join(self.input.edge.names[self.width :])
+        return Description("LateColumns", (f"columns=[{beside}]",), "columns that late rows have")
+
+    def origin(self, place: int) -> Any:
+        return self.input.origin(place)
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.input.is_ordered
+
+    @property
+    def can_be_stamped(self) -> bool:
+        return self.input.can_be_stamped
+
+    @property
+    def keeps_all_rows(self) -> bool:
+        return self.input.keeps_all_rows

@@ -1,0 +1,232 @@
+"""Late rows as an output of the operator that drops them: which INSERTs read them there."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.marked import plan, world
+from tests.plan.test_late_rows import DDL, LATE, MEET, TUMBLE, WINDOWS
+from tidemark.checkpoints.of_plan import contract_of
+from tidemark.physical import Settings, physical_plan
+from tidemark.physical.explain import explain
+from tidemark.plan.handed_out import outlets_of, readers_of
+from tidemark.plan.kept_state import KeptWith
+from tidemark.plan.nodes import (
+    Accompanied,
+    KeepFirst,
+    LateOutput,
+    LateRows,
+    Node,
+    UnionAll,
+    WindowAggregate,
+    walk,
+)
+from tidemark.plan.planner import Plan
+
+TOP = (
+    "SELECT k, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k "
+    f"ORDER BY i) AS rn FROM {WINDOWS.format('s')}) WHERE rn <= 3"
+)
+FIRST = (
+    "SELECT k, i FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS rn FROM s) "
+    "WHERE rn = 1"
+)
+SESSIONS = (
+    "SELECT k, i FROM TABLE(SESSION(TABLE s PARTITION BY c, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
+)
+
+
+@pytest.fixture
+def tables():
+    return world(DDL)
+
+
+def together(tables, *inserts: str) -> Plan:
+    return plan(f"EXECUTE STATEMENT SET BEGIN {'; '.join(inserts)}; END", tables)
+
+
+def beside(tables, *queries: str, late: str = LATE) -> Plan:
+    """An INSERT of late rows, and the queries that drop some."""
+    return together(
+        tables, f"INSERT INTO lates {late}", *(f"INSERT INTO counts {query}" for query in queries)
+    )
+
+
+def found(root: Node, kind: type) -> list[Node]:
+    return [node for node in walk(root) if isinstance(node, kind)]
+
+
+@pytest.mark.parametrize("query", [TUMBLE, TOP, FIRST, SESSIONS])
+def test_an_operator_hands_out_what_it_drops_with_the_columns_that_are_asked_for(tables, query):
+    both = beside(tables, query, late="SELECT c, late_operator, late_by FROM s$late WHERE i > 1")
+    reader, job = both.roots
+
+    [output] = found(reader, LateOutput)
+    [beside_it] = found(job, Accompanied)
+    assert output.places == beside_it.places == (1, 2)
+    assert output.outlet == beside_it.outlet
+    assert output.edge.names[:2] == ("c", "i")
+    assert not found(reader, LateRows)
+    assert both.jobs == (job,)
+    assert job.edge == both.of_single_roots.roots[1].edge
+
+
+def test_the_operator_is_told_of_in_the_same_words(tables):
+    both = beside(tables, TUMBLE)
+    [output] = found(both.roots[0], LateOutput)
+    [late] = found(both.of_single_roots.roots[0], LateRows)
+
+    assert output.operator == late.operator == "window-aggregate of k, TUMBLE(size 10 s)"
+    assert both.roots[0].edge == both.of_single_roots.roots[0].edge
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        TUMBLE,
+        TOP,
+        FIRST,
+        SESSIONS,
+        FIRST.replace("FROM s)", "FROM s WHERE k IS NOT NULL AND i > 1)"),
+    ],
+)
+def test_state_is_as_it_is_where_nobody_reads_late_rows(tables, query):
+    both = beside(tables, query)
+
+    contracts = [
+        contract_of(
+            root,
+            "job",
+            KeptWith("UTC", ttl=False),
+            key_groups=4,
+            shuffle_partitions=2,
+            spark="4.3",
+        )
+        for root in (both.roots[1], both.of_single_roots.roots[1], plan(query, tables).roots[0])
+    ]
+
+    assert contracts[0].operators == contracts[1].operators == contracts[2].operators
+    assert contracts[0].sources == contracts[1].sources
+
+
+JOINED = MEET.replace("LEFT", "INNER")
+DOUBLE = (
+    "SELECT 'all', SUM(n) FROM (SELECT window_time AS ts, COUNT(*) AS n FROM "
+    f"{WINDOWS.format('s')} GROUP BY window_start, window_end, window_time) "
+    "GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"
+)
+UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, ts FROM s)")
+
+
+@pytest.mark.parametrize(
+    ("query", "late"),
+    [
+        (JOINED, LATE),
+        (TOP.replace("TUMBLE(", "HOP(").replace("INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"), LATE),
+        (DOUBLE, LATE),
+        (UNION, LATE),
+        (f"SELECT k, n FROM ({TUMBLE.replace('COUNT(*)', 'COUNT(*) AS n')}) UNION ALL {FIRST}", LATE),
+        (TUMBLE, "SELECT k, MAX(late_operator), COUNT(*) FROM s$late GROUP BY k"),
+        (TUMBLE, "SELECT l.k, l.late_operator, l.late_by FROM s$late AS l JOIN o ON l.k = o.k"),
+        (TUMBLE, "SELECT k, 'mine', 1 FROM o UNION ALL SELECT k, late_operator, late_by FROM s$late"),
+        ("SELECT k, COUNT(*) FROM s GROUP BY k", LATE),
+        ("SELECT k, 1 FROM s", LATE),
+    ],
+    ids=[
+        "a join",
+        "rows in several windows",
+        "an operator below another one",
+        "a union below",
+        "a union above",
+        "aggregated late rows",
+        "joined late rows",
+        "late rows among others",
+        "nobody drops rows",
+        "nobody keeps state",
+    ],
+)  # fmt: skip
+def test_other_late_rows_are_found_by_a_job_of_their_own(tables, query, late):
+    if "MAX" in late:
+        tables.plan_script("ALTER TABLE lates SET ('updates' = 'true')")
+    both = beside(tables, query, late=late)
+
+    assert both.of_single_roots is both
+    assert len(both.jobs) == 2
+    assert found(both.roots[0], LateRows)
+
+
+def test_an_overwriting_insert_is_a_job_of_its_own(tables):
+    tables.plan_script("SET 'execution.runtime-mode' = 'batch'")
+    both = together(tables, f"INSERT OVERWRITE lates {LATE}", f"INSERT INTO counts {TUMBLE}")
+
+    assert len(both.jobs) == 2
+
+
+def test_each_job_has_the_part_of_a_reader_that_reads_its_rows(tables):
+    three = beside(tables, TUMBLE, FIRST)
+    reader, *jobs = three.roots
+
+    assert found(reader, UnionAll)
+    assert three.jobs == tuple(jobs)
+    for job, kind in zip(jobs, (WindowAggregate, KeepFirst), strict=True):
+        [part] = readers_of(job, three.roots)
+        assert found(job, kind)
+        assert not found(part, UnionAll)
+        assert part.edge.names == reader.edge.names
+        assert {output.outlet for output in found(part, LateOutput)} == outlets_of(job)
+
+
+def test_equal_windows_are_one_operator_which_hands_out_each_row_once(tables):
+    summed = TUMBLE.replace("COUNT(*)", "SUM(CAST(i AS BIGINT))")
+    three = beside(tables, TUMBLE, summed)
+
+    assert [bool(outlets_of(job)) for job in three.jobs] == [True, False]
+
+
+def test_a_reader_may_ask_for_no_column_of_the_table(tables):
+    both = beside(tables, TUMBLE, late="SELECT 'x', late_operator, late_by FROM s$late")
+    [output] = found(both.roots[0], LateOutput)
+    [beside_it] = found(both.roots[1], Accompanied)
+
+    assert output.places == beside_it.places == ()
+    assert beside_it.edge == beside_it.input.edge
+
+
+def test_two_readers_get_the_columns_of_both(tables):
+    more = "INSERT INTO lates SELECT c, late_operator, late_by FROM s$late"
+    three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {TUMBLE}", more)
+    [job] = three.jobs
+    [beside_it] = found(job, Accompanied)
+
+    assert beside_it.places == (0, 1)
+    assert [found(part, LateOutput)[0].places for part in readers_of(job, three.roots)] == [
+        (0,),
+        (1,),
+    ]
+
+
+def test_an_operator_has_one_outlet(tables):
+    view = "INSERT INTO lates SELECT k, late_operator, late_by FROM big$late"
+    of_view = TUMBLE.replace("FROM s", "FROM big")
+    three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {of_view}", view)
+
+    # The rows of the view are rows of the table too; the first to ask is served.
+    assert [bool(found(root, LateOutput)) for root in three.roots] == [True, False, False]
+
+
+def test_an_operator_with_an_outlet_combines_no_rows_and_explain_says_what_it_does(tables):
+    both = beside(tables, TUMBLE)
+    [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+    [plain] = physical_plan(both.of_single_roots.roots[1], Settings(), streaming=True).operators
+    text = explain(both)
+
+    assert (operator.combines, plain.combines) == (False, True)
+    assert operator.outlet is not None
+    assert operator.outlet.places == (0,)
+    assert operator.inputs[0].keys == plain.inputs[0].keys
+    assert (
+        "window-aggregate-1: stateful operator, one kernel per key group; hands out late rows"
+        in text
+    )
+    assert "LateRows(operator=[window-aggregate of k, TUMBLE(size 10 s)])" in text
+    assert "late-rows-1" not in text
