@@ -31,8 +31,8 @@ class Endpoint:
             "spark.hadoop.fs.s3a.access.key": "some-key",
             "spark.hadoop.fs.s3a.secret.key": "some-secret",
             "spark.hadoop.fs.s3a.path.style.access": "true",
-            # The endpoint answers `Expect: 100-continue` twice, and S3A takes the second answer
-            # for that of the request.
+            # S3A takes what the endpoint answers to `Expect: 100-continue` for the answer to the
+            # request.
             "spark.hadoop.fs.s3a.connection.expect.continue": "false",
         }
 
@@ -57,7 +57,7 @@ class Endpoint:
 def endpoint(log: Path) -> Iterator[Endpoint]:
     with socket.create_server((HOST, 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server"]
+    command = [sys.executable, str(Path(__file__).with_name("s3_server.py"))]
     with log.open("wb") as output:
         server = subprocess.Popen(
             [*command, "-H", HOST, "-p", str(port)], stdout=output, stderr=output
