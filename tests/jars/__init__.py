@@ -41,4 +41,7 @@ def _fetch(wanted: Path, folder: Path) -> str | None:
     what = ["-ivy", str(wanted), "-confs", "runtime", "-types", "jar", "bundle"]
     command = [*java, "-jar", str(ivy), "-cache", str(CACHE / "ivy"), *what, "-retrieve", pattern]
     done = subprocess.run(command, capture_output=True, text=True)
-    return (done.stdout + done.stderr)[-1000:] if done.returncode else None
+    if not done.returncode:
+        return None
+    said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return next((line for line in said if "access error" in line), said[-1])
