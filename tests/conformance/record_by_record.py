@@ -13,6 +13,7 @@ from tidemark.session import sinks
 from tidemark.session.changelogs import changes_of
 from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.stateful.end_of_input import say_ended
+from tidemark.storage import Location
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +32,7 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
     *_, planned = session.workspace.plan_script(text, f"{case.name}.sql")
     assert planned.plan is not None
     [root] = planned.plan.roots
-    built = session.launcher().built(root, True, JobFolders(spark, folder / "job"))
+    built = session.launcher().built(root, True, JobFolders(spark, Location.of(folder / "job")))
     arrived: list[pa.Table] = []
     handover = sinks.collector(root.edge, "UTC", arrived.append)(built.frame)
 
