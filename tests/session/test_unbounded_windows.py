@@ -110,7 +110,11 @@ def test_late_rows_flow_into_a_sink_beside_what_the_windows_count(world: World):
         """And wait until the job, which both are a part of, has read them."""
         before = result.progress().rows_in
         world.put(*rows)
-        wait_until(lambda: result.progress().rows_in >= before + len(rows), result.progress)
+        wait_until(
+            lambda: result.progress().rows_in >= before + len(rows),
+            lambda: (result.job.failure, result.progress()),
+            alive=lambda: result.job.state == "running",
+        )
 
     put(("a", 1, 1))
     put(("a", 2, 12))
