@@ -86,9 +86,11 @@ def _last_up_to(ordered: Longs, wanted: Longs) -> Longs:
 def as_versions(rows: pl.DataFrame, ignored: Sequence[str] = ()) -> pl.DataFrame:
     """Rows of a changelog as versions. Those of a null key are kept: as in Flink, NULL matches
     NULL in a temporal join, and a primary key has none."""
-    kind = pl.col(KIND) if KIND in rows.columns else pl.lit("+I")
+    if KIND not in rows.columns:
+        return rows.with_columns(pl.lit(False).alias(ENDS))
+    kind = pl.col(KIND)
     return (
         rows.filter(~kind.is_in(ignored))
         .with_columns((~kind.is_in(ACCUMULATE)).alias(ENDS))
-        .drop(KIND, strict=False)
+        .drop(KIND)
     )
