@@ -1,4 +1,4 @@
-"""The contract that a plan would make, from the plan alone."""
+"""The contract that a plan would have, from the plan alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidemark.plan.kept_state import KeptWith, kept_state
 from tidemark.plan.nodes import AssignWatermark, Node, Scan, Values, inputs, is_stateful
 from tidemark.plan.nodes.state import plain
 
-# Of a table's options those that say where its rows are.
+# The options of a table that say where its rows are.
 _PLACES = ("path",)
 
 
@@ -24,7 +24,7 @@ def contract_of(
     shuffle_partitions: int,
     spark: str,
 ) -> Contract:
-    """What a job that runs this plan promises if it starts now."""
+    """The contract of a job that starts to run this plan now."""
     return Contract(
         job=job,
         key_groups=key_groups,

@@ -1,4 +1,4 @@
-"""How the rows and the watermarks of one step follow each other."""
+"""The order of the rows and the watermarks of one step."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tidemark.kernels.tables import Longs, longs, stable_order
 
 @dataclass(frozen=True, slots=True)
 class Advances:
-    """The moments of a step at which the watermark moves, in order.
+    """The moments of a step at which the watermark advances, in order.
 
-    `sequence[i]` is the first row after the i-th moment, `watermark[i]` what it moves to.
+    `sequence[i]` is the first row after the i-th moment, `watermark[i]` the new watermark.
     """
 
     sequence: Longs
@@ -55,12 +55,12 @@ class Arrivals:
 
 
 def arrange(state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arrivals:
-    """Number the rows of a step, and find the moments at which the watermark moves."""
+    """Number the rows of a step, and find the moments at which the watermark advances."""
     numbered = number(state, inputs)
     stamps = np.concatenate([longs(frame, STAMP) for frame in inputs])
     end, final = end_of(state, numbered), max(state.watermark, watermark)
     if stamps.max(initial=BEFORE_ALL) <= state.watermark:
-        # As in most micro-batches: the watermark moves behind all of the rows, if it does.
+        # As in most micro-batches: the watermark only advances after all of the rows, if at all.
         late = _late(numbered, np.full_like(stamps, state.watermark))
         once = int(final > state.watermark)
         advances = Advances(np.array([end] * once, np.int64), np.array([final] * once, np.int64))
@@ -82,7 +82,7 @@ def arrange(state: State, inputs: Sequence[pl.DataFrame], watermark: int) -> Arr
 
 
 def number(state: State, inputs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-    """The rows with their place in the sequence of all rows, instead of in the step."""
+    """The rows with their position in the sequence of all rows, instead of in the step."""
     sequence = (pl.col(ARRIVAL) + state.sequence).alias(SEQUENCE)
     return [frame.with_columns(sequence).drop(ARRIVAL, STAMP) for frame in inputs]
 
@@ -94,7 +94,7 @@ def unnumbered(state: State, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def end_of(state: State, numbered: Sequence[pl.DataFrame]) -> int:
-    """The place in the sequence after the last row of a step."""
+    """The position in the sequence after the last row of a step."""
     return max([state.sequence, *(int(longs(f, SEQUENCE)[-1]) + 1 for f in numbered if f.height)])
 
 

@@ -1,4 +1,4 @@
-"""Keep-first deduplication: of each key the first row, which is never taken back."""
+"""Keep-first deduplication: the first row of each key, which is never retracted."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, distinct, earliest, longs
 
-_FIRST: Final = "_tm_first"  # the time of a key's first row; in its records TIME is the clock's
+_FIRST: Final = "_tm_first"  # the time of a key's first row; in its records TIME is processing time
 
 
 @dataclass(frozen=True, slots=True)
 class KeepFirst:
-    """Emit the earliest row of a key when the watermark reaches it; of rows with one time, the
-    first to arrive. An earlier row that arrives in time takes the place of one that waits, and
-    rows behind the watermark are late: so nothing is earlier than a row that was emitted.
+    """Emit the earliest row of a key when the watermark reaches it; among equals, the first to
+    arrive. An earlier row that is not late replaces one that waits, and rows behind the
+    watermark are late: so nothing is earlier than an emitted row.
 
-    `by_clock` the first row is the first to arrive, and is emitted at once. With `ttl` a key is
-    forgotten so many milliseconds after its record was last written; its next row is a first row.
+    With `by_clock`, the first row is the first to arrive, and is emitted at once. With `ttl`, a key
+    expires this many milliseconds after its record was last written; its next row is a first row
+    again.
     """
 
     keys: tuple[str, ...]
@@ -68,7 +69,7 @@ class KeepFirst:
     # --- the first rows -----------------------------------------------------------------------
 
     def _firsts(self, state: State, rows: pl.DataFrame, now: int) -> pl.DataFrame:
-        """Those of the rows that are earlier than all there were of their key."""
+        """The rows that are earlier than all earlier rows of their key."""
         fresh = self._records(rows, now)
         known = self._known(state, rows, now)
         best = pl.concat([known, fresh]).sort(_FIRST, SEQUENCE)
@@ -81,7 +82,7 @@ class KeepFirst:
         """The first rows whose time the watermark has reached, and the state without them."""
         waiting = state.queue("waiting").push(firsts, TIME, self.compaction)
         due, waiting = waiting.take(watermark, TIME, firsts.clear())
-        # A row that an earlier one took the place of is no longer in its key's record.
+        # A row that was replaced by an earlier one is no longer in its key's record.
         records = self._known(state, due, now)
         due = due.filter(pl.col(SEQUENCE).is_in(records[SEQUENCE].implode()))
         return due.sort(TIME, SEQUENCE), state.with_tables(waiting=waiting)
@@ -89,23 +90,23 @@ class KeepFirst:
     # --- records ------------------------------------------------------------------------------
 
     def _records(self, rows: pl.DataFrame, now: int) -> pl.DataFrame:
-        """What is remembered of rows: the key, the time, the place in the sequence."""
+        """The state of rows: the key, the time, the position in the sequence."""
         time = pl.lit(0, pl.Int64) if self.by_clock else pl.col(TIME)
         written = pl.lit(now, pl.Int64).alias(TIME)
         return rows.select(HASH, *self.keys, SEQUENCE, time.alias(_FIRST), written)
 
     def _known(self, state: State, rows: pl.DataFrame, now: int) -> pl.DataFrame:
-        """The records of the rows' keys, and perhaps of others."""
+        """The records of the rows' keys, and possibly of others."""
         hashes = distinct(longs(rows, HASH))
         found = self._table(state, now).probe(hashes, self._records(rows.clear(), now))
         return self._standing(found, now)
 
     def _table(self, state: State, now: int) -> KeyedTable:
-        """Without what is forgotten as a whole."""
+        """The table without segments that have expired completely."""
         table = state.keyed("first")
         return table if self.ttl is None else table.without_before(now - self.ttl + 1)
 
     def _standing(self, records: pl.DataFrame, now: int) -> pl.DataFrame:
-        """Of each key the newest record, unless that is forgotten."""
+        """The newest record of each key, unless it has expired."""
         newest = records.unique([HASH, *self.keys], keep="last", maintain_order=True)
         return newest if self.ttl is None else newest.filter(pl.col(TIME) > now - self.ttl)

@@ -1,4 +1,4 @@
-"""What every kernel is, seen from its host."""
+"""The interface of kernels to their host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidemark.kernels.state import State
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What a step did and what it left behind, as numbers.
+    """What a step did and its state afterwards, as numbers.
 
     `rows_in` and `late` have one entry per input; the rest describes the whole step.
     """
@@ -68,17 +68,16 @@ class Step:
 
 
 class Kernel(Protocol):
-    """One stateful operator over one bucket of keys.
+    """One stateful operator over one key group.
 
-    `inputs` holds a frame per input, also when it is empty, with the user's columns and
-    those of `columns`: HASH, TIME, ARRIVAL and STAMP always, KIND where an input does more
-    than insert. Rows of a frame are in arrival order, and ARRIVAL says how those of several
-    inputs interleave.
+    `inputs` contains a frame per input, even if it is empty, with the user's columns and those of
+    `columns`: HASH, TIME, ARRIVAL and STAMP always, KIND if an input does more than insert. Rows of
+    a frame are in order of arrival, and ARRIVAL is their order across inputs.
 
-    STAMP is the operator's watermark just before the row; it never falls along ARRIVAL. After
-    the last row the watermark moves to `watermark`. The answer is that of rows and watermarks
-    coming one by one in this order, however they are cut into steps. Where rows of a
-    micro-batch know no more than the batch's watermark, all have the same stamp.
+    STAMP is the operator's watermark just before the row; it never decreases along ARRIVAL. After
+    the last row the watermark advances to `watermark`. The output is that of rows and watermarks
+    arriving one by one in this order, however they are cut into steps. If rows of a micro-batch
+    only know the batch's watermark, all have the same stamp.
 
     Names of columns differ between the inputs.
     """

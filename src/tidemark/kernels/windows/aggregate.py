@@ -79,7 +79,7 @@ class WindowAggregate:
 
     @property
     def changelog_output(self) -> bool:
-        """Whether results come with a kind, because there may be more than one of a window."""
+        """Whether results have a kind, because a window may have several."""
         return self.retracts or self._updates
 
     @property
@@ -89,14 +89,14 @@ class WindowAggregate:
     def combine(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows as partial panes, for a kernel like this one, with `combined`; see `combinable`.
 
-        Rows have HASH and TIME, and STAMP where each has its own; so has what comes out, which
-        is to be given ARRIVAL (and STAMP) like rows.
+        Rows have HASH and TIME, and STAMP if each has its own; so does the output, which needs
+        ARRIVAL (and STAMP) like rows.
         """
         return self._paned().combine(rows)
 
     @property
     def combinable(self) -> bool:
-        """Whether rows may be combined before they come here, and it is worth while."""
+        """Whether rows can be combined before they arrive here, and it pays off."""
         fixed = isinstance(self.assigner, Sliding | Cumulating | Given)
         return (
             fixed

@@ -29,12 +29,12 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class WindowRank:
-    """Of each key and window the rows `low` to `high` by `order`, counted from 1, in `rank`.
+    """The rows `low` to `high` of each key and window by `order`, counted from 1, with their number
+    in `rank`.
 
-    Rows say which window they are in, by the milliseconds in `start` and `end`. They are told
-    when the watermark reaches the window's last millisecond; who comes later is dropped. Of
-    rows in one place of the order the first to arrive goes before the others, or the last, if
-    `newest_first`.
+    Rows have their window in columns, as milliseconds in `start` and `end`. They are emitted when
+    the watermark reaches the window's last millisecond; later ones are dropped. Among equals, the
+    first to arrive comes first, or the last, if `newest_first`.
     """
 
     keys: tuple[str, ...]
@@ -58,7 +58,7 @@ class WindowRank:
         is_late = pl.col(STAMP) >= pl.col(self.end) - 1
         rows = incoming.rows.filter(~is_late).drop(STAMP)
         late = unnumbered(state, incoming.rows.filter(is_late).drop(HASH))
-        # Whoever is not among the first of a step cannot be among the first of all.
+        # A row that is not among the first of a step cannot be among the first of all.
         first = self._ranked(rows).drop(self.rank)
         waiting = state.queue(_TABLE).push(first, self.end, self.compaction)
         due, waiting = waiting.take(incoming.ended, self.end, first.clear())
@@ -75,7 +75,7 @@ class WindowRank:
         return Step(state, output, metrics, until, late=(late,))
 
     def _ranked(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The first `high` rows of each key and window, in order, with their places."""
+        """The first `high` rows of each key and window, in order, with their ranks."""
         arrival = Order(SEQUENCE, descending=self.newest_first)
         order = (*self.order, arrival)
         ordered = rows.sort(

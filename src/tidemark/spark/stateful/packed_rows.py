@@ -1,7 +1,7 @@
-"""The rows that an operator gives, as it packed them.
+"""The rows that an operator emits, in packed form.
 
-Spark takes rows apart and copies each several times before someone outside has them. Whoever can
-use whole columns opens the packed rows instead, in the workers or where they are collected.
+Spark converts and copies each row several times before anything outside has it. Consumers of whole
+columns unpack the rows themselves instead, in the workers or where they are collected.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-# What was taken of a task's rows in one place, and what there is to say of it.
+# What was written of a task's rows in one place, with a note about it.
 TAKEN_DDL = "rows BIGINT, note STRING"
 _TAKEN = pa.schema([("rows", pa.int64()), ("note", pa.string())])
-# Takes the rows of a task. Gives how many there were in one place, and what to tell whoever
+# Takes the rows of a task. Returns how many there were in each place, with a note for the code that
 # finishes the work when all tasks are done.
 Take = Callable[[Iterator[pa.RecordBatch]], Iterator[tuple[int, str | None]]]
 
 
 @dataclass(frozen=True, slots=True)
 class PackedRows:
-    """A frame of packed output, and what the rows in it look like."""
+    """A frame of packed output, and the schema of its rows."""
 
     data: DataFrame
     schema: StructType
-    # Whether large ones lie in files that the driver sees too. Otherwise one value may be as large
-    # as all the rows in it, which is more than Spark likes to send to a client.
+    # Whether large values are in files that the driver sees too. Otherwise a value may be as large
+    # as all its rows, which is more than Spark should send to a client.
     in_files: bool
     # The late rows that the operator hands out, if it does.
     late: StructType | None = None
@@ -49,7 +49,7 @@ class PackedRows:
 
     @property
     def payloads(self) -> DataFrame:
-        """Of the packed output what `unpack` gives the rows for."""
+        """What converts the packed output to rows."""
         return self.data.select(PAYLOAD)
 
     @property
@@ -64,8 +64,9 @@ class PackedRows:
         return replace(self, data=data, schema=self.late, late=None)
 
     def called(self, names: Sequence[str]) -> PackedRows:
-        """The first columns under these names. Any may be null: padded rows hold nulls where
-        the input never does."""
+        """The first columns under these names. All are nullable: padded rows have NULLs where
+        the input never does.
+        """
         from pyspark.sql.types import StructField, StructType
 
         columns = zip([*names, *self.schema.names[len(names) :]], self.schema.fields, strict=True)
@@ -73,7 +74,7 @@ class PackedRows:
         return replace(self, schema=schema)
 
     def taken(self, take: Take) -> DataFrame:
-        """What `take` says of the rows, which the workers give it."""
+        """The result of `take` for the rows, called on the workers."""
         return self.data.mapInArrow(_Taking(self.unpack, take), TAKEN_DDL)
 
 

@@ -1,7 +1,7 @@
 """Rows to few large binary values and back: what the workers do around the shuffle.
 
-Spark moves a row at a time and Python pays for each. A packed row carries some ten thousand
-rows of one bucket as an Arrow stream, so both pay once per bucket.
+Spark exchanges a row at a time, at a cost to Python for each. A packed row contains some ten
+thousand rows of one key group as an Arrow stream, so the cost is per key group.
 """
 
 from __future__ import annotations
@@ -35,22 +35,21 @@ _PACKED = pa.schema(
         (PAYLOAD, pa.binary()),
     ]
 )
-TICK = -1  # the `input` of rows that only say that time has passed
-# A packed row without a payload says how far the watermark of its partition has come, in place
-# of its position.
+TICK = -1  # the `input` of rows that only report that time has passed
+# A packed row without a payload reports the watermark of its partition, in place of its position.
 
 
-# As many rows of a partition are combined at a time, or as many bytes: of more rows relatively
-# fewer are made.
+# This many rows of a partition are combined at a time, or this many bytes: more rows are reduced
+# more.
 _CHUNK_ROWS, _CHUNK_BYTES = 1_000_000, 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Combine:
-    """Makes fewer rows out of rows, those of one bucket out of each other.
+    """Reduces the number of rows, separately for each key group.
 
-    With `if_fewer`, rows of which it cannot make half as many are packed as they are, and
-    combined where they arrive.
+    With `if_fewer`, rows whose number it cannot halve are packed unchanged, and combined where they
+    arrive.
     """
 
     made_of: Callable[[pl.DataFrame], pl.DataFrame]
@@ -64,13 +63,11 @@ class Combine:
 class Pack:
     """Packs the rows of a partition, for `DataFrame.mapInArrow`.
 
-    The time column becomes whole milliseconds, also where it is not packed itself. Each packed
-    row says which partition it is from and where in it it stands, so that arrival order survives
-    the shuffle. At the end
-    every bucket is told how far the partition's watermark has come, if it is known how many
-    milliseconds it lies behind the rows' times, or those of `watermark_column`, which is not
-    packed. With `combine`, fewer rows that mean the same to the kernel are packed in place of
-    those of some batches.
+    The time column becomes integer milliseconds, even if it is not packed itself. Each packed row
+    has its partition and its position in it, so that arrival order survives the shuffle. At the
+    end, every key group is told the partition's watermark, if it is known how many milliseconds it
+    is behind the rows' times, or behind those of `watermark_column`, which is not packed. With
+    `combine`, some batches are replaced by fewer rows that are equivalent for the kernel.
     """
 
     input: int
@@ -106,7 +103,7 @@ class Pack:
         spare_modules()
 
     def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-        """The rows in pieces: as they come, or as many as are worth combining."""
+        """The rows in pieces: as they arrive, or as many as are worth combining."""
         if self.combine is not None:
             return gathered(batches)
         return (pa.Table.from_batches([batch]) for batch in batches)
@@ -118,7 +115,7 @@ class Pack:
         return milliseconds(_column(table, self.watermark_column))
 
     def _watermark(self, times: pl.Series) -> int:
-        """The largest watermark that a row makes."""
+        """The largest watermark of a row."""
         latest = times.max()
         if self.behind_ms is None or latest is None:
             return BEFORE_ALL
@@ -159,7 +156,7 @@ class Pack:
 
 
 def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The rows in large pieces, of which one fits well into the memory of a worker."""
+    """The rows in large pieces, each of which fits easily into a worker's memory."""
     waiting: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
@@ -192,7 +189,7 @@ def _column(table: pa.Table, name: str) -> pl.Series:
 
 
 def milliseconds(times: pl.Series) -> pl.Series:
-    """Timestamps as milliseconds since 1970, rounded down also before it."""
+    """Timestamps as milliseconds since 1970, rounded down even before that."""
     assert isinstance(times.dtype, pl.Datetime)
     per_millisecond = {"ms": 1, "us": 1_000, "ns": 1_000_000}[times.dtype.time_unit]
     return times.cast(pl.Int64) // per_millisecond
@@ -223,7 +220,8 @@ class Unpack:
 
 def in_schema(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
     """The frame's rows with exactly the names and types that Spark expects, column by column;
-    milliseconds as timestamps there."""
+    milliseconds as timestamps where needed.
+    """
     columns = [
         (_as_timestamp(column) if _is_time(field) else column).alias(field.name)
         for column, field in zip(frame.get_columns(), schema, strict=True)
@@ -238,14 +236,14 @@ def _is_time(field: pa.Field) -> bool:
 
 
 def _as_timestamp(times: pl.Series) -> pl.Series:
-    """Kernels count milliseconds where Spark has timestamps."""
+    """Kernels have milliseconds where Spark has timestamps."""
     whole = times.dtype == pl.Int64
     return (times * 1000).cast(pl.Datetime("us")) if whole else times
 
 
 @dataclass(frozen=True, slots=True)
 class Repack:
-    """Packs what an operator gave as columns for the next one, for `DataFrame.mapInArrow`."""
+    """Packs the columns of an operator's output for the next one, for `DataFrame.mapInArrow`."""
 
     unpack: Unpack
     keys: tuple[str, ...]
