@@ -8,7 +8,14 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import root, world
-from tidemark.physical import Compute, Operator, PhysicalPlan, Settings, Watermark, physical_plan
+from tidemark.physical import (
+    Compute,
+    Operator,
+    PhysicalPlan,
+    Settings,
+    WatermarkStage,
+    physical_plan,
+)
 from tidemark.physical.stages import is_stamped, walk
 
 TABLES = """
@@ -46,7 +53,7 @@ def only(plan: PhysicalPlan) -> Operator:
 
 
 def declared(plan: PhysicalPlan) -> list[bool]:
-    return [stage.declared for stage in walk(plan.root) if isinstance(stage, Watermark)]
+    return [stage.declared for stage in walk(plan.root) if isinstance(stage, WatermarkStage)]
 
 
 def test_operators_have_ids_by_kind_inputs_first():

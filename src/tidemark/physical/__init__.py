@@ -14,7 +14,7 @@ from tidemark.physical.stages import (
     Outlet,
     PhysicalPlan,
     Stage,
-    Watermark,
+    WatermarkStage,
 )
 
 __all__ = [
@@ -25,6 +25,6 @@ __all__ = [
     "PhysicalPlan",
     "Settings",
     "Stage",
-    "Watermark",
+    "WatermarkStage",
     "physical_plan",
 ]

@@ -20,7 +20,7 @@ from tidemark.physical.stages import (
     Phases,
     PhysicalPlan,
     Stage,
-    Watermark,
+    WatermarkStage,
     is_followed,
 )
 from tidemark.physical.watermarks import behind_ms, sources
@@ -95,14 +95,14 @@ class _Planner:
             return self._operator(node, node.needs, node.edge)
         return Compute(node, tuple(self.stage(below, declared) for below in node.inputs))
 
-    def _watermark(self, node: AssignWatermark, declared: _Declared) -> Watermark:
+    def _watermark(self, node: AssignWatermark, declared: _Declared) -> WatermarkStage:
         below = self.stage(node.input)
         if not self._remembers:
-            return Watermark(node, (below,))
+            return WatermarkStage(node, (below,))
         streaming = self._streaming
         end = self._end() if streaming and node.edge.bounded else None
         here = streaming and declared != "by operator"
-        return Watermark(node, (below,), here, declared == "stamped", end)
+        return WatermarkStage(node, (below,), here, declared == "stamped", end)
 
     def _end(self) -> int:
         """The number of the next end marker."""

@@ -29,7 +29,7 @@ class Compute:
 
 
 @dataclass(frozen=True, slots=True)
-class Watermark:
+class WatermarkStage:
     """The rows of a source, all of which must have an event time.
 
     If `declared`, Spark follows the watermark from here on, in a column that travels with the rows.
@@ -132,7 +132,7 @@ class Operator:
         return self.phases != "one_phase" and self.outlet is None
 
 
-Stage = Compute | Watermark | Operator
+Stage = Compute | WatermarkStage | Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def walk(stage: Stage) -> Iterator[Stage]:
 def is_followed(stage: Stage) -> bool:
     """Whether the column of a declared watermark travels with the rows."""
     match stage:
-        case Watermark():
+        case WatermarkStage():
             return stage.declared
         case Compute(inputs=below) if below:
             return all(map(is_followed, below))
@@ -175,7 +175,7 @@ def is_followed(stage: Stage) -> bool:
 def is_stamped(stage: Stage) -> bool:
     """Whether the rows have the watermarks before them."""
     match stage:
-        case Watermark():
+        case WatermarkStage():
             return stage.stamps
         case Compute(node=UnionAll()):
             return False

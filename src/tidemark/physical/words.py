@@ -10,7 +10,7 @@ from tidemark.physical.stages import (
     InputWatermark,
     Operator,
     Stage,
-    Watermark,
+    WatermarkStage,
     is_stamped,
 )
 from tidemark.plan.nodes import Edge
@@ -31,7 +31,7 @@ def line(part: Part) -> str:
         case Compute():
             said = part.node.description
             return f"{said.name}: {said.runs_as}"
-        case Watermark():
+        case WatermarkStage():
             return _watermark(part)
         case Operator():
             return _operator(part)
@@ -39,7 +39,7 @@ def line(part: Part) -> str:
             return _exchange(part)
 
 
-def _watermark(stage: Watermark) -> str:
+def _watermark(stage: WatermarkStage) -> str:
     parts = ["fails on rows without a time"]
     if stage.stamps:
         parts.append("each row carries the watermark before it")

@@ -130,7 +130,7 @@ class CoGrouped(_Windowed):
         return session.dataframe(self._group(session, function, _columns_of(schema)))
 
 
-class WindowJoin(_Windowed):
+class WindowJoined(_Windowed):
     """The pairs of rows with equal keys in the same window."""
 
     __slots__ = ()
@@ -216,7 +216,7 @@ def window_join(
         raise PlanError(f"how='{how}' is not a window join", hint=f"use one of {HOWS}")
     keys = (on,) if isinstance(on, str) else tuple(on)
     sides = _both(left, right, window, right_time, watermarks)
-    joined = WindowJoin(*sides, keys, keys, window)
+    joined = WindowJoined(*sides, keys, keys, window)
     if isinstance(window, Session):
         if how != "inner":
             raise NotSupported(
@@ -244,7 +244,7 @@ def _both(
     )
 
 
-def _by_sql(joined: WindowJoin, window: Window, how: How) -> DataFrame:
+def _by_sql(joined: WindowJoined, window: Window, how: How) -> DataFrame:
     """Windows that rows are assigned to individually are those of the table functions."""
     session = joined._session()
     sources = []

@@ -10,7 +10,7 @@ from tidemark.catalog.options import INTERVAL_LATE_ROWS
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError
 from tidemark.plan.nodes import How
-from tidemark.session.co_groups import CoGrouped, KeyedSide, WindowJoin
+from tidemark.session.co_groups import CoGrouped, KeyedSide, WindowJoined
 from tidemark.session.dataframes import (
     HOWS,
     SideName,
@@ -112,10 +112,10 @@ class Stream:
             raise PlanError("key_by needs at least one column", hint='for example: key_by("user")')
         return KeyedStream(self, keys)
 
-    def join(self, other: Stream) -> WindowJoin:
+    def join(self, other: Stream) -> WindowJoined:
         """Pairs of rows with equal keys in the same window: `.where("user").equal_to("user")
         .window(Tumble("1 minute", on="ts")).select("l.id", "r.id AS other")`."""
-        return WindowJoin(self._side(), other._side())
+        return WindowJoined(self._side(), other._side())
 
     def co_group(self, other: Stream) -> CoGrouped:
         """The rows of both streams by key and window, for a function, even if one of them has
@@ -138,18 +138,18 @@ class KeyedStream:
     stream: Stream
     keys: tuple[str, ...]
 
-    def interval_join(self, other: KeyedStream) -> IntervalJoin:
+    def interval_join(self, other: KeyedStream) -> IntervalJoined:
         """Pairs of rows with equal keys; `between` sets how far apart they may be."""
         if len(self.keys) != len(other.keys):
             raise PlanError(
                 "both sides of an interval join must have the same number of keys",
                 notes={"left": ", ".join(self.keys), "right": ", ".join(other.keys)},
             )
-        return IntervalJoin(self, other)
+        return IntervalJoined(self, other)
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalJoin:
+class IntervalJoined:
     """The pairs of two keyed streams within time bounds, as in Flink's stream API.
 
     Inner only. A row that arrives behind the watermark is dropped.
@@ -160,7 +160,7 @@ class IntervalJoin:
     bounds: tuple[int, int] | None = None
     exclusive: tuple[int, int] = (0, 0)
 
-    def between(self, lower: str, upper: str) -> IntervalJoin:
+    def between(self, lower: str, upper: str) -> IntervalJoined:
         """The right time must be in [left time + lower, left time + upper]."""
         bounds = _milliseconds(lower), _milliseconds(upper)
         if bounds[0] > bounds[1]:
@@ -170,11 +170,11 @@ class IntervalJoin:
             )
         return replace(self, bounds=bounds)
 
-    def lower_bound_exclusive(self) -> IntervalJoin:
+    def lower_bound_exclusive(self) -> IntervalJoined:
         """Exclude pairs that are exactly the lower bound apart."""
         return replace(self, exclusive=(1, self.exclusive[1]))
 
-    def upper_bound_exclusive(self) -> IntervalJoin:
+    def upper_bound_exclusive(self) -> IntervalJoined:
         """Exclude pairs that are exactly the upper bound apart."""
         return replace(self, exclusive=(self.exclusive[0], 1))
 

@@ -77,7 +77,7 @@ def keyed(
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class InputSide:
     """One input of a join, with column names that are unique across both sides."""
 
     frame: Frame
@@ -89,8 +89,8 @@ class Side:
 class Sides:
     """Both inputs of a join, the names of their columns, and which ones are emitted."""
 
-    left: Side
-    right: Side
+    left: InputSide
+    right: InputSide
     names: tuple[str, ...]
     output: tuple[str, ...]
 
@@ -128,12 +128,12 @@ def output_of(operator: Operator, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(names[index] for index in operator.output)
 
 
-def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str) -> Side:
+def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str) -> InputSide:
     frame = named(build_input(builder, input_), names)
     keys, data = keyed(frame.data, tuple(names[key] for key in input_.keys), everyone)
     time = None if input_.time is None else names[input_.time]
     packed = frame.packed if input_.keys else None
-    return Side(frame, keys, stateful_input(builder, input_, data, keys, time, packed))
+    return InputSide(frame, keys, stateful_input(builder, input_, data, keys, time, packed))
 
 
 def named(frame: Frame, names: tuple[str, ...]) -> Frame:

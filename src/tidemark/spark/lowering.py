@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tidemark.physical import Compute, Operator, Stage, Watermark
+from tidemark.physical import Compute, Operator, Stage, WatermarkStage
 from tidemark.plan.nodes import (
     AssignWindows,
     CoGroup,
@@ -53,7 +53,7 @@ def lower(builder: Builder, stage: Stage) -> Frame:
     match stage:
         case Compute():
             return _COMPUTES[type(stage.node)](builder, stage)
-        case Watermark():
+        case WatermarkStage():
             return watermark(builder, stage)
         case Operator():
             return _OPERATORS[type(stage.node)](builder, stage)

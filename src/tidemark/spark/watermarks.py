@@ -15,11 +15,11 @@ from tidemark.spark.stamps import stamped
 from tidemark.spark.upkeep import SOURCE_WATERMARK
 
 if TYPE_CHECKING:
-    from tidemark.physical import Watermark
+    from tidemark.physical import WatermarkStage
     from tidemark.spark.builder import Builder
 
 
-def watermark(builder: Builder, stage: Watermark) -> Frame:
+def watermark(builder: Builder, stage: WatermarkStage) -> Frame:
     """The rows, from which Spark follows the watermark if it is declared here. Those that are to
     be stamped carry what it was before them, in a batch too."""
     frame = _with_event_times(builder, stage)
@@ -41,7 +41,7 @@ def watermark(builder: Builder, stage: Watermark) -> Frame:
     return frame.over(data, followed=True, stamped=stage.stamps)
 
 
-def _with_event_times(builder: Builder, stage: Watermark) -> Frame:
+def _with_event_times(builder: Builder, stage: WatermarkStage) -> Frame:
     """The rows, of which one without an event time is faulty."""
     node, below = stage.node, builder.build(stage.inputs[0])
     time = spark_text.name(below.columns[node.edge.names.index(node.column)])
@@ -57,7 +57,7 @@ def _with_event_times(builder: Builder, stage: Watermark) -> Frame:
     return replace(below, placed=False).with_fault(fault)
 
 
-def _observed(names: list[str], builder: Builder, stage: Watermark, frame: Frame) -> Frame:
+def _observed(names: list[str], builder: Builder, stage: WatermarkStage, frame: Frame) -> Frame:
     """The rows, whose watermark the reports of the query tell: no operator waits for it, but the
     sink does."""
     from pyspark.sql.functions import expr

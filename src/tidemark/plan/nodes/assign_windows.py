@@ -14,7 +14,7 @@ from tidemark.plan.nodes.families import ON_STATE, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import exactly, whole
 from tidemark.plan.nodes.needs import Needs, Port, tick_of
-from tidemark.plan.nodes.state import State, by_name, plain
+from tidemark.plan.nodes.state import StateSpec, by_name, plain
 from tidemark.plan.nodes.window_columns import Windowing, window_columns
 from tidemark.types import TimestampLtz
 
@@ -81,7 +81,7 @@ class AssignWindows(Unary, Windowing):
         return Needs("session-window", (port,), delay_ms(self.input), tick_ms)
 
     @property
-    def state(self) -> State | None:
+    def state(self) -> StateSpec | None:
         if not self.keeps_rows:
             return None
         below = self.input
@@ -92,7 +92,7 @@ class AssignWindows(Unary, Windowing):
             "changes": below.edge.changelog.value,
         }
         zoned = isinstance(self.edge.columns[-1].type, TimestampLtz)
-        return State(meaning, (by_name(below.edge),), zoned)
+        return StateSpec(meaning, (by_name(below.edge),), zoned)
 
     @property
     def why_rows_change(self) -> None:

@@ -12,7 +12,7 @@ from tidemark.kernels.windows.spec import Assigner
 from tidemark.plan.expressions import Expression, over
 from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.needs import Needs
-from tidemark.plan.nodes.state import State
+from tidemark.plan.nodes.state import StateSpec
 
 
 class Node(ABC):
@@ -71,7 +71,7 @@ class Node(ABC):
 
     @property
     @abstractmethod
-    def state(self) -> State | None:
+    def state(self) -> StateSpec | None:
         """What must be the same for a checkpoint's state to fit; None if it remembers nothing."""
 
     def origin(self, place: int) -> Any:

@@ -17,7 +17,7 @@ from tidemark.plan.nodes.lateness import late_sides
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.project import project
-from tidemark.plan.nodes.state import State, by_name
+from tidemark.plan.nodes.state import StateSpec, by_name
 from tidemark.plan.nodes.window_columns import BOUND, windows_meaning
 
 
@@ -70,7 +70,7 @@ class CoGroup(TwoSided):
         return self.sides("co-group", left, right)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         left, right = self.left, self.right
         meaning = {
             "keys": [left.origins(self.left_keys), right.origins(self.right_keys)],
@@ -82,7 +82,7 @@ class CoGroup(TwoSided):
             "gap in milliseconds": self.gap_ms,
         }
         zoned = isinstance(self.time_type, t.TimestampLtz)
-        return State(meaning, (by_name(left.edge), by_name(right.edge)), zoned)
+        return StateSpec(meaning, (by_name(left.edge), by_name(right.edge)), zoned)
 
     @property
     def why_rows_change(self) -> None:

@@ -11,7 +11,7 @@ from typing import Self
 
 from tidemark.plan.nodes.base import LateInput, Node, Reason
 from tidemark.plan.nodes.needs import Needs
-from tidemark.plan.nodes.state import State
+from tidemark.plan.nodes.state import StateSpec
 
 ON_STATE = "stateful operator, one kernel per key bucket"
 
@@ -87,7 +87,7 @@ class Stateful(Node):
 
     @property
     @abstractmethod
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         """What must be the same for a checkpoint's state to fit."""
 
     @property

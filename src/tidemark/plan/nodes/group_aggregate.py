@@ -12,7 +12,7 @@ from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
-from tidemark.plan.nodes.state import State, by_place
+from tidemark.plan.nodes.state import StateSpec, by_place
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class GroupAggregate(Unary, Stateful):
         return Needs("group-aggregate", (port,), delay_ms(self.input))
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         below = self.input
         meaning = {
             "keys": below.origins(self.keys),
@@ -75,7 +75,7 @@ class GroupAggregate(Unary, Stateful):
             "changes": below.edge.changelog.value,
         }
         used = {*self.keys, *(place for call in self.calls for place in call.used)}
-        return State(meaning, (by_place(below.edge, used),))
+        return StateSpec(meaning, (by_place(below.edge, used),))
 
     @property
     def why_rows_change(self) -> Reason:

@@ -12,7 +12,7 @@ from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.lateness import late_sides
 from tidemark.plan.nodes.needs import USUAL_TICK_MS, Needs, Port
-from tidemark.plan.nodes.state import State, by_name, plain
+from tidemark.plan.nodes.state import StateSpec, by_name, plain
 from tidemark.plan.words import words
 
 
@@ -73,7 +73,7 @@ class IntervalJoin(Join):
         return self.sides("interval-join", left, right, tick_ms, shown)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         left, right = self.left, self.right
         meaning = {
             **self.meaning,
@@ -84,8 +84,8 @@ class IntervalJoin(Join):
             "drops late rows": self.drops_late,
         }
         if self.by_clock or self.drops_late:
-            return State(meaning, (by_name(left.edge), by_name(right.edge)))
-        return State(meaning, self.rows_without_times(self.left_time, self.right_time))
+            return StateSpec(meaning, (by_name(left.edge), by_name(right.edge)))
+        return StateSpec(meaning, self.rows_without_times(self.left_time, self.right_time))
 
     @property
     def why_rows_change(self) -> None:

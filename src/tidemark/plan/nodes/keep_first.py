@@ -11,7 +11,7 @@ from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import exactly
 from tidemark.plan.nodes.needs import Needs, Port
-from tidemark.plan.nodes.state import State, by_place
+from tidemark.plan.nodes.state import StateSpec, by_place
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class KeepFirst(Unary, Stateful):
         return Needs("keep-first", (port,), delay_ms(self.input))
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         edge = self.input.edge
         meaning = {
             "keys": self.input.origins(self.keys),
             "time": "processing" if self.by_clock else self.input.origin(self.time),
             "held back in milliseconds": delay_ms(self.input),
         }
-        return State(meaning, (by_place(edge, range(len(edge.columns))),))
+        return StateSpec(meaning, (by_place(edge, range(len(edge.columns))),))
 
     @property
     def why_rows_change(self) -> None:

@@ -11,7 +11,7 @@ from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.families import ON_STATE, Picking, Unary
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
-from tidemark.plan.nodes.state import State, by_name
+from tidemark.plan.nodes.state import StateSpec, by_name
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class KeepLast(Unary, Picking):
         return Needs("keep-last", (Port(self.keys, self.time),), delay_ms(self.input))
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         below = self.input
         meaning = {"keys": below.origins(self.keys), "time": below.origin(self.time)}
-        return State(meaning, (by_name(below.edge),))
+        return StateSpec(meaning, (by_name(below.edge),))
 
     @property
     def why_rows_change(self) -> Reason:

@@ -13,7 +13,7 @@ from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Stateful
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
-from tidemark.plan.nodes.state import State, by_name, plain
+from tidemark.plan.nodes.state import StateSpec, by_name, plain
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class LateRows(Stateful):
         return Port((), 0)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         below = self.input
         meaning = {
             "operator": self.operator,
@@ -108,7 +108,7 @@ class LateRows(Stateful):
             "shares sessions": self.shares_sessions,
             "inputs": 1 + len(self.beside),
         }
-        return State(meaning, (by_name(below.edge),))
+        return StateSpec(meaning, (by_name(below.edge),))
 
     @property
     def why_rows_change(self) -> None:

@@ -12,7 +12,7 @@ from tidemark.plan.nodes.edge import Column
 from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.needs import Needs, Port
-from tidemark.plan.nodes.state import State, by_name, plain
+from tidemark.plan.nodes.state import StateSpec, by_name, plain
 from tidemark.plan.words import words
 
 
@@ -65,7 +65,7 @@ class RegularJoin(Join):
         return Needs("regular-join", (Port(self.left_keys), Port(self.right_keys)))
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         sides = (self.left.edge, self.right.edge)
         meaning = {
             **self.meaning,
@@ -74,7 +74,7 @@ class RegularJoin(Join):
             "changes": [edge.changelog.value for edge in sides],
             "unique keys": [list(edge.keys[0]) if edge.keys else [] for edge in sides],
         }
-        return State(meaning, tuple(map(by_name, sides)))
+        return StateSpec(meaning, tuple(map(by_name, sides)))
 
     @property
     def why_rows_change(self) -> Reason:

@@ -33,7 +33,7 @@ Rows = tuple[KeptColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StateSpec:
     """What the state of an operator means, and which columns of each input it keeps."""
 
     meaning: dict[str, Any]

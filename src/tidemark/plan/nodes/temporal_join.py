@@ -11,7 +11,7 @@ from tidemark.plan.nodes.base import Description, LateInput
 from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.needs import USUAL_TICK_MS, Needs, Port
-from tidemark.plan.nodes.state import State, by_name
+from tidemark.plan.nodes.state import StateSpec, by_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,16 +73,16 @@ class TemporalJoin(Join):
         return self.sides("temporal-join", left, right, tick_ms, self.shown)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         left, right, right_time = self.left, self.right, self.right_time
         by_event_time = right_time is not None
         meaning = {**self.meaning, "time": "event" if by_event_time else "processing"}
         if right_time is None:
             meaning["waits for the right side"] = self.load_idle_ms is not None
-            return State(meaning, (by_name(left.edge), by_name(right.edge)))
+            return StateSpec(meaning, (by_name(left.edge), by_name(right.edge)))
         meaning["times"] = [left.origin(self.left_time), right.origin(right_time)]
         meaning["retractions end versions"] = self.retractions_overwrite
-        return State(meaning, self.rows_without_times(self.left_time, right_time))
+        return StateSpec(meaning, self.rows_without_times(self.left_time, right_time))
 
     @property
     def why_rows_change(self) -> None:

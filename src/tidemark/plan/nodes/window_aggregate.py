@@ -15,7 +15,7 @@ from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port, tick_of, within_reason
-from tidemark.plan.nodes.state import State, by_place, plain
+from tidemark.plan.nodes.state import StateSpec, by_place, plain
 from tidemark.plan.nodes.unnest import Unnest
 from tidemark.plan.nodes.window_columns import Windowing
 from tidemark.types import TimestampLtz
@@ -97,7 +97,7 @@ class WindowAggregate(Unary, Stateful, Windowing):
         return Needs("window-aggregate", (port,), delay_ms(self.input), tick_ms)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         below = self.input
         event_time = "event" if self.time is None else below.origin(self.time)
         meaning = {
@@ -113,7 +113,7 @@ class WindowAggregate(Unary, Stateful, Windowing):
         }
         used = {*self.keys, *(place for call in self.calls for place in call.used)}
         zoned = isinstance(self.bounds[2].type, TimestampLtz)
-        return State(meaning, (by_place(below.edge, used),), zoned)
+        return StateSpec(meaning, (by_place(below.edge, used),), zoned)
 
     @property
     def why_rows_change(self) -> Reason:

@@ -13,7 +13,7 @@ from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.lateness import late_sides
 from tidemark.plan.nodes.needs import Needs, Port
-from tidemark.plan.nodes.state import State, by_name, plain
+from tidemark.plan.nodes.state import StateSpec, by_name, plain
 from tidemark.plan.nodes.window_columns import windows_meaning
 from tidemark.plan.words import words
 from tidemark.types import DataType, TimestampLtz
@@ -64,7 +64,7 @@ class WindowJoin(Join):
         return self.sides("window-join", left, right)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         left, right = self.left.edge, self.right.edge
         meaning = {
             **self.meaning,
@@ -75,7 +75,7 @@ class WindowJoin(Join):
             "condition": plain(self.condition),
         }
         zoned = isinstance(self.time_type, TimestampLtz)
-        return State(meaning, (by_name(left), by_name(right)), zoned)
+        return StateSpec(meaning, (by_name(left), by_name(right)), zoned)
 
     @property
     def why_rows_change(self) -> None:

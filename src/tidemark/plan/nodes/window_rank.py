@@ -12,7 +12,7 @@ from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.lateness import operator_words, window_of
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
-from tidemark.plan.nodes.state import State, by_name, plain
+from tidemark.plan.nodes.state import StateSpec, by_name, plain
 
 RANK = "$rank"
 
@@ -71,7 +71,7 @@ class WindowRank(Unary, Stateful):
         return Needs("window-rank", (port,), delay_ms(self.input))
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateSpec:
         below = self.input
         meaning = {
             "keys": below.origins(self.keys),
@@ -81,7 +81,7 @@ class WindowRank(Unary, Stateful):
             "newest first": self.newest_first,
         }
         zoned = isinstance(self.time_type, t.TimestampLtz)
-        return State(meaning, (by_name(below.edge),), zoned)
+        return StateSpec(meaning, (by_name(below.edge),), zoned)
 
     @property
     def why_rows_change(self) -> None:

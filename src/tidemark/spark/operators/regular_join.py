@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes import Edge, RegularJoin
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.inputs import Side, Sides, has_kinds
+from tidemark.spark.inputs import InputSide, Sides, has_kinds
 from tidemark.spark.pair_conditions import pair_condition
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def regular_join(builder: Builder, operator: Operator) -> Frame:
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
 
 
-def _known(side: Side, edge: Edge) -> JoinInput:
+def _known(side: InputSide, edge: Edge) -> JoinInput:
     """What the kernel knows about a side."""
     from tidemark.kernels.regular_lives import JoinInput
 
