@@ -55,8 +55,8 @@ def flink_text(change: Change, columns: Sequence[Column]) -> str:
     ...            [Column("id", t.Int()), Column("tags", t.Array(t.STRING))])
     '+I[1, [a]]'
     """
-    texts = [print_text(change.row[column.name], column.type) for column in columns]
-    return f"{change.kind}[{', '.join(texts)}]"
+    strings = [print_text(change.row[column.name], column.type) for column in columns]
+    return f"{change.kind}[{', '.join(strings)}]"
 
 
 def print_text(value: object, type_: t.DataType) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.resuming import resumed
-from tidemark.plan.kept_state import KeptWith
+from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node
 from tidemark.plan.planner import Plan
 from tidemark.session.workspace import Workspace
@@ -31,7 +31,7 @@ def contract(
     ttl: bool = False,
 ) -> Contract:
     script = tables.replace("{delay}", delay).replace("{options}", options) + query
-    return promise(planned(script).roots[0], KeptWith(zone, ttl))
+    return promise(planned(script).roots[0], LayoutOptions(zone, ttl))
 
 
 def planned(script: str) -> Plan:
@@ -40,10 +40,10 @@ def planned(script: str) -> Plan:
     return plan
 
 
-UTC = KeptWith("UTC", ttl=False)
+UTC = LayoutOptions("UTC", ttl=False)
 
 
-def promise(root: Node, options: KeptWith = UTC) -> Contract:
+def promise(root: Node, options: LayoutOptions = UTC) -> Contract:
     return contract_of(root, "job", options, key_groups=32, shuffle_partitions=2, spark="4.3.0")
 
 

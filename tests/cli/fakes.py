@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
-from tidemark.cli.asked import AskedJob, AskedResult, AskedSession
 from tidemark.cli.choices import ColorChoice
+from tidemark.cli.protocols import JobLike, ResultLike, SessionLike
 from tidemark.cli.terminal import Terminal
 from tidemark.errors import TidemarkError
 from tidemark.plan.nodes import Column
@@ -162,6 +162,6 @@ class FakeSession:
         self.stopped = True
 
 
-def _asked() -> tuple[AskedSession, AskedResult, AskedJob]:
+def _protocols() -> tuple[SessionLike, ResultLike, JobLike]:
     """What the type checker holds the fakes to."""
     return FakeSession(), FakeResult("ok"), FakeJob()

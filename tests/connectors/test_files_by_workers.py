@@ -12,7 +12,7 @@ from pyarrow import parquet
 from tests.connectors.tables import files
 from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Table
-from tidemark.connectors.base import Taker, Target
+from tidemark.connectors.base import Target, WorkerSink
 from tidemark.errors import OptionError, PlanError
 
 
@@ -30,8 +30,8 @@ def target(table: Table, job: str | None = None, **changes: object) -> Target:
     return Target(**(said | changes))  # type: ignore[arg-type]
 
 
-def taker(table: Table, job: str | None = None, **changes: object) -> Taker:
-    made = connectors.lookup(table).taker
+def worker_sink(table: Table, job: str | None = None, **changes: object) -> WorkerSink:
+    made = connectors.lookup(table).worker_sink
     assert made is not None
     found = made(target(table, job, **changes))
     assert found is not None
@@ -63,45 +63,45 @@ def rows(folder: Path) -> list[int]:
 def test_each_task_with_rows_writes_a_file_that_is_seen_when_all_are_done(
     table: Table, folder: Path
 ) -> None:
-    sink = taker(table)
+    sink = worker_sink(table)
 
     def notes() -> list[str]:
-        said = [*sink.take(batches([1, 2], [], [3])), *sink.take(batches([], []))]
-        said += sink.take(batches([4]))
+        said = [*sink.write(batches([1, 2], [], [3])), *sink.write(batches([], []))]
+        said += sink.write(batches([4]))
         assert [count for count, _ in said] == [3, 1]
         assert rows(folder) == []
         return [note for _, note in said if note]
 
-    sink.finish(notes, None)
+    sink.commit(notes, None)
 
     assert rows(folder) == [1, 2, 3, 4]
     assert len(list(folder.iterdir())) == 2
 
 
 def test_a_task_that_is_tried_again_counts_once(table: Table, folder: Path) -> None:
-    sink = taker(table)
+    sink = worker_sink(table)
 
     def notes() -> list[str]:
-        list(sink.take(batches([1])))
-        return [note for _, note in sink.take(batches([1])) if note]
+        list(sink.write(batches([1])))
+        return [note for _, note in sink.write(batches([1])) if note]
 
-    sink.finish(notes, None)
+    sink.commit(notes, None)
 
     assert rows(folder) == [1]
 
 
 def test_a_task_that_fails_leaves_nothing(table: Table, folder: Path) -> None:
-    sink = taker(table)
+    sink = worker_sink(table)
 
     def broken() -> Iterator[pa.RecordBatch]:
         yield from batches([1])
         raise RuntimeError("no more")
 
     def notes() -> list[str]:
-        return [note for _, note in sink.take(broken()) if note]
+        return [note for _, note in sink.write(broken()) if note]
 
     with pytest.raises(RuntimeError):
-        sink.finish(notes, None)
+        sink.commit(notes, None)
 
     assert list(folder.iterdir()) == []
 
@@ -110,8 +110,8 @@ def test_a_micro_batch_that_comes_again_replaces_its_first_attempt(
     table: Table, folder: Path
 ) -> None:
     def deliver(batch: int, *numbers: int) -> None:
-        sink = taker(table, "job")
-        sink.finish(lambda: [n for _, n in sink.take(batches([*numbers])) if n], batch)
+        sink = worker_sink(table, "job")
+        sink.commit(lambda: [n for _, n in sink.write(batches([*numbers])) if n], batch)
 
     deliver(0, 1)
     deliver(1, 2, 3)
@@ -122,12 +122,12 @@ def test_a_micro_batch_that_comes_again_replaces_its_first_attempt(
 
 
 def test_files_of_an_interrupted_attempt_go(table: Table, folder: Path) -> None:
-    killed = taker(table, "job")
-    list(killed.take(batches([7])))
+    killed = worker_sink(table, "job")
+    list(killed.write(batches([7])))
     [staging] = folder.glob(".staging-*")
 
-    again = taker(table, "job")
-    again.finish(lambda: [n for _, n in again.take(batches([8])) if n], 0)
+    again = worker_sink(table, "job")
+    again.commit(lambda: [n for _, n in again.write(batches([8])) if n], 0)
 
     assert rows(folder) == [8]
     assert not staging.exists()
@@ -135,17 +135,17 @@ def test_files_of_an_interrupted_attempt_go(table: Table, folder: Path) -> None:
 
 def test_overwriting_replaces_what_was_there(table: Table, folder: Path) -> None:
     for number in (1, 2):
-        sink = taker(table, overwrite=True)
-        sink.finish(lambda s=sink, n=number: [m for _, m in s.take(batches([n])) if m], None)  # type: ignore[misc]
+        sink = worker_sink(table, overwrite=True)
+        sink.commit(lambda s=sink, n=number: [m for _, m in s.write(batches([n])) if m], None)  # type: ignore[misc]
 
     assert rows(folder) == [2]
 
 
 def test_many_rows_come_in_groups(table: Table, folder: Path) -> None:
-    sink = taker(table)
+    sink = worker_sink(table)
     parts = [list(range(i * 100_000, (i + 1) * 100_000)) for i in range(12)]
 
-    sink.finish(lambda: [n for _, n in sink.take(batches(*parts)) if n], None)
+    sink.commit(lambda: [n for _, n in sink.write(batches(*parts)) if n], None)
 
     [file] = folder.iterdir()
     groups = parquet.read_metadata(file)
@@ -171,7 +171,7 @@ def test_many_rows_come_in_groups(table: Table, folder: Path) -> None:
 def test_what_arrow_would_write_otherwise_is_left_to_spark(
     folder: Path, column: str, format_: str, options: dict[str, str]
 ) -> None:
-    made = connectors.lookup(files(column, folder, format_)).taker
+    made = connectors.lookup(files(column, folder, format_)).worker_sink
 
     assert made is not None
     assert made(target(files(column, folder, format_, **options))) is None
@@ -179,17 +179,17 @@ def test_what_arrow_would_write_otherwise_is_left_to_spark(
 
 def test_partitions_are_left_to_spark(folder: Path) -> None:
     table = files("n INT, m INT", folder, "parquet", "PARTITIONED BY (m)")
-    made = connectors.lookup(table).taker
+    made = connectors.lookup(table).worker_sink
 
     assert made is not None
     assert made(target(table, columns=("n", "m"))) is None
 
 
 def test_wide_rows_come_in_smaller_groups(folder: Path) -> None:
-    sink = taker(files("n STRING", folder, "parquet"))
+    sink = worker_sink(files("n STRING", folder, "parquet"))
     wide = [pa.record_batch({"n_1": ["x" * 1_000_000] * 50}) for _ in range(4)]
 
-    sink.finish(lambda: [n for _, n in sink.take(iter(wide)) if n], None)
+    sink.commit(lambda: [n for _, n in sink.write(iter(wide)) if n], None)
 
     [file] = folder.iterdir()
     groups = parquet.read_metadata(file)
@@ -197,7 +197,7 @@ def test_wide_rows_come_in_smaller_groups(folder: Path) -> None:
 
 
 def test_what_files_cannot_take_is_refused_before_rows_come(table: Table, tmp_path: Path) -> None:
-    made = connectors.lookup(table).taker
+    made = connectors.lookup(table).worker_sink
     assert made is not None
     with pytest.raises(PlanError, match="accepts only inserts"):
         made(target(table, changelog=Changelog.RETRACT))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tests.connectors.tables import files, read, rows, write
-from tests.connectors.test_files_by_workers import taker
+from tests.connectors.test_files_by_workers import worker_sink
 
 
 def sizes(folder: Path) -> list[int]:
@@ -18,17 +18,17 @@ def sizes(folder: Path) -> list[int]:
 
 def test_a_worker_closes_a_file_that_is_large_enough(tmp_path: Path) -> None:
     table = files("n BIGINT", tmp_path, "parquet", sink__rolling_policy__file_size="16 kb")
-    sink = taker(table)
+    sink = worker_sink(table)
     scattered = [n * 0x9E3779B97F4A7C15 % 2**63 for n in range(10_000)]
     batch = pa.record_batch({"n_1": pa.array(scattered, pa.int64())})
 
     said: list[tuple[int, str | None]] = []
 
     def notes() -> list[str]:
-        said.extend(sink.take(iter([batch])))
+        said.extend(sink.write(iter([batch])))
         return [note for _, note in said if note]
 
-    sink.finish(notes, None)
+    sink.commit(notes, None)
 
     assert sum(count for count, _ in said) == 10_000
     assert len(sizes(tmp_path)) == len(said) > 3

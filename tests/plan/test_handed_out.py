@@ -10,10 +10,10 @@ from tidemark.checkpoints.of_plan import contract_of
 from tidemark.physical import Settings, physical_plan
 from tidemark.physical.explain import explain
 from tidemark.plan.handed_out import outlets_of, readers_of
-from tidemark.plan.kept_state import KeptWith
+from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import (
-    Accompanied,
     KeepFirst,
+    LateColumns,
     LateOutput,
     LateRows,
     Node,
@@ -62,7 +62,7 @@ def test_an_operator_hands_out_what_it_drops_with_the_columns_that_are_asked_for
     reader, job = both.roots
 
     [output] = found(reader, LateOutput)
-    [beside_it] = found(job, Accompanied)
+    [beside_it] = found(job, LateColumns)
     assert output.places == beside_it.places == (1, 2)
     assert output.outlet == beside_it.outlet
     assert output.edge.names[:2] == ("c", "i")
@@ -97,7 +97,7 @@ def test_state_is_as_it_is_where_nobody_reads_late_rows(tables, query):
         contract_of(
             root,
             "job",
-            KeptWith("UTC", ttl=False),
+            LayoutOptions("UTC", ttl=False),
             key_groups=4,
             shuffle_partitions=2,
             spark="4.3",
@@ -186,7 +186,7 @@ def test_equal_windows_are_one_operator_which_hands_out_each_row_once(tables):
 def test_a_reader_may_ask_for_no_column_of_the_table(tables):
     both = beside(tables, TUMBLE, late="SELECT 'x', late_operator, late_by FROM s$late")
     [output] = found(both.roots[0], LateOutput)
-    [beside_it] = found(both.roots[1], Accompanied)
+    [beside_it] = found(both.roots[1], LateColumns)
 
     assert output.places == beside_it.places == ()
     assert beside_it.edge == beside_it.input.edge
@@ -196,7 +196,7 @@ def test_two_readers_get_the_columns_of_both(tables):
     more = "INSERT INTO lates SELECT c, late_operator, late_by FROM s$late"
     three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {TUMBLE}", more)
     [job] = three.jobs
-    [beside_it] = found(job, Accompanied)
+    [beside_it] = found(job, LateColumns)
 
     assert beside_it.places == (0, 1)
     assert [found(part, LateOutput)[0].places for part in readers_of(job, three.roots)] == [

@@ -169,7 +169,7 @@ def test_joins_that_may_not_be_meant_are_warned_of(on, advice, tables):
         (f"l.k IN (SELECT r.k FROM r WHERE {NEAR})", "semi"),
     ],
 )
-def test_sub_queries_that_are_near_in_time_are_semi_and_anti_joins(test, how, tables):
+def test_subqueries_that_are_near_in_time_are_semi_and_anti_joins(test, how, tables):
     sql = f"SELECT id, ts FROM l WHERE v > 1 AND {test}"
     join = join_of(sql, tables)
 

@@ -1,4 +1,4 @@
-"""What a name means: columns, stars, aliases, rows, sub-queries, WITH, views.
+"""What a name means: columns, stars, aliases, rows, subqueries, WITH, views.
 
 Schemas were compared with Flink 2.3 where they are not plain.
 """

@@ -139,7 +139,7 @@ def test_explain_says_why_a_condition_on_times_makes_no_interval_join(bound, lef
         ("EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND l.ts < r.ts)", "semi"),
     ],
 )
-def test_sub_queries_are_semi_and_anti_joins(test, how, tables):
+def test_subqueries_are_semi_and_anti_joins(test, how, tables):
     sql = f"SELECT id, ts FROM l WHERE v > 1 AND {test}"
 
     assert join_of(sql, tables).how == how

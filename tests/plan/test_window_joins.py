@@ -170,7 +170,7 @@ def test_windows_of_aggregates_join_too_and_joined_rows_aggregate_by_their_windo
         (f"a.id NOT IN (SELECT id FROM {tumble('r')} AS b WHERE {SAME})", "anti", 1),
     ],
 )
-def test_sub_queries_over_the_same_windows_are_semi_and_anti_joins(test, how, keys, tables):
+def test_subqueries_over_the_same_windows_are_semi_and_anti_joins(test, how, keys, tables):
     sql = f"SELECT a.id FROM {tumble('l')} AS a WHERE a.v > 1 AND {test}"
     join = join_of(sql, tables)
 
@@ -179,7 +179,7 @@ def test_sub_queries_over_the_same_windows_are_semi_and_anti_joins(test, how, ke
     assert schema(sql, tables) == "id INT NOT NULL"
 
 
-def test_a_name_in_a_sub_query_means_its_own_table_first(tables):
+def test_a_name_in_a_subquery_means_its_own_table_first(tables):
     test = "v > 3 AND k = a.k AND window_start = a.window_start AND window_end = a.window_end"
     sql = (
         f"SELECT id FROM {tumble('l')} AS a WHERE EXISTS (SELECT 1 FROM {tumble('r')} WHERE {test})"

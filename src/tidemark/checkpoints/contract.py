@@ -65,13 +65,13 @@ class Contract:
     format: int = FORMAT
 
     def as_json(self) -> str:
-        said = asdict(self)
-        for kept, operator in zip(self.operators, said["operators"], strict=True):
+        values = asdict(self)
+        for kept, operator in zip(self.operators, values["operators"], strict=True):
             operator["hash"] = kept.hash
-        return json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
-    def of_json(cls, said: dict[str, Any]) -> Contract:
+    def of_json(cls, values: dict[str, Any]) -> Contract:
         operators = tuple(
             KeptState(
                 operator["id"],
@@ -79,10 +79,10 @@ class Contract:
                 operator["meaning"],
                 tuple(tuple(KeptColumn(**column) for column in rows) for rows in operator["rows"]),
             )
-            for operator in said["operators"]
+            for operator in values["operators"]
         )
-        sources = tuple(SourceTable(**source) for source in said["sources"])
-        return cls(**{**said, "operators": operators, "sources": sources})
+        sources = tuple(SourceTable(**source) for source in values["sources"])
+        return cls(**{**values, "operators": operators, "sources": sources})
 
     def goes_on_as(self, now: Contract) -> Contract:
         """The contract once a job has resumed: what is fixed stays, the rest is that of the
@@ -105,15 +105,15 @@ def read(folder: Location) -> Contract | None:
     if content is None:
         _refuse_what_is_older(folder)
         return None
-    said = _parsed(folder, content)
-    if said.get("format") != FORMAT:
+    values = _parsed(folder, content)
+    if values.get("format") != FORMAT:
         raise JobError(
-            f"the checkpoint in {folder} has format {said.get('format')}, but this version of "
+            f"the checkpoint in {folder} has format {values.get('format')}, but this version of "
             f"Tidemark reads format {FORMAT}",
-            notes={"written by": f"Tidemark {said.get('tidemark')}", "this version": __version__},
+            notes={"written by": f"Tidemark {values.get('tidemark')}", "this version": __version__},
             hint="resume with that version, or start over with another checkpoint folder",
         )
-    return _complete(folder, said)
+    return _complete(folder, values)
 
 
 def write(folder: Location, contract: Contract) -> None:
@@ -122,22 +122,22 @@ def write(folder: Location, contract: Contract) -> None:
 
 def _parsed(folder: Location, content: str) -> dict[str, Any]:
     try:
-        said = json.loads(content)
-        if isinstance(said, dict):
-            return said
+        values = json.loads(content)
+        if isinstance(values, dict):
+            return values
     except ValueError:
         pass
     raise _damaged(folder)
 
 
-def _complete(folder: Location, said: dict[str, Any]) -> Contract:
+def _complete(folder: Location, values: dict[str, Any]) -> Contract:
     try:
         return Contract.of_json(
             {
-                **said,
+                **values,
                 "operators": [
                     {name: value for name, value in operator.items() if name != "hash"}
-                    for operator in said["operators"]
+                    for operator in values["operators"]
                 ],
             }
         )

@@ -55,12 +55,12 @@ def read(job: Location) -> Noted:
     contract.
     """
     try:
-        said: dict[str, Any] = json.loads(files.read_text(job / NAME) or "{}")
+        content: dict[str, Any] = json.loads(files.read_text(job / NAME) or "{}")
         groups = {
             operator: {label: Group(**group) for label, group in kept.items()}
-            for operator, kept in said.get("operators", {}).items()
+            for operator, kept in content.get("operators", {}).items()
         }
-        return Noted(said.get("batch", -1), groups)
+        return Noted(content.get("batch", -1), groups)
     except (ValueError, TypeError, AttributeError):
         return Noted()
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 
 from tidemark.checkpoints.contract import Contract, SourceTable
-from tidemark.plan.kept_state import KeptWith, kept_state
+from tidemark.plan.kept_state import LayoutOptions, kept_state
 from tidemark.plan.nodes import AssignWatermark, Node, Scan, Values, inputs, is_stateful
 from tidemark.plan.nodes.state import plain
 
@@ -18,7 +18,7 @@ _PLACES = ("path",)
 def contract_of(
     root: Node,
     job: str,
-    options: KeptWith,
+    options: LayoutOptions,
     *,
     key_groups: int,
     shuffle_partitions: int,
@@ -44,8 +44,8 @@ def _sources(node: Node, *, stateful: bool, watermark: bool = False) -> Iterator
             ends = edge.bounded and watermark
             yield SourceTable(str(table.identifier), connector, path, edge.bounded, ends)
         case Values(rows=rows):
-            said = json.dumps(plain(rows), sort_keys=True).encode()
-            name = hashlib.blake2b(said, digest_size=4).hexdigest()
+            content = json.dumps(plain(rows), sort_keys=True).encode()
+            name = hashlib.blake2b(content, digest_size=4).hexdigest()
             yield SourceTable(f"VALUES {name}", "values", bounded=True)
     marked = watermark or (stateful and isinstance(node, AssignWatermark))
     for below in inputs(node):

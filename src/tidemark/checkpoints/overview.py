@@ -57,7 +57,7 @@ def _job(folder: Location) -> CheckpointJob:
     contract = contracts.read(folder)
     if contract is None:
         raise JobError(f"{folder} has no contract")
-    log, said = read_log(folder), noted.read(folder)
+    log, counts = read_log(folder), noted.read(folder)
     return CheckpointJob(
         name=contract.job,
         tidemark=contract.tidemark,
@@ -65,16 +65,16 @@ def _job(folder: Location) -> CheckpointJob:
         key_groups=contract.key_groups,
         shuffle_partitions=log.shuffle_partitions or contract.shuffle_partitions,
         sources=tuple(map(str, contract.sources)),
-        operators=tuple(_operator(kept.id, kept.hash, said) for kept in contract.operators),
+        operators=tuple(_operator(kept.id, kept.hash, counts) for kept in contract.operators),
         last_batch=log.committed,
         unfinished=log.unfinished,
         watermark=None if log.watermark_ms is None else _iso(log.watermark_ms),
-        counted_after=said.batch if said.batch >= 0 else None,
+        counted_after=counts.batch if counts.batch >= 0 else None,
     )
 
 
-def _operator(id_: str, hash_: str, said: noted.Noted) -> CheckpointOperator:
-    total = said.total(id_)
+def _operator(id_: str, hash_: str, counts: noted.Noted) -> CheckpointOperator:
+    total = counts.total(id_)
     if total is None:
         return CheckpointOperator(id_, hash_, None, None, None)
     return CheckpointOperator(id_, hash_, total.rows, total.bytes, total.waiting)

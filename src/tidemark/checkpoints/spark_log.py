@@ -34,10 +34,10 @@ class SparkLog:
 def read_log(job: Location) -> SparkLog:
     spark = job / SPARK
     planned, committed = last(spark / OFFSETS), last(spark / COMMITS)
-    said = _metadata(spark / OFFSETS, planned)
+    offsets = _metadata(spark / OFFSETS, planned)
     ended = _metadata(spark / COMMITS, committed)
-    watermark = max(said.get("batchWatermarkMs", 0), ended.get("nextBatchWatermarkMs", 0))
-    partitions = said.get("conf", {}).get(_PARTITIONS)
+    watermark = max(offsets.get("batchWatermarkMs", 0), ended.get("nextBatchWatermarkMs", 0))
+    partitions = offsets.get("conf", {}).get(_PARTITIONS)
     return SparkLog(planned, committed, watermark or None, int(partitions) if partitions else None)
 
 

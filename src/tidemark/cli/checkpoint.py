@@ -89,5 +89,5 @@ def _outcome(outcome: StateOutcome, terminal: Terminal) -> Iterator[str]:
     reason = f": {outcome.reason}" if outcome.reason else ""
     yield f"{word} {outcome.job}{operator}{reason}"
     for name in ("then", "now", "hint"):
-        if said := getattr(outcome, name):
-            yield f"           {name}: {said}"
+        if reason := getattr(outcome, name):
+            yield f"           {name}: {reason}"

@@ -19,7 +19,7 @@ from tidemark.cli.terminal import Terminal
 from tidemark.cli.worker import TICK_SECONDS
 
 if TYPE_CHECKING:
-    from tidemark.cli.asked import AskedJob, AskedResult
+    from tidemark.cli.protocols import JobLike, ResultLike
 
 STOP_SECONDS = 20.0
 ASK_EVERY_SECONDS = 0.5
@@ -28,7 +28,7 @@ ASK_EVERY_SECONDS = 0.5
 class RunningJob:
     """A job that was started here and whose end has not been reported yet."""
 
-    def __init__(self, job: AskedJob, bounded: bool) -> None:
+    def __init__(self, job: JobLike, bounded: bool) -> None:
         self.job = job
         self.bounded = bounded
         self.announced = False
@@ -61,7 +61,7 @@ class RunningJobs:
         self._quiet = quiet
         self._running: list[RunningJob] = []
 
-    def add(self, result: AskedResult) -> None:
+    def add(self, result: ResultLike) -> None:
         if result.job is not None:
             self._running.append(RunningJob(result.job, result.bounded))
 
@@ -106,8 +106,8 @@ class RunningJobs:
         progress = running.job.progress()
         numbers = f"{count(progress.rows_in)} in, {progress.rows_out:,} out"
         line = f"job {running.job.name} {state}: {numbers} · {duration(running.seconds)}"
-        for said in (line, *(f"  {operator}" for operator in describe_operators(progress))):
-            self._terminal.say(self._terminal.paint_err(said, "dim"))
+        for printed in (line, *(f"  {operator}" for operator in describe_operators(progress))):
+            self._terminal.say(self._terminal.paint_err(printed, "dim"))
 
 
 def _describe(awaited: list[RunningJob]) -> str:
@@ -118,7 +118,7 @@ def _describe(awaited: list[RunningJob]) -> str:
     return f"{' | '.join(parts)} · {duration(longest)} · Ctrl-C stops"
 
 
-def stop_within(job: AskedJob, seconds: float) -> bool:
+def stop_within(job: JobLike, seconds: float) -> bool:
     """Stop a job. Returns whether it stopped in time."""
     stopping = threading.Thread(target=job.stop, name="tidemark-stop", daemon=True)
     stopping.start()

@@ -14,7 +14,7 @@ from tidemark.cli.terminal import Terminal
 from tidemark.errors import Source
 
 if TYPE_CHECKING:
-    from tidemark.cli.asked import AskedSession
+    from tidemark.cli.protocols import SessionLike
 
 
 def run_command(
@@ -37,7 +37,7 @@ def run_command(
 
 
 def run_scripts(
-    session: AskedSession,
+    session: SessionLike,
     init: Sequence[Source],
     scripts: Sequence[Source],
     terminal: Terminal,

@@ -26,7 +26,7 @@ from tidemark.cli.worker import Feed, Worker
 from tidemark.errors import Source
 
 if TYPE_CHECKING:
-    from tidemark.cli.asked import AskedResult, AskedSession
+    from tidemark.cli.protocols import ResultLike, SessionLike
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class Runner:
     """Session calls run on a worker thread; this one draws and handles signals."""
 
     def __init__(
-        self, session: AskedSession, terminal: Terminal, display: Display, interrupts: Interrupts
+        self, session: SessionLike, terminal: Terminal, display: Display, interrupts: Interrupts
     ) -> None:
         self._session = session
         self._terminal = terminal
@@ -94,10 +94,10 @@ class Runner:
         finally:
             self.status.clear()
 
-    def _next(self, results: Iterator[AskedResult]) -> AskedResult | None:
+    def _next(self, results: Iterator[ResultLike]) -> ResultLike | None:
         abandoned = threading.Event()
 
-        def step() -> AskedResult | None:
+        def step() -> ResultLike | None:
             result = next(results, None)
             if abandoned.is_set() and result is not None and result.job is not None:
                 result.job.stop()
@@ -109,7 +109,7 @@ class Runner:
             abandoned.set()
             raise
 
-    def _show(self, result: AskedResult) -> None:
+    def _show(self, result: ResultLike) -> None:
         self._spark_was_used |= result.kind in ("query", "job")
         for warning in result.warnings:
             report_warning(warning, "", self._terminal)
@@ -128,7 +128,7 @@ class Runner:
         if message and not self._display.quiet:
             self._terminal.say(self._terminal.paint_err(message, "dim"))
 
-    def _show_query(self, result: AskedResult) -> None:
+    def _show_query(self, result: ResultLike) -> None:
         view = choose_view(self._display.output, result, self._terminal)
         QueryWatch(result, view, self._terminal, self._display, self._interrupts, self.status).run()
         self.jobs.settle()
@@ -141,7 +141,7 @@ class QueryWatch:
 
     def __init__(
         self,
-        result: AskedResult,
+        result: ResultLike,
         view: ResultView,
         terminal: Terminal,
         display: Display,
@@ -198,8 +198,8 @@ class QueryWatch:
         if word is not None and self._shows_totals():
             seconds = time.monotonic() - self._started
             totals = f"{word} {count(self._shown, self._noun)}".strip()
-            for said in (f"{totals} · {duration(seconds)}", *self._operators()):
-                self._terminal.say(self._terminal.paint_err(said, "dim"))
+            for line in (f"{totals} · {duration(seconds)}", *self._operators()):
+                self._terminal.say(self._terminal.paint_err(line, "dim"))
 
     def _operators(self) -> list[str]:
         job = self._result.job

@@ -23,12 +23,12 @@ class UsageError(TidemarkError):
 def read_scripts(file: str | None, execute: Iterable[str], purpose: str = "run") -> list[Source]:
     """A file or `-` for standard input, followed by the SQL of -e."""
     import_from(Path.cwd())
-    texts = [Source(text, "<command line>") for text in execute]
-    if file is None and not texts:
+    sources = [Source(text, "<command line>") for text in execute]
+    if file is None and not sources:
         raise UsageError(
             f"nothing to {purpose}", hint="pass a file, `-` for standard input, or use -e"
         )
-    return [*([read_script(file)] if file is not None else []), *texts]
+    return [*([read_script(file)] if file is not None else []), *sources]
 
 
 def import_from(folder: Path) -> None:

@@ -49,6 +49,6 @@ def verify_command(
 
 
 def _line(query: str, terminal: Terminal, equal: bool) -> str:
-    said = terminal.paint("equal", "green") if equal else terminal.paint("DIFFERENT", "bold red")
+    verdict = terminal.paint("equal", "green") if equal else terminal.paint("DIFFERENT", "bold red")
     short = " ".join(query.split())
-    return f"{said}  {short if len(short) <= 90 else short[:87] + '...'}\n"
+    return f"{verdict}  {short if len(short) <= 90 else short[:87] + '...'}\n"

@@ -17,7 +17,7 @@ from tidemark.plan.nodes import Column
 from tidemark.rows import Change, json_row, json_value
 
 if TYPE_CHECKING:
-    from tidemark.cli.asked import AskedResult
+    from tidemark.cli.protocols import ResultLike
 
 
 class ResultView(Protocol):
@@ -157,7 +157,7 @@ class StreamedTable:
         self._terminal.write("".join(f"{line}\n" for line in lines))
 
 
-def choose_view(output: ResultFormat, result: AskedResult, terminal: Terminal) -> ResultView:
+def choose_view(output: ResultFormat, result: ResultLike, terminal: Terminal) -> ResultView:
     """The view for a query in an output format: live on a screen, plain lines otherwise."""
     columns = result.columns
     kinds = result.changelog is not Changelog.APPEND
@@ -174,7 +174,7 @@ def choose_view(output: ResultFormat, result: AskedResult, terminal: Terminal) -
     return Live(columns, terminal, kinds=kinds, key=_positions(result))
 
 
-def show_table(result: AskedResult, output: ResultFormat, terminal: Terminal) -> None:
+def show_table(result: ResultLike, output: ResultFormat, terminal: Terminal) -> None:
     """Print the rows of SHOW, DESCRIBE or EXPLAIN; a single multi-line string as it is."""
     columns = result.columns
     rows = [Change("+I", row) for row in result.rows()]
@@ -194,7 +194,7 @@ def show_table(result: AskedResult, output: ResultFormat, terminal: Terminal) ->
         terminal.say(terminal.paint_err(count(len(rows)), "dim"))
 
 
-def _positions(result: AskedResult) -> list[int]:
+def _positions(result: ResultLike) -> list[int]:
     """The positions of the key by which an upsert changelog replaces rows; empty for others."""
     if result.changelog is not Changelog.UPSERT or not result.keys:
         return []

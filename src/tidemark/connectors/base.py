@@ -95,17 +95,17 @@ class WriteRequest(Target):
 
 
 @dataclass(frozen=True, slots=True)
-class Taker:
-    """Takes changes as Arrow batches from the workers that produce them, if nothing is left to be
+class WorkerSink:
+    """Writes changes as Arrow batches in the workers that produce them, if nothing is left to be
     computed; their columns are those of a `WriteRequest`'s frame.
 
-    `take` is called with all batches of a task, possibly again for a task that is retried. `finish`
-    is called once per batch, like `write`, with a function that runs all tasks and returns their
-    notes: of each task those of one attempt only.
+    `write` is called with all batches of a task, possibly again for a task that is retried.
+    `commit` is called once per batch, like a connector's `write`, with a function that runs all
+    tasks and returns their notes: of each task those of one attempt only.
     """
 
-    take: Take
-    finish: Callable[[Callable[[], Sequence[str]], int | None], None]
+    write: Take
+    commit: Callable[[Callable[[], Sequence[str]], int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Connector:
     read: Callable[[ReadRequest], DataFrame] | None = None
     write: Callable[[WriteRequest], None] | None = None
     # A faster way for some targets, or None.
-    taker: Callable[[Target], Taker | None] | None = None
+    worker_sink: Callable[[Target], WorkerSink | None] | None = None
     # What it does between the batches of a stream, if anything.
     upkeep: Callable[[Target], Upkeep | None] | None = None
     # Whether that waits for the watermark.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Table, TableTraits
-from tidemark.connectors.base import Connector, Taker, Target, WriteRequest
+from tidemark.connectors.base import Connector, Target, WorkerSink, WriteRequest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,8 +20,8 @@ def write(request: WriteRequest) -> None:
     request.frame.write.format("noop").mode("overwrite").save()
 
 
-def taker(target: Target) -> Taker:
-    return Taker(_counted, _done)
+def worker_sink(target: Target) -> WorkerSink:
+    return WorkerSink(_counted, _done)
 
 
 def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, None]]:
@@ -38,5 +38,5 @@ BLACKHOLE = Connector(
     summary="discards all rows",
     traits=traits,
     write=write,
-    taker=taker,
+    worker_sink=worker_sink,
 )

@@ -44,10 +44,10 @@ class Note:
         content = place.read()
         if content is None:
             return cls()
-        said = json.loads(content)
+        values = json.loads(content)
         # Earlier versions let no partition wait.
-        waiting = {n: (since, batch) for n, (since, batch) in said.get("waiting", {}).items()}
-        return cls(said["batch"], tuple(said["files"]), waiting)
+        waiting = {n: (since, batch) for n, (since, batch) in values.get("waiting", {}).items()}
+        return cls(values["batch"], tuple(values["files"]), waiting)
 
     def write(self, place: Location) -> None:
         place.write(json.dumps(asdict(self)).encode())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidemark.catalog.tables import Changelog
-from tidemark.connectors.base import Taker, Target, WriteRequest
+from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.files_delivery import Delivery, commit_due
 from tidemark.connectors.formats.base import Encode, Format, FormatField, WriteFile
 from tidemark.connectors.formats.conversions import to_string
@@ -65,7 +65,9 @@ def _refuse_what_files_cannot_do(target: Target) -> None:
 # --- by the workers ----------------------------------------------------------------------------
 
 
-def taker(target: Target, format_: Format, fields: tuple[FormatField, ...]) -> Taker | None:
+def worker_sink(
+    target: Target, format_: Format, fields: tuple[FormatField, ...]
+) -> WorkerSink | None:
     """For rows that are written unchanged to one folder, in a format that Arrow writes like
     Spark.
     """
@@ -79,14 +81,14 @@ def taker(target: Target, format_: Format, fields: tuple[FormatField, ...]) -> T
         return None
     staging = folder / f".staging-{target.job or uuid.uuid4().hex}"
 
-    def finish(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
+    def commit(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
         # Left by an interrupted attempt.
         staging.remove_all()
         delivery = Delivery(target, folder, target.job, batch_id)
         delivery.run(staging, lambda: [(staging / note, "") for note in notes()])
 
-    return Taker(
-        _Files(staging, write_file, target.options["sink.rolling-policy.file-size"]), finish
+    return WorkerSink(
+        _Files(staging, write_file, target.options["sink.rolling-policy.file-size"]), commit
     )
 
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors import files_sink, partition_commit, records
-from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, Taker, Target, WriteRequest
+from tidemark.connectors.base import (
+    Connector,
+    OptionSpec,
+    ReadRequest,
+    Target,
+    WorkerSink,
+    WriteRequest,
+)
 from tidemark.connectors.formats import FORMATS, NOT_YET
 from tidemark.connectors.formats.base import (
     FILE,
@@ -352,9 +359,9 @@ def write(request: WriteRequest) -> None:
     files_sink.write(request, format_, fields)
 
 
-def taker(target: Target) -> Taker | None:
+def worker_sink(target: Target) -> WorkerSink | None:
     fields = _all_fields(target.table, target.columns, target.types)
-    return files_sink.taker(target, _format(target.table, target.options), fields)
+    return files_sink.worker_sink(target, _format(target.table, target.options), fields)
 
 
 FILESYSTEM = Connector(
@@ -364,7 +371,7 @@ FILESYSTEM = Connector(
     traits=traits,
     read=read,
     write=write,
-    taker=taker,
+    worker_sink=worker_sink,
     upkeep=files_sink.upkeep,
     follows_watermark=files_sink.follows_watermark,
     formats=tuple(FORMATS),

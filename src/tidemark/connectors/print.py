@@ -56,11 +56,11 @@ def _columns(request: WriteRequest) -> list[str]:
 def _lines(rows: pa.Table, types: Sequence[t.DataType]) -> Iterator[str]:
     """Column by column, because values of one type are written the same way."""
     kinds, *columns = rows.columns
-    texts = [
+    strings = [
         [print_text(value, type_) for value in column.to_pylist()]
         for column, type_ in zip(columns, types, strict=True)
     ]
-    for kind, *row in zip(kinds.to_pylist(), *texts, strict=True):
+    for kind, *row in zip(kinds.to_pylist(), *strings, strict=True):
         yield f"{kind}[{', '.join(row)}]"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from tidemark.connectors.json_reasons import beyond_limits, why_unreadable
 from tidemark.errors import DataError
-from tidemark.spark.carried import carrying, facts_in
+from tidemark.spark.error_details import details_in, with_details
 
 _STRANGE = re.compile("\ufffd+")
 _SHOWN = 300
@@ -28,12 +28,12 @@ def raising(*, record: str | None = None, **facts: str) -> str:
     if record is not None:
         facts["record"] = f"substring({record}, 1, {_CARRIED})"
         facts["length"] = f"length({record})"
-    return f"raise_error({carrying(facts)})"
+    return f"raise_error({with_details(facts)})"
 
 
 def data_error_from(failure: BaseException) -> DataError | None:
     """The bad record that made Spark fail, if that is what happened."""
-    facts = facts_in(failure)
+    facts = details_in(failure)
     return None if facts is None else _describe(facts)
 
 

@@ -31,8 +31,8 @@ def _with_element(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     element = _element_of(array)
     common = t.common_type((element, value))
     # A longer string is truncated to the length of the elements.
-    texts = isinstance(element, t.CHARACTERS) and isinstance(value, t.CHARACTERS)
-    if not texts and (common is None or not common.same_as(element)):
+    are_strings = isinstance(element, t.CHARACTERS) and isinstance(value, t.CHARACTERS)
+    if not are_strings and (common is None or not common.same_as(element)):
         raise SignatureMismatch(f"{value.text()} cannot be an element of {array.text()}")
     return array, element.with_nullable(value.nullable)
 

@@ -46,11 +46,11 @@ def _find(text: str, path: Path) -> Any:
 # --- JSON_EXISTS -------------------------------------------------------------------------------
 
 
-def exists(texts: pa.Array, paths: pa.Array, on_error: pa.Array) -> pa.Array:
+def exists(documents: pa.Array, paths: pa.Array, on_error: pa.Array) -> pa.Array:
     """Whether each path leads to a value that is not null."""
     import pyarrow as pa
 
-    rows = zip(texts.to_pylist(), _compiled(paths), on_error.to_pylist(), strict=True)
+    rows = zip(documents.to_pylist(), _compiled(paths), on_error.to_pylist(), strict=True)
     return pa.array([_exists(*row) for row in rows], pa.bool_())
 
 
@@ -93,7 +93,7 @@ def _to_double(value: Any) -> float:
 
 def _value_kernel(convert: Callable[[Any], Any], arrow: str) -> Callable[..., pa.Array]:
     def kernel(
-        texts: pa.Array,
+        documents: pa.Array,
         paths: pa.Array,
         on_empty: pa.Array,
         on_error: pa.Array,
@@ -103,7 +103,7 @@ def _value_kernel(convert: Callable[[Any], Any], arrow: str) -> Callable[..., pa
         import pyarrow as pa
 
         clauses = (column.to_pylist() for column in (on_empty, on_error, if_empty, if_error))
-        rows = zip(texts.to_pylist(), _compiled(paths), *clauses, strict=True)
+        rows = zip(documents.to_pylist(), _compiled(paths), *clauses, strict=True)
         values = [_value(convert, *row) for row in rows]
         return strings(values) if arrow == "string" else pa.array(values, arrow)
 
@@ -157,20 +157,20 @@ VALUE_KERNELS: dict[str, Callable[..., pa.Array]] = {
 
 
 def query(
-    texts: pa.Array, paths: pa.Array, wrapper: pa.Array, on_empty: pa.Array, on_error: pa.Array
+    documents: pa.Array, paths: pa.Array, wrapper: pa.Array, on_empty: pa.Array, on_error: pa.Array
 ) -> pa.Array:
     """Objects and arrays as JSON."""
-    found = _queried(texts, paths, wrapper, on_empty, on_error)
+    found = _queried(documents, paths, wrapper, on_empty, on_error)
     return strings([None if value is None else json_text.serialize(value) for value in found])
 
 
 def query_array(
-    texts: pa.Array, paths: pa.Array, wrapper: pa.Array, on_empty: pa.Array, on_error: pa.Array
+    documents: pa.Array, paths: pa.Array, wrapper: pa.Array, on_empty: pa.Array, on_error: pa.Array
 ) -> pa.Array:
     """Arrays as arrays of strings; an object is empty, or an error if ON ERROR says so."""
     import pyarrow as pa
 
-    found = _queried(texts, paths, wrapper, on_empty, on_error, arrays=True)
+    found = _queried(documents, paths, wrapper, on_empty, on_error, arrays=True)
     elements = [value if value is None else [_element(each) for each in value] for value in found]
     return pa.array(elements, pa.list_(pa.string()))
 
@@ -184,7 +184,7 @@ def _element(value: Any) -> str | None:
 
 
 def _queried(
-    texts: pa.Array,
+    documents: pa.Array,
     paths: pa.Array,
     wrapper: pa.Array,
     on_empty: pa.Array,
@@ -193,7 +193,7 @@ def _queried(
     arrays: bool = False,
 ) -> list[Any]:
     clauses = (column.to_pylist() for column in (wrapper, on_empty, on_error))
-    rows = zip(texts.to_pylist(), _compiled(paths), *clauses, strict=True)
+    rows = zip(documents.to_pylist(), _compiled(paths), *clauses, strict=True)
     return [_query(arrays, *row) for row in rows]
 
 
@@ -237,10 +237,10 @@ def _empty(behavior: str) -> Any:
 
 
 def _is_json_kernel(fits: Callable[[Any], bool]) -> Callable[[pa.Array], pa.Array]:
-    def kernel(texts: pa.Array) -> pa.Array:
+    def kernel(documents: pa.Array) -> pa.Array:
         import pyarrow as pa
 
-        return pa.array([_is_json(text, fits) for text in texts.to_pylist()], pa.bool_())
+        return pa.array([_is_json(text, fits) for text in documents.to_pylist()], pa.bool_())
 
     return kernel
 

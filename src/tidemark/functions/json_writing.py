@@ -83,9 +83,9 @@ def _timestamp_text(value: dt.datetime) -> str:
     return (text.rstrip("0") if "." in text else text) + zone
 
 
-def normalize(texts: pa.Array) -> pa.Array:
+def normalize(documents: pa.Array) -> pa.Array:
     """JSON as it is inserted into other JSON; an empty string is null, others must be JSON."""
-    return strings([_normalized(text) for text in texts.to_pylist()])
+    return strings([_normalized(text) for text in documents.to_pylist()])
 
 
 def _normalized(text: str | None) -> str | None:
@@ -114,12 +114,12 @@ _ESCAPE = re.compile(r'\\(?:(["\\/bfnrt])|u([0-9a-fA-F]{4}))')
 _UNQUOTED = {written[1]: character for character, written in _QUOTED.items()}
 
 
-def quote(texts: pa.Array) -> pa.Array:
+def quote(documents: pa.Array) -> pa.Array:
     """Strings as JSON strings of ASCII characters."""
     return strings(
         [
             None if text is None else f'"{_TO_QUOTE.sub(_quoted, text)}"'
-            for text in texts.to_pylist()
+            for text in documents.to_pylist()
         ]
     )
 
@@ -135,9 +135,9 @@ def _quoted(match: re.Match[str]) -> str:
     return escape
 
 
-def unquote(texts: pa.Array) -> pa.Array:
+def unquote(documents: pa.Array) -> pa.Array:
     """The content of quoted JSON strings; other strings are unchanged."""
-    return strings([_unquoted(text) for text in texts.to_pylist()])
+    return strings([_unquoted(text) for text in documents.to_pylist()])
 
 
 def _unquoted(text: str | None) -> str | None:

@@ -142,8 +142,8 @@ def scalar(
     >>> scalar("UPPER", "(string)", t.STRING, "upper({0})").name
     'UPPER'
     """
-    texts = (signature,) if isinstance(signature, str) else tuple(signature)
-    return Function(name, tuple(parse_signature(s) for s in texts), returns, spark, **more)
+    signatures = (signature,) if isinstance(signature, str) else tuple(signature)
+    return Function(name, tuple(parse_signature(s) for s in signatures), returns, spark, **more)
 
 
 def describe(function: Function) -> str:

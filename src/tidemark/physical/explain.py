@@ -93,11 +93,11 @@ def tree(
 
 def _logical(root: Node, modes: bool) -> list[str]:
     def lines(node: Node) -> list[str]:
-        said = node.description
-        details = list(said.details)
+        description = node.description
+        details = list(description.details)
         if modes:
             details.append(f"changelogMode={_FLINK_MODES[node.edge.changelog]}")
-        return [f"{said.name}({', '.join(details)})", *_news(node, is_root=node is root)]
+        return [f"{description.name}({', '.join(details)})", *_news(node, is_root=node is root)]
 
     return tree(root, lines, inputs)
 
@@ -106,13 +106,13 @@ def _news(node: Node, *, is_root: bool) -> list[str]:
     """The output, if it differs from the input: columns, and properties of the rows."""
     below = [child.edge for child in node.inputs]
     known, passed = node.edge.traits, [edge.traits for edge in below]
-    said = []
+    news = []
     same = any((e.names, e.types) == (node.edge.names, node.edge.types) for e in below)
     if is_root or not same:
-        said += _wrapped([f"{c.name} {c.type}" for c in node.edge.columns])
+        news += _wrapped([f"{c.name} {c.type}" for c in node.edge.columns])
     if is_root or any(traits_below != known for traits_below in passed) or not below:
-        said.append("; ".join(known))
-    return said
+        news.append("; ".join(known))
+    return news
 
 
 def _wrapped(items: Sequence[str]) -> list[str]:
@@ -157,8 +157,8 @@ def _mermaid(plan: Plan) -> str:
 
     def add(node: Node) -> str:
         name = f"n{next(numbers)}"
-        said = node.description
-        label = "<br/>".join([f"<b>{said.name}</b>", *map(_escaped, said.details)])
+        description = node.description
+        label = "<br/>".join([f"<b>{description.name}</b>", *map(_escaped, description.details)])
         lines.append(f'    {name}["{label}"]')
         for child in node.inputs:
             below = add(child)
@@ -197,12 +197,12 @@ def as_json(plan: Plan, settings: Settings = Settings()) -> dict[str, Any]:  # n
 
 
 def _node_json(node: Node) -> dict[str, Any]:
-    said = node.description
+    description = node.description
     return {
-        "operator": said.name,
-        "details": list(said.details),
-        "runs_as": said.runs_as,
-        "state": said.keeps,
+        "operator": description.name,
+        "details": list(description.details),
+        "runs_as": description.runs_as,
+        "state": description.keeps,
         "columns": [
             {"name": c.name, "type": str(c.type), "time_attribute": c.time}
             for c in node.edge.columns

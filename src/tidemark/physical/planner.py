@@ -27,9 +27,9 @@ from tidemark.physical.watermarks import behind_ms, sources
 from tidemark.physical.windows import unplaced
 from tidemark.plan.expressions import Ref
 from tidemark.plan.nodes import (
-    Accompanied,
     AssignWatermark,
     Edge,
+    LateColumns,
     Needs,
     Node,
     Picking,
@@ -38,7 +38,7 @@ from tidemark.plan.nodes import (
     WindowAggregate,
     is_stateful,
 )
-from tidemark.plan.operator_ids import Ids
+from tidemark.plan.operator_ids import OperatorIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class _Planner:
         self._streaming = streaming
         # A watermark only has an effect where rows are kept.
         self._remembers = remembers
-        self._ids = Ids()
+        self._ids = OperatorIds()
         self.ends = 0
 
     def stage(self, node: Node, declared: _Declared = "by source") -> Stage:
@@ -132,7 +132,7 @@ class _Planner:
         )
 
     def _input(self, node: Node, port: Port, shown: bool) -> Input:
-        if isinstance(node, Accompanied):
+        if isinstance(node, LateColumns):
             given = self._input(node.input, port, shown)
             return replace(given, outlet=Outlet(node.outlet, node.places))
         if port.window is not None:

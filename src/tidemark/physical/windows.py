@@ -11,7 +11,7 @@ from tidemark import types as t
 from tidemark.kernels.windows.spec import Cumulating, Sliding
 from tidemark.plan.expressions import Ref
 from tidemark.plan.nodes import Filter, Node, Project
-from tidemark.plan.windows.unassigned import unassigned
+from tidemark.plan.windows.before_windows import before_windows
 
 _UTC = ("UTC", "ETC/UTC", "GMT", "Z")
 
@@ -33,7 +33,7 @@ def unplaced(
     node: Node, keys: tuple[int, ...], window: tuple[int, int], zone: str
 ) -> Unplaced | None:
     """The rows before a window function, if the join can assign them to its windows."""
-    before = unassigned(node)
+    before = before_windows(node)
     if before is None or before.found.by_clock or before.found.last_only:
         return None
     assigner = before.found.assigner

@@ -29,8 +29,8 @@ def line(part: Part) -> str:
     """A stage or an exchange in one line."""
     match part:
         case Compute():
-            said = part.node.description
-            return f"{said.name}: {said.runs_as}"
+            description = part.node.description
+            return f"{description.name}: {description.runs_as}"
         case WatermarkStage():
             return _watermark(part)
         case Operator():

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from tidemark.kernels.windows.spec import Sliding
 from tidemark.plan.carried import Carrier
 from tidemark.plan.nodes import (
-    Accompanied,
     AssignWindows,
     Filter,
+    LateColumns,
     LateOutput,
     LateRows,
     Node,
@@ -46,7 +46,7 @@ def handed_out(roots: Sequence[Node]) -> tuple[Node, ...]:
 
 def outlets_of(root: Node) -> frozenset[int]:
     """The outlets that operators of a root have."""
-    return frozenset(node.outlet for node in walk(root) if isinstance(node, Accompanied))
+    return frozenset(node.outlet for node in walk(root) if isinstance(node, LateColumns))
 
 
 def is_reader(root: Node) -> bool:
@@ -146,8 +146,8 @@ class _Outlets:
         assert operator is not None
         [rows] = operator.inputs
         [carried] = wanted.to(rows)
-        accompanied = Accompanied(carried.rows, places, number)
-        return _replaced(root, operator.with_inputs([accompanied]))
+        with_late_columns = LateColumns(carried.rows, places, number)
+        return _replaced(root, operator.with_inputs([with_late_columns]))
 
 
 def _only_passes(root: Node) -> bool:

@@ -11,7 +11,7 @@ from tidemark.plan.nodes import Node
 from tidemark.plan.nodes.state import KeptColumn, Rows
 from tidemark.plan.operator_ids import kind_of, operators
 
-__all__ = ["KeptColumn", "KeptState", "KeptWith", "Rows", "kept_state"]
+__all__ = ["KeptColumn", "KeptState", "LayoutOptions", "Rows", "kept_state"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +26,28 @@ class KeptState:
     @property
     def hash(self) -> str:
         """Equal for operators that can go on from each other's state."""
-        said = json.dumps([self.kind, self.meaning], sort_keys=True)
-        return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+        content = json.dumps([self.kind, self.meaning], sort_keys=True)
+        return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class KeptWith:
+class LayoutOptions:
     """What of a session's options changes how state is laid out."""
 
     zone: str
     ttl: bool
 
 
-def kept_state(root: Node, options: KeptWith) -> tuple[KeptState, ...]:
+def kept_state(root: Node, options: LayoutOptions) -> tuple[KeptState, ...]:
     """The state of each operator of a plan, in the order of their ids."""
     return tuple(_kept(id_, node, options) for id_, node in operators(root))
 
 
-def _kept(id_: str, node: Node, options: KeptWith) -> KeptState:
+def _kept(id_: str, node: Node, options: LayoutOptions) -> KeptState:
     kind, state = kind_of(node), node.state
     assert kind is not None and state is not None
     meaning = dict(state.meaning)
-    # For how long is not said: that may change.
+    # Not how long they are kept: that may change.
     if options.ttl:
         meaning["idle keys"] = "forgotten"
     if state.follows_a_clock:

@@ -17,7 +17,7 @@ def kind_of(node: Node) -> str | None:
     return None if node.needs is None else node.needs.kind
 
 
-class Ids:
+class OperatorIds:
     """Assigns ids to operators in the order in which they are requested."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Ids:
 
 def operators(root: Node) -> list[tuple[str, Node]]:
     """The stateful operators of a plan, by id."""
-    ids = Ids()
+    ids = OperatorIds()
     return [
         (ids.next(kind), node) for node in _upwards(root) if (kind := kind_of(node)) is not None
     ]

@@ -14,10 +14,10 @@ from tidemark.plan import relations, unsupported
 from tidemark.plan.aggregates import select as aggregates
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.bind import ranks
-from tidemark.plan.bind.joins import bind_sub_query
+from tidemark.plan.bind.joins import bind_subquery
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse_what_cannot_run
-from tidemark.plan.joins.sub_queries import take_sub_queries
+from tidemark.plan.joins.subqueries import take_subqueries
 from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
 from tidemark.plan.nodes.union_all import merged
 from tidemark.plan.relation import renamed
@@ -85,15 +85,15 @@ _ORDERING = {
 
 def _bind_select(select: exp.Select, context: Context) -> Node:
     relations.check_hints(select.args.get("hints") or ())
-    select, sub_queries = take_sub_queries(select)
+    select, subqueries = take_subqueries(select)
     refuse_what_cannot_run(select)
     numbered = ranks.find(select, context.catalogs)
     if numbered is not None:
         relation, condition = ranks.bind(numbered, context), numbered.rest
     else:
         relation, condition = relations.bind_from(select, context)
-    for sub_query in sub_queries:
-        relation = bind_sub_query(relation, sub_query, context)
+    for subquery in subqueries:
+        relation = bind_subquery(relation, subquery, context)
     if condition is not None:
         bound = context.binder(relation.scope).condition(condition, "WHERE")
         relation = replace(relation, node=Filter(relation.node, bound))

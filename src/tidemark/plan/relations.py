@@ -1,4 +1,4 @@
-"""What stands in FROM: tables, views, WITH names, sub-queries, VALUES, UNNEST."""
+"""What stands in FROM: tables, views, WITH names, subqueries, VALUES, UNNEST."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def _bind_name(node: exp.Table, context: Context) -> tuple[Node, tuple[str, ...]
         _refuse_options(hints, "a common table expression")
         return context.common[parts[0]], parts
     name = Name(parts, at or NOWHERE)
-    punctual = late_rows.relation_of(name, context.catalogs)
-    if punctual is not None:
+    parent = late_rows.relation_of(name, context.catalogs)
+    if parent is not None:
         _refuse_options(hints, "a late-rows table")
-        rows = _bind_relation(punctual, context, at)
-        path = (*punctual.identifier.path, parts[-1])
-        return late_rows.bind_late_rows(rows, punctual.name, at, context.others()), path
+        rows = _bind_relation(parent, context, at)
+        path = (*parent.identifier.path, parts[-1])
+        return late_rows.bind_late_rows(rows, parent.name, at, context.others()), path
     relation = context.catalogs.relation(name)
     path = (*relation.identifier.path, relation.name)
     if isinstance(relation, View):

@@ -89,7 +89,7 @@ UNNEST_CONDITION: Final = Unsupported(
     _JOINS, "a join condition other than TRUE with UNNEST", says=NEVER
 )
 
-# --- sub-queries -------------------------------------------------------------------------------
+# --- subqueries -------------------------------------------------------------------------------
 
 SCALAR_SUBQUERY: Final = Unsupported(_QUERIES, "a scalar subquery")
 SUBQUERY_PREDICATE: Final = Unsupported(

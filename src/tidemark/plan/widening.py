@@ -10,15 +10,15 @@ from tidemark.plan.nodes.base import Node
 from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.narrowing import pruned
-from tidemark.plan.operator_ids import Ids, kind_of
+from tidemark.plan.operator_ids import OperatorIds, kind_of
 
 
 def widened(whole: Node, kept: Iterable[KeptState]) -> Node:
     """The plan `whole` without columns that neither the query nor the state has."""
-    return pruned(_keeping(whole, Ids(), {state.id: state for state in kept}))
+    return pruned(_keeping(whole, OperatorIds(), {state.id: state for state in kept}))
 
 
-def _keeping(node: Node, ids: Ids, kept: Mapping[str, KeptState]) -> Node:
+def _keeping(node: Node, ids: OperatorIds, kept: Mapping[str, KeptState]) -> Node:
     node = node.with_inputs([_keeping(below, ids, kept) for below in node.inputs])
     kind = kind_of(node)
     state = None if kind is None else kept.get(ids.next(kind))

@@ -52,8 +52,8 @@ def _offset(milliseconds: int) -> str:
 
 def emit(rules: Emit) -> list[str]:
     """When results are emitted besides at the end of the window."""
-    told = [("early", rules.early), ("late", rules.late)]
-    return [f"{when}=[{_firing(firing)}]" for when, firing in told if firing is not None]
+    firings = [("early", rules.early), ("late", rules.late)]
+    return [f"{when}=[{_firing(firing)}]" for when, firing in firings if firing is not None]
 
 
 def _firing(firing: Firing) -> str:

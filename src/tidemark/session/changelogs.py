@@ -66,8 +66,8 @@ def _hashable(table: pa.Table, columns: Sequence[str]) -> pl.DataFrame:
     frame = pl.from_arrow(table.select([*columns, KIND]))
     assert isinstance(frame, pl.DataFrame)
     nested = [name for name in columns if frame.schema[name].is_nested()]
-    texts = [pl.struct(name).struct.json_encode().alias(name) for name in nested]
-    return frame.with_columns(*texts, at=pl.int_range(pl.len()))
+    encoded = [pl.struct(name).struct.json_encode().alias(name) for name in nested]
+    return frame.with_columns(*encoded, at=pl.int_range(pl.len()))
 
 
 def _last(name: str) -> pl.Expr:

@@ -18,7 +18,7 @@ from tidemark.checkpoints.overview import CheckpointJob, overview
 from tidemark.checkpoints.resuming import resumed
 from tidemark.errors import Source
 from tidemark.plan.handed_out import is_reader
-from tidemark.plan.kept_state import KeptWith
+from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node
 from tidemark.plan.planner import Plan
 from tidemark.session.job_names import JobNames
@@ -118,7 +118,7 @@ def _contract(workspace: Workspace, job: str, then: Contract | None, root: Node)
     return contract_of(
         root,
         job,
-        KeptWith(zone, ttl=bool(options.milliseconds(STATE_TTL))),
+        LayoutOptions(zone, ttl=bool(options.milliseconds(STATE_TTL))),
         key_groups=then.key_groups if then is not None else 1,
         shuffle_partitions=then.shuffle_partitions if then is not None else 1,
         spark=then.spark if then is not None else "",

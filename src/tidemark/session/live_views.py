@@ -37,12 +37,12 @@ class Snapshot:
     @property
     def caption(self) -> str:
         """`running · 3 rows · 12 changes`"""
-        said = [self.state, _count(self.total, "row"), _count(self.changes, "change")]
+        parts = [self.state, _count(self.total, "row"), _count(self.changes, "change")]
         if self.newest.num_rows < self.total:
-            said.insert(2, f"the newest {self.newest.num_rows:,} shown")
+            parts.insert(2, f"the newest {self.newest.num_rows:,} shown")
         if self.problem is not None:
-            said.append(self.problem)
-        return " · ".join(said)
+            parts.append(self.problem)
+        return " · ".join(parts)
 
     def cells(self) -> Iterator[list[str]]:
         """The rows as strings, as CAST(... AS STRING) returns them."""

@@ -110,9 +110,9 @@ def _filtered(table: TableResult, statement: s.Show) -> TableResult:
 
 def describe(name: s.Name, catalogs: Catalogs, planner: Planner) -> TableResult:
     """A row for each column, as in Flink's DESCRIBE; comments only if there are any."""
-    punctual = late_rows.relation_of(name, catalogs)
-    if punctual is not None:
-        columns = planner.late_rows(punctual, name).columns
+    parent = late_rows.relation_of(name, catalogs)
+    if parent is not None:
+        columns = planner.late_rows(parent, name).columns
         return _table(_DESCRIBED[:-1], [_undeclared(column) for column in columns])
     relation = catalogs.relation(name)
     rows = [_described(column, relation) for column in planner.relation(relation).columns]

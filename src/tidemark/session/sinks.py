@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tidemark import connectors
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
-from tidemark.connectors.base import Taker, Target, WriteRequest
+from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.errors import NotSupported
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Sink
@@ -46,10 +46,10 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
             job=job,
             access=access_of(frame.data.sparkSession),
         )
-        if frame.packed is not None and connector.taker is not None:
-            taker = connector.taker(target)
-            if taker is not None:
-                return _in_workers(frame.packed, taker)
+        if frame.packed is not None and connector.worker_sink is not None:
+            worker_sink = connector.worker_sink(target)
+            if worker_sink is not None:
+                return _in_workers(frame.packed, worker_sink)
         upkeep = connector.upkeep(target) if connector.upkeep is not None else None
         if upkeep is not None and is_remote(frame.data.sparkSession):
             raise NotSupported(
@@ -77,7 +77,7 @@ def _by_frame(target: Target, write: Callable[[WriteRequest], None]) -> Deliver:
     return deliver
 
 
-def _in_workers(packed: PackedRows, taker: Taker) -> Handover:
+def _in_workers(packed: PackedRows, worker_sink: WorkerSink) -> Handover:
     """The workers write the rows to the sink; the driver only handles its notes."""
 
     def deliver(data: DataFrame, batch_id: int | None) -> int:
@@ -89,10 +89,10 @@ def _in_workers(packed: PackedRows, taker: Taker) -> Handover:
             rows = sum(written["rows"])
             return [note for note in written["note"] if note is not None]
 
-        taker.finish(notes, batch_id)
+        worker_sink.commit(notes, batch_id)
         return rows
 
-    return Handover(packed.taken(taker.take), deliver, rows="coalesce(sum(rows), 0)")
+    return Handover(packed.taken(worker_sink.write), deliver, rows="coalesce(sum(rows), 0)")
 
 
 def on_client(sink: Sink) -> bool:
@@ -123,9 +123,9 @@ def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume
                 frame.packed.payloads,
                 lambda packed, batch_id: given(unpack.table(packed.toArrow()), batch_id),
             )
-        texts = _for_arrow(frame, edge)
+        columns = _for_arrow(frame, edge)
         return Handover(
-            frame.data, lambda data, batch_id: given(data.selectExpr(*texts).toArrow(), batch_id)
+            frame.data, lambda data, batch_id: given(data.selectExpr(*columns).toArrow(), batch_id)
         )
 
     return consume
@@ -133,13 +133,13 @@ def collector(edge: Edge, zone: str, put: Callable[[pa.Table], None]) -> Consume
 
 def _for_arrow(frame: Frame, edge: Edge) -> list[str]:
     """Spark cannot convert month intervals to Arrow; they are sent as numbers."""
-    texts = []
+    columns = []
     for name, type_ in zip(frame.columns, edge.types, strict=True):
         column = spark_text.name(name)
         if isinstance(type_, t.YearMonthInterval):
             column = f"extract(YEAR FROM {column}) * 12 + extract(MONTH FROM {column}) AS {column}"
-        texts.append(column)
-    return [*texts, *_kinds(frame)]
+        columns.append(column)
+    return [*columns, *_kinds(frame)]
 
 
 def _kinds(frame: Frame) -> list[str]:

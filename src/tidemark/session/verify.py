@@ -81,6 +81,6 @@ def _side(session: Session, root: Node, start: FirstStart, *, streaming: bool) -
     frame = pl.from_arrow(applied(session.collect(rows, streaming, start), rows.edge))
     if not isinstance(frame, pl.DataFrame):
         raise TidemarkError("the result is not a table")
-    texts = frame.select(pl.struct(pl.all()).struct.json_encode().alias("row"))
-    hashes = texts["row"].hash(seed=17).cast(pl.Int128).sum() or 0
+    encoded = frame.select(pl.struct(pl.all()).struct.json_encode().alias("row"))
+    hashes = encoded["row"].hash(seed=17).cast(pl.Int128).sum() or 0
     return ModeResult(frame.height, f"{int(hashes) % 2**64:016x}")

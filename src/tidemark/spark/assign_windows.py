@@ -32,15 +32,15 @@ def assign_windows(builder: Builder, stage: Compute) -> Frame:
     timed = below.data.selectExpr(*below.kept, f"{moment} AS _tm_moment")
     opened = timed.selectExpr(*below.kept, f"explode({windows}) AS _tm_window")
     bounds = bounds_of("_tm_window.start", "_tm_window.end", node.edge.columns[-1].type)
-    texts = [
+    projections = [
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
         for old, new in zip(below.columns, names, strict=False)
     ]
-    texts += [
+    projections += [
         f"{text} AS {spark_text.name(name)}"
         for text, name in zip(bounds, names[width:], strict=True)
     ]
-    data = opened.selectExpr(*texts, *below.extra)
+    data = opened.selectExpr(*projections, *below.extra)
     return below.over(data, columns=names)
 
 

@@ -32,11 +32,11 @@ def project(builder: Builder, stage: Compute) -> Frame:
     node, below = stage.node, builder.build(stage.inputs[0])
     assert isinstance(node, Project)
     names = names_of(node.edge)
-    texts = [
+    projections = [
         f"{builder.write(expression, below)} AS {spark_text.name(name)}"
         for expression, name in zip(node.expressions, names, strict=True)
     ]
-    return below.over(below.data.selectExpr(*texts, *below.extra), columns=names)
+    return below.over(below.data.selectExpr(*projections, *below.extra), columns=names)
 
 
 def filter_rows(builder: Builder, stage: Compute) -> Frame:
@@ -90,12 +90,14 @@ def unnest(builder: Builder, stage: Compute) -> Frame:
     fields = _element_fields(node.collection.type)
     if node.ordinality:
         fields = [*fields, "_tm_at + 1"]
-    texts = [f"{text} AS {spark_text.name(name)}" for text, name in zip(fields, added, strict=True)]
+    projections = [
+        f"{text} AS {spark_text.name(name)}" for text, name in zip(fields, added, strict=True)
+    ]
     renamed = [
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
         for old, new in zip(below.columns, names, strict=False)
     ]
-    return below.over(opened.selectExpr(*renamed, *texts, *below.extra), columns=names)
+    return below.over(opened.selectExpr(*renamed, *projections, *below.extra), columns=names)
 
 
 def _elements(text: str, type_: t.DataType) -> str:

@@ -73,8 +73,8 @@ class Writer:
                 kernel, returns = Outcomes(kernel), outcome_type(returns)
             name = python_name(function.name)
             self.python[name] = PythonFunction(name, kernel, returns, True, function.deterministic)
-        texts = tuple(self.write(arg) for arg in call.args)
-        return function.write(SparkCall(texts, arguments, call.type, self.zone))
+        operands = tuple(self.write(arg) for arg in call.args)
+        return function.write(SparkCall(operands, arguments, call.type, self.zone))
 
     def _user_call(self, call: UserCall) -> str:
         function = call.function

@@ -6,7 +6,7 @@ import re
 from urllib.parse import unquote
 
 from tidemark.errors import DataError, JobError, TidemarkError
-from tidemark.spark.carried import whole_text
+from tidemark.spark.error_details import full_message
 
 _RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\]\s*(.*?)\s*(?:SQLSTATE: \w+|$)", re.DOTALL)
 _CLASSED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]\s*(.*?)(?:\s*SQLSTATE: \w+|\n|$)", re.DOTALL)
@@ -17,7 +17,7 @@ _OURS = re.compile(
 # A file that a Spark reader gave up on, and its reason, if any.
 _FILE = re.compile(
     r"\[FAILED_READ_FILE\.\w+\] .*?(?:reading file|footer for file:) (?:file:/*(?=/))?"
-    r"(?P<file>\S*?)\.(?: (?P<said>.*?))?(?:\s*SQLSTATE: \w+|\n|$)"
+    r"(?P<file>\S*?)\.(?: (?P<why>.*?))?(?:\s*SQLSTATE: \w+|\n|$)"
 )
 _ROOT = re.compile(r"^Caused by: ([\w.$]+)(?:: (.*))?$", re.MULTILINE)
 _NO_FILE_SYSTEM = re.compile(
@@ -30,7 +30,7 @@ def translate(failure: BaseException) -> TidemarkError:
     """What went wrong in a job, in one sentence, with Spark's own message as a note."""
     if isinstance(failure, TidemarkError):
         return failure
-    text = whole_text(failure)
+    text = full_message(failure)
     raised = _RAISED.search(text)
     if raised:
         return DataError(raised.group(1))
@@ -42,9 +42,9 @@ def translate(failure: BaseException) -> TidemarkError:
         return _again(*ours[-1].groups())
     file = _FILE.search(text)
     if file:
-        return _unreadable(unquote(file["file"]), file["said"], text)
+        return _unreadable(unquote(file["file"]), file["why"], text)
     # A failed call into Spark is not a failure of Python; Spark's own message is there too.
-    python = [said for said in _PYTHON.findall(text) if not said.startswith("py4j.")]
+    python = [error for error in _PYTHON.findall(text) if not error.startswith("py4j.")]
     if python and "Traceback (most recent call last)" in text:
         return JobError(f"a Python function failed: {python[-1]}")
     classed = _CLASSED.findall(text)
@@ -52,10 +52,10 @@ def translate(failure: BaseException) -> TidemarkError:
     return JobError(f"the job failed: {message.strip() or type(failure).__name__}")
 
 
-def _unreadable(path: str, said: str | None, text: str) -> DataError:
+def _unreadable(path: str, why: str | None, text: str) -> DataError:
     """A file that cannot be read at all, with the innermost reason."""
     roots = [message or kind.rpartition(".")[2] for kind, message in _ROOT.findall(text)]
-    reason = said or (roots[-1] if roots else "Spark does not say why")
+    reason = why or (roots[-1] if roots else "Spark does not say why")
     # Readers repeat the file, and list bytes.
     named = f"(?:file:(?://)?)?{re.escape(path)}"
     reason = re.sub(f"(?<=file ){named}", "", re.sub(f"^{named}", "it", reason))
@@ -73,7 +73,7 @@ def _no_file_system(scheme: str) -> JobError:
 
 def _again(kind: str, message: str, details: str) -> TidemarkError:
     """The error as it was raised, reconstructed from its printed form."""
-    said = [line.strip().partition(": ") for line in details.splitlines() if line]
-    notes = {key: value for key, _, value in said}
+    pairs = [line.strip().partition(": ") for line in details.splitlines() if line]
+    notes = {key: value for key, _, value in pairs}
     hint = notes.pop("hint", None)
     return {"DataError": DataError, "JobError": JobError}[kind](message, notes=notes, hint=hint)

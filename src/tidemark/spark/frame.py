@@ -98,12 +98,12 @@ def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:
     """The frame with other column names, and with row kinds if the others have them."""
     if frame.packed is not None and frame.changelog is changelog:
         return Frame.of(frame.packed, names, changelog)
-    texts = [
+    projections = [
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
         for old, new in zip(frame.columns, names, strict=True)
     ]
     if changelog is not Changelog.APPEND:
-        texts.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
-    texts += [WATERMARK] * frame.followed + [SEEN] * frame.stamped + [FAULT] * frame.faulty
-    data = frame.data.selectExpr(*texts)
+        projections.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
+    projections += [WATERMARK] * frame.followed + [SEEN] * frame.stamped + [FAULT] * frame.faulty
+    data = frame.data.selectExpr(*projections)
     return frame.over(data, columns=names, changelog=changelog, placed=False)

@@ -86,7 +86,7 @@ class Above:
 def _late_rows(node: LateOutput, packed: PackedRows) -> Frame:
     from tidemark.kernels.late_rows import LATE_KIND, LATE_TIME, LATE_WATERMARK
 
-    time = node.said[1].type
+    time = node.details[1].type
     values = [
         *map(late_column, node.places),
         spark_text.string(node.operator),

@@ -17,7 +17,7 @@ from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
 from tidemark.physical import Settings, physical_plan
-from tidemark.plan.kept_state import KeptWith
+from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
 from tidemark.spark.builder import Builder, StateSettings
@@ -143,7 +143,7 @@ class Launcher:
         return contract_of(
             root,
             name,
-            KeptWith(self.settings.zone, ttl=self.settings.ttl_ms > 0),
+            LayoutOptions(self.settings.zone, ttl=self.settings.ttl_ms > 0),
             key_groups=self._key_groups(True),
             shuffle_partitions=self._shuffle_partitions(),
             spark=self.spark.version,

@@ -19,7 +19,7 @@ class TwoPhaseRun:
     """
 
     def __init__(
-        self, start: Callable[[], StreamRun], tell_ends: Callable[[], None], at_end: AtEnd
+        self, start: Callable[[], StreamRun], announce_ends: Callable[[], None], at_end: AtEnd
     ) -> None:
         self._runs = [start()]
         self._failure: TidemarkError | None = None
@@ -27,15 +27,15 @@ class TwoPhaseRun:
         self._at_end = at_end
         self._started = time.monotonic()
         self._ended: float | None = None
-        self._thread = threading.Thread(target=self._work, args=(start, tell_ends), daemon=True)
+        self._thread = threading.Thread(target=self._work, args=(start, announce_ends), daemon=True)
         self._thread.start()
 
-    def _work(self, start: Callable[[], StreamRun], tell_ends: Callable[[], None]) -> None:
+    def _work(self, start: Callable[[], StreamRun], announce_ends: Callable[[], None]) -> None:
         first = self._runs[0]
         try:
             first.wait(None)
             if first.state == "finished" and not self._stopping:
-                tell_ends()
+                announce_ends()
                 self._runs.append(start())
                 self._runs[-1].wait(None)
         except Exception as problem:
@@ -74,7 +74,7 @@ class TwoPhaseRun:
         return replace(phases[-1], seconds=(self._ended or time.monotonic()) - self._started)
 
 
-def after_first_batch(run: StreamRun, tell_ends: Callable[[], None]) -> None:
+def after_first_batch(run: StreamRun, announce_ends: Callable[[], None]) -> None:
     """Mark the ends of bounded sources once an unbounded stream has read them, which is in its
     first batch.
     """
@@ -82,7 +82,7 @@ def after_first_batch(run: StreamRun, tell_ends: Callable[[], None]) -> None:
     def wait() -> None:
         while run.query.isActive:
             if run.query.lastProgress is not None:
-                tell_ends()
+                announce_ends()
                 return
             time.sleep(0.1)
 

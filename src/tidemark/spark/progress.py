@@ -106,22 +106,22 @@ class Reports:
             for report in recent:
                 if report["batchId"] > self._last:
                     # The JSON is the one form that is the same for all kinds of sessions.
-                    said = json.loads(report.json)
-                    if "addBatch" in said["durationMs"]:
-                        self._add(said)
+                    values = json.loads(report.json)
+                    if "addBatch" in values["durationMs"]:
+                        self._add(values)
 
-    def _add(self, said: dict[str, Any]) -> None:
+    def _add(self, values: dict[str, Any]) -> None:
         from tidemark.spark.stateful.metrics import Totals, observations, reports_of
 
-        self._last = said["batchId"]
-        self._latest = said
+        self._last = values["batchId"]
+        self._latest = values
         self._batches += 1
         # Spark Connect omits sums over the sources.
-        self._rows_in += sum(source["numInputRows"] for source in said["sources"])
-        metrics = observations(said)
+        self._rows_in += sum(source["numInputRows"] for source in values["sources"])
+        metrics = observations(values)
         self.rows_out += metrics.get(ROWS_OUT, {}).get("rows", 0)
         self._skipped += skipped_in(metrics)
-        for name, reports in reports_of(said).items():
+        for name, reports in reports_of(values).items():
             self._totals.setdefault(name, Totals()).add(reports)
 
     def kept(self) -> tuple[int, dict[str, dict[str, Group]]]:

@@ -124,17 +124,17 @@ class QueryWatermark:
         if done < self.batch:
             return
         self.batch = done
-        said = observations(report)
+        metrics = observations(report)
         for name, before in self._sources.items():
-            now = said.get(name, {}).get("ms")
+            now = metrics.get(name, {}).get("ms")
             self._sources[name] = max((ms for ms in (before, now) if ms is not None), default=None)
         of_sources = list(self._sources.values())
         known = [ms for ms in of_sources if ms is not None]
         if known and len(known) == len(of_sources):
             self._advance(min(known))
-        told = (report.get("eventTime") or {}).get("watermark", _NO_WATERMARK)
-        if told != _NO_WATERMARK:
-            self._advance(round(datetime.fromisoformat(told).timestamp() * 1000))
+        watermark = (report.get("eventTime") or {}).get("watermark", _NO_WATERMARK)
+        if watermark != _NO_WATERMARK:
+            self._advance(round(datetime.fromisoformat(watermark).timestamp() * 1000))
 
     def _advance(self, to: int) -> None:
         self.value = to if self.value is None else max(self.value, to)

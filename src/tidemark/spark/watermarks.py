@@ -9,7 +9,7 @@ from tidemark import types as t
 from tidemark.functions import spark_text
 from tidemark.functions.moments import is_utc
 from tidemark.plan.expressions import Expression
-from tidemark.spark.carried import carrying
+from tidemark.spark.error_details import with_details
 from tidemark.spark.frame import PLACE, WATERMARK, Frame
 from tidemark.spark.stamps import stamped
 from tidemark.spark.upkeep import SOURCE_WATERMARK
@@ -53,7 +53,7 @@ def _with_event_times(builder: Builder, stage: WatermarkStage) -> Frame:
     }
     if below.placed:
         facts["file"] = PLACE
-    fault = f"CASE WHEN {time} IS NULL THEN {carrying(facts)} END"
+    fault = f"CASE WHEN {time} IS NULL THEN {with_details(facts)} END"
     return replace(below, placed=False).with_fault(fault)
 
 

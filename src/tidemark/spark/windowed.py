@@ -59,14 +59,14 @@ class WindowInput:
         input_ = operator.inputs[0]
         below = build_input(builder, input_)
         names = _names(len(below.columns), input_.outlet)
-        texts = [
+        projections = [
             f"{spark_text.name(old)} AS {new}"
             for old, new in zip(below.columns, names, strict=True)
         ]
-        texts += [KIND] * has_kinds(below) + [SEEN] * below.stamped
+        projections += [KIND] * has_kinds(below) + [SEEN] * below.stamped
         for column, name in zip(given or (), GIVEN, strict=given is not None):
-            texts.append(f"{millis_of_clock(names[column])} AS {name}")
-        own = below.data.selectExpr(*texts, *more)
+            projections.append(f"{millis_of_clock(names[column])} AS {name}")
+        own = below.data.selectExpr(*projections, *more)
         keys, data = keyed(own, tuple(names[key] for key in input_.keys), _ALL)
         time = None if input_.time is None else names[input_.time]
         as_it_is = below.packed if input_.keys and given is None and not more else None
@@ -122,9 +122,9 @@ def _late_schema(rows: StructType, beside: Sequence[str], *, kinds: bool) -> Str
 
     from tidemark.kernels.late_rows import LATE_KIND, LATE_TIME, LATE_WATERMARK
 
-    said = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
+    late_fields = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
     own = [StructField(name, rows[name].dataType) for name in beside]
-    return StructType([*own, *said, *[StructField(LATE_KIND, StringType())] * kinds])
+    return StructType([*own, *late_fields, *[StructField(LATE_KIND, StringType())] * kinds])
 
 
 def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str, *, by_clock: bool = False) -> Kernel:

@@ -44,9 +44,9 @@ def check_connect(installed: Callable[[str], str] = metadata.version) -> Iterato
             yield Finding(CONNECT, name, "optional", detail)
 
 
-def requirements(texts: Iterable[str]) -> Iterator[Requirement]:
+def requirements(strings: Iterable[str]) -> Iterator[Requirement]:
     """The requirements that apply here without any extra."""
-    for requirement in map(Requirement, texts):
+    for requirement in map(Requirement, strings):
         if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
             yield requirement
 

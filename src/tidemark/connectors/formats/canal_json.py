@@ -91,12 +91,12 @@ def events(decode: Decode, reading: Reading) -> Events:
 
 
 def _event(image: t.Row) -> t.Row:
-    texts = ("type", "database", "table", "sqlType", "pkNames", "ts", "es")
+    strings = ("type", "database", "table", "sqlType", "pkNames", "ts", "es")
     return t.Row(
         (
             t.Field("data", t.Array(image)),
             t.Field("old", t.Array(TEXT_TYPE)),
-            *(t.Field(name, TEXT_TYPE) for name in texts),
+            *(t.Field(name, TEXT_TYPE) for name in strings),
         )
     )
 

@@ -227,8 +227,8 @@ def finished(call: exp.Expression, result: Expression) -> Expression:
 _BRACKETS = {"JSON_ARRAYAGG": "[]", "JSON_OBJECTAGG": "{}"}
 
 
-def _joined(texts: list[Expression], node: exp.Expression) -> Expression:
-    first, *others = texts
+def _joined(strings: list[Expression], node: exp.Expression) -> Expression:
+    first, *others = strings
     for text in others:
         first = apply(functions.BUILT_IN["||"], [first, text], node)
     return first

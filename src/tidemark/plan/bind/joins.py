@@ -11,12 +11,12 @@ from sqlglot import exp
 from tidemark.plan.context import Context
 from tidemark.plan.joins import interval, lookup, regular, temporal, window
 from tidemark.plan.joins.bound import BoundJoin
-from tidemark.plan.joins.sub_queries import SubQuery
+from tidemark.plan.joins.subqueries import Subquery
 from tidemark.plan.relation import Relation
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class JoinRule:
     """A kind of join: what it is recognized by, and what it plans."""
 
     name: str
@@ -26,18 +26,18 @@ class Rule:
 
 # The first that applies; the last one always does.
 RULES: Final = (
-    Rule("lookup join", lookup.applies, lookup.plan),
-    Rule(
+    JoinRule("lookup join", lookup.applies, lookup.plan),
+    JoinRule(
         "temporal join by event time", temporal.applies_by_event_time, temporal.plan_by_event_time
     ),
-    Rule(
+    JoinRule(
         "temporal join by processing time",
         temporal.applies_by_processing_time,
         temporal.plan_by_processing_time,
     ),
-    Rule("window join", window.applies, window.plan),
-    Rule("interval join", interval.applies, interval.plan),
-    Rule("regular join", regular.applies, regular.plan),
+    JoinRule("window join", window.applies, window.plan),
+    JoinRule("interval join", interval.applies, interval.plan),
+    JoinRule("regular join", regular.applies, regular.plan),
 )
 
 
@@ -48,9 +48,9 @@ def bind_join(
     return _classified(BoundJoin.of(left, join, where, context), context)
 
 
-def bind_sub_query(left: Relation, sub: SubQuery, context: Context) -> Relation:
-    """The rows of `left` that have, or do not have, a row of a sub-query."""
-    return _classified(BoundJoin.of_sub_query(left, sub, context), context)
+def bind_subquery(left: Relation, sub: Subquery, context: Context) -> Relation:
+    """The rows of `left` that have, or do not have, a row of a subquery."""
+    return _classified(BoundJoin.of_subquery(left, sub, context), context)
 
 
 def _classified(join: BoundJoin, context: Context) -> Relation:

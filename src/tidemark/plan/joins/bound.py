@@ -16,7 +16,7 @@ from tidemark.plan.expressions import Expression
 from tidemark.plan.joins.as_of import AsOf, right_side
 from tidemark.plan.joins.keys import key_pair
 from tidemark.plan.joins.sides import Part
-from tidemark.plan.joins.sub_queries import SubQuery
+from tidemark.plan.joins.subqueries import Subquery
 from tidemark.plan.nodes import How
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
@@ -65,7 +65,7 @@ class BoundJoin:
     on: tuple[Conjunct, ...]
     where: tuple[Conjunct, ...]
     at: exp.Expression
-    not_in: SubQuery | None = None  # which may be true of no row where nulls are compared
+    not_in: Subquery | None = None  # which may be true of no row where nulls are compared
     as_of: AsOf | None = None
 
     @classmethod
@@ -86,8 +86,8 @@ class BoundJoin:
         return cls(left, right, how, on, known, at, as_of=as_of)
 
     @classmethod
-    def of_sub_query(cls, left: Relation, sub: SubQuery, context: Context) -> BoundJoin:
-        """The rows of `left` that have, or do not have, a row of the sub-query."""
+    def of_subquery(cls, left: Relation, sub: Subquery, context: Context) -> BoundJoin:
+        """The rows of `left` that have, or do not have, a row of the subquery."""
         start, where = sub.query.args.get("from_"), sub.query.args.get("where")
         if start is None:
             raise unsupported.SUBQUERY_WITHOUT_FROM.error(span_of(sub.query))
@@ -106,7 +106,7 @@ class BoundJoin:
         return cls(left, right, sub.how, tuple(conjuncts), (), at, not_in)
 
 
-def _unless_known_different(equal: Conjunct, sub: SubQuery, binder: Binder) -> Conjunct:
+def _unless_known_different(equal: Conjunct, sub: Subquery, binder: Binder) -> Conjunct:
     """`one NOT IN (other)`: a null on either side might be equal, so it excludes too."""
     one, other = (binder.bind(side) for side in (equal.written.this, equal.written.expression))
     if not (one.type.nullable or other.type.nullable):

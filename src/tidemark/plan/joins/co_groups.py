@@ -79,5 +79,5 @@ def _time_of(edge: Edge) -> int:
 
 
 def _bounds(edge: Edge) -> tuple[int, int]:
-    said = {column.window.says: i for i, column in enumerate(edge.columns) if column.window}
-    return said["start"], said["end"]
+    bounds = {column.window.says: i for i, column in enumerate(edge.columns) if column.window}
+    return bounds["start"], bounds["end"]

@@ -37,7 +37,7 @@ def plan(join: BoundJoin, context: Context) -> Relation:
     return Relation(bound, scope + nullable_scope(right.scope, how in ("left", "full")))
 
 
-# --- what can be said while planning ------------------------------------------------------------
+# --- hints and warnings ------------------------------------------------------------------------
 
 
 def _give_advice(

@@ -64,7 +64,7 @@ def _joined(
     return sides.finished(join)
 
 
-# --- what is said of it --------------------------------------------------------------------------
+# --- warnings --------------------------------------------------------------------------------
 
 
 def _why(matched: Condition, interval: Interval | None) -> str:

@@ -85,7 +85,7 @@ def _window(edge: Edge, value: Expression) -> WindowColumn | None:
     return edge.columns[value.index].window if isinstance(value, Ref) else None
 
 
-# --- what is said and refused --------------------------------------------------------------------
+# --- warnings and refusals ----------------------------------------------------------------------
 
 
 def warn_if_almost(join: BoundJoin, context: Context) -> None:

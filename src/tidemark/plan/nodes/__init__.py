@@ -4,7 +4,6 @@ There is a file for each operator. It contains what only the operator knows: its
 needs of its inputs, its description, what it keeps, and when it considers a row late.
 """
 
-from tidemark.plan.nodes.accompanied import Accompanied
 from tidemark.plan.nodes.aggregate_call import AggregateCall
 from tidemark.plan.nodes.assign_watermark import AssignWatermark
 from tidemark.plan.nodes.assign_windows import AssignWindows
@@ -29,6 +28,7 @@ from tidemark.plan.nodes.interval_join import IntervalJoin
 from tidemark.plan.nodes.join import How, Join, TwoSided
 from tidemark.plan.nodes.keep_first import KeepFirst
 from tidemark.plan.nodes.keep_last import KeepLast
+from tidemark.plan.nodes.late_columns import LateColumns
 from tidemark.plan.nodes.late_output import LateOutput
 from tidemark.plan.nodes.late_rows import LateRows
 from tidemark.plan.nodes.narrowing import pruned
@@ -46,7 +46,6 @@ from tidemark.plan.nodes.window_join import WindowJoin
 from tidemark.plan.nodes.window_rank import WindowOrder, WindowRank
 
 __all__ = [
-    "Accompanied",
     "AggregateCall",
     "AssignWatermark",
     "AssignWindows",
@@ -61,6 +60,7 @@ __all__ = [
     "Join",
     "KeepFirst",
     "KeepLast",
+    "LateColumns",
     "LateInput",
     "LateOutput",
     "LateRows",

@@ -51,8 +51,8 @@ class Node(ABC):
         """The node for EXPLAIN. Names and constants may contain line breaks; a line of a plan
         does not.
         """
-        said = self._description()
-        return replace(said, details=tuple(map(_on_one_line, said.details)))
+        description = self._description()
+        return replace(description, details=tuple(map(_on_one_line, description.details)))
 
     @abstractmethod
     def _description(self) -> Description:

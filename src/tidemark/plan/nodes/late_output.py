@@ -12,32 +12,32 @@ from tidemark.plan.nodes.families import Leaf, Stateless
 
 @dataclass(frozen=True)
 class LateOutput(Leaf, Stateless):
-    """What comes out of an outlet, which is the number that an `Accompanied` input has: the
-    columns of the table at `places`, and then what is said of each late row. They are those that
-    `LateRows` would find, in a job of its own.
+    """The output of the outlet with the number of a `LateColumns` input: the columns of the table
+    at `places`, and then `details` about each late row. The rows are those that `LateRows` would
+    find in a job of its own.
     """
 
     outlet: int
     operator: str
     columns: tuple[Column, ...]
     places: tuple[int, ...]
-    said: tuple[Column, ...]
+    details: tuple[Column, ...]
     bounded: bool
 
     def _edge(self) -> Edge:
         own = [self.columns[place] for place in self.places]
-        return Edge((*own, *self.said), bounded=self.bounded)
+        return Edge((*own, *self.details), bounded=self.bounded)
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         width = len(self.places)
         of_table = tuple(sorted({place for place in wanted if place < width}))
-        of_late_rows = range(width, width + len(self.said))
+        of_late_rows = range(width, width + len(self.details))
         node = LateOutput(
             self.outlet,
             self.operator,
             self.columns,
             tuple(self.places[place] for place in of_table),
-            self.said,
+            self.details,
             self.bounded,
         )
         return Narrowed(node, (*of_table, *of_late_rows))

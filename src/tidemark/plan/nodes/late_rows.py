@@ -59,15 +59,15 @@ class LateRows(Stateful):
         own = [replace(c, time=None, window=None) if c.time == "event" else c for c in kept]
         zoned = isinstance(below.columns[self.time].type, t.TimestampLtz)
         moment = (t.TimestampLtz if zoned else t.Timestamp)(3, nullable=False)
-        said = [
+        details = [
             Column("late_operator", t.STRING.with_nullable(False)),
             Column("late_time", moment),
             Column("late_watermark", moment),
             Column("late_by", t.BigInt(nullable=False)),
         ]
         if below.changes:
-            said.append(Column("late_kind", t.STRING.with_nullable(False)))
-        return Edge((*own, *said), Changelog.APPEND, (), below.bounded)
+            details.append(Column("late_kind", t.STRING.with_nullable(False)))
+        return Edge((*own, *details), Changelog.APPEND, (), below.bounded)
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
         return whole(self)

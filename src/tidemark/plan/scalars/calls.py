@@ -24,7 +24,7 @@ from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
 from tidemark.plan.scalars.conversions import apply, convert
 
 
-class Binds(Protocol):
+class ArgumentBinder(Protocol):
     """Binds the arguments of a call."""
 
     @property
@@ -35,7 +35,7 @@ class Binds(Protocol):
     def bind_all(self, several: Sequence[exp.Expression]) -> tuple[Expression, ...]: ...
 
 
-def function_call(binder: Binds, node: exp.Anonymous) -> Expression:
+def function_call(binder: ArgumentBinder, node: exp.Anonymous) -> Expression:
     name = node.name
     for argument in node.expressions:
         if isinstance(argument, nodes.NamedArgument):
@@ -60,7 +60,7 @@ def name_of_function(call: exp.Anonymous) -> Name:
     return Name((*(part.name for part in call.args.get("qualifier") or ()), call.name))
 
 
-def json_call(binder: Binds, node: nodes.JsonCall) -> Expression:
+def json_call(binder: ArgumentBinder, node: nodes.JsonCall) -> Expression:
     """A JSON function of the standard; its clauses select the function that runs."""
     refuse_call_that_cannot_run(node)
     behaviors = {key: node.args.get(key) for key in ("on_empty", "on_error")}
@@ -99,13 +99,13 @@ def _is_json_text(value: exp.Expression) -> bool:
     return isinstance(value, exp.Anonymous) and value.name.upper() == "JSON"
 
 
-def _json_argument(binder: Binds, value: exp.Expression) -> Expression:
+def _json_argument(binder: ArgumentBinder, value: exp.Expression) -> Expression:
     if _is_json_text(value):
         return apply(NESTED_JSON, binder.bind_all(value.expressions), value)
     return binder.bind(value)
 
 
-def _user_call(declared: UserFunction, binder: Binds, node: exp.Anonymous) -> Expression:
+def _user_call(declared: UserFunction, binder: ArgumentBinder, node: exp.Anonymous) -> Expression:
     function = resolved(declared, at=span_of(node))
     if function.aggregate:
         refuse_aggregate(function.name, node)

@@ -18,8 +18,8 @@ from tidemark.plan.expressions import Expression, Ref, references
 from tidemark.plan.nodes import Column, Edge, Node
 from tidemark.plan.nodes.window_columns import BOUND, is_by_clock, time_of_window, window_columns
 from tidemark.plan.scope import Scope
+from tidemark.plan.windows.before_windows import before_windows
 from tidemark.plan.windows.group_windows import GroupWindow
-from tidemark.plan.windows.unassigned import unassigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ByColumns:
         return (self.start, self.end, self.time)
 
     def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
-        below = self._unassigned(node, keys, columns)
+        below = self._before_windows(node, keys, columns)
         if below is None:
             if is_by_clock(node):
                 raise unsupported.GROUPED_BY_CLOCK.error(span_of(self.at))
@@ -133,12 +133,14 @@ class ByColumns:
         by_clock = below.edge.columns[time.index].time == "processing"
         return Windowed(below, None if by_clock else columns.add(time), None)
 
-    def _unassigned(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Node | None:
+    def _before_windows(
+        self, node: Node, keys: Iterable[Expression], columns: Columns
+    ) -> Node | None:
         """The rows before the window function, if it is right below and nothing else uses the
         windows.
         """
         windows = {i for i, column in enumerate(self.edge.columns) if column.window is not None}
-        below = unassigned(node)
+        below = before_windows(node)
         if below is None or below.found.assigner != self.assigner:
             return None
         if any(references(expression) & windows for expression in columns.expressions):

@@ -84,11 +84,13 @@ def _pairs(
     rows = []
     for side, own in ((left, node.left.edge), (right, node.right.edge)):
         parts = zip(side.fields, names_of(own), strict=True)
-        texts = [f"{spark_text.name(old.name)} AS {spark_text.name(new)}" for old, new in parts]
-        rows.append(f"struct({', '.join(texts)})")
+        projections = [
+            f"{spark_text.name(old.name)} AS {spark_text.name(new)}" for old, new in parts
+        ]
+        rows.append(f"struct({', '.join(projections)})")
     values = [*rows, clock_of_millis(WINDOW_START), clock_of_millis(WINDOW_END)]
-    texts = called(values, operator.edge)
-    return Frame(data.selectExpr(*texts), names_of(operator.edge), Changelog.APPEND)
+    projections = called(values, operator.edge)
+    return Frame(data.selectExpr(*projections), names_of(operator.edge), Changelog.APPEND)
 
 
 def _each_group(

@@ -54,8 +54,8 @@ def late_rows(builder: Builder, operator: Operator) -> Frame:
         f"{LATE_WATERMARK} - {LATE_TIME}",
         *_kinds(input_),
     ]
-    texts = called(values, operator.edge)
-    return Frame(data.selectExpr(*texts), names_of(operator.edge), Changelog.APPEND)
+    projections = called(values, operator.edge)
+    return Frame(data.selectExpr(*projections), names_of(operator.edge), Changelog.APPEND)
 
 
 def _watermark_of(builder: Builder, number: int, other: Input, rows: WindowInput) -> StatefulInput:
@@ -133,6 +133,6 @@ def _schema(input_: WindowInput, kept: list[str]) -> StructType:
 
     from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK
 
-    said = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
+    late_fields = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
     kinds = [StructField(name, StringType()) for name in _kinds(input_)]
-    return StructType([*input_.fields(kept), *said, *kinds])
+    return StructType([*input_.fields(kept), *late_fields, *kinds])

@@ -146,12 +146,12 @@ class WindowSide:
         frame = like(build_input(builder, input_), names, Changelog.APPEND)
         given = Given(f"_tm_start_{side}", f"_tm_end_{side}")
         bounds = zip(window or (), (given.start, given.end), strict=window is not None)
-        texts = [
+        projections = [
             f"{millis_of_clock(spark_text.name(names[column]))} AS {to}" for column, to in bounds
         ]
         follows = input_.watermark is not None and input_.watermark.followed
         kept = [*map(spark_text.name, names), *[WATERMARK] * follows]
-        own = frame.data.selectExpr(*kept, *texts)
+        own = frame.data.selectExpr(*kept, *projections)
         keys, data = keyed(own, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
         time = None if input_.time is None else names[input_.time]
         rows = stateful_input(builder, input_, data, keys, time)

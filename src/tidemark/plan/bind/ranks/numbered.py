@@ -1,4 +1,4 @@
-"""`ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) AS rn` in a sub-query, with `WHERE rn <= 3`
+"""`ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) AS rn` in a subquery, with `WHERE rn <= 3`
 around it: found in the tree, and bound once, whatever kind of ranking it will be."""
 
 from __future__ import annotations

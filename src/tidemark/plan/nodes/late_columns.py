@@ -1,4 +1,4 @@
-"""Rows on their way into an operator that hands out those which are late."""
+"""The input of an operator that hands out its late rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tidemark.plan.nodes.narrowing import exactly
 
 
 @dataclass(frozen=True)
-class Accompanied(Unary, Stateless):
-    """The input of an operator, with values beside its rows that the operator does not see: it
-    hands them out with each row that it drops because it is late.
+class LateColumns(Unary, Stateless):
+    """The input of an operator, with columns that the operator does not see, but hands out with
+    each row that it drops because it is late.
 
     They are the last columns of `input`: those at `places` of the table whose late rows are read.
     `outlet` is the number under which they are read.

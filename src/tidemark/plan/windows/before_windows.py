@@ -12,7 +12,7 @@ from tidemark.plan.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Unassigned:
+class BeforeWindows:
     """The rows before they were assigned to windows, with the columns they have after it; the
     window bounds are replaced by the row's time. `partition` are the keys of session windows.
     """
@@ -22,7 +22,7 @@ class Unassigned:
     partition: tuple[int, ...]
 
 
-def unassigned(node: Node) -> Unassigned | None:
+def before_windows(node: Node) -> BeforeWindows | None:
     """The rows below a window function, through projections and filters.
 
     None if there is no such function, or if something between uses the window.
@@ -31,7 +31,7 @@ def unassigned(node: Node) -> Unassigned | None:
         case AssignWindows():
             return _without_windows(node)
         case Filter():
-            below = unassigned(node.input)
+            below = before_windows(node.input)
             if below is None or references(node.condition) & _window_places(node.input.edge):
                 return None
             kept = Filter(below.node, node.condition)
@@ -41,17 +41,17 @@ def unassigned(node: Node) -> Unassigned | None:
     return None
 
 
-def _without_windows(node: AssignWindows) -> Unassigned:
+def _without_windows(node: AssignWindows) -> BeforeWindows:
     scope = Scope.of(node.input.edge)
     width = len(node.input.edge.columns)
     expressions = [*(scope.ref(i) for i in range(width)), *[scope.ref(node.time)] * 3]
     names = node.input.edge.names
     rows = project(node.input, expressions, [*names, *[names[node.time]] * 3])
-    return Unassigned(rows, node, node.keys)
+    return BeforeWindows(rows, node, node.keys)
 
 
-def _below_project(node: Project) -> Unassigned | None:
-    below = unassigned(node.input)
+def _below_project(node: Project) -> BeforeWindows | None:
+    below = before_windows(node.input)
     if below is None:
         return None
     windows = _window_places(node.input.edge)
@@ -70,7 +70,7 @@ def _below_project(node: Project) -> Unassigned | None:
         expressions.append(expression)
         names.append(name)
     partition = tuple(places.get(column, -1) for column in below.partition)
-    return Unassigned(project(below.node, expressions, names), below.found, partition)
+    return BeforeWindows(project(below.node, expressions, names), below.found, partition)
 
 
 def _window_places(edge: Edge) -> frozenset[int]:

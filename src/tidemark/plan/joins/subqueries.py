@@ -12,20 +12,20 @@ from tidemark.plan.scalars.conditions import flattened, without
 
 
 @dataclass(frozen=True, slots=True)
-class SubQuery:
-    """A part of WHERE that asks whether a sub-query has a row for the row at hand."""
+class Subquery:
+    """A part of WHERE that asks whether a subquery has a row for the row at hand."""
 
     node: exp.Expression
     query: exp.Select
-    compared: tuple[exp.Expression, ...]  # with what the sub-query selects
+    compared: tuple[exp.Expression, ...]  # with what the subquery selects
     how: Literal["semi", "anti"]
 
 
-def take_sub_queries(select: exp.Select) -> tuple[exp.Select, tuple[SubQuery, ...]]:
+def take_subqueries(select: exp.Select) -> tuple[exp.Select, tuple[Subquery, ...]]:
     """The SELECT without the parts of WHERE that are EXISTS, NOT EXISTS or IN, and these parts."""
     where = select.args.get("where")
     parts = flattened(where.this) if where is not None else []
-    found = tuple(sub for part in parts if (sub := _sub_query(part)) is not None)
+    found = tuple(sub for part in parts if (sub := _subquery(part)) is not None)
     if where is None or not found:
         return select, ()
     rest = without(where.this, [sub.node for sub in found])
@@ -34,7 +34,7 @@ def take_sub_queries(select: exp.Select) -> tuple[exp.Select, tuple[SubQuery, ..
     return plain, found
 
 
-def _sub_query(part: exp.Expression) -> SubQuery | None:
+def _subquery(part: exp.Expression) -> Subquery | None:
     inner = part.this if isinstance(part, exp.Not | exp.Paren) else part
     negated = isinstance(part, exp.Not)
     if isinstance(inner, exp.Exists):
@@ -46,7 +46,7 @@ def _sub_query(part: exp.Expression) -> SubQuery | None:
     query = query.this if isinstance(query, exp.Subquery) else query
     if not isinstance(query, exp.Select) or any(query.args.get(key) for key in _NOT_PLAIN):
         return None
-    return SubQuery(part, query, compared, "anti" if negated else "semi")
+    return Subquery(part, query, compared, "anti" if negated else "semi")
 
 
 _NOT_PLAIN = ("with_", "joins", "group", "having", "distinct", "order", "limit", "offset")

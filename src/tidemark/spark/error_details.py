@@ -17,22 +17,22 @@ _MARK = "TIDEMARK_RECORD:"
 _PAYLOAD = re.compile(_MARK + r"([0-9A-F]+)")
 
 
-def carrying(facts: Mapping[str, str]) -> str:
+def with_details(details: Mapping[str, str]) -> str:
     """Spark SQL for a string with details: names to Spark expressions."""
-    pairs = ", ".join(f"{spark_text.string(name)}, {sql}" for name, sql in facts.items())
+    pairs = ", ".join(f"{spark_text.string(name)}, {sql}" for name, sql in details.items())
     return f"concat('{_MARK}', hex(to_json(named_struct({pairs}))))"
 
 
-def facts_in(failure: BaseException) -> Mapping[str, Any] | None:
+def details_in(failure: BaseException) -> Mapping[str, Any] | None:
     """The details in an exception, or in one that caused it."""
-    match = _PAYLOAD.search(whole_text(failure))
+    match = _PAYLOAD.search(full_message(failure))
     if match is None:
         return None
-    facts: Mapping[str, Any] = json.loads(bytes.fromhex(match[1]).decode("utf-8", "replace"))
-    return facts
+    details: Mapping[str, Any] = json.loads(bytes.fromhex(match[1]).decode("utf-8", "replace"))
+    return details
 
 
-def whole_text(failure: BaseException) -> str:
+def full_message(failure: BaseException) -> str:
     """The messages of an exception and its causes."""
     parts: list[str] = []
     current: BaseException | None = failure
