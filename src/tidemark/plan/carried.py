@@ -1,4 +1,4 @@
-"""The rows of a table on their way to an operator, with the values that the table has for them."""
+"""The rows of a table on their way to an operator, with their values in the table added to them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from tidemark.plan.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Rows with the values of the table behind their own columns; and the sources of rows that
-    come together with them, whose watermarks count too."""
+    """Rows with the values of the table after their own columns. `beside` are the sources of rows
+    that were merged with them, whose watermarks count too.
+    """
 
     rows: Node
     beside: tuple[Node, ...] = ()
@@ -31,18 +32,19 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A table that is read: its rows are `values`, called `names`, over those of `core`."""
+    """A table that is read: its rows are `values`, named `names`, over those of `core`."""
 
     core: Node
     values: tuple[Expression, ...]
     names: tuple[str, ...]
-    # Of the windows that a row is in, only the last one is of interest: it is late after that.
+    # Of the windows that a row is in, only the last one matters: the row is late after that one.
     last_only: bool = True
 
     @classmethod
     def of(cls, rows: Node) -> Carrier:
-        """What carries the rows of a table: from what can be found below operators, where
-        projections one above the other have become one."""
+        """The carrier for the rows of a table. Its core can be found below operators, where
+        consecutive projections have been fused.
+        """
         names = rows.edge.names
         if isinstance(rows, Project):
             return cls(rows.input, rows.expressions, names)
@@ -50,13 +52,13 @@ class Carrier:
         return cls(rows, tuple(scope.ref(place) for place in range(len(names))), names)
 
     def to(self, node: Node) -> Iterator[Carried]:
-        """The rows of a node that are the table's, once for each way that they come there."""
+        """The rows of the table that reach a node, once for each path on which they reach it."""
         if node == self.core:
             yield Carried(self._behind(node))
             return
         match node:
             case AssignWindows(keeps_rows=True):
-                return  # what is late for it does not come out
+                return  # it does not emit late rows
             case Project() | Filter() | Unnest() | AssignWindows():
                 for below in self.to(node.input):
                     yield replace(below, rows=self._past(node, below.rows))
@@ -80,13 +82,13 @@ class Carrier:
     def _projected(
         self, below: Node, expressions: Sequence[Expression], names: Sequence[str]
     ) -> Node:
-        """The expressions under these names, and then what `below` carries."""
+        """The expressions under these names, followed by what `below` carries."""
         scope, width = Scope.of(below.edge), len(below.edge.columns)
         brought = [scope.ref(place) for place in range(width - len(self.names), width)]
         return project(below, [*expressions, *brought], [*names, *self.names])
 
     def _widened(self, node: Unnest | AssignWindows, below: Node) -> Node:
-        """Past a node that adds columns behind those of its input."""
+        """Past a node that adds columns after those of its input."""
         width, wide = len(node.input.edge.columns), len(below.edge.columns)
         added = node.edge.columns[width:]
         opened = node.with_inputs([below])
@@ -109,7 +111,7 @@ class Carrier:
 
 
 def sources(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """What makes the watermarks of nodes: the times of the rows of their sources."""
+    """The times of the rows of the nodes' sources, which their watermarks follow."""
     found = [part for node in nodes for part in walk(node) if isinstance(part, AssignWatermark)]
     return tuple(_time_of(source) for source in found)
 

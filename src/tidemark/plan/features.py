@@ -1,7 +1,7 @@
-"""How a SELECT and its FROM show that they ask for what is not supported: one table.
+"""A table of what is not supported, and how to recognize it in a SELECT or in FROM.
 
-A recognizer looks at one SELECT and returns the node that asks for its feature. When a feature
-is built, its row goes and a planner module takes its place.
+A recognizer looks at one SELECT and returns the node that uses its feature. Once a feature is
+supported, a planner module replaces its row.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Recognizer = Callable[[exp.Select], exp.Expression | None]
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What is not supported, and how a SELECT shows that it asks for it."""
+    """What is not supported, and how to recognize it in a SELECT."""
 
     declared: Unsupported
     find: Recognizer
@@ -44,19 +44,21 @@ def refuse_what_cannot_run(select: exp.Select) -> None:
     for feature in NOT_YET:
         found = feature.find(select)
         if found is not None:
-            # DISTINCT is a word without a place of its own.
+            # DISTINCT has no position in the SQL text.
             raise feature.declared.error(span_of(found) or span_of(select))
 
 
 def refuse_relation(relation: exp.Expression) -> None:
-    """Raise NotSupported for what cannot be read in FROM."""
+    """Raise NotSupported for relations in FROM that are not supported."""
     for declared, asks_for_it in NOT_YET_IN_FROM:
         if asks_for_it(relation):
             raise declared.error(span_of(relation))
 
 
 def refuse_call_that_cannot_run(call: exp.Expression) -> None:
-    """Refuse a function of several rows where there is one, such as in WHERE."""
+    """Reject an aggregate or window function where expressions are over a single row, such as in
+    WHERE.
+    """
     name = call.name.upper()
     if lookup(name) is not None or name in _OF_GROUPINGS:
         refuse_aggregate(name, call)
@@ -71,7 +73,7 @@ def refuse_call_that_cannot_run(call: exp.Expression) -> None:
 
 
 def refuse_aggregate(name: str, call: exp.Expression) -> NoReturn:
-    """Say that a function of several rows stands where there is one."""
+    """The error for an aggregate or window function where expressions are over a single row."""
     raise PlanError(
         f"aggregate function {name} is not allowed here",
         at=span_of(call),
@@ -83,7 +85,7 @@ def refuse_aggregate(name: str, call: exp.Expression) -> NoReturn:
 
 
 def _own(select: exp.Select) -> list[exp.Expression]:
-    """The scalar expressions of this SELECT, without those of queries inside it."""
+    """The scalar expressions of this SELECT, but not those of its subqueries."""
     parts = [*select.expressions]
     for key in ("where", "having", "group", "order"):
         if select.args.get(key) is not None:

@@ -26,7 +26,7 @@ WritableColumn = s.PhysicalColumn | s.MetadataColumn
 
 
 def bind_insert(statement: s.Insert, context: Context) -> Sink:
-    """The plan of one INSERT, down from its sink."""
+    """The plan of one INSERT, with its sink as the root."""
     table = _target(statement, context)
     traits = context.traits(table)
     if not traits.writable:
@@ -58,7 +58,7 @@ def _target(statement: s.Insert, context: Context) -> Table:
 
 
 def writable_columns(table: Table) -> list[WritableColumn]:
-    """The columns that an INSERT fills: not the computed ones, nor virtual metadata."""
+    """The columns that an INSERT fills: neither computed columns nor virtual metadata."""
     return [
         column
         for column in table.columns
@@ -84,7 +84,9 @@ def _check_changelog(query: Node, accepts_updates: bool, table: Table, statement
 
 
 def _why_rows_change(query: Node) -> Reason | None:
-    """Which part of the query makes a changelog of rows that were only inserted."""
+    """Why the query updates rows: the reason of the part where append-only input becomes a
+    changelog.
+    """
     for node in walk(query):
         if node.edge.changes and not any(below.edge.changes for below in node.inputs):
             return node.why_rows_change
@@ -93,7 +95,7 @@ def _why_rows_change(query: Node) -> Reason | None:
 
 @dataclass(frozen=True, slots=True)
 class _Assignment:
-    """Gives the columns of a table the values of a query."""
+    """Assigns the columns of a query to those of a table."""
 
     statement: s.Insert
     table: Table
@@ -114,7 +116,7 @@ class _Assignment:
         scope = Scope.of(self.query.edge)
         given: dict[str, Expression] = {name: scope.ref(i) for i, name in enumerate(filled)}
         values = [
-            # PARTITION (dt = '2024-01-01') is text, whatever the column is.
+            # PARTITION (dt = '2024-01-01') is a string, whatever the type of the column.
             Cast(literals.text(fixed[column.name]), column.type, implicit=True)
             if column.name in fixed
             else self._value(given.get(column.name), column)
@@ -125,12 +127,12 @@ class _Assignment:
         return left_out(rows, self._nulls(rows.edge.types, wanted))
 
     def _nulls(self, given: Sequence[DataType], wanted: Sequence[DataType]) -> list[int]:
-        """The columns that may bring a null to where there must be none."""
+        """The columns that may be NULL where the table has NOT NULL."""
         pairs = enumerate(zip(given, wanted, strict=True))
         return [index for index, (has, takes) in pairs if has.nullable and not takes.nullable]
 
     def _check_names(self, given: Sequence[str], names: Sequence[str]) -> None:
-        """The columns of the statement must be there to be written to, and named once."""
+        """The columns of the statement must exist, be writable, and be listed once."""
         for name in given:
             if name not in names:
                 there = any(column.name == name for column in self.table.columns)

@@ -1,4 +1,4 @@
-"""The state of all operators of a plan, for checkpoints: each node says itself what it keeps."""
+"""The state of all operators of a plan, for checkpoints: each node knows what it keeps."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class KeptState:
 
     @property
     def hash(self) -> str:
-        """Equal for operators that can go on from each other's state."""
+        """Equal for operators that can resume from each other's state."""
         content = json.dumps([self.kind, self.meaning], sort_keys=True)
         return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutOptions:
-    """What of a session's options changes how state is laid out."""
+    """The options of a session that change how state is laid out."""
 
     zone: str
     ttl: bool
@@ -52,5 +52,5 @@ def _kept(id_: str, node: Node, options: LayoutOptions) -> KeptState:
         meaning["idle keys"] = "forgotten"
     if state.follows_a_clock:
         meaning["time zone"] = options.zone
-    # JSON has no tuples, and both sides of a comparison shall look the same.
+    # JSON has no tuples: values that are compared must look the same before and after.
     return KeptState(id_, kind, json.loads(json.dumps(meaning)), state.rows)

@@ -1,9 +1,8 @@
-"""`name$late`: the rows of a table or view that came too late for the operators that read it.
+"""`name$late`: the rows of a table or view that are late for the operators that read it.
 
-Which operators these are, the other INSERTs of the statement set say. Here each becomes an operator
-of its own that is late exactly where the other one is, and reports what that one drops; see
-`handed_out` for where the other one does that itself. Where nobody drops rows, those count that lie
-at or behind the watermark.
+These are the operators of the other INSERTs of the statement set. For each of them, an operator
+of its own finds exactly the rows that it drops; see `handed_out` for when the operator itself hands
+them out. If no operator drops rows, those at or behind the watermark are late.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SUFFIX = "$late"
 
 
 def relation_of(name: Name, catalogs: Catalogs) -> Relation | None:
-    """The table or view whose late rows a name means; None if it means something else."""
+    """The table or view whose late rows a name refers to; None if it is another name."""
     if not name.parts[-1].endswith(SUFFIX) or catalogs.find(name) is not None:
         return None
     own = name.parts[-1].removesuffix(SUFFIX)
@@ -34,7 +33,7 @@ def relation_of(name: Name, catalogs: Catalogs) -> Relation | None:
 
 
 def bind_late_rows(rows: Node, name: str, at: Span | None, others: Sequence[Node]) -> Node:
-    """The late rows among `rows`, which are those of table `name`, by the operators of `others`."""
+    """The late rows of the table `name` with these rows: those that operators of `others` drop."""
     read = _Read.of(rows, name, at)
     found = [late for root in others for late in read.by_operators_of(root)]
     late = list(dict.fromkeys(found)) or [read.by_the_source()]
@@ -43,7 +42,7 @@ def bind_late_rows(rows: Node, name: str, at: Span | None, others: Sequence[Node
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A table that is read, and what carries its rows to operators."""
+    """The table, and what carries its rows to operators."""
 
     rows: Node
     carrier: Carrier
@@ -66,7 +65,7 @@ class _Read:
     # --- operators -------------------------------------------------------------------------
 
     def by_operators_of(self, root: Node) -> Iterator[LateRows]:
-        """What the operators of a plan drop of these rows."""
+        """The rows of the table that the operators of a plan drop."""
         for node in walk(root):
             for input_ in node.late_inputs:
                 for carried in self.carrier.to(input_.rows):
@@ -74,7 +73,7 @@ class _Read:
                     yield replace(late, dropped_by=node, table=self.rows)
 
     def by_the_source(self) -> LateRows:
-        """The rows that are at or behind the watermark that was before them."""
+        """The rows at or behind the watermark of the rows before them."""
         [carried] = self.carrier.to(self.carrier.core)
         return self._late(carried, LateInput(carried.rows, "source", None))
 
@@ -103,13 +102,14 @@ class _Read:
         raise unsupported.LATE_SESSIONS.error(self.at)
 
     def _kept(self, rows: Node) -> tuple[int, ...]:
-        """Where the values of the table are: behind everything else."""
+        """The positions of the table's values, after all other columns."""
         width = len(rows.edge.columns)
         return tuple(range(width - len(self.rows.edge.columns), width))
 
     def _narrow(self, rows: Node, asked: Sequence[int]) -> tuple[Node, list[int]]:
-        """The rows with nothing beside the values of the table but columns that are asked for,
-        and where these are now."""
+        """The rows with only the requested columns besides the values of the table, and the new
+        positions of the requested columns.
+        """
         kept = self._kept(rows)
         known = {place: place for place in kept}
         if isinstance(rows, Project):
@@ -124,7 +124,7 @@ class _Read:
 
 
 def _beside(carried: Carried, rule: LateInput) -> tuple[Node, ...]:
-    """What else the operator goes by: rows of the same sessions, or other watermarks."""
+    """What else the operator depends on: rows of the same sessions, or other watermarks."""
     if rule.shared is not None:
         return (rule.shared,)
     return (*carried.beside, *(sources([rule.other]) if rule.other is not None else ()))

@@ -46,7 +46,7 @@ def bind_query(node: exp.Expression, context: Context) -> Node:
 
 
 def bind_result(node: exp.Expression, context: Context) -> Node:
-    """The plan of a query that others will see: its columns have distinct names.
+    """The plan of a query whose columns others refer to: they have distinct names.
 
     A name that comes again gets a number, as in Flink: `a`, `a0`, `a1`.
     """
@@ -143,7 +143,7 @@ def _united(branches: list[exp.Expression], context: Context) -> Node:
 
 
 def _branches(node: exp.Union) -> list[exp.Expression]:
-    """What is united, from left to right. Of UNION ALL, a UNION on the left is one of them."""
+    """The operands from left to right. A UNION to the left of a UNION ALL is one of them."""
     _refuse_ordering(node)
     first = node.this
     chained = isinstance(first, exp.Union) and first.args.get("with_") is None

@@ -1,4 +1,4 @@
-"""What stands in FROM: tables, views, WITH names, subqueries, VALUES, UNNEST."""
+"""The relations of FROM: tables, views, WITH names, subqueries, VALUES, UNNEST."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tidemark.plan.windows import functions as window_functions
 
 
 def bind_from(select: exp.Select, context: Context) -> tuple[Relation, exp.Expression | None]:
-    """The rows that WHERE and SELECT see, and what WHERE has to test of them."""
+    """The rows that WHERE and SELECT see, and the part of WHERE that the joins do not meet."""
     start, where = select.args.get("from_"), select.args.get("where")
     condition = where.this if where is not None else None
     relation = ONE_EMPTY_ROW if start is None else bind_relation(start.this, context)
@@ -66,7 +66,7 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
 
 
 def _bind_name(node: exp.Table, context: Context) -> tuple[Node, tuple[str, ...]]:
-    """The plan of a name, and what its columns may be qualified with."""
+    """The plan of a name, and the path that its columns may be qualified with."""
     written = [p for p in (node.args.get("catalog"), node.args.get("db"), node.this) if p]
     parts, at = tuple(part.name for part in written), _together(written)
     hints = node.args.get("hints") or ()
@@ -96,13 +96,13 @@ def _bind_relation(relation: Table | View, context: Context, at: Span | None) ->
 
 
 def _together(parts: Sequence[exp.Expression]) -> Span | None:
-    """From the first part to the last."""
+    """The span from the first part to the last."""
     spans = [span for part in parts if (span := span_of(part)) is not None]
     return spans[0] | spans[-1] if spans else None
 
 
 def bind_view(view: View, context: Context, at: Span | None = None) -> Node:
-    """The rows of a view. Errors point into the text that declared it."""
+    """The rows of a view. Errors point into the SQL text that declared it."""
     if view.identifier in context.views:
         raise PlanError(f"view `{view.name}` refers to itself", at=at)
     try:
@@ -117,7 +117,7 @@ def bind_view(view: View, context: Context, at: Span | None = None) -> Node:
 
 # --- hints -------------------------------------------------------------------------------------
 
-# Hints of Flink: the ones beside OPTIONS speak of joins and of state.
+# Flink's hints: all but OPTIONS are about joins and state.
 _HINTS = (
     "OPTIONS",
     "BROADCAST",
@@ -131,7 +131,7 @@ _HINTS = (
 
 
 def check_hints(hints: Iterable[exp.Expression]) -> None:
-    """A misspelled hint would be a silent one."""
+    """Reject unknown hints: a misspelled one would have no effect, silently."""
     for hint in hints:
         if hint.name not in _HINTS:
             raise PlanError(
@@ -146,7 +146,7 @@ def _refuse_options(hints: Iterable[exp.Expression], what: str) -> None:
 
 
 def _options(hints: Iterable[exp.Expression]) -> tuple[Option, ...]:
-    """`/*+ OPTIONS('k' = 'v') */` behind the name goes before the table's own options."""
+    """`/*+ OPTIONS('k' = 'v') */` after the name, which override the table's own options."""
     given: list[Option] = []
     for hint in hints:
         for option in hint.expressions if hint.name == "OPTIONS" else ():
@@ -196,9 +196,10 @@ def _unnest(left: Relation, node: exp.Unnest, outer: bool, context: Context) -> 
 def _named_elements(
     elements: list[Column], node: exp.Unnest
 ) -> tuple[tuple[str, ...], tuple[Column, ...]]:
-    """The alias and the columns under the names it gives them.
+    """The alias, and the columns under the names that it gives them.
 
-    The alias alone names the element itself where that is no row: `UNNEST(tags) AS tag`.
+    An alias without column names is the name of the element itself if that is not a row:
+    `UNNEST(tags) AS tag`.
     """
     alias = node.args.get("alias")
     if alias is None:

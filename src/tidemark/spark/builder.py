@@ -1,4 +1,4 @@
-"""What lowering a physical plan has at hand: the session, the state settings, what was made."""
+"""What lowering a physical plan needs, such as the session, and what it collects on the way."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StateSettings:
     ttl_ms: int = 0
     # Where the ends of bounded sources are announced; a stream needs it.
     folder: str | None = None
-    # Where workers leave rows for each other; None if not all of them see the same folders.
+    # Where workers exchange rows; None if not all of them see the same folders.
     payloads: str | None = None
 
 
@@ -51,17 +51,17 @@ class Builder:
     start: FirstStart = field(default_factory=FirstStart)
     registered: dict[str, PythonFunction] = field(default_factory=dict)
     ends: dict[int, str] = field(default_factory=dict)
-    # Metrics that report the watermarks of sources to a sink, where no operator follows them.
+    # Metrics that report the watermarks of sources to a sink if no operator follows them.
     watermarks: list[str] | None = None
-    # The stateful operators by id, with what observes what they do in a batch.
+    # The stateful operators by id, with the observation of their metrics in a batch.
     operators: dict[str, Observation | None] = field(default_factory=dict)
-    # The operators that hand out late rows, with all that they give.
+    # The operators that hand out late rows, with all of their output.
     handing_out: list[tuple[Operator, PackedRows]] = field(default_factory=list)
-    # What counts the records that sources skip, in a batch.
+    # Observations that count the records that sources skip, in a batch.
     skipped: dict[str, Observation] = field(default_factory=dict)
 
     def build(self, stage: Stage) -> Frame:
-        """The rows of a stage, which may have faults that whoever takes them must look at."""
+        """The rows of a stage. They may have faults, which the consumer must check."""
         return self.lower(self, stage)
 
     def write(self, expression: Expression, frame: Frame) -> str:
@@ -75,7 +75,7 @@ class Builder:
         return text
 
     def count_skipped(self, data: DataFrame, condition: str) -> DataFrame:
-        """The same rows; a source skips those for which the condition, in Spark SQL, holds."""
+        """The same rows; those that meet a condition, in Spark SQL, are counted as skipped."""
         observation = None if self.streaming else _observation()
         if observation is not None:
             self.skipped[f"{SKIPPED}{len(self.skipped)}"] = observation

@@ -41,10 +41,10 @@ class Run(Protocol):
     def progress(self) -> Progress: ...
 
 
-# Takes a batch of rows out of the run: its frame, its number (None in batch mode), and returns
-# how many rows it had.
+# Delivers a batch of rows: called with its frame and its number (None in batch mode), returns how
+# many rows it had.
 Deliver = Callable[["DataFrame", int | None], int]
-# Says what an exception of Spark's means.
+# Turns an exception from Spark into an error.
 Diagnose = Callable[[BaseException], TidemarkError]
 # Called when a run has ended, perhaps more than once.
 AtEnd = Callable[[], None]
@@ -137,8 +137,9 @@ class BatchRun:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What it takes to end a stream between two micro-batches: its folder and its gate; what its
-    folder is called in a savepoint, and how to write down how much its operators keep."""
+    """What is needed to end a stream between two micro-batches: its folder and its gate, the name
+    of its folder in a savepoint, and a function that records the size of its operators' state.
+    """
 
     folder: Location
     called: str
@@ -146,7 +147,7 @@ class Ending:
     note: Callable[[], None]
 
     def drain(self, alive: Callable[[], bool]) -> None:
-        """Wait until the last micro-batch has ended, and let no other one deliver its rows."""
+        """Wait until the last micro-batch has ended, and let no other deliver its rows."""
         self.gate.shut(lambda: not read_log(self.folder).unfinished, alive)
 
 
@@ -158,7 +159,7 @@ class StreamRun:
     rows_out: Callable[[], int]
     diagnose: Diagnose
     reports: Reports
-    # Where a consumer gets its batches later than the query ends.
+    # For a consumer that gets its last batches after the query has ended.
     fetcher: Fetcher | None = None
     # What works for the sink between batches, and for a while after them.
     keeper: Keeper | None = None
@@ -179,7 +180,7 @@ class StreamRun:
 
     @property
     def query_finished(self) -> bool:
-        """Whether the query has come to its end by itself."""
+        """Whether the query has ended by itself."""
         return not (self.query.isActive or self._stopped) and self.query.exception() is None
 
     @property
@@ -200,7 +201,7 @@ class StreamRun:
         try:
             if timeout is None:
                 self.query.awaitTermination()
-            # Whole seconds are all that every Spark takes.
+            # Not every Spark accepts fractions of a second.
             elif not self.query.awaitTermination(max(1, round(timeout))):
                 return False
         except StreamingQueryException as problem:
@@ -216,7 +217,7 @@ class StreamRun:
         self.at_end()
 
     def stop_with_savepoint(self, target: str) -> None:
-        """Stop after the micro-batch that is running, and copy the checkpoint as it then is."""
+        """Stop after the current micro-batch, and copy the checkpoint as it is then."""
         if self.ending is None:
             raise JobError("savepoints are not supported yet over Spark Connect")
         if not self.query.isActive:
@@ -239,7 +240,7 @@ class StreamRun:
 
 
 class Job:
-    """One INSERT, the several of a statement set, or a query whose changes are being read."""
+    """One INSERT, a statement set, or a query whose changes are being read."""
 
     def __init__(self, name: str, runs: list[Run]) -> None:
         self.id = uuid.uuid4().hex[:12]
@@ -251,12 +252,12 @@ class Job:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """The parts of the job that are at work, each on its own."""
+        """The runs of the job, which are independent of each other."""
         return tuple(self._runs)
 
     @property
     def state(self) -> State:
-        """The state that matters most among the job's parts."""
+        """The most important state among the job's runs."""
         states = [run.state for run in self._runs]
         order: tuple[State, ...] = ("failed", "running", "stopped", "finished")
         return next(state for state in order if state in states or state == "finished")
@@ -266,9 +267,9 @@ class Job:
         return next((run.failure for run in self._runs if run.failure), None)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until the job has ended; False if `timeout` seconds were not enough.
+        """Wait until the job has ended; False if it has not after `timeout` seconds.
 
-        Raises what the job failed with. A part that fails stops the others.
+        Raises the error with which the job failed. A run that fails stops the others.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         for run in self._runs:
@@ -295,7 +296,7 @@ class Job:
             raise failure
 
     def stop(self) -> None:
-        """End the job now, cleanly: what was not written whole is not written at all."""
+        """Stop the job now, cleanly: a micro-batch is written completely or not at all."""
         for run in self._runs:
             run.stop()
 

@@ -1,8 +1,8 @@
-"""Late rows beside the results of the operator that drops them: one query with several sinks.
+"""Late rows together with the results of the operator that drops them: one query, several sinks.
 
-The query gives what the operator gives, packed. Each batch of it is kept until all sinks have
-taken theirs from it, so the operator runs once; what is computed above the operator is computed
-for each of them apart.
+The output of the query is that of the operator, packed. Each micro-batch is cached until all sinks
+have written their part of it, so the operator runs once; what follows the operator in the plan is
+computed separately for each sink.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """What is computed above an operator that hands out late rows: `stage` of its results."""
+    """The part of a plan that follows an operator which hands out late rows, up to `stage`."""
 
     builder: Builder
     stage: Stage
@@ -40,17 +40,18 @@ class Above:
 
     @classmethod
     def of(cls, builder: Builder, stage: Stage) -> Self | None:
-        """None if no operator of what was built hands out late rows."""
+        """None if no operator of the plan hands out late rows."""
         if not builder.handing_out:
             return None
         [(operator, packed)] = builder.handing_out
         return cls(builder, stage, operator, packed)
 
     def handover(self, consume: Consume, readers: Sequence[tuple[Stage, Consume]]) -> Handover:
-        """All that the operator gives, to be handed over to whoever takes its results and to the
-        readers of late rows."""
+        """The whole output of the operator, for the consumer of its results and for the readers of
+        late rows.
+        """
         parts = [(self.stage, consume), *readers]
-        # Functions are registered while the query has not started yet.
+        # This registers functions before the query starts.
         samples = [taken(self._frame(stage, self.packed.data)) for stage, taken in parts]
         upkeep = together([one.upkeep for one in samples if one.upkeep is not None])
 
@@ -69,7 +70,7 @@ class Above:
         return handover.deliver(handover.data, batch_id)
 
     def _frame(self, stage: Stage, data: DataFrame) -> Frame:
-        """A stage over what the operator has given."""
+        """A stage over the output of the operator."""
         given = replace(self.packed, data=data, kept=True)
 
         def lower(builder: Builder, stage: Stage) -> Frame:

@@ -75,7 +75,7 @@ class Location:
         """With its scheme, so that Spark does not look for it on its default file system."""
         return f"file://{self.uri}" if self.is_local else self.uri
 
-    # --- asking --------------------------------------------------------------------------------
+    # --- reading -------------------------------------------------------------------------------
 
     @property
     def is_file(self) -> bool:
@@ -126,7 +126,7 @@ class Location:
         with self._reaching():
             return system.open_input_file(path)
 
-    # --- changing ------------------------------------------------------------------------------
+    # --- writing -------------------------------------------------------------------------------
 
     def output(self) -> NativeFile:
         """A new file, or new content of an existing one, which is visible when it is closed. Its
@@ -201,7 +201,7 @@ class Location:
         except FileNotFoundError:
             return
 
-    # --- inside --------------------------------------------------------------------------------
+    # --- internals -----------------------------------------------------------------------------
 
     def _opened(self) -> tuple[FileSystem, str]:
         return opened(self.uri, self.access)

@@ -1,4 +1,4 @@
-"""Paths as URIs: which file system a path is on, and how it is written for Spark."""
+"""Paths as URIs: which file system a path is on, and its form for Spark."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def spelled_for_spark(path: str) -> str:
 
 
 def resolve(path: str) -> str:
-    """The location of a path that can be written to: a local one absolute and without `file:`."""
+    """The URI of a path to write to; a local path is absolute and without `file:`."""
     scheme = scheme_of(path)
     if scheme is None:
         return os.path.abspath(path)
@@ -61,5 +61,5 @@ def resolve(path: str) -> str:
 
 
 def shown(path: str) -> str:
-    """The path for messages: without a password."""
+    """The path for messages, without a password."""
     return _PASSWORD.sub(r"\1:***@", path)

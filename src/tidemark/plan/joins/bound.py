@@ -1,4 +1,4 @@
-"""A join with its sides and its condition bound, before it is known what kind of join it is."""
+"""A join with both sides and its condition bound, before its kind is known."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ _HOW: dict[str, How] = {"INNER": "inner", "LEFT": "left", "RIGHT": "right", "FUL
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
-    """One of the conditions that AND connects; of an equality between the sides also the `pair`
-    of values, of the left side and of the right side, that are compared."""
+    """One of the conditions that AND connects. If it is an equality between the sides, `pair` are
+    the two values that it compares, the left side's first.
+    """
 
     bound: Expression
     written: exp.Expression
@@ -55,9 +56,10 @@ class Conjunct:
 
 @dataclass(frozen=True, slots=True)
 class BoundJoin:
-    """Both sides, what ON asks for, and what WHERE says of these two sides: that is tested above
-    the join too, and here only tells which rows may match. With `as_of` left rows ask for the
-    version of a time."""
+    """Both sides, the conditions of ON, and those of WHERE that are over these two sides only.
+    The latter are tested after the join too; here they only show which rows can match. With
+    `as_of`, each left row is joined with the version at a point in time.
+    """
 
     left: Relation
     right: Relation
@@ -65,7 +67,7 @@ class BoundJoin:
     on: tuple[Conjunct, ...]
     where: tuple[Conjunct, ...]
     at: exp.Expression
-    not_in: Subquery | None = None  # which may be true of no row where nulls are compared
+    not_in: Subquery | None = None  # which may hold for no row if NULLs are compared
     as_of: AsOf | None = None
 
     @classmethod
@@ -107,7 +109,7 @@ class BoundJoin:
 
 
 def _unless_known_different(equal: Conjunct, sub: Subquery, binder: Binder) -> Conjunct:
-    """`one NOT IN (other)`: a null on either side might be equal, so it excludes too."""
+    """`one NOT IN (other)`: a NULL on either side might be equal, so it excludes the row too."""
     one, other = (binder.bind(side) for side in (equal.written.this, equal.written.expression))
     if not (one.type.nullable or other.type.nullable):
         return equal
@@ -117,26 +119,26 @@ def _unless_known_different(equal: Conjunct, sub: Subquery, binder: Binder) -> C
 
 
 def _bindable(where: exp.Expression | None, binder: Binder, width: int) -> Iterator[Conjunct]:
-    """The parts of a WHERE that speak of these two tables only."""
+    """The conditions of WHERE that are over these two tables only."""
     for part in flattened(where) if where is not None else ():
         try:
             yield Conjunct.of(part, binder, width)
         except PlanError:
-            continue  # it is bound again where all tables are in sight
+            continue  # it is bound again where all tables are in scope
 
 
 def pairs_of(conjuncts: Sequence[Conjunct]) -> list[tuple[Expression, Expression, bool]]:
-    """The equalities between the sides, each with whether nulls are equal."""
+    """The equalities between the sides, and whether NULLs are equal in each."""
     return [(*one.pair, one.nulls_equal) for one in conjuncts if one.pair is not None]
 
 
 def _without_condition(join: exp.Join) -> NotSupported:
-    """NATURAL, USING and the like."""
+    """The error for NATURAL, USING and the like."""
     return unsupported.WITHOUT_ON.error(span_of(join) or span_of(join.this))
 
 
 def check_not_in(join: BoundJoin) -> None:
-    """NOT IN outside of windows, where rows would have to be excluded for good."""
+    """The error for NOT IN without windows: rows would have to be excluded forever."""
     if join.not_in is None:
         return
     at = span_of(join.not_in.node) or span_of(join.not_in.compared[0])

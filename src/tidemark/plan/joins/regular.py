@@ -1,4 +1,4 @@
-"""`L [LEFT|RIGHT|FULL] JOIN R ON L.k = R.k`: joins that say nothing, or not enough, of times."""
+"""`L [LEFT|RIGHT|FULL] JOIN R ON L.k = R.k`: joins without time bounds, or with too few."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def applies(join: BoundJoin) -> bool:
 
 
 def plan(join: BoundJoin, context: Context) -> Relation:
-    """The pairs of rows with equal keys, as long as both are there."""
+    """The pairs of rows with equal keys, as long as neither has been retracted."""
     window.warn_if_almost(join, context)
     check_not_in(join)
     left, right, how = join.left, join.right, join.how
@@ -68,7 +68,7 @@ def _joined(
 
 
 def _why(matched: Condition, interval: Interval | None) -> str:
-    """Why it is no interval join, where that might be thought; nothing where it might not."""
+    """Why it is not an interval join, if it looks like one; otherwise empty."""
     if interval is not None:
         return "over a changelog, time bounds do not expire rows"
     return "times are bounded on one side only" if matched.bounds else ""
@@ -96,7 +96,7 @@ def _give_advice(
 
 
 def _other_bound(bound: Bound, left: Scope, right: Scope) -> str:
-    """What a bound from one side lacks, as a query may write it."""
+    """The missing time bound, as it could be written in the query."""
     mine, theirs = _name(left, bound.left), _name(right, bound.right)
     if bound.lower is not None:
         return f"{theirs} <= {mine} + INTERVAL '1' HOUR"
@@ -109,7 +109,7 @@ def _name(scope: Scope, place: int) -> str:
     return ".".join(quote_name(part) if needs_quotes(part) else part for part in parts)
 
 
-# --- what is refused -----------------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------
 
 
 def _without_equality(at: exp.Expression, matched: Condition) -> NotSupported:

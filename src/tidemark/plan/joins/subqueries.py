@@ -1,4 +1,4 @@
-"""EXISTS and IN in WHERE, which are joins: found, and taken out of the SELECT."""
+"""Finds EXISTS and IN in WHERE, which become joins, and takes them out of the SELECT."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidemark.plan.scalars.conditions import flattened, without
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """A part of WHERE that asks whether a subquery has a row for the row at hand."""
+    """A condition in WHERE that tests whether a subquery has a row for the current row."""
 
     node: exp.Expression
     query: exp.Select
@@ -22,7 +22,7 @@ class Subquery:
 
 
 def take_subqueries(select: exp.Select) -> tuple[exp.Select, tuple[Subquery, ...]]:
-    """The SELECT without the parts of WHERE that are EXISTS, NOT EXISTS or IN, and these parts."""
+    """The SELECT without the EXISTS, NOT EXISTS and IN of its WHERE, and these conditions."""
     where = select.args.get("where")
     parts = flattened(where.this) if where is not None else []
     found = tuple(sub for part in parts if (sub := _subquery(part)) is not None)

@@ -68,7 +68,7 @@ def _check_versions(join: BoundJoin, as_of: AsOf) -> None:
 
 
 def _warn_of_repeated_keys(right: Node, context: Context) -> None:
-    """A primary key says that a key comes once, and an append-only source takes no row back."""
+    """A primary key should occur only once, but an append-only source does not retract rows."""
     for node in walk(right):
         if not isinstance(node, Scan) or node.edge.changelog is not Changelog.APPEND:
             continue
@@ -89,8 +89,9 @@ def applies_by_processing_time(join: BoundJoin) -> bool:
 
 
 def plan_by_processing_time(join: BoundJoin, context: Context) -> Relation:
-    """The left rows, each with the version that is there when it arrives. If the right side is a
-    table and no function, left rows wait until it has been loaded."""
+    """The left rows, each with the version that is current when it arrives. If the right side is a
+    table, not a temporal table function, left rows wait until it has been loaded.
+    """
     assert join.as_of is not None
     how, versions = _how(join), join.as_of.versions
     if versions.key is None:
@@ -117,8 +118,10 @@ def _how(join: BoundJoin) -> JoinType:
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """Equal keys, where nulls are equal too, what remains to be tested on the joined row, and
-    which parts of WHERE are met so. Without ON the condition is that of WHERE."""
+    """The key columns, in which NULLs are equal; the rest of the condition, which is tested on
+    joined rows; and the conditions of WHERE that are met this way. Without ON, the condition is
+    that of WHERE.
+    """
 
     left: tuple[Expression, ...]
     right: tuple[Expression, ...]
@@ -142,7 +145,7 @@ def _both(at: exp.Expression, one: Expression, other: Expression) -> Expression:
 
 
 def _matched(join: BoundJoin, as_of: AsOf) -> _Condition:
-    """The condition, which must compare the whole primary key."""
+    """The condition, which must use the whole primary key."""
     conjuncts = join.on or join.where
     if not conjuncts:
         raise PlanError("a temporal join requires a condition on the key", at=span_of(join.at))
@@ -162,7 +165,7 @@ def _matched(join: BoundJoin, as_of: AsOf) -> _Condition:
 
 
 def _together(conjuncts: tuple[Conjunct, ...]) -> Span | None:
-    """From the first to the last."""
+    """The span from the first to the last."""
     first, last = span_of(conjuncts[0].written), span_of(conjuncts[-1].written)
     return first | last if first is not None and last is not None else first
 
@@ -178,7 +181,7 @@ def _planned(
         right=sides.right,
         left_keys=sides.left_keys,
         right_keys=sides.right_keys,
-        nulls_equal=(True,) * len(sides.left_keys),  # as in Flink, though ON says `=`
+        nulls_equal=(True,) * len(sides.left_keys),  # as in Flink, although ON has `=`
         how=how,
         left_time=as_of.left_time,
         right_time=right_time,
@@ -192,7 +195,7 @@ def _planned(
 
 
 def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Node:
-    """The rest of the condition. A left join keeps the row and forgets the version."""
+    """Test the rest of the condition. A left join keeps the row, but with NULLs for the version."""
     if not padded:
         return Filter(joined, residual)
     scope = Scope.of(joined.edge)
@@ -208,10 +211,10 @@ def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Nod
 
 
 def _retractions_overwrite(node: Node) -> bool:
-    """Whether a `-U` takes the place of the version it takes back.
+    """Whether a `-U` replaces the version that it retracts.
 
-    Versions replace one another, so usually `-U` says nothing new. Flink keeps it above a filter,
-    which may hold back the `+U` that belongs to it; there it ends its version.
+    Versions replace one another, so usually a `-U` is redundant. Flink keeps it after a filter,
+    which may drop the `+U` that belongs to it; there it ends its version.
     """
     filtered = False
     while True:
