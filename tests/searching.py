@@ -1,4 +1,4 @@
-"""How long a random search goes on: a moment in each run of the tests, far longer in `make test-deep`.
+"""How long a random search takes: a moment in each run of the tests, far longer in `make test-deep`.
 
 A search has no deadline and no example is too slow: how fast the machine is, is not what it asks.
 """

@@ -48,7 +48,7 @@ def test_workload_reaches_the_process_of_an_engine():
     assert parsed(["stream", *workload.arguments()]) == ("stream", workload)
 
 
-def test_rows_of_the_interval_join_are_as_dense_as_is_asked_for():
+def test_rows_of_the_interval_join_are_as_dense_as_requested():
     workload = interval_join_workload.Workload(rows=200_000, keys=1_000, matches=10)
 
     assert interval_join_workload.parsed(["native", *workload.arguments()]) == ("native", workload)
@@ -117,7 +117,7 @@ def test_disagreeing_engines_and_a_missed_limit_fail_the_contest(monkeypatch):
     assert verdict(seconds=3.5, rows=11) == 1
 
 
-def test_time_of_a_stream_is_told_by_part_and_by_work():
+def test_time_of_a_stream_is_reported_by_part_and_by_work():
     progress = [micro_batch("00:00:01.000", 900, 300), micro_batch("00:00:02.000", 500, 200)]
 
     assert seconds(progress) == 1.5

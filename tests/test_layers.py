@@ -189,7 +189,7 @@ MODULES = {module_of(path): path for path in FILES}
 
 
 def modules_imported_by(path: Path) -> set[str]:
-    """The modules of ours that a file imports anywhere: also inside functions, or for types."""
+    """Tidemark's modules that a file imports anywhere: also inside functions, or for types."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -56,13 +56,13 @@ def test_wheel_is_typed_and_licensed(tmp_path: Path):
     assert [name for name in names if name.startswith(("tests", "conformance"))] == []
 
 
-def test_version_stands_in_one_place():
+def test_version_is_defined_in_one_place():
     assert tidemark.__version__ == version("tidemark")
     assert tidemark.__version__ not in (ROOT / "pyproject.toml").read_text()
 
 
 @pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda path: path.name)
-def test_requirements_are_pinned_with_hashes_and_hold_no_address(path: Path):
+def test_requirements_are_pinned_with_hashes_and_contain_no_url(path: Path):
     text = path.read_text()
     blocks = re.split(r"\n(?=\w)", re.sub(r"^ *#.*\n", "", text, flags=re.MULTILINE))
     assert "://" not in text

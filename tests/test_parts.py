@@ -41,7 +41,7 @@ def test_the_longest_groups_are_given_out_first_and_each_to_whoever_has_least():
     assert given == {"tests/a.py": 0, "tests/b.py": 1, "tests/c.py": 1, "tests/d.py": 0}
 
 
-def test_what_nobody_has_measured_takes_what_its_tests_may_take():
+def test_unmeasured_files_are_assumed_to_take_as_long_as_their_tests_may():
     tests = {
         "tests/new.py::one": 2.0,
         "tests/new.py::two": 2.0,
@@ -67,7 +67,7 @@ def test_each_test_is_in_one_part(count):
     assert sorted(test for part in given for test in part) == sorted(TESTS)
 
 
-def test_recording_replaces_what_was_there_and_says_what_has_grown(tmp_path):
+def test_recording_replaces_the_old_durations_and_reports_what_has_grown(tmp_path):
     before, now = tmp_path / "before.json", tmp_path / "now.json"
     before.write_text(json.dumps({"tests/a.py": 10.0, "tests/b.py": 1.0, "tests/gone.py": 1.0}))
     now.write_text(json.dumps({"tests/a.py": 16.0, "tests/b.py": 2.0}))

@@ -133,7 +133,7 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("type_", "value", "text"), CELLS)
-def test_a_cell_shows_what_a_cast_to_string_gives(type_, value, text):
+def test_a_cell_shows_the_value_cast_to_string(type_, value, text):
     assert cell_text(value, type_) == text
 
 

@@ -18,7 +18,7 @@ def wait_until(
     alive: Callable[[], object] = lambda: True,
     every: float = 0.01,
 ) -> None:
-    """Until it has happened; an error at once if whoever is to do it has ended before."""
+    """Wait until it has happened; fail at once if whatever would cause it has ended."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not happened():
         # What ended meanwhile may have done it first.

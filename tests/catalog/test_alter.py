@@ -144,7 +144,7 @@ def test_change_that_makes_no_sense_is_refused_as_a_whole():
     assert schema("SELECT b, ts FROM t", at) == "b STRING, ts TIMESTAMP(3) *event*"
 
 
-def test_errors_of_a_table_written_in_several_texts_lie_in_its_definition():
+def test_errors_in_a_table_altered_by_another_script_point_to_its_definition():
     at = workspace(
         "CREATE TABLE t (a INT) WITH ('connector' = 'fake', 'readable' = 'false')",
         "ALTER TABLE t ADD b AS a + 1",
@@ -157,7 +157,7 @@ def test_errors_of_a_table_written_in_several_texts_lie_in_its_definition():
     assert caught.value.source.text[at_.start : at_.end] == "'connector' = 'fake'"
 
 
-def test_errors_of_a_table_changed_in_the_same_text_lie_there():
+def test_errors_in_a_table_altered_in_the_same_script_point_there():
     script = "CREATE TABLE t (a INT) WITH ('connector' = 'fake', 'readable' = 'false'); ALTER TABLE t ADD b INT;"
     marked = script.replace("'connector' = 'fake'", "«'connector' = 'fake'»")
     refused(marked + " SELECT a FROM t", at=workspace())

@@ -119,7 +119,7 @@ def test_key_of_a_column_left_out_is_refused():
         at.plan_script("CREATE TABLE n LIKE b (EXCLUDING GENERATED)")
 
 
-def test_table_like_a_table_of_another_text_works_and_errs_in_its_own_definition():
+def test_errors_in_a_table_like_one_from_another_script_point_to_its_own_definition():
     at = workspace(BASE, "CREATE TABLE n (z INT) WITH ('readable' = 'false') LIKE base")
     with pytest.raises(SqlError) as caught:
         edge("SELECT z FROM n", at)

@@ -42,7 +42,7 @@ def test_refused_replacement_leaves_everything_as_it_was():
     assert schema("SELECT * FROM t", at) == "a INT"
 
 
-def test_refused_replacement_behind_a_temporary_table_leaves_both():
+def test_refused_replacement_of_a_table_hidden_by_a_temporary_one_leaves_both():
     at = workspace(T, "CREATE TEMPORARY TABLE t (x INT)")
     with pytest.raises(PlanError):
         at.plan_script("CREATE OR REPLACE TABLE t (b AS nope)")

@@ -48,7 +48,7 @@ def promise(root: Node, options: LayoutOptions = UTC) -> Contract:
 
 
 def resumed_from(then: Contract, query: str) -> tuple[Node, Contract]:
-    """The plan and the contract with which a query goes on."""
+    """The plan and the contract with which a query resumes."""
     script = TABLES.replace("{delay}", "").replace("{options}", "") + query
     plan = planned(script)
     return resumed(plan.roots[0], plan, then, promise)

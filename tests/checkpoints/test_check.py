@@ -54,7 +54,7 @@ def test_inserts_are_jobs_by_the_names_of_their_tables(tmp_path: Path) -> None:
     assert [(outcome.job, outcome.outcome) for outcome in found] == [("insert-into-snk", "kept")]
 
 
-def test_the_time_zone_of_the_checkpoint_is_assumed_where_none_is_said(tmp_path: Path) -> None:
+def test_the_time_zone_of_the_checkpoint_is_assumed_unless_one_is_given(tmp_path: Path) -> None:
     zoned = TABLES.replace("TIMESTAMP(3)", "TIMESTAMP_LTZ(3)")
     query = (
         "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' DAY))"
@@ -74,7 +74,7 @@ def test_the_time_zone_of_the_checkpoint_is_assumed_where_none_is_said(tmp_path:
 # --- on the command line -----------------------------------------------------------------------
 
 
-def test_show_says_what_a_checkpoint_holds(tmp_path: Path) -> None:
+def test_show_describes_the_contents_of_a_checkpoint(tmp_path: Path) -> None:
     terminal = plain_terminal()
     show_command(str(checkpoint(tmp_path)), CheckFormat.text, terminal)
 

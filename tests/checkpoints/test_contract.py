@@ -29,7 +29,7 @@ def test_a_folder_in_which_nothing_has_started_has_none(tmp_path: Path) -> None:
     assert read(Location.of(tmp_path / "job")) is None
 
 
-def test_operators_stand_in_it_by_their_ids_with_a_hash(tmp_path: Path) -> None:
+def test_operators_are_in_it_by_id_with_a_hash(tmp_path: Path) -> None:
     write(Location.of(tmp_path), contract(QUERY))
 
     said = json.loads((tmp_path / NAME).read_text())

@@ -61,7 +61,7 @@ def test_files_that_spark_is_still_writing_are_left_out(tmp_path: Path) -> None:
     assert len(names(tmp_path / "copy" / "job" / "spark" / "state" / "0" / "0")) == 4
 
 
-def test_nothing_is_copied_over_what_is_there(tmp_path: Path) -> None:
+def test_existing_files_are_not_overwritten_by_a_copy(tmp_path: Path) -> None:
     original = checkpoint(tmp_path / "original")
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "file").write_text("mine")

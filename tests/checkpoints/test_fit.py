@@ -1,4 +1,4 @@
-"""Which changes of a script a checkpoint goes on with, and what is said of the others."""
+"""Which changes of a script a checkpoint accepts, and how it refuses the others."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_wider_watermark_delay_and_other_options_of_a_table_fit() -> None:
         (REGULAR, f"SELECT SUM(other) FROM ({REGULAR})".replace("SUM(other)", "other")),
     ],
 )
-def test_columns_that_the_query_no_longer_asks_for_are_kept_on(then: str, now: str) -> None:
+def test_columns_that_the_query_no_longer_uses_are_still_kept(then: str, now: str) -> None:
     before = contract(then)
 
     root, after = resumed_from(before, now)
@@ -81,7 +81,7 @@ def test_columns_that_the_query_no_longer_asks_for_are_kept_on(then: str, now: s
     assert root.edge.names == contract_names(now)
 
 
-def test_columns_that_are_asked_for_and_not_kept_are_named() -> None:
+def test_columns_that_are_used_but_were_not_kept_are_named() -> None:
     before = contract(TEMPORAL)
 
     _, after = resumed_from(before, TEMPORAL.replace("a.v,", "a.w,"))
@@ -143,7 +143,7 @@ def test_what_state_was_made_by_may_not_change(then: str, now: str, what: str) -
     assert said(contract(then), contract(now))[0].startswith(what)
 
 
-def test_state_that_is_forgotten_after_a_time_does_not_fit_state_that_is_kept() -> None:
+def test_state_with_a_ttl_does_not_fit_state_without_one() -> None:
     assert said(contract(GROUPS), contract(GROUPS, ttl=True)) == [
         "group-aggregate-1 differs in idle keys from the operator that wrote the state"
     ]

@@ -45,7 +45,7 @@ def test_notes_that_cannot_be_read_are_none(tmp_path: Path, content: str) -> Non
     assert read(Location.of(tmp_path)) == Noted()
 
 
-def test_notes_keep_what_a_group_said_last(tmp_path: Path) -> None:
+def test_notes_keep_the_last_report_of_each_group(tmp_path: Path) -> None:
     noted = Noted()
     noted.add(1, {"x-1": {"6": Group(1, 10), "12": Group(2, 20)}})
     noted.add(2, {"x-1": {"6": Group(5, 50)}})

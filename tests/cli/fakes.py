@@ -99,7 +99,7 @@ class FakeJob:
 
 
 class FakeResult:
-    """What a statement gives. `endless` queries go on with nothing until their job is stopped."""
+    """The result of a statement. `endless` queries wait, without rows, until their job is stopped."""
 
     def __init__(
         self,

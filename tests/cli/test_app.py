@@ -97,7 +97,7 @@ def test_debug_shows_the_traceback(monkeypatch, capsys):
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
-def test_a_reader_that_goes_away_is_no_error(monkeypatch, capsys):
+def test_a_reader_that_goes_away_is_not_an_error(monkeypatch, capsys):
     def closed(*_):
         raise BrokenPipeError
 
@@ -117,7 +117,7 @@ def test_ctrl_c_is_exit_code_130(monkeypatch):
     assert main(["check", "-e", "SELECT 1"]) == 130
 
 
-def test_a_file_and_texts_are_run_in_order(tmp_path, capsys):
+def test_a_file_and_inline_sql_run_in_order(tmp_path, capsys):
     script = tmp_path / "tables.sql"
     script.write_text("CREATE TABLE t (id INT) WITH ('connector' = 'datagen');")
 
@@ -130,7 +130,7 @@ def test_explain_prints_one_plan_as_it_is(capsys):
     assert capsys.readouterr().out.startswith("== Logical plan ==\n")
 
 
-def test_explain_says_which_plan_is_whose(capsys):
+def test_explain_says_which_statement_each_plan_is_of(capsys):
     assert main(["explain", "-e", "SELECT 1;\nEXPLAIN SELECT 2;"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith("--")] == [

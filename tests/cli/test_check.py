@@ -48,13 +48,13 @@ def test_all_errors_are_found_in_one_go():
     assert findings.statements == 4
 
 
-def test_a_syntax_error_does_not_hide_the_statements_behind_it():
+def test_a_syntax_error_does_not_hide_the_statements_after_it():
     findings = checked("SELECT FROM;\n" + ORDERS + "SELECT ';', /* ; */ a FROM orders;")
 
     assert places(findings) == ["script.sql:1:8", "script.sql:3:21"]
 
 
-def test_the_caret_stands_under_the_guilty_word_in_the_whole_line():
+def test_the_caret_is_below_the_wrong_word_in_the_whole_line():
     findings = checked("SELECT 1; SELECT FROM;")
 
     assert findings.errors[0].render().splitlines()[1:3] == [
@@ -173,7 +173,7 @@ def test_calls_of_a_function_that_was_refused_are_not_reported_again(refused):
 
 @pytest.fixture
 def script(tmp_path, monkeypatch):
-    """A script in a folder of its own, with modules beside it."""
+    """A script in a folder of its own, next to Python modules."""
     folder = tmp_path / "scripts"
     folder.mkdir()
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -192,7 +192,7 @@ def check_of(script, identifier: str, capsys) -> str:
 
 
 @pytest.mark.parametrize("place", ["script", "working"])
-def test_functions_may_be_in_modules_beside_the_script_or_in_the_working_folder(
+def test_functions_may_be_in_modules_next_to_the_script_or_in_the_working_folder(
     script, tmp_path, place, capsys
 ):
     folder = script.parent if place == "script" else tmp_path
@@ -201,7 +201,7 @@ def test_functions_may_be_in_modules_beside_the_script_or_in_the_working_folder(
     assert check_of(script, "its_functions.f", capsys) == ""
 
 
-def test_a_module_that_is_not_there_is_told_from_one_that_fails(script, capsys):
+def test_a_missing_module_is_distinguished_from_one_that_fails(script, capsys):
     (script.parent / "its_broken.py").write_text("import its_lost\n")
     (script.parent / "its_wrong.py").write_text("LIMIT = 1\nRATE = LIMIT / 0\n")
 
@@ -226,7 +226,7 @@ def test_a_module_without_the_function_names_the_nearest_one(script, capsys):
     assert "did you mean" in check_of(script, "its_functions.shoot", capsys).lower()
 
 
-def test_an_unclosed_text_is_one_error():
+def test_an_unclosed_string_is_one_error():
     assert places(checked("SELECT 1;\nSELECT 'never closed; SELECT 2;")) == ["script.sql:2:8"]
 
 
@@ -258,7 +258,7 @@ def test_json_has_places_that_an_editor_can_use():
     assert (problem["end_line"], problem["end_column"]) == (2, 23)
 
 
-def test_places_stand_out_on_a_screen_only():
+def test_locations_are_highlighted_on_a_screen_only():
     findings = checked("SELECT id FROM nowhere")
     screen, file = colored_terminal(), plain_terminal()
 

@@ -95,7 +95,7 @@ def test_a_java_home_without_java_says_so(tmp_path):
     assert "JAVA_HOME" in finding.todo
 
 
-def test_workers_run_this_python_unless_told_otherwise(tmp_path):
+def test_workers_run_this_python_by_default(tmp_path):
     [unset] = check_worker_python({})
     [same] = check_worker_python({"PYSPARK_PYTHON": sys.executable})
     [absent] = check_worker_python({"PYSPARK_PYTHON": str(tmp_path / "python")})
@@ -114,7 +114,7 @@ def test_another_python_version_for_workers_cannot_work(tmp_path):
     assert "Python 3.8" in finding.detail
 
 
-def test_what_to_do_stands_below_what_is_wrong():
+def test_the_hint_follows_the_problem():
     findings = [
         Finding("Java", "java", "missing", "not on PATH", "install one"),
         Finding("Java", "other", "ok", "fine"),

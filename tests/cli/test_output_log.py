@@ -79,7 +79,7 @@ def test_only_the_latest_logs_are_kept(tmp_path):
     assert len(list(tmp_path.glob("spark-*.log"))) == 11
 
 
-def test_spark_is_told_where_its_log_settings_are():
+def test_spark_finds_its_log_settings():
     assert LOG4J.is_file()
     assert LOG4J.as_uri() in quiet_spark_config()["spark.driver.extraJavaOptions"]
 

@@ -31,7 +31,7 @@ def start(script: str, *options: str, folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def test_ctrl_c_ends_an_endless_query_and_its_lines_are_whole(tmp_path):
+def test_ctrl_c_ends_an_unbounded_query_and_its_lines_are_complete(tmp_path):
     script = ENDLESS + "SELECT id, name FROM source;"
     program = start(script, "--output", "jsonl", folder=tmp_path)
     first = [program.stdout.readline() for _ in range(5)]
@@ -45,7 +45,7 @@ def test_ctrl_c_ends_an_endless_query_and_its_lines_are_whole(tmp_path):
     assert said.splitlines() == ["table `source` created", "SIGINT: stopping"]
 
 
-def test_sigterm_stops_a_job_and_says_how_far_it_came(tmp_path):
+def test_sigterm_stops_a_job_and_reports_how_far_it_got(tmp_path):
     sink = "CREATE TABLE sink (id INT, name STRING) WITH ('connector' = 'print');"
     program = start(ENDLESS + sink + "INSERT INTO sink SELECT * FROM source;", folder=tmp_path)
     first = [program.stdout.readline() for _ in range(5)]

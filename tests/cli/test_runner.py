@@ -62,7 +62,7 @@ def test_json_lines_have_stdout_and_stderr_to_themselves():
     assert err(terminal) == ""
 
 
-def test_output_log_says_nothing_but_results():
+def test_output_log_prints_nothing_but_results():
     session = FakeSession(
         FakeResult("ok", message="created"),
         FakeResult("query", changes=ROWS),
@@ -107,7 +107,7 @@ def test_rows_before_a_failure_are_shown():
     assert len(out(terminal).splitlines()) == 5
 
 
-def test_the_statements_behind_an_error_do_not_run():
+def test_the_statements_after_an_error_do_not_run():
     session = FakeSession(PlanError("no such table"), FakeResult("ok", message="never"))
     terminal = plain_terminal()
 
@@ -166,7 +166,7 @@ def test_ctrl_c_stops_a_query_and_keeps_what_was_shown():
     assert "stopped after 3 rows" in err(terminal)
 
 
-def test_ctrl_c_stops_jobs_and_says_how_far_they_came():
+def test_ctrl_c_stops_jobs_and_reports_how_far_they_got():
     job = FakeJob()
     terminal = plain_terminal()
     session = FakeSession(FakeResult("job", job=job))

@@ -22,7 +22,7 @@ for unwanted in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI"):
 
 CHECK = [sys.executable, "-m", "tidemark", "check", "-e", "SELECT FROM"]
 
-# A query without an end on a session without Spark.
+# An unbounded query on a session without Spark.
 LIVE = """
 import sys
 import typer

@@ -113,18 +113,18 @@ def completed(workspace: Workspace, text: str, behind: str = "") -> list[str]:
         ("SELECT 'am", None),
     ],
 )
-def test_completion_knows_what_may_stand_there(workspace, text, expected):
+def test_completion_knows_what_is_allowed_there(workspace, text, expected):
     found = completed(workspace, text)
 
     assert expected in found if expected else found == []
 
 
-def test_columns_behind_the_cursor_s_table_complete_by_alias(workspace):
+def test_columns_of_tables_after_the_cursor_complete_by_alias(workspace):
     assert completed(workspace, "SELECT o.", " FROM orders AS o") == ["id", "amount", "`order`"]
     assert completed(workspace, "SELECT b.", " FROM orders AS o JOIN big b") == ["big_id"]
 
 
-def test_nothing_pops_up_before_something_is_typed(workspace):
+def test_nothing_is_suggested_before_something_is_typed(workspace):
     event = CompleteEvent(text_inserted=True)
 
     assert list(SqlCompleter(workspace).get_completions(Document("SELECT "), event)) == []
@@ -141,7 +141,7 @@ def test_the_lexer_knows_flink_s_words():
     assert tokens["-- note"] is Comment.Single
 
 
-def test_half_a_text_is_colored_without_complaint():
+def test_an_unfinished_string_is_highlighted_without_error():
     text = "SELECT 'never closed /* nor this\n"
 
     assert "".join(value for _, value in FlinkSqlLexer().get_tokens(text)) == text
@@ -168,7 +168,7 @@ def test_the_shell_s_own_commands_need_no_semicolon(text, command):
 
 
 class Conversation:
-    """A shell and what is said to it."""
+    """A shell and its input."""
 
     def __init__(self, *results) -> None:
         self.session = FakeSession(*results)
@@ -201,7 +201,7 @@ class Conversation:
         return self.terminal.err.getvalue()
 
 
-def test_an_error_is_reported_and_the_shell_goes_on():
+def test_an_error_is_reported_and_the_shell_continues():
     talk = Conversation(PlanError("table `t` does not exist"))
 
     talk.say("SELECT * FROM t;", "HELP", KeyboardInterrupt(), "SELECT 1;")
@@ -246,7 +246,7 @@ def test_a_job_that_ends_is_waited_for():
     assert "job insert-into-sink finished" in talk.err
 
 
-def test_a_job_without_an_end_goes_on_in_the_background():
+def test_an_unbounded_job_continues_in_the_background():
     job = FakeJob()
     talk = Conversation(FakeResult("job", job=job, endless=True))
 
@@ -277,7 +277,7 @@ def test_a_job_is_stopped_with_a_savepoint_where_savepoints_go():
     assert job.stopped.is_set()
 
 
-def test_a_job_that_fails_in_the_background_is_told_before_the_next_prompt():
+def test_a_job_that_fails_in_the_background_is_reported_before_the_next_prompt():
     job = FakeJob(looks=4, failure=JobError("disk full"))
     talk = Conversation(FakeResult("job", job=job, endless=True))
 

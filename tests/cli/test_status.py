@@ -29,13 +29,13 @@ JOINED = Progress(
 )
 
 
-def test_the_status_line_says_how_many_rows_wait_and_how_much_is_kept():
+def test_the_status_line_shows_waiting_rows_and_the_size_of_the_state():
     assert describe_progress(JOINED) == (
         "1,216 rows in · 1,200 out · 310/s · watermark 2024-01-01 00:00:05.000 · 4 waiting · 1.9 kB"
     )
 
 
-def test_a_plan_without_state_has_nothing_that_waits():
+def test_a_plan_without_state_has_no_waiting_rows():
     assert describe_progress(Progress(batches=1, rows_in=3, rows_out=2)) == "3 rows in · 2 out"
     skipped = Progress(batches=1, rows_in=3, rows_out=2, skipped=1)
     assert describe_progress(skipped) == "3 rows in · 2 out · 1 skipped"
@@ -54,7 +54,7 @@ def test_an_operator_that_has_seen_nothing_has_no_watermark():
     ]
 
 
-def test_a_job_that_ends_says_what_its_operators_did():
+def test_a_job_that_ends_reports_what_its_operators_did():
     job = FakeJob("one", looks=1)
     job.progress = lambda: JOINED
 

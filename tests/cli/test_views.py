@@ -102,7 +102,7 @@ def test_a_wide_table_stays_a_table_in_a_file(monkeypatch):
     assert text.splitlines()[2] == f"  1 │ {'x' * 30}"
 
 
-def test_rows_behind_the_first_thousand_are_written_as_they_come():
+def test_rows_after_the_first_thousand_are_written_as_they_arrive():
     terminal = plain_terminal()
     view = choose_view(ResultFormat.table, query(), terminal)
 
@@ -114,7 +114,7 @@ def test_rows_behind_the_first_thousand_are_written_as_they_come():
     assert terminal.out.getvalue().endswith(" 1000 │ longer than those before\n")
 
 
-def test_an_endless_query_writes_lines_where_there_is_no_screen():
+def test_an_unbounded_query_writes_lines_where_there_is_no_screen():
     terminal = plain_terminal()
     view = choose_view(ResultFormat.table, query(endless=True), terminal)
 
@@ -141,7 +141,7 @@ def test_json_lines_are_one_object_a_change():
     assert text == '{"op": "+U", "row": {"id": 1, "ts": "2024-01-01 00:00:01.000"}}\n'
 
 
-def test_json_lines_are_ascii_only_where_text_is():
+def test_json_lines_do_not_escape_unicode():
     assert '"日本\\n"' in shown(query(*inserts((1, "日本\n"))), ResultFormat.jsonl)
 
 
@@ -167,7 +167,7 @@ def table(*texts: str) -> FakeResult:
     )
 
 
-def test_a_single_long_text_stands_as_it_is():
+def test_a_multi_line_string_is_printed_unchanged():
     terminal = plain_terminal()
 
     show_table(table("== Logical plan ==\nScan"), ResultFormat.table, terminal)

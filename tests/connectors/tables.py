@@ -16,7 +16,7 @@ from tidemark.spark.first_start import FirstStart
 
 
 def declared(ddl: str) -> Table:
-    """The table that a CREATE TABLE declares; nobody has asked its connector yet."""
+    """The table that a CREATE TABLE declares, not yet checked by its connector."""
     script = parse_script(ddl, "t.sql")
     (statement,) = script.statements
     assert isinstance(statement, CreateTable)

@@ -46,7 +46,7 @@ def problem(spark, path: Path, **options: str) -> DataError:
 # --- row kinds ---------------------------------------------------------------------------------
 
 
-def test_an_event_gives_all_its_rows_in_order(spark, written):
+def test_an_event_returns_all_its_rows_in_order(spark, written):
     path = written(
         event("INSERT", [row(1, "a", 10), row(2, "b", 20)]),
         event("UPDATE", [row(1, "c", 10), row(2, "c", 20)], [{"k": "a"}, {"k": "b"}]),
@@ -180,7 +180,7 @@ ABOUT = """
 """
 
 
-def test_every_row_of_an_event_has_what_the_event_says_of_itself(spark, written):
+def test_every_row_of_an_event_has_the_metadata_of_the_event(spark, written):
     about = {
         "database": "shop",
         "table": "orders",
@@ -201,7 +201,7 @@ def test_every_row_of_an_event_has_what_the_event_says_of_itself(spark, written)
     )  # fmt: skip
 
 
-def test_an_event_that_says_nothing_of_itself_has_null_metadata(spark, written):
+def test_an_event_without_metadata_has_null_metadata(spark, written):
     (only,) = changes(spark, written(event("INSERT", [{"id": 1}])), ABOUT)
 
     assert only == (1, *[None] * 7, "+I")

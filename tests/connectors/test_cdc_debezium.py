@@ -44,7 +44,7 @@ def problem(spark, path: Path, columns: str = "id INT, k STRING", **options: str
 # --- row kinds ---------------------------------------------------------------------------------
 
 
-def test_each_event_gives_its_rows_in_order(spark, written):
+def test_each_event_returns_its_rows_in_order(spark, written):
     assert changes(spark, written(SNAPSHOT, INSERT, UPDATE, DELETE)) == [
         (1, "a", "+I"),
         (2, "b", "+I"),
@@ -60,7 +60,7 @@ def test_an_update_that_changes_nothing_is_still_two_rows(spark, written):
     assert [kind for *_, kind in changes(spark, written(same))] == ["-U", "+U"]
 
 
-def test_empty_lines_behind_deletes_are_skipped(spark, written):
+def test_empty_lines_after_deletes_are_skipped(spark, written):
     assert changes(spark, written(DELETE, "", INSERT, "")) == [(2, "b", "-D"), (2, "b", "+I")]
 
 
@@ -162,7 +162,7 @@ def test_an_envelope_that_was_not_declared_is_explained(spark, written):
     ("line", "reason"),
     [('{"before": null, "after": ', "not valid JSON"), ("null", "not a JSON object")],
 )
-def test_a_line_that_is_no_json_object_names_file_line_and_reason(spark, written, line, reason):
+def test_a_line_that_is_not_a_json_object_names_file_line_and_reason(spark, written, line, reason):
     path = written(INSERT, line)
 
     error = problem(spark, path)
@@ -218,7 +218,7 @@ def instant(milliseconds: int) -> dt.datetime:
     return dt.datetime.fromtimestamp(milliseconds / 1000)
 
 
-def test_every_row_of_an_event_has_what_the_event_says_of_itself(spark, written):
+def test_every_row_of_an_event_has_the_metadata_of_the_event(spark, written):
     first, second = changes(spark, written(STAMPED), ABOUT)
 
     assert first[1:6] == second[1:6]
@@ -231,13 +231,13 @@ def test_every_row_of_an_event_has_what_the_event_says_of_itself(spark, written)
     assert first[7:] == (None, "-U")
 
 
-def test_an_event_that_says_nothing_of_itself_has_null_metadata(spark, written):
+def test_an_event_without_metadata_has_null_metadata(spark, written):
     (row,) = changes(spark, written(INSERT), ABOUT)
 
     assert row == (2, None, None, None, None, None, None, None, "+I")
 
 
-def test_the_schema_beside_the_payload_is_metadata(spark, written):
+def test_the_schema_next_to_the_payload_is_metadata(spark, written):
     path = written({"schema": {"type": "struct"}, "payload": STAMPED})
 
     first, _ = changes(spark, path, ABOUT, debezium_json__schema_include="true")
@@ -252,7 +252,7 @@ def test_the_older_spelling_of_the_change_time_is_that_of_the_source(spark, writ
     assert changes(spark, written(STAMPED), columns)[0] == (1, instant(1714989600123), "-U")
 
 
-def test_metadata_of_the_file_stands_beside_that_of_the_event(spark, written):
+def test_metadata_of_the_file_and_of_the_event_can_be_combined(spark, written):
     columns = "id INT, db STRING METADATA FROM 'value.source.database', `file.name` STRING METADATA"
 
     assert changes(spark, written(STAMPED), columns)[1] == (1, "shop", "events.json", "+U")

@@ -100,7 +100,7 @@ def test_a_bad_value_names_file_line_value_and_record(spark, written):
     assert caught.value.notes["record"] == "x,b"
 
 
-def test_an_empty_field_is_no_number(spark, written):
+def test_an_empty_field_is_not_a_number(spark, written):
     path = written("1,\n")
 
     with pytest.raises(DataError):
@@ -110,7 +110,7 @@ def test_an_empty_field_is_no_number(spark, written):
     ) == [(1, None)]
 
 
-def test_bad_records_are_seen_also_when_no_column_is_asked_for(spark, written):
+def test_bad_records_are_detected_even_if_no_column_is_selected(spark, written):
     with pytest.raises(DataError):
         rows(read(spark, files("id INT, s STRING", written("1,a,b\n"), "csv")).groupBy().count())
 

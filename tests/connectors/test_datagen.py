@@ -59,7 +59,7 @@ def test_wide_ranges_are_filled_without_overflow(spark):
     assert min(found) < -(2**61) and max(found) > 2**61
 
 
-def test_texts_have_the_lengths_asked_for(spark):
+def test_strings_have_the_requested_lengths(spark):
     table = datagen(
         "s STRING, l STRING, c CHAR(4), v VARCHAR(7), y BYTES, w VARCHAR(9)",
         number_of_rows="50", fields__l__length="300", fields__y__length="5", fields__w__var_len="true",
@@ -70,7 +70,7 @@ def test_texts_have_the_lengths_asked_for(spark):
     assert {len(row[5]) for row in found} == set(range(1, 10))
 
 
-def test_nulls_come_at_their_rate(spark):
+def test_nulls_occur_at_the_requested_rate(spark):
     table = datagen(
         "a INT, b INT", number_of_rows="1000", fields__a__null_rate="0.3", fields__b__null_rate="1"
     )
@@ -80,7 +80,7 @@ def test_nulls_come_at_their_rate(spark):
     assert all(row[1] is None for row in found)
 
 
-def test_times_lie_in_the_past_asked_for(spark):
+def test_times_are_within_the_requested_past(spark):
     table = datagen(
         "t TIMESTAMP(3), n TIMESTAMP(3)", number_of_rows="50", fields__t__max_past="1 h"
     )
@@ -94,7 +94,7 @@ def time_zone():
     return f"{offset[:3]}:{offset[3:]}"
 
 
-def test_collections_have_no_double_keys(spark):
+def test_collections_have_no_duplicate_keys(spark):
     table = datagen(
         "m MAP<BOOLEAN, INT>, s MULTISET<BOOLEAN>, a ARRAY<INT>",
         number_of_rows="20",
@@ -195,10 +195,10 @@ def test_a_stream_without_end_keeps_its_pace(spark):
     assert 20 <= spark.table("pace").count() <= 20 * (seconds + 1)
 
 
-def test_a_table_without_end_is_no_batch(spark):
+def test_an_unbounded_table_cannot_be_read_in_batch_mode(spark):
     with pytest.raises(PlanError, match="is unbounded"):
         read(spark, datagen("a INT"))
 
 
-def test_no_rows_can_be_asked_for(spark):
+def test_zero_rows_can_be_requested(spark):
     assert rows(read(spark, datagen("a INT", number_of_rows="0"))) == []

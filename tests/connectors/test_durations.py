@@ -31,7 +31,7 @@ def test_a_duration_is_read_in_milliseconds(text, milliseconds):
 @pytest.mark.parametrize(
     "text", ["", "s", "-5 s", "5 parsecs", "1.5 s", "5 s 3 ms", "P", "PT", "five"]
 )
-def test_what_is_no_duration_is_refused(text):
+def test_an_invalid_duration_is_refused(text):
     with pytest.raises(ValueError, match="expected"):
         parse_duration(text)
 

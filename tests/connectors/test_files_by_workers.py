@@ -106,9 +106,7 @@ def test_a_task_that_fails_leaves_nothing(table: Table, folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_micro_batch_that_comes_again_replaces_its_first_attempt(
-    table: Table, folder: Path
-) -> None:
+def test_a_repeated_micro_batch_replaces_its_first_attempt(table: Table, folder: Path) -> None:
     def deliver(batch: int, *numbers: int) -> None:
         sink = worker_sink(table, "job")
         sink.commit(lambda: [n for _, n in sink.write(batches([*numbers])) if n], batch)

@@ -29,7 +29,7 @@ def values(frame):
     return [row[0] for row in rows(frame)]
 
 
-def test_files_come_by_name_and_keep_their_rows_in_order(spark, tmp_path):
+def test_files_are_read_by_name_with_their_rows_in_order(spark, tmp_path):
     lines(tmp_path / "b", 4, 5)
     lines(tmp_path / "a", 3, 1, 2)
     lines(tmp_path / "sub" / "c", 6)
@@ -94,7 +94,7 @@ def test_an_empty_folder_has_no_rows(spark, tmp_path):
     assert values(streamed(spark, read(spark, files("v INT", tmp_path), streaming=True))) == []
 
 
-def test_metadata_tells_of_the_file(spark, tmp_path):
+def test_metadata_describes_the_file(spark, tmp_path):
     lines(tmp_path / "a b.json", 1)
     columns = (
         "v INT, p STRING METADATA FROM 'file.path', n STRING METADATA FROM 'file.name',"
@@ -106,7 +106,7 @@ def test_metadata_tells_of_the_file(spark, tmp_path):
     assert isinstance(modified, dt.datetime)
 
 
-def test_a_bad_record_of_a_stream_is_told_too(spark, tmp_path):
+def test_a_bad_record_of_a_stream_is_reported_too(spark, tmp_path):
     from pyspark.errors import StreamingQueryException
 
     lines(tmp_path / "a.json", 1, '"x"')
@@ -120,7 +120,7 @@ def test_a_bad_record_of_a_stream_is_told_too(spark, tmp_path):
 # --- sinks ------------------------------------------------------------------------------------
 
 
-def test_partition_values_stand_in_folder_names(spark, tmp_path):
+def test_partition_values_are_read_from_folder_names(spark, tmp_path):
     table = files(
         "v INT, k INT, l STRING, d DATE", tmp_path / "out", tail="PARTITIONED BY (k, l, d)"
     )
@@ -172,7 +172,7 @@ def test_overwriting_a_partition_leaves_the_others(spark, tmp_path):
     assert sorted(rows(read(spark, table))) == [(1, 1), (3, 2)]
 
 
-def test_a_batch_that_comes_again_replaces_its_first_attempt(spark, tmp_path):
+def test_a_repeated_batch_replaces_its_first_attempt(spark, tmp_path):
     table = files("v INT", tmp_path / "out")
 
     write(table, one(spark, 1), batch_id=0, job="j")
@@ -183,7 +183,7 @@ def test_a_batch_that_comes_again_replaces_its_first_attempt(spark, tmp_path):
     assert sorted(values(read(spark, table))) == [1, 9, 20]
 
 
-def test_a_job_that_fails_behind_its_write_does_not_double_rows_when_it_goes_on(spark, tmp_path):
+def test_a_job_that_fails_after_its_write_does_not_duplicate_rows_when_it_resumes(spark, tmp_path):
     lines(tmp_path / "in" / "a", 1, 2)
     table = files("v INT", tmp_path / "out")
 
@@ -270,9 +270,7 @@ def as_json(frame):
         ("orc", f"{ALL_TYPES}, {NESTED}", {}),
     ],
 )  # fmt: skip
-def test_random_rows_of_all_types_come_back_as_they_went(
-    spark, tmp_path, format_, columns, options
-):
+def test_random_rows_of_all_types_survive_a_round_trip(spark, tmp_path, format_, columns, options):
     nested = SOME_NESTED if NESTED in columns else {}
     source = read(spark, datagen(columns, number_of_rows="200", **NULLS, **nested)).persist()
     table = files(columns, tmp_path / "out", format_, **options)

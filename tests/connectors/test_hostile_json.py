@@ -26,7 +26,7 @@ def string(length: int) -> bytes:
     return b'{"s":"' + b"x" * length + b'"}'
 
 
-# What stands in a file, and the values of `a` that it gives.
+# The content of a file, and the values of `a` in it.
 READ: dict[str, tuple[bytes, list[int | None]]] = {
     "an empty file": (b"", []),
     "an empty line": (b"\n" + BEFORE + b"\n", [1]),

@@ -26,7 +26,7 @@ def converted(spark, written, type_, values, **options):
     return dict(zip(values, (row[0] for row in rows(read(spark, table))), strict=True))
 
 
-def test_integers_take_numbers_and_text(spark, written):
+def test_integers_are_read_from_numbers_and_strings(spark, written):
     assert converted(spark, written, "INT", ["1", "1.9", "-1.5", "1e2", '" 2 "', '"x"', "2147483648", '""', "true"]) == {
         "1": 1, "1.9": 1, "-1.5": -1, "1e2": 100, '" 2 "': 2, '"x"': None, "2147483648": None, '""': None, "true": None,
     }  # fmt: skip
@@ -48,7 +48,7 @@ def test_decimals_are_exact_and_null_when_too_large(spark, written):
     }
 
 
-def test_a_decimal_that_is_too_large_is_no_error(spark, written):
+def test_a_decimal_that_is_too_large_is_not_an_error(spark, written):
     assert rows(read(spark, files("v DECIMAL(4, 2)", written('{"v": 123.456}')))) == [(None,)]
 
 
@@ -143,7 +143,7 @@ def test_fields_are_found_by_their_exact_names(spark, written):
     assert rows(read(spark, table)) == [(1, None, 3, 4)]
 
 
-# Lines that are no plain object, and the values of `v` that they give.
+# Lines that are not a single object, and the values of `v` in them.
 ODD_LINES = {
     "": [],
     '[{"v":1},{"v":3}]': [1, 3],
@@ -157,7 +157,7 @@ MALFORMED_LINES = [
 ]  # fmt: skip
 
 
-def test_lines_that_are_no_plain_object_give_what_is_in_them(spark, written):
+def test_lines_that_are_not_a_single_object_return_what_they_contain(spark, written):
     path = written(*ODD_LINES, '{"v":9}')
     expected = [(value,) for found in ODD_LINES.values() for value in found]
 
@@ -187,14 +187,14 @@ def test_a_bad_value_names_file_line_value_and_record(spark, written):
     assert caught.value.notes["value"] == "'x'"
 
 
-def test_a_malformed_record_is_seen_also_when_no_column_is_asked_for(spark, written):
+def test_a_malformed_record_is_detected_even_if_no_column_is_selected(spark, written):
     table = files("v INT", written('{"v":1}', "broken"))
 
     with pytest.raises(DataError):
         rows(read(spark, table).groupBy().count())
 
 
-def test_a_missing_field_is_an_error_if_asked_for(spark, written):
+def test_a_missing_field_is_an_error_if_the_option_is_set(spark, written):
     table = files(
         "v INT, s STRING",
         written('{"v":1,"s":null}', '{"v":1}'),

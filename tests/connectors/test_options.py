@@ -16,7 +16,7 @@ def problem(table, kind=OptionError):
 
 
 def marked(error):
-    """The piece of SQL that the caret stands under."""
+    """The piece of SQL that the caret points to."""
     assert error.at is not None and error.source is not None
     return error.source.text[error.at.start : error.at.end]
 
@@ -101,7 +101,7 @@ def test_values_of_secrets_are_never_shown(option, secret):
     assert f"'{option}'='*******'" in caught.value.render()
 
 
-def test_an_option_that_is_declared_to_be_no_secret_is_shown_whatever_its_name():
+def test_an_option_declared_not_secret_is_shown_whatever_its_name():
     table = declared("CREATE TABLE t (id INT) WITH ('connector'='x', 'token-count'='many')")
     with pytest.raises(OptionError) as caught:
         read_options(table, "x", [OptionSpec("token-count", "int", secret=False)])
@@ -158,7 +158,7 @@ def test_the_oldest_spelling_of_the_connector_is_understood():
 # --- which connector ------------------------------------------------------------------------
 
 
-def test_a_table_without_a_connector_is_told_what_there_is():
+def test_the_error_for_a_table_without_a_connector_lists_all_connectors():
     error = problem(declared("CREATE TABLE t (id INT)"))
 
     assert "filesystem" in error.hint and "dataframe" not in error.hint
@@ -172,7 +172,7 @@ def test_an_unknown_connector_suggests_the_nearest():
 
 
 @pytest.mark.parametrize("name", ["kafka", "upsert-kafka", "jdbc"])
-def test_connectors_of_later_work_say_not_yet(name):
+def test_planned_connectors_are_not_supported_yet(name):
     error = problem(declared(f"CREATE TABLE t (id INT) WITH ('connector'='{name}')"), NotSupported)
 
     assert "yet" in error.message and name in marked(error)
@@ -191,7 +191,7 @@ def test_an_unknown_format_suggests_the_nearest():
     assert error.hint == "did you mean `json`?"
 
 
-def test_formats_of_later_say_not_yet():
+def test_planned_formats_are_not_supported_yet():
     problem(files("id INT", "/x", "maxwell-json"), NotSupported)
 
 
@@ -221,7 +221,7 @@ def test_json_columns_that_differ_only_by_case_are_refused():
 @pytest.mark.parametrize(
     "type_", ["MAP<STRING, INT>", "MULTISET<STRING>", "ARRAY<ARRAY<INT>>", "ROW<a ARRAY<INT>>"]
 )
-def test_csv_holds_no_maps_and_nothing_nested_twice(type_):
+def test_csv_supports_neither_maps_nor_types_nested_twice(type_):
     problem(files(f"m {type_}", "/x", "csv"), PlanError)
 
 
@@ -301,12 +301,12 @@ def test_datagen_takes_options_of_nested_fields():
 # --- traits -----------------------------------------------------------------------------------
 
 
-def test_a_monitored_folder_has_no_end():
+def test_a_monitored_folder_is_unbounded():
     assert connectors.traits(files("id INT", "/x")).bounded
     assert not connectors.traits(files("id INT", "/x", source__monitor_interval="1 s")).bounded
 
 
-def test_files_tell_about_themselves_in_metadata():
+def test_files_have_metadata():
     metadata = connectors.traits(files("id INT", "/x")).metadata
 
     assert {key: str(type_) for key, type_ in metadata.items()} == {

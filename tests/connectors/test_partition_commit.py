@@ -137,7 +137,7 @@ def test_without_a_delay_a_partition_is_committed_with_its_rows(tmp_path: Path) 
     assert sink.committed == ["dt=a"]
 
 
-def test_rows_that_come_after_the_commit_have_the_partition_committed_again(
+def test_rows_that_arrive_after_the_commit_cause_another_commit(
     tmp_path: Path,
 ) -> None:
     sink = Sink(tmp_path, trigger="partition-time")
@@ -161,7 +161,7 @@ def test_a_partition_waits_until_the_batch_that_wrote_it_is_done(tmp_path: Path)
     assert sink.committed == ["dt=2024-01-01"]
 
 
-def test_a_batch_that_comes_again_waits_for_what_it_has_written_the_second_time(
+def test_a_repeated_batch_waits_for_what_it_wrote_the_second_time(
     tmp_path: Path,
 ) -> None:
     sink = Sink(tmp_path, trigger="partition-time")

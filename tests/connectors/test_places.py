@@ -21,7 +21,7 @@ def found(folder, path=None):
     return [os.path.relpath(f, folder) for f in Place.of(str(path or folder)).files()]
 
 
-def test_files_come_by_name_and_from_folders_inside(tmp_path):
+def test_files_are_sorted_by_name_and_found_in_subfolders(tmp_path):
     make(tmp_path, "b", "a", "sub/c")
 
     assert found(tmp_path) == ["a", "b", "sub/c"]

@@ -1,4 +1,4 @@
-"""A record that made Spark fail is told with file, line, record and reason."""
+"""A record that made Spark fail is reported with file, line, record and reason."""
 
 import gzip
 import json
@@ -57,7 +57,7 @@ def test_packed_files_are_looked_into(tmp_path):
     ).message.startswith(f"{file}:2 ")
 
 
-def test_what_is_wrong_with_a_document_is_said(tmp_path):
+def test_the_problem_in_a_document_is_named(tmp_path):
     def reason(record):
         return data_error_from(failure(record=record, problem="p")).notes["why"]
 
@@ -66,7 +66,7 @@ def test_what_is_wrong_with_a_document_is_said(tmp_path):
     assert "structure" in reason('{"a": 1}')
 
 
-def test_a_record_of_which_only_the_beginning_came_is_looked_up_whole(tmp_path):
+def test_a_truncated_record_is_looked_up_completely(tmp_path):
     file = tmp_path / "orders.json"
     whole = '{"note": "' + "x" * 50 + '", "deep": ' + "[" * 2_000 + "]" * 2_000 + "}"
     file.write_text("{}\n" + whole + "\n")
@@ -92,7 +92,7 @@ def test_bytes_that_are_not_utf_8_do_not_hide_the_line(tmp_path):
 
 
 @pytest.mark.parametrize("line", ['{"r": ' + "[" * 100_000, "[" * 100_000 + "]" * 100_000])
-def test_a_deep_record_does_not_keep_an_error_from_being_told(tmp_path, line):
+def test_a_deeply_nested_record_does_not_hide_an_error(tmp_path, line):
     file = tmp_path / "orders.json"
     file.write_text(f'{line}\n{{"a": "x"}}\n')
 
@@ -115,7 +115,7 @@ def test_a_file_that_is_gone_leaves_the_rest_of_the_message():
     assert error.message == "/nowhere/x.json  p"
 
 
-def test_the_failure_is_found_behind_others():
+def test_the_failure_is_found_among_its_causes():
     outer = ValueError("query stopped")
     outer.__cause__ = failure(problem="p", reason="r")
 

@@ -36,7 +36,7 @@ def test_a_worker_closes_a_file_that_is_large_enough(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format_", ["json", "parquet", "orc"])
-def test_a_large_file_comes_in_pieces(spark: Any, tmp_path: Path, format_: str) -> None:
+def test_a_large_file_is_split(spark: Any, tmp_path: Path, format_: str) -> None:
     options = {"sink__rolling_policy__file_size": "4 kb", "parquet__compression": "UNCOMPRESSED"}
     if format_ != "parquet":
         del options["parquet__compression"]
@@ -50,7 +50,7 @@ def test_a_large_file_comes_in_pieces(spark: Any, tmp_path: Path, format_: str) 
 
 
 @pytest.mark.parametrize("option", ["auto_compaction", "sink__shuffle_by_partition__enable"])
-def test_the_rows_of_a_partition_are_brought_together(
+def test_the_rows_of_a_partition_are_written_to_one_file(
     spark: Any, tmp_path: Path, option: str
 ) -> None:
     table = files("n BIGINT, k INT", tmp_path, tail="PARTITIONED BY (k)", **{option: "true"})

@@ -46,7 +46,7 @@ def test_row_kinds_identifier_and_tasks_are_shown(spark, capsys):
     assert captured.err == "ID:1> -D[1]\nID:2> -D[null]\n"
 
 
-def test_an_identifier_alone_stands_before_each_line(spark, capsys):
+def test_the_identifier_alone_precedes_each_line(spark, capsys):
     write(printing("a INT", **{"print-identifier": "ID"}), spark.sql("SELECT 1 AS a"))
 
     assert capsys.readouterr().out == "ID> +I[1]\n"

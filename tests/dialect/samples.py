@@ -1,4 +1,4 @@
-"""The SQL files beside these tests."""
+"""The SQL files next to these tests."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def test_an_empty_script_has_no_statements(text):
 
 
 @pytest.mark.parametrize("read", [parse_query, parse_expression, parse_type])
-def test_a_single_thing_takes_all_of_the_text(read):
+def test_a_single_item_takes_the_whole_sql_text(read):
     for text in ("", "int int", "select 1 select 2", "1 1 1"):
         with pytest.raises(ParseError) as caught:
             read(text)

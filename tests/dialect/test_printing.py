@@ -17,7 +17,7 @@ def test_text_becomes_its_canonical_form(title):
 
 
 @pytest.mark.parametrize("title", PAIRS)
-def test_both_texts_of_a_pair_mean_the_same_and_survive_printing(title):
+def test_both_statements_of_a_pair_mean_the_same_and_survive_printing(title):
     before, after = PAIRS[title]
     assert round_trip(before).statements == round_trip(after).statements
 
@@ -27,7 +27,7 @@ def test_every_statement_of_the_seeds_is_read_and_prints_back(name):
     assert round_trip(seeds()[name]).statements
 
 
-def test_line_breaks_inside_texts_are_not_indented():
+def test_line_breaks_inside_strings_are_not_indented():
     query = parse_query("select * from (select * from (select 'a\n  b' as x))")
     assert "'a\n  b' AS x" in to_sql(query)
 

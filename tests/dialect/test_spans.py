@@ -52,7 +52,7 @@ def test_a_node_spans_its_text(kind, guilty):
 
 
 @pytest.mark.parametrize("script", [*seeds().values(), *(before for before, _ in pairs().values())])
-def test_no_node_of_a_script_is_without_a_place(script):
+def test_every_node_of_a_script_has_a_span(script):
     for statement in parse_script(script).statements:
         query = getattr(statement, "query", None)
         for node in query.walk() if isinstance(query, exp.Expression) else ():
@@ -76,7 +76,7 @@ def test_copies_keep_their_place_and_places_do_not_matter_to_equality():
     assert tree == parse_expression("a+b")
 
 
-def test_what_was_not_read_has_no_place_but_spans_its_parts():
+def test_a_node_that_was_not_parsed_has_the_span_of_its_parts():
     made = exp.Add(this=parse_expression("a"), expression=exp.Literal.number(1))
     assert span_of(exp.Null()) is None
     assert span_of(made) == span_of(made.this)

@@ -211,7 +211,7 @@ def test_intersect_binds_tighter_than_union_and_modifiers_belong_to_the_whole():
     assert query.args["limit"] is not None and query.expression.args.get("limit") is None
 
 
-def test_parentheses_in_front_tell_queries_from_expressions_and_joins():
+def test_leading_parentheses_distinguish_queries_from_expressions_and_joins():
     assert isinstance(parse_expression("((select 1) + 2)").this, exp.Add)
     assert isinstance(parse_expression("((select 1) union (select 2))"), exp.Subquery)
     joined = parse_query("select * from ((select 1) as a join b on true)").args["from_"].this

@@ -1,9 +1,9 @@
 """The examples of a Markdown page, and how to run them.
 
-What a fenced block is for stands in a comment before it, or follows from its language:
+What a fenced block is for is in a comment before it, or follows from its language:
 
 - `<!-- file: orders.sql -->` before any block: the block is that file's content;
-- `python`: run, all blocks of a page in one namespace, unless `<!-- not run -->` stands before;
+- `python`: run, all blocks of a page in one namespace, unless `<!-- not run -->` precedes it;
 - `sql`: planned, without running it;
 - `console`: lines that begin with `$ tidemark` are commands, what follows is what they print.
 """
@@ -50,7 +50,7 @@ def blocks_of(path: Path) -> list[Block]:
 
 
 def commands_of(block: Block) -> Iterator[tuple[list[str], str]]:
-    """The `tidemark` commands of a console block, and what each is said to print."""
+    """The `tidemark` commands of a console block, and the output shown for each."""
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, output = part.partition("\n")
         words = re.sub(r"\s+#.*$", "", command).split()

@@ -26,7 +26,7 @@ def shown_in_the_readme() -> str:
 
 
 @pytest.mark.slow
-def test_the_demo_tells_each_orders_worth_and_why_others_wait(spark, monkeypatch):
+def test_the_demo_shows_the_value_of_each_order_and_why_others_wait(spark, monkeypatch):
     monkeypatch.setattr(demo, "PAUSE_SECONDS", 0)
     terminal = Terminal(ColorChoice.never, out=io.StringIO(), err=io.StringIO())
     session = tidemark.connect(spark)
@@ -52,7 +52,7 @@ def test_the_demo_tells_each_orders_worth_and_why_others_wait(spark, monkeypatch
     assert "9 orders and 7 rates arrived. 8 orders are final" in said
 
 
-def test_the_screen_takes_the_watermark_from_what_has_come_in():
+def test_the_screen_derives_the_watermark_from_the_input():
     screen, watermarks = Screen(Terminal(out=io.StringIO(), err=io.StringIO())), []
     for events in moments():
         for event in events:

@@ -1,4 +1,4 @@
-"""What the pages say is true: examples run and print what stands there, links lead somewhere."""
+"""The pages are true: examples run and print the output shown there, links have targets."""
 
 from __future__ import annotations
 

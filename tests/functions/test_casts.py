@@ -75,7 +75,7 @@ def test_cast_exists_for_exactly_the_pairs_that_flink_casts(source):
 
 
 @pytest.mark.parametrize("source", KINDS)
-def test_values_are_converted_unasked_for_exactly_flinks_pairs(source):
+def test_implicit_conversions_are_exactly_flinks(source):
     accepted = {target for target in KINDS if can_cast_implicitly(KINDS[source], KINDS[target])}
 
     assert accepted == set(IMPLICIT[source].split())

@@ -19,7 +19,7 @@ from tidemark.functions.registry import UNKNOWN, Argument, SignatureMismatch, Sp
 
 TEXT = Argument(t.STRING)
 
-# --- texts -------------------------------------------------------------------------------------
+# --- documents ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ TEXT = Argument(t.STRING)
         ("-0", 0),
     ],
 )
-def test_the_first_value_of_a_text_is_read(text, value):
+def test_the_first_value_of_a_document_is_read(text, value):
     assert json_text.parse(text) == value
 
 
@@ -52,7 +52,7 @@ def test_the_first_value_of_a_text_is_read(text, value):
         "[" * 100_000,
     ],
 )
-def test_what_is_no_json_is_an_error(text):
+def test_invalid_json_is_an_error(text):
     with pytest.raises(ValueError):
         json_text.parse(text)
 
@@ -85,7 +85,7 @@ def test_what_is_written_reads_back_the_same(value):
 
 
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u"', max_size=40))
-def test_any_text_is_a_value_or_a_value_error(text):
+def test_any_string_is_a_value_or_a_value_error(text):
     with suppress(ValueError):
         json_text.parse(text)
 
@@ -133,7 +133,7 @@ def test_a_strict_path_must_lead_somewhere(text):
 
 
 @pytest.mark.parametrize("text", ["", "$a", "$.", "$[", "$.a[b]", "lax $x", "$['b", "foo $.b"])
-def test_what_is_no_path_fails_when_it_is_followed(text):
+def test_an_invalid_path_fails_when_it_is_evaluated(text):
     with pytest.raises(InvalidPath):
         path(text).find(DOCUMENT)
 
@@ -147,7 +147,7 @@ def test_paths_that_cannot_be_followed_are_refused_while_planning(text):
 
 
 @given(st.text(alphabet="$@.[]'\"*,:-?() length019\\", max_size=20), json_values)
-def test_any_text_is_a_path_or_fails_as_one(text, document):
+def test_any_string_is_a_path_or_an_invalid_path(text, document):
     with suppress(InvalidPath, NotFound):
         path(text).find(document)
 
@@ -164,7 +164,7 @@ def json_value(text, where, on_empty="NULL", on_error="NULL", kind="STRING"):
     return json_kernels.VALUE_KERNELS[kind](*arguments)[0].as_py()
 
 
-def test_json_value_takes_scalars_and_tells_nothing_from_errors():
+def test_json_value_returns_scalars_and_distinguishes_empty_from_error():
     both = {"on_empty": "DEFAULT", "on_error": "DEFAULT"}
 
     assert json_value('{"a":1.10}', "$.a") == "1.10"
@@ -186,7 +186,7 @@ def test_json_value_converts_nothing():
             json_value(text, "$", kind=kind)
 
 
-def test_errors_stop_the_query_where_the_clause_says_so():
+def test_errors_fail_the_query_if_the_clause_says_so():
     with pytest.raises(ValueError, match="found nothing"):
         json_value("{}", "lax $.a", on_empty="ERROR")
     with pytest.raises(ValueError, match="nothing is there"):
@@ -296,7 +296,7 @@ def test_keys_must_be_known_and_dates_have_no_form():
         json_function("JSON_ARRAY").resolve([Argument(t.Date())])
 
 
-def test_json_nests_as_it_is_and_text_is_quoted():
+def test_json_is_nested_unchanged_and_strings_are_quoted():
     raw, quoted = Clauses(raw=frozenset({0})), Clauses()
 
     assert written("JSON_ARRAY", raw, TEXT) == "concat('[', concat_ws(',', a), ']')"
@@ -306,7 +306,7 @@ def test_json_nests_as_it_is_and_text_is_quoted():
 # --- failures ----------------------------------------------------------------------------------
 
 
-def test_a_row_that_fails_does_not_spoil_those_beside_it():
+def test_a_row_that_fails_does_not_affect_other_rows():
     texts = ["[1]", "no", "[2]", None, "[", "[3]"]
     columns = [pa.array(column) for column in (texts, ["strict $[0]"] * 6, ["ERROR"] * 6)]
 

@@ -103,7 +103,7 @@ def test_what_flink_refuses_is_refused_with_a_reason(operator, left, right, says
         resolve(operator, left, right)
 
 
-def test_text_beside_a_time_or_a_number_is_read_as_one():
+def test_a_string_next_to_a_time_or_a_number_is_converted_to_it():
     assert resolve("<", DATE, t.STRING).parameters == (DATE, DATE)
     assert resolve(">=", t.Char(3), INT).parameters == (INT, INT)
     assert resolve("IN", INT, t.STRING, t.STRING).parameters == (INT, INT, INT)
@@ -136,7 +136,7 @@ def test_any_escape_character_may_be_chosen(escape):
     assert written.endswith({"'": 'ESCAPE "\'")', "\\": "ESCAPE r'\\')"}[escape])
 
 
-def test_an_escape_character_must_stand_before_what_it_escapes():
+def test_an_escape_character_must_precede_what_it_escapes():
     with pytest.raises(SignatureMismatch, match="must be followed by"):
         write("LIKE", ("`x`", t.STRING), ("p", t.Char(4), "a!bc"), ("e", t.Char(1), "!"))
 

@@ -41,7 +41,7 @@ def written(name: str, *values: object) -> str:
         ("^(.*?)([a-z]+)$", (True, True)),
     ],
 )
-def test_groups_are_told_apart_by_whether_every_match_has_them(pattern, always):
+def test_groups_are_classified_by_whether_every_match_has_them(pattern, always):
     known = java_regex.read(pattern)
 
     assert known is not None and known.always_matched == always
@@ -75,7 +75,7 @@ def test_a_group_that_is_not_there_is_null(group):
     assert written("REGEXP_EXTRACT_ALL", "<s>", "(a)", group) == "CAST(NULL AS ARRAY<STRING>)"
 
 
-def test_the_whole_pattern_is_no_group_of_regexp_extract_all_unless_asked_for():
+def test_regexp_extract_all_returns_the_whole_match_only_if_requested():
     assert written("REGEXP_EXTRACT_ALL", "<s>", "a") == "CAST(NULL AS ARRAY<STRING>)"
     assert written("REGEXP_EXTRACT_ALL", "<s>", "a", 0) == "regexp_extract_all(s, 'a', 0)"
 

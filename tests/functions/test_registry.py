@@ -28,7 +28,7 @@ def fewest_arguments(function: Function) -> int:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=NAMES)
-def test_every_function_says_what_it_gives_and_where_it_belongs(function):
+def test_every_function_has_a_result_type_and_a_theme(function):
     assert function.category
     assert function.summary.endswith("."), "a summary is a sentence"
 

@@ -38,7 +38,7 @@ def result(name: str, *types: t.DataType) -> str:
         ("INSTR", (COLUMN, "x"), "locate('x', a)"),
     ],
 )
-def test_ordinary_literals_leave_ordinary_spark_text(name, values, text):
+def test_ordinary_literals_become_ordinary_spark_literals(name, values, text):
     assert written(name, *values) == text
 
 
@@ -66,7 +66,7 @@ def test_an_operand_is_not_repeated_beyond_measure():
         assert written(name, *values).replace("array", "").count("(a") <= 3
 
 
-def test_a_separator_is_no_pattern():
+def test_a_separator_is_not_a_pattern():
     assert written("SPLIT_INDEX", COLUMN, ".", 0).count("2E") == 1  # an escaped dot, as hex
 
 

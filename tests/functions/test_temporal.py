@@ -65,7 +65,7 @@ def test_what_cannot_be_planned_says_why(name, arguments, says):
         result(name, *arguments)
 
 
-def test_a_pattern_is_read_as_runs_of_letters_and_text():
+def test_a_pattern_is_parsed_into_runs_of_letters_and_literals():
     found = [(piece.letter, piece.text) for piece in pieces("yyyy-MM'T'''H")]
 
     assert found == [("y", "yyyy"), ("", "-"), ("M", "MM"), ("", "T'"), ("H", "H")]

@@ -1,4 +1,4 @@
-"""Functions over texts, patterns and JSON in one SELECT on Spark, its ANSI mode off and on.
+"""Functions over strings, patterns and JSON in one SELECT on Spark, its ANSI mode off and on.
 
 The recorded cases `string_*`, `regexp_*`, `json_*` and so on hold them against Flink on data; here
 are literals, which are written otherwise than columns, and texts that must arrive unharmed.
@@ -72,7 +72,7 @@ def session(spark, request):
     spark.conf.set("spark.sql.ansi.enabled", before)
 
 
-def test_texts_mean_the_same_whatever_sparks_own_settings(session):
+def test_strings_mean_the_same_whatever_sparks_settings(session):
     columns = ", ".join(f"{sql} AS c{n}" for n, sql in enumerate(EXPRESSIONS))
     row = session.sql(f"SELECT {columns} FROM (VALUES ('abc')) AS t(s)").rows()[0]
 

@@ -37,7 +37,7 @@ NESTED = [
 
 @pytest.mark.parametrize("nullable", [True, False])
 @pytest.mark.parametrize("type_", [*EXACT, *NESTED], ids=str)
-def test_a_type_comes_back_from_spark_as_it_went(type_, nullable):
+def test_a_type_survives_a_round_trip_through_spark(type_, nullable):
     wanted = type_.with_nullable(nullable)
 
     assert from_spark(to_spark(wanted), nullable=nullable) == wanted
@@ -45,7 +45,7 @@ def test_a_type_comes_back_from_spark_as_it_went(type_, nullable):
 
 @pytest.mark.parametrize("nullable", [True, False])
 @pytest.mark.parametrize("type_", [*EXACT, *NESTED], ids=str)
-def test_a_type_comes_back_from_arrow_as_it_went(type_, nullable):
+def test_a_type_survives_a_round_trip_through_arrow(type_, nullable):
     wanted = type_.with_nullable(nullable)
 
     assert from_arrow(to_arrow(wanted), nullable=nullable) == wanted

@@ -105,7 +105,7 @@ def test_batch_declares_no_watermark():
     assert plan.ends == 0
 
 
-def test_stream_without_memory_needs_no_watermark():
+def test_stream_without_state_needs_no_watermark():
     plan = physical("SELECT id FROM orders WHERE id > 3")
 
     assert plan.operators == () and declared(plan) == [False]
@@ -118,7 +118,7 @@ def test_bounded_stream_announces_the_end_of_each_source_once():
     assert [given.watermark.end for given in only(plan).inputs] == [0, 1]
 
 
-def test_operator_by_the_clock_must_be_given_the_end_of_its_input():
+def test_operator_in_processing_time_must_know_the_end_of_its_input():
     by_clock = "SELECT COUNT(*) FROM clocked GROUP BY TUMBLE(p, INTERVAL '2' SECOND)"
 
     assert only(physical(by_clock)).inputs[0].end == 0
@@ -148,7 +148,7 @@ def test_join_assigns_windows_itself_where_rows_only_pass_through():
     assert all(given.windows is not None for given in only(physical(join)).inputs)
 
 
-def test_join_is_given_windows_that_a_filter_asked_for():
+def test_join_gets_windows_that_a_filter_uses():
     on = "a.currency = b.currency AND a.window_start = b.window_start AND a.window_end = b.window_end"
     late = f"SELECT * FROM {windows('orders')} WHERE window_start > TIMESTAMP '2024-01-01 00:00:00'"
     join = f"SELECT a.id FROM ({late}) a JOIN (SELECT * FROM {windows('rates')}) b ON {on}"

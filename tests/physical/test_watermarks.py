@@ -1,4 +1,4 @@
-"""How far a watermark lies behind event time, where that is always as far."""
+"""How far a watermark is behind event time, if that is constant."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def test_older_spelling_of_the_delay_is_the_same_watermark():
         ),
     ],
 )
-def test_watermark_that_is_none_is_refused(marked, part):
+def test_invalid_watermark_is_refused(marked, part):
     assert part in refused(marked).message
 
 

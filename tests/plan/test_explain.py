@@ -73,7 +73,7 @@ NASTY = """SELECT a AS `x"]<b>#1`, 'li"ne
 break' AS s FROM u WHERE a > 1 AND 'a' <> '`]-->#lt;'"""
 
 
-def test_nodes_stay_on_their_lines_whatever_the_texts():
+def test_nodes_stay_on_their_lines_whatever_the_strings_contain():
     lines = explain(plan(NASTY)).splitlines()
     assert any("'li\"ne\\nbreak' AS s" in line for line in lines)
 

@@ -31,7 +31,7 @@ def test_a_group_has_its_keys_and_results_and_changes_with_every_row():
         ("FIRST_VALUE(c)", "BIGINT NOT NULL", "BIGINT"),
     ],
 )
-def test_all_rows_may_be_none_and_a_group_never_is(call, of_a_group, of_all):
+def test_an_aggregate_without_keys_may_be_over_no_rows_and_null(call, of_a_group, of_all):
     assert schema(f"SELECT {call} AS r FROM t GROUP BY b") == f"r {of_a_group}"
     assert schema(f"SELECT {call} AS r FROM t") == f"r {of_all}"
 
@@ -81,5 +81,5 @@ def test_explain_says_that_groups_never_end():
         "SELECT b, COUNT(*) FROM t GROUP BY b «EMIT WITHOUT DELAY»",
     ],
 )
-def test_what_means_nothing_is_refused(marked):
+def test_invalid_sql_is_refused(marked):
     refused(marked if "«" in marked else marked.replace("SELECT b", "SELECT «b»", 1), at=world())

@@ -144,7 +144,7 @@ def test_having_is_a_filter_above_the_window(tables):
     assert isinstance(test.input, WindowAggregate)
 
 
-def test_distinct_is_forgotten_where_it_changes_nothing(tables):
+def test_distinct_is_ignored_where_it_changes_nothing(tables):
     node = window_of(
         f"SELECT MAX(DISTINCT i), COUNT(DISTINCT i), COUNT(n) FROM s GROUP BY {TUMBLE}", tables
     )
@@ -186,7 +186,7 @@ def test_the_result_of_a_changelog_is_inserts_only(tables):
     )
 
 
-def test_explain_tells_the_window_and_what_is_kept(tables):
+def test_explain_describes_the_window_and_the_state(tables):
     text = explain(
         plan(
             f"SELECT k, LISTAGG(DISTINCT v, ';') FROM s GROUP BY k, {TUMBLE} "
@@ -218,7 +218,7 @@ EACH_ROW, EVERY_MINUTE = Firing(each_row=True), Firing(every_ms=60_000)
         ("EMIT WITHOUT DELAY", Emit(EACH_ROW, EACH_ROW)),
     ],
 )
-def test_emit_says_when_results_are_told(clause, emit, tables):
+def test_emit_decides_when_results_are_emitted(clause, emit, tables):
     tables.plan_script("SET 'table.exec.emit.allow-lateness' = '1 h'")
     node = window_of(f"SELECT COUNT(*) FROM s GROUP BY {TUMBLE} {clause}", tables)
 
@@ -253,7 +253,7 @@ def test_groups_without_a_window_only_insert_in_batch_mode(query, tables):
     assert "group-aggregate-1: the aggregates of each key, until the input ends" in text
 
 
-def test_lateness_without_late_results_means_nothing(tables):
+def test_allowed_lateness_without_late_firings_has_no_effect(tables):
     tables.plan_script("SET 'table.exec.emit.allow-lateness' = '1 h'")
 
     assert window_of(f"SELECT COUNT(*) FROM s GROUP BY {TUMBLE}", tables).lateness_ms == 0
@@ -267,7 +267,7 @@ def test_rows_after_the_watermark_need_a_limit(tables):
     assert "allow-lateness" in (error.hint or "")
 
 
-def test_a_session_tells_its_result_once(tables):
+def test_a_session_emits_its_result_once(tables):
     refused(
         "SELECT COUNT(*) FROM s GROUP BY SESSION(ts, INTERVAL '1' SECOND) «EMIT WITHOUT DELAY»",
         at=tables,
@@ -310,7 +310,7 @@ def test_a_session_tells_its_result_once(tables):
         f"SELECT COUNT(*) FILTER (WHERE «i») FROM s GROUP BY {TUMBLE}",
     ],
 )
-def test_what_means_nothing_is_refused_at_its_place(marked, tables):
+def test_invalid_sql_is_refused_where_it_is(marked, tables):
     refused(marked, at=tables)
 
 
@@ -321,7 +321,7 @@ def test_what_means_nothing_is_refused_at_its_place(marked, tables):
         "SELECT COUNT(*) FROM s GROUP BY TUMBLE(ts, INTERVAL '10' SECOND, «TIME '00:00:03'»)",
     ],
 )
-def test_what_cannot_run_says_so_at_its_place(marked, tables):
+def test_unsupported_sql_is_refused_where_it_is(marked, tables):
     refused(marked, NotSupported, at=tables)
 
 

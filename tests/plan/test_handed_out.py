@@ -57,7 +57,7 @@ def found(root: Node, kind: type) -> list[Node]:
 
 
 @pytest.mark.parametrize("query", [TUMBLE, TOP, FIRST, SESSIONS])
-def test_an_operator_hands_out_what_it_drops_with_the_columns_that_are_asked_for(tables, query):
+def test_an_operator_hands_out_the_rows_it_drops_with_the_requested_columns(tables, query):
     both = beside(tables, query, late="SELECT c, late_operator, late_by FROM s$late WHERE i > 1")
     reader, job = both.roots
 
@@ -71,7 +71,7 @@ def test_an_operator_hands_out_what_it_drops_with_the_columns_that_are_asked_for
     assert job.edge == both.of_single_roots.roots[1].edge
 
 
-def test_the_operator_is_told_of_in_the_same_words(tables):
+def test_explain_describes_the_operator_in_the_same_words(tables):
     both = beside(tables, TUMBLE)
     [output] = found(both.roots[0], LateOutput)
     [late] = found(both.of_single_roots.roots[0], LateRows)
@@ -90,7 +90,7 @@ def test_the_operator_is_told_of_in_the_same_words(tables):
         FIRST.replace("FROM s)", "FROM s WHERE k IS NOT NULL AND i > 1)"),
     ],
 )
-def test_state_is_as_it_is_where_nobody_reads_late_rows(tables, query):
+def test_state_is_the_same_as_when_late_rows_are_not_read(tables, query):
     both = beside(tables, query)
 
     contracts = [
@@ -183,7 +183,7 @@ def test_equal_windows_are_one_operator_which_hands_out_each_row_once(tables):
     assert [bool(outlets_of(job)) for job in three.jobs] == [True, False]
 
 
-def test_a_reader_may_ask_for_no_column_of_the_table(tables):
+def test_a_reader_may_request_no_column_of_the_table(tables):
     both = beside(tables, TUMBLE, late="SELECT 'x', late_operator, late_by FROM s$late")
     [output] = found(both.roots[0], LateOutput)
     [beside_it] = found(both.roots[1], LateColumns)

@@ -101,7 +101,7 @@ def test_mismatch_shows_both_sides():
     }
 
 
-def test_views_take_no_rows():
+def test_views_cannot_be_inserted_into():
     at = world("CREATE VIEW v AS SELECT a FROM u")
     assert (
         refused("INSERT INTO «v» SELECT 1", at=at).message == "cannot insert into `v`: it is a view"
@@ -128,7 +128,7 @@ def test_views_take_no_rows():
         ("ROW<p INT, q STRING>", "ROW(a, b)"),
     ],
 )
-def test_value_is_converted_without_being_asked(column, value):
+def test_value_is_converted_implicitly(column, value):
     at = world(f"CREATE TABLE s (x {column}) WITH ('connector' = 'fake')")
     [type_] = root(f"INSERT INTO s SELECT {value} FROM t", at).edge.types
     assert type_.same_as(parse_type(column))
@@ -168,7 +168,7 @@ def test_null_for_a_not_null_column_fails_the_job():
     assert words(sink.input.expressions[2]) == "REQUIRED(a)"
 
 
-def test_key_columns_of_a_sink_take_no_null_either():
+def test_key_columns_of_a_sink_do_not_accept_null_either():
     assert assigned("INSERT INTO keyed SELECT a, b FROM t")["id"] == "REQUIRED(a)"
 
 
@@ -186,7 +186,7 @@ def test_values_that_are_never_null_need_no_check():
 # --- changelogs, sets and EMIT -----------------------------------------------------------------
 
 
-def test_sink_of_inserts_takes_no_updates():
+def test_append_only_sink_does_not_accept_updates():
     error = refused("INSERT INTO «s» SELECT id, 'x', n FROM cdc", at=sinks())
     assert error.notes == {"query": "retract", "why": "table `cdc` is a changelog"}
     assert plan("INSERT INTO keyed SELECT id, 'x' FROM cdc", sinks()).roots
@@ -197,7 +197,7 @@ def test_statement_set_has_a_root_for_each_insert():
     assert [sink.table.name for sink in plan(text, sinks()).roots] == ["s", "keyed"]
 
 
-def test_error_in_a_statement_set_lies_at_its_insert():
+def test_error_in_a_statement_set_points_to_its_insert():
     refused(
         "BEGIN STATEMENT SET; INSERT INTO keyed SELECT 1, 'x'; INSERT INTO keyed SELECT «nope», b FROM t; END",
         at=sinks(),
@@ -232,7 +232,7 @@ def test_emit_needs_a_window():
         ("SELECT id, CAST(n AS BIGINT) FROM cdc", "`cdc` is a changelog", "write to a sink"),
     ],
 )
-def test_a_sink_of_inserts_refuses_updates_and_says_where_they_come_from(query, why, hint):
+def test_an_append_only_sink_refuses_updates_and_says_where_they_come_from(query, why, hint):
     inserts_only = "CREATE TABLE totals (a INT, n BIGINT) WITH ('connector' = 'fake')"
     error = refused(f"INSERT INTO «totals» {query}", at=world(inserts_only))
 

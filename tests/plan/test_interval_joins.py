@@ -71,7 +71,7 @@ NEAR = "l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts + INTERVAL '3' SECOND"
         f"SELECT l.id, r.id FROM l JOIN r ON {NEAR} WHERE r.k = l.k",
     ],
 )
-def test_an_inner_join_may_say_its_condition_anywhere(sql, tables):
+def test_an_inner_join_may_have_its_condition_in_on_or_where(sql, tables):
     join = join_of(sql, tables)
 
     left, right = join.left.edge.names, join.right.edge.names
@@ -130,7 +130,7 @@ def test_processing_time_is_a_time_too(tables):
 @pytest.mark.parametrize(
     ("setting", "slack"), [("0 ms", 0), ("10 min", 600_000), ("half-width", 4000)]
 )
-def test_rows_are_kept_longer_if_the_session_says_so(setting, slack, tables):
+def test_rows_are_kept_longer_if_an_option_says_so(setting, slack, tables):
     sql = f"SET 'table.exec.interval-join.min-cleanup-interval' = '{setting}';"
 
     assert join_of(sql + query(f"l.k = r.k AND {NEAR}"), tables).slack_ms == slack

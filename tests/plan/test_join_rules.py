@@ -27,7 +27,7 @@ BOTH_IN_WINDOWS = f"{WINDOWS.format('t')} AS l JOIN {WINDOWS.format('u')} AS r"
         ("t AS l, v FOR SYSTEM_TIME AS OF l.ts AS r WHERE l.a = r.a AND l.ts = r.ts", TemporalJoin),
     ],
 )
-def test_the_first_rule_that_applies_says_what_kind_a_join_is(join, kind):
+def test_the_first_rule_that_applies_decides_the_kind_of_a_join(join, kind):
     versions = "CREATE TABLE v (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts, "
     versions += "PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'fake')"
     plan = root(f"SELECT l.*, r.a AS other FROM {join}", world(versions))

@@ -40,7 +40,7 @@ def test_clauses_decide_the_type(call, expected):
         "SELECT JSON_VALUE(b, '$.x' DEFAULT «nope» ON EMPTY) FROM t",
     ],
 )
-def test_call_that_means_nothing_is_refused_at_its_place(marked):
+def test_senseless_call_is_refused_where_it_is(marked):
     refused(marked)
 
 

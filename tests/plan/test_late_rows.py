@@ -73,7 +73,7 @@ def test_changes_that_are_late_are_rows_with_a_kind(tables):
     assert of_changes.names[-1] == "late_kind"
 
 
-def test_alone_a_row_is_late_at_or_behind_the_watermark(tables):
+def test_without_other_operators_a_row_is_late_at_or_behind_the_watermark(tables):
     [late] = beside(tables)
 
     assert (late.operator, late.assigner, late.given) == ("source", None, None)
@@ -102,7 +102,7 @@ def test_alone_a_row_is_late_at_or_behind_the_watermark(tables):
         ),
     ],
 )
-def test_the_windows_of_another_insert_say_what_is_late(tables, query, assigner, words):
+def test_the_windows_of_another_insert_decide_what_is_late(tables, query, assigner, words):
     [late] = beside(tables, query)
 
     assert (late.assigner, late.operator) == (assigner, words)
@@ -112,7 +112,7 @@ def test_the_windows_of_another_insert_say_what_is_late(tables, query, assigner,
     )
 
 
-def test_rows_that_a_session_function_drops_are_told_once_for_all_that_is_above_it(tables):
+def test_rows_that_a_session_function_drops_are_reported_once_for_all_operators_above_it(tables):
     top = (
         "SELECT k, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k "
         "ORDER BY i) AS rn FROM TABLE(SESSION(TABLE s PARTITION BY c, DESCRIPTOR(ts), "
@@ -143,7 +143,7 @@ def test_allowed_lateness_is_that_of_the_windows(tables):
     assert late.lateness_ms == 60_000
 
 
-def test_a_row_is_told_once_for_all_its_windows_and_grouping_sets(tables):
+def test_a_row_is_reported_once_for_all_its_windows_and_grouping_sets(tables):
     top = (
         "SELECT k, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k "
         "ORDER BY i) AS rn FROM TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '2' SECOND, "
@@ -161,7 +161,7 @@ def test_a_row_is_told_once_for_all_its_windows_and_grouping_sets(tables):
     assert not any(isinstance(node, Unnest) for node in walk(grouped.input))
 
 
-def test_each_operator_tells_its_own_late_rows_and_equal_ones_once(tables):
+def test_each_operator_reports_its_late_rows_and_equal_operators_report_them_once(tables):
     minute = TUMBLE.replace("'10' SECOND", "'1' MINUTE")
     summed = TUMBLE.replace("COUNT(*)", "SUM(CAST(i AS BIGINT))")
 
@@ -192,7 +192,7 @@ def test_a_view_has_late_rows_of_its_own(tables):
     assert of_others.operator == "source"
 
 
-def test_a_table_of_that_name_is_what_it_says(tables):
+def test_a_table_of_that_name_takes_precedence(tables):
     tables.plan_script("CREATE TABLE s$late (mine INT) WITH ('connector' = 'fake')")
 
     assert schema("SELECT * FROM s$late", tables) == "mine INT"
@@ -215,7 +215,7 @@ def sources_of(late: LateRows) -> list[str]:
     return [n.table.name for node in nodes for n in walk(node) if isinstance(n, Scan)]
 
 
-def test_a_window_join_tells_the_rows_of_its_sides_by_the_watermark_of_both(tables):
+def test_late_rows_of_a_window_join_depend_on_the_watermark_of_both_sides(tables):
     [late] = beside(tables, MEET)
     [of_right] = beside(tables, MEET.replace("LEFT", "FULL"), late=LATE.replace("s$", "o$"))
 
@@ -241,7 +241,7 @@ def late_by(group: CoGroup, rows: str, tables) -> LateRows:
     return late
 
 
-def test_a_co_group_tells_late_rows_by_its_windows(tables):
+def test_late_rows_of_a_co_group_depend_on_its_windows(tables):
     sides = [root(f"SELECT * FROM {WINDOWS.format(name)}", tables) for name in "so"]
     group = bind_co_group(sides[0], sides[1], (["k"], ["k"]), gap_ms=None)
     late = late_by(group, "o", tables)
@@ -251,7 +251,7 @@ def test_a_co_group_tells_late_rows_by_its_windows(tables):
     assert sources_of(late) == ["o", "s"]
 
 
-def test_a_co_group_tells_late_rows_by_the_sessions_of_both_sides(tables):
+def test_late_rows_of_a_co_group_depend_on_the_sessions_of_both_sides(tables):
     sides = [root(f"SELECT * FROM {name}", tables) for name in "so"]
     group = bind_co_group(sides[0], sides[1], (["c"], ["k"]), gap_ms=5000)
     late = late_by(group, "s", tables)
@@ -266,13 +266,13 @@ def test_a_co_group_tells_late_rows_by_the_sessions_of_both_sides(tables):
 NEAR = "l.k = r.k AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts"
 
 
-def test_an_interval_join_that_drops_late_rows_tells_those_behind_the_watermark(tables):
+def test_an_interval_join_that_drops_late_rows_reports_those_behind_the_watermark(tables):
     tables.plan_script("SET 'tidemark.interval-join.late-rows' = 'drop'")
     join = f"SELECT l.k, 1 FROM o AS l JOIN s AS r ON {NEAR}"
     [late] = beside(tables, join)
 
     assert late.operator == "interval-join of k, right side"
-    # One millisecond behind it; as source a row is late at the watermark too.
+    # One millisecond behind it; in a source, a row at the watermark is late too.
     assert (late.given, late.assigner, late.lateness_ms) == (None, None, 1)
     assert sources_of(late) == ["s", "o"]
 

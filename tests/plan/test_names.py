@@ -223,7 +223,7 @@ def test_view_of_a_view_keeps_columns_types_and_time():
     assert schema("SELECT v2.x, t FROM v2", at) == "x INT, t TIMESTAMP(3) *event*"
 
 
-def test_error_behind_a_view_lies_in_the_text_of_the_view():
+def test_error_in_a_view_points_to_the_definition_of_the_view():
     view = "CREATE VIEW v AS\n  SELECT x.a FROM «gone» AS x"
     at = world(
         "CREATE TABLE gone (a INT); " + view.replace("«", "").replace("»", ""), "DROP TABLE gone"
@@ -231,7 +231,7 @@ def test_error_behind_a_view_lies_in_the_text_of_the_view():
     refused("SELECT * FROM v", CatalogError, at=at, inside="CREATE TABLE gone (a INT); " + view)
 
 
-def test_error_in_a_view_of_a_view_lies_in_the_innermost_text():
+def test_error_in_a_view_of_a_view_points_to_the_innermost_definition():
     inner, outer = (
         "CREATE VIEW inner_ AS SELECT a + 1 AS b FROM gone",
         "CREATE VIEW outer_ AS SELECT b FROM inner_",
@@ -244,7 +244,7 @@ def test_error_in_a_view_of_a_view_lies_in_the_innermost_text():
     )
 
 
-def test_error_in_a_computed_column_lies_in_its_create_table():
+def test_error_in_a_computed_column_points_to_its_create_table():
     text = "CREATE TABLE n (s STRING, b AS twice(s)) WITH ('connector' = 'fake')"
     at = world(
         "CREATE FUNCTION twice AS 'tests.plan.functions.twice' LANGUAGE PYTHON",

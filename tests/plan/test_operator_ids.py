@@ -31,7 +31,7 @@ def test_operators_are_numbered_within_their_kind_inputs_first() -> None:
     ) == ["regular-join-1", "regular-join-2", "group-aggregate-1"]
 
 
-def test_a_query_that_remembers_nothing_has_no_ids() -> None:
+def test_a_query_without_state_has_no_ids() -> None:
     assert ids("SELECT k + 1 FROM a WHERE v > 2") == []
 
 

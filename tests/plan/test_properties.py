@@ -1,4 +1,4 @@
-"""Random queries: planning gives a plan that fits together, or an error of ours with a place."""
+"""Random queries: planning returns a consistent plan, or raises an error with a location."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def joined(*parts: st.SearchStrategy[str] | str) -> st.SearchStrategy[str]:
 
 
 def one_of_words(text: str) -> st.SearchStrategy[str]:
-    """One of the words that bars stand between."""
+    """One of the words between the bars."""
     return st.sampled_from([word.strip() for word in text.split(" | ")])
 
 

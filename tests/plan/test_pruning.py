@@ -1,4 +1,4 @@
-"""Operators move and remember the columns that somebody asks for, and no others."""
+"""Operators move and keep only the columns that are used."""
 
 from __future__ import annotations
 

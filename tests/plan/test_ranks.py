@@ -32,11 +32,11 @@ def ranked(order: str, where: str = "rn = 1", items: str = "*", over: str = "s")
 
 
 @pytest.mark.parametrize("where", ["rn = 1", "1 = rn", "rn <= 1", "rn < 2", "rn BETWEEN 1 AND 1"])
-def test_the_first_number_may_be_asked_for_in_any_way(where, tables):
+def test_the_first_row_number_may_be_selected_in_any_way(where, tables):
     assert [type(n) for n in walk(root(ranked("ts", where), tables))].count(KeepFirst) == 1
 
 
-def test_the_first_row_of_a_key_is_never_taken_back(tables):
+def test_the_first_row_of_a_key_is_never_retracted(tables):
     first = edge(ranked("ts"), tables)
 
     assert first.changelog is Changelog.APPEND
@@ -50,13 +50,13 @@ def test_the_number_of_a_first_row_is_one(tables):
     )
 
 
-def test_only_columns_that_are_asked_for_reach_the_operator(tables):
+def test_only_requested_columns_reach_the_operator(tables):
     [first] = [n for n in walk(root(ranked("ts", items="i"), tables)) if isinstance(n, KeepFirst)]
 
     assert first.input.edge.names == ("k", "i", "ts")
 
 
-def test_what_comes_first_by_the_clock_is_what_arrives_first(tables):
+def test_the_first_row_in_processing_time_is_the_first_to_arrive(tables):
     by_clock, by_time = (
         next(n for n in walk(root(ranked(order), tables)) if isinstance(n, KeepFirst))
         for order in ("pt", "ts")

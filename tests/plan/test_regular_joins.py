@@ -1,4 +1,4 @@
-"""Regular joins: what they mean as a plan, what is said of them, and what is refused."""
+"""Regular joins: their plans, the warnings about them, and what is refused."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def query(on: str, how: str = "", left: str = "l", right: str = "r") -> str:
         "SELECT l.id, r.id FROM l JOIN r ON l.k = r.k WHERE l.id = r.id",
     ],
 )
-def test_a_join_that_says_nothing_of_times_is_a_regular_one(sql, tables):
+def test_a_join_without_time_bounds_is_a_regular_join(sql, tables):
     join = join_of(sql, tables)
 
     left, right = join.left.edge.names, join.right.edge.names
@@ -70,7 +70,7 @@ def test_a_join_that_says_nothing_of_times_is_a_regular_one(sql, tables):
         ("FULL", "updated", "updated", Changelog.RETRACT),
     ],
 )
-def test_what_may_be_taken_back_makes_a_changelog(how, left, right, changelog, tables):
+def test_rows_that_may_be_retracted_make_a_changelog(how, left, right, changelog, tables):
     assert root(query("l.k = r.k", how, left, right), tables).edge.changelog is changelog
 
 
@@ -84,7 +84,7 @@ def test_a_group_above_takes_its_changes_and_an_insert_only_sink_does_not(tables
     assert "retracted when a match arrives" in error.notes["why"]
 
 
-def test_in_a_batch_only_what_is_left_comes_out(tables):
+def test_a_batch_emits_only_the_final_rows(tables):
     tables.plan_script("SET 'execution.runtime-mode' = 'batch'")
     join = join_of(query("l.k = r.k", "FULL", "updated", "r"), tables)
 
@@ -92,7 +92,7 @@ def test_in_a_batch_only_what_is_left_comes_out(tables):
     assert join.edge.changelog is Changelog.APPEND
 
 
-def test_times_are_no_time_attributes_any_more_and_padded_columns_take_nulls(tables):
+def test_times_are_no_longer_time_attributes_and_padded_columns_are_nullable(tables):
     sql = "SELECT l.ts, r.ts AS rts, r.id AS rid FROM l LEFT JOIN r ON l.k = r.k"
 
     assert schema(sql, tables) == "ts TIMESTAMP(3), rts TIMESTAMP(3), rid BIGINT"
@@ -106,7 +106,7 @@ def test_what_remains_of_a_condition_is_tested_above_an_inner_join_and_inside_ot
     assert join_of(query(on, "RIGHT"), tables).condition is not None
 
 
-def test_columns_that_nobody_asks_for_are_not_kept(tables):
+def test_columns_that_are_not_used_are_not_kept(tables):
     join = join_of("SELECT l.id FROM l LEFT JOIN r ON l.k = r.k AND l.v < r.v", tables)
 
     assert join.left.edge.names == ("id", "k", "v")
@@ -123,7 +123,7 @@ def test_columns_that_nobody_asks_for_are_not_kept(tables):
         (NEAR, "updated", "over a changelog, time bounds do not expire rows"),
     ],
 )
-def test_explain_says_why_a_condition_on_times_makes_no_interval_join(bound, left, why, tables):
+def test_explain_says_why_a_condition_on_times_is_not_an_interval_join(bound, left, why, tables):
     sql = query(f"l.k = r.k AND {bound}", "LEFT", left)
 
     assert join_of(sql, tables).condition is not None
@@ -147,7 +147,7 @@ def test_subqueries_are_semi_and_anti_joins(test, how, tables):
     assert (root(sql, tables).edge.changelog is Changelog.APPEND) == (how == "semi")
 
 
-def test_explain_says_that_rows_are_kept_for_ever_and_how_to_bound_that(tables):
+def test_explain_says_that_rows_are_kept_forever_and_how_to_limit_that(tables):
     text = explain(plan(query("l.k = r.k", "LEFT"), tables))
 
     assert "RegularJoin(left, key=[k = k])" in text
@@ -195,7 +195,7 @@ def test_a_join_needs_an_equality(on, tables):
     assert "ON l.k = r.k" in str(error.hint)
 
 
-def test_upserts_do_not_say_what_they_replace(tables):
+def test_upserts_do_not_contain_the_rows_they_replace(tables):
     error = refused("SELECT l.id FROM l «JOIN upserted AS u ON l.k = u.k»", NotSupported, at=tables)
 
     assert "upsert changelog are not supported yet (right side)" in error.message

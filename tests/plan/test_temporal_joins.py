@@ -94,7 +94,7 @@ def test_a_key_that_where_compares_is_not_tested_again_above_the_join(tables):
     assert [words(node.condition) for node in tested] == ["(id > 3)"]
 
 
-def test_where_may_speak_of_tables_that_come_after_the_versions(tables):
+def test_where_may_use_tables_that_are_joined_after_the_versions(tables):
     join = join_of(
         "SELECT 1 FROM o, r FOR SYSTEM_TIME AS OF o.ts AS x, plain AS p "
         "WHERE o.cur = x.cur AND p.cur = x.cur",
@@ -188,7 +188,7 @@ def test_a_key_on_a_table_that_only_inserts_is_warned_of(tables):
     assert ["`ins` is append-only" in warning for warning in made.warnings] == [True]
 
 
-def test_plans_say_whether_they_remember_anything(tables):
+def test_plans_know_whether_they_have_state(tables):
     assert is_stateful(root("SELECT * FROM v", tables))
     assert not is_stateful(root("SELECT * FROM plain", tables))
 
@@ -256,7 +256,7 @@ def test_what_cannot_be_run_is_refused_by_name(marked, message, tables):
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused_at_its_place(marked, message, tables):
+def test_senseless_sql_is_refused_where_it_is(marked, message, tables):
     assert message in refused(marked, at=tables).message
 
 

@@ -78,7 +78,7 @@ def test_literal_has_the_type_it_is_written_as(literal, expected):
         ("SELECT «INTERVAL 'x' DAY»", "'x' is not an interval of DAY: invalid format"),
     ],
 )
-def test_text_that_is_no_value_of_its_type_is_refused(marked, message):
+def test_string_that_is_not_a_value_of_its_type_is_refused(marked, message):
     assert refused(marked).message == message
 
 

@@ -1,4 +1,4 @@
-"""Aggregate functions of the user's: where they may stand, and what they are given."""
+"""User-defined aggregate functions: where they are allowed, and how they are called."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tables():
         (f"SELECT b FROM t GROUP BY b, {TUMBLE} HAVING total(a) > 3", WindowAggregate),
     ],
 )
-def test_it_stands_where_a_built_in_one_may(sql, kind, tables):
+def test_it_is_allowed_wherever_a_built_in_one_is(sql, kind, tables):
     [aggregated] = [
         n for n in walk(root(sql, tables)) if isinstance(n, GroupAggregate | WindowAggregate)
     ]
@@ -62,7 +62,7 @@ def test_it_may_take_no_argument(tables):
 
 
 @pytest.mark.parametrize("call", ["total(n)", "spread(DISTINCT n)", "mean(n)"])
-def test_it_takes_changelogs_where_rows_can_be_taken_back(call, tables):
+def test_it_accepts_changelogs_if_it_can_retract(call, tables):
     class Mean(functions.Spread):
         def retract(self, accumulator: list[int], value: int) -> None:
             accumulator.remove(value)
@@ -110,7 +110,7 @@ def test_class_without_all_parts_is_refused_by_name(tables):
     assert error.message.endswith("`half` is missing create_accumulator and get_value")
 
 
-def test_class_that_needs_arguments_is_to_be_given_as_an_object():
+def test_class_with_constructor_arguments_must_be_given_as_an_object():
     class Least(functions.Spread):
         def __init__(self, least: int) -> None:
             self.least = least

@@ -68,7 +68,7 @@ def test_every_function_gives_its_windows(call, assigner, tables):
     assert node.assigner == assigner
 
 
-def test_window_columns_come_behind_those_of_the_table(tables):
+def test_window_columns_follow_those_of_the_table(tables):
     assert schema("SELECT * FROM tumbled", tables) == (
         "k STRING, c STRING, i INT, ts TIMESTAMP(3) *event*, "
         "pt TIMESTAMP_LTZ(3) NOT NULL *processing*, window_start TIMESTAMP(3) NOT NULL, "
@@ -114,7 +114,7 @@ def test_the_function_and_the_aggregation_are_one_operator(sql, tables):
         f"SELECT COUNT(*) FROM (SELECT * FROM tumbled UNION ALL SELECT * FROM tumbled) GROUP BY {WINDOW}",
     ],
 )
-def test_where_something_asks_for_the_window_rows_say_which_they_are_in(sql, tables):
+def test_rows_have_window_columns_if_something_uses_the_window(sql, tables):
     bound = root(sql, tables)
     [window] = parts(bound, WindowAggregate)
 
@@ -205,7 +205,7 @@ def test_grouping_sets_are_rows_each_once_per_set(grouping, sets, tables):
     assert f"collection=[ARRAY({sets})]" in text
 
 
-def test_a_key_that_some_set_lacks_may_be_null_and_grouping_tells(tables):
+def test_a_key_that_is_not_in_all_grouping_sets_is_nullable_and_grouping_tells_why(tables):
     tables.plan_script(
         "CREATE TABLE nn (k STRING NOT NULL, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) "
         "WITH ('connector' = 'fake')"
@@ -256,7 +256,7 @@ def test_numbers_that_are_wanted_are_read_from_where(where, rows, tables):
     assert len(rank.keys) == 1
 
 
-def test_null_is_the_smallest_unless_it_is_told_where_to_go(tables):
+def test_null_is_smallest_unless_nulls_first_or_last_is_given(tables):
     sql = ranked(WINDOW, "i, k DESC, c NULLS LAST", "rn <= 2")
     [rank] = parts(root(sql, tables), WindowRank)
 
@@ -320,7 +320,7 @@ def test_rows_that_are_updated_cannot_be_numbered(tables):
         f"SELECT GROUPING(«i») FROM tumbled GROUP BY {WINDOW}, ROLLUP (k)",
     ],
 )
-def test_what_means_nothing_is_refused_at_its_place(marked, tables):
+def test_invalid_sql_is_refused_where_it_is(marked, tables):
     refused(marked, at=tables)
 
 

@@ -118,7 +118,7 @@ def test_padded_columns_take_nulls_and_time_attributes_survive(words, how, table
     assert delay_ms(root(sql, tables)) == 0
 
 
-def test_columns_that_nobody_asks_for_do_not_wait_with_the_rows(tables):
+def test_columns_that_are_not_used_do_not_wait_with_the_rows(tables):
     join = join_of(query(f"a.k = b.k AND {SAME} AND a.v < b.v", "LEFT"), tables)
 
     assert join.left.edge.names == ("id", "k", "v", "window_start", "window_end")
@@ -165,7 +165,7 @@ def test_windows_of_aggregates_join_too_and_joined_rows_aggregate_by_their_windo
         (f"EXISTS (SELECT 1 FROM {tumble('r')} AS b WHERE b.k = a.k AND {SAME})", "semi", 1),
         (f"NOT EXISTS (SELECT 1 FROM {tumble('r')} AS b WHERE b.k = a.k AND {SAME})", "anti", 1),
         (f"a.k IN (SELECT k FROM {tumble('r')} AS b WHERE {SAME})", "semi", 1),
-        # Null might be equal to anything, so it is no key.
+        # NULL might be equal to anything, so it is not a key.
         (f"a.k NOT IN (SELECT k FROM {tumble('r')} AS b WHERE {SAME})", "anti", 0),
         (f"a.id NOT IN (SELECT id FROM {tumble('r')} AS b WHERE {SAME})", "anti", 1),
     ],
@@ -227,7 +227,7 @@ def test_windows_that_may_differ_are_joined_as_any_columns_and_warned_of(sides, 
     assert why in warning
 
 
-def test_a_side_without_windows_makes_it_no_window_join(tables):
+def test_a_join_with_a_side_without_windows_is_not_a_window_join(tables):
     planned = plan(f"SELECT a.id FROM {A} JOIN r AS b ON a.k = b.k", tables)
 
     assert any(isinstance(node, RegularJoin) for node in walk(planned.roots[0]))

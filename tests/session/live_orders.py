@@ -1,4 +1,4 @@
-"""A temporal join into files, fed step by step from outside, whoever runs it.
+"""A temporal join into files, fed step by step from outside the process that runs it.
 
 Each step delivers rates and orders, and lets the orders out whose rate cannot change any more.
 What comes out is known beforehand, however often a run is broken off and started again.

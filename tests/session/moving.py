@@ -1,4 +1,4 @@
-"""A job that is stopped and goes on elsewhere: its rows come in steps, each on its own Spark."""
+"""A job that is stopped and resumed elsewhere: rows arrive in steps, each on its own Spark."""
 
 from __future__ import annotations
 

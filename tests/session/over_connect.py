@@ -71,7 +71,7 @@ def joined_by_a_job(folder: Path) -> list[str]:
 
 
 def say_what_unbounded_windows_tell(session: tidemark.Session, folder: Path) -> None:
-    """Results by the clock in a live table, and late rows into a sink, of a table without an end."""
+    """Processing-time results in a live table, and late rows into a sink, over an unbounded table."""
     (folder / "ev").mkdir()
     session.sql(
         f"""

@@ -60,7 +60,7 @@ def _tables(spark: SparkSession) -> dict[str, Any]:
 
 
 def _restarts(spark: SparkSession, access: Access) -> dict[str, Any]:
-    """A job that is stopped with a window half full, and goes on elsewhere from its savepoint."""
+    """A job that is stopped in the middle of a window, and resumes elsewhere from its savepoint."""
     _add(access, "0", ("x", 1, 1))
     savepoint = _run(spark, "s3://bucket/checkpoint", {})
     before = _sums(access)

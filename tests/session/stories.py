@@ -1,4 +1,4 @@
-"""Joins told step by step: one row arrives, a micro-batch runs, and one looks at what has changed."""
+"""Joins step by step: a row arrives, a micro-batch runs, and the test looks at what has changed."""
 
 from __future__ import annotations
 

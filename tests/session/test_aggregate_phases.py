@@ -49,7 +49,7 @@ def windows(
 
 
 @pytest.mark.parametrize("keys", ["k, ", ""])
-def test_two_phases_give_what_one_gives(session, keys):
+def test_two_phases_return_the_same_as_one(session, keys):
     one = windows(session, "ONE_PHASE", keys)
 
     assert len(one) == (7 if keys else 4)

@@ -114,7 +114,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_rows_that_a_filter_drops_are_not_asked_for_their_time(session: Session, query: str):
+def test_rows_that_a_filter_drops_need_no_event_time(session: Session, query: str):
     sql, expected = QUERIES[query]
 
     rows = [tuple(row.values()) for row in session.sql(sql).rows()]
@@ -123,7 +123,7 @@ def test_rows_that_a_filter_drops_are_not_asked_for_their_time(session: Session,
 
 
 @pytest.mark.parametrize("query", ["a view over a view", "windows", "an interval join"])
-def test_neither_are_they_in_a_stream(session: Session, query: str):
+def test_rows_that_a_filter_drops_need_no_event_time_in_a_stream(session: Session, query: str):
     sql, expected = QUERIES[query]
 
     [outcome] = verify(session, sql)
@@ -168,7 +168,7 @@ def test_a_row_without_an_event_time_fails_the_job_with_its_file_and_values(
     assert "4711" in str(failure.value.notes["record"])
 
 
-def test_a_row_without_an_event_time_that_is_filtered_out_harms_nobody(session, tmp_path):
+def test_a_row_without_an_event_time_may_be_filtered_out(session, tmp_path):
     write(tmp_path, *EVENTS, {"event_type": 2, "bid": {"auction": 10, "price": 4711}})
 
     [outcome] = verify(session, "SELECT id FROM person")

@@ -87,7 +87,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         cluster.kill()
 
 
-def test_a_worker_that_is_killed_and_a_job_that_moves_take_no_row_with_them(cluster, tmp_path):
+def test_no_row_is_lost_when_a_worker_is_killed_or_a_job_moves(cluster, tmp_path):
     orders = LiveOrders(tmp_path / "job")
     settings = {
         "spark.master": cluster.url,
@@ -107,7 +107,7 @@ def test_a_worker_that_is_killed_and_a_job_that_moves_take_no_row_with_them(clus
         orders.wait_for_staged_files(command.alive)
         cluster.kill_a_worker()
         orders.wait_until_out(command.alive)
-        # What is left of the cluster goes on where the whole of it was.
+        # The rest of the cluster continues from where all of it was.
         command.kill()
         settings["spark.sql.shuffle.partitions"] = "5"
         command = run_command(orders, settings)

@@ -23,7 +23,7 @@ def test_a_job_resumes_from_a_checkpoint_of_each_format(spark, tmp_path, format_
     [shown] = tidemark.Checkpoint(job.checkpoint).jobs
     assert [operator.id for operator in shown.operators] == ["temporal-join-1", "group-aggregate-1"]
 
-    # The order that waited comes out, and its key's sum goes on from that of before.
+    # The order that waited is emitted, and the sum of its key continues from the earlier one.
     out = job.step(a=[(-1, 0, 3000)], b=[(-1, 0, 3000)])
 
     assert +out == Counter({(k, 410 + k): 1 for k in KEYS})

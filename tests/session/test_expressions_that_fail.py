@@ -1,4 +1,4 @@
-"""A part of an expression that fails does so for rows that come to it, and for no others.
+"""A part of an expression that fails does so only for rows that reach it.
 
 Spark evaluates conditions in another order than they are written in, puts constants in place of
 columns, and computes parts that occur twice before anyone has asked for them.
@@ -79,21 +79,21 @@ def session(spark: SparkSession, tmp_path: Path) -> Session:
 
 
 @pytest.mark.parametrize("what", GOOD)
-def test_what_a_row_does_not_come_to_cannot_fail(session: Session, what: str):
+def test_an_expression_that_a_row_does_not_reach_cannot_fail(session: Session, what: str):
     sql, expected = GOOD[what]
 
     assert sorted(next(iter(row.values())) for row in session.sql(sql).rows()) == expected
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_what_a_row_comes_to_fails_the_job(session: Session, what: str):
+def test_an_expression_that_a_row_reaches_fails_the_job(session: Session, what: str):
     sql, message = BAD[what]
 
     with pytest.raises(TidemarkError, match=message):
         session.sql(sql).rows()
 
 
-def test_a_column_that_must_have_a_value_asks_no_row_that_is_filtered_out(session):
+def test_a_not_null_column_is_not_checked_in_rows_that_are_filtered_out(session):
     insert = "INSERT INTO required SELECT CASE WHEN k = 0 THEN CAST(NULL AS INT) ELSE d END FROM t "
 
     session.sql(insert + "WHERE k = 1").job.wait()

@@ -21,7 +21,7 @@ def failure_of(
     return diagnose(raised.value)
 
 
-def test_an_error_of_ours_arrives_whole(spark: SparkSession) -> None:
+def test_a_tidemark_error_from_a_worker_arrives_complete(spark: SparkSession) -> None:
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         notes = {"column": "ts", "row": {"n": 1, "ts": None}}
         raise DataError("the time of a row is null", notes=notes, hint="filter such rows: WHERE ts")
@@ -122,7 +122,7 @@ def test_a_file_system_that_spark_does_not_know_is_named(said: str, scheme: str)
     assert "jars" in (found.hint or "")
 
 
-def test_a_call_into_spark_that_failed_is_told_in_sparks_words() -> None:
+def test_a_failed_call_into_spark_is_reported_with_sparks_message() -> None:
     said = (
         "Traceback (most recent call last):\n"
         "py4j.protocol.Py4JJavaError: An error occurred while calling o814.save.\n"

@@ -91,7 +91,7 @@ def test_a_report_of_an_idle_query_does_not_make_the_client_skip_the_batch_it_na
     assert came == [0, 1]
 
 
-def test_batches_whose_reports_the_server_has_forgotten_come_too(server):
+def test_batches_whose_reports_the_server_has_dropped_arrive_too(server):
     came: list[int] = []
     fetcher = Fetcher(server, lambda _, batch: came.append(batch))
     query = fetcher.start(server)

@@ -29,7 +29,7 @@ def test_workers_import_pyspark_from_where_it_is_installed(monkeypatch):
     assert os.environ["PYSPARK_PYTHON"] == sys.executable
 
 
-def test_workers_keep_their_memory_unless_told_otherwise(monkeypatch):
+def test_workers_keep_their_memory_by_default(monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.delenv("SPARK_HOME", raising=False)
     monkeypatch.delenv("_RJEM_MALLOC_CONF", raising=False)
@@ -85,7 +85,7 @@ def test_workers_are_forked_from_a_process_without_threads(monkeypatch):
 @pytest.mark.parametrize(
     ("memory", "cores", "kept"), [(0, 1, 64), (16, 16, 64), (24, 2, 768), (512, 4, 1024)]
 )
-def test_a_worker_keeps_no_more_than_there_is_room_for(monkeypatch, memory, cores, kept):
+def test_a_worker_keeps_no_more_memory_than_is_available(monkeypatch, memory, cores, kept):
     monkeypatch.setattr("tidemark.spark.machine.memory", lambda: memory << 30)
     monkeypatch.setattr("tidemark.spark.machine.cores", lambda: cores)
 

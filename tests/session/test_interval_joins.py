@@ -66,7 +66,7 @@ def test_semi_and_anti_joins_keep_each_row_once(session, test, ids):
     assert sorted(row["id"] for row in session.sql(query).rows()) == ids
 
 
-def test_a_stream_gives_what_the_batch_gives(session):
+def test_a_stream_returns_the_rows_of_the_batch(session):
     assert [found.equal for found in verify(session, FULL)] == [True]
 
 
@@ -140,7 +140,7 @@ def test_the_stream_api_selects_and_processes_pairs(session):
     assert {row.n for row in pairs.process(doubled, "n INT", "l.id").collect()} == {2, 6}
 
 
-def test_bounds_are_asked_for_and_checked(session):
+def test_bounds_are_required_and_checked(session):
     views, clicks = frames(session)
     left = tidemark.stream(views, time="ts").key_by("who")
     join = left.interval_join(tidemark.stream(clicks, time="ts").key_by("who"))
@@ -153,7 +153,7 @@ def test_bounds_are_asked_for_and_checked(session):
         join.between("soon", "1 second")
 
 
-def test_by_processing_time_rows_meet_that_come_near_each_other(session):
+def test_in_processing_time_rows_match_that_arrive_close_together(session):
     query = """
     SELECT v.id AS vid, c.id AS cid FROM
       (SELECT id, who, PROCTIME() AS seen FROM shown) v LEFT JOIN

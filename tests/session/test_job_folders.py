@@ -1,4 +1,4 @@
-"""Workers of one machine leave rows for each other in files, and jobs leave nothing behind."""
+"""Workers on one machine exchange rows in files, and jobs clean up after themselves."""
 
 from __future__ import annotations
 

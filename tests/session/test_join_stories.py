@@ -1,4 +1,4 @@
-"""Joins by time told as tables: each line is a row that arrives in a micro-batch of its own.
+"""Joins over time as tables: each line is a row that arrives in a micro-batch of its own.
 
 A row is `id who second`. In the middle jobs are stopped, and go on from their checkpoints as if they
 had not been.
@@ -56,7 +56,7 @@ def goes_as_told(story: Story, script: str | Build, text: str) -> None:
             assert story.step(table, row(arrives)) == expected, f"when {table} {arrives} came"
 
 
-def test_an_outer_interval_join_goes_on_with_its_rows_and_knows_who_had_partners(story: Story):
+def test_an_outer_interval_join_resumes_with_its_rows_and_knows_which_had_matches(story: Story):
     goes_as_told(
         story,
         TABLES + INTERVAL_JOIN,
@@ -74,7 +74,7 @@ def test_an_outer_interval_join_goes_on_with_its_rows_and_knows_who_had_partners
     )
 
 
-def test_a_window_join_goes_on_with_the_rows_of_open_windows(story: Story):
+def test_a_window_join_resumes_with_the_rows_of_open_windows(story: Story):
     goes_as_told(
         story,
         TABLES + WINDOW_JOIN,
@@ -93,7 +93,7 @@ def test_a_window_join_goes_on_with_the_rows_of_open_windows(story: Story):
     )
 
 
-def test_sessions_of_each_side_meet_when_both_sides_have_come_to_their_end(story: Story):
+def test_sessions_of_each_side_match_when_both_sides_have_ended(story: Story):
     sessions = "TABLE(SESSION(TABLE {} PARTITION BY who, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
     query = WINDOW_JOIN.replace(WINDOW.format("l"), sessions.format("l"))
     goes_as_told(
@@ -130,7 +130,7 @@ def by_the_stream_api(spark: SparkSession, folder: Path) -> dict[str, DataFrame]
     return {"": near(spark, folder).select("l.id", "r.id")}
 
 
-def test_an_interval_join_of_the_stream_api_goes_on_and_still_drops_late_rows(story: Story):
+def test_an_interval_join_of_the_stream_api_resumes_and_still_drops_late_rows(story: Story):
     goes_as_told(
         story,
         by_the_stream_api,
@@ -156,7 +156,7 @@ def late_of_both(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     return {"": late.selectExpr("id", "split(late_operator, ' ')[0]", "late_by")}
 
 
-def test_rows_that_joins_of_the_stream_api_drop_are_told_too(story: Story):
+def test_rows_that_joins_of_the_stream_api_drop_are_reported_too(story: Story):
     # The sessions of ann: [1, 10) is over at 20; so would be [11, 20), but [20, 29) is open.
     goes_as_told(
         story,
@@ -173,7 +173,7 @@ def test_rows_that_joins_of_the_stream_api_drop_are_told_too(story: Story):
     )
 
 
-# Left rows are late by the watermark of both sides: at 12, although the left side has come to 30.
+# Left rows are late by the watermark of both sides: at 12, although the left side is at 30.
 LATE = f"""
 SET 'tidemark.interval-join.late-rows' = 'drop';
 CREATE TABLE pairs (l INT, r INT) WITH ('connector' = 'blackhole');
@@ -187,7 +187,7 @@ END
 """
 
 
-def test_rows_that_joins_drop_are_told_as_late(story: Story):
+def test_rows_that_joins_drop_are_reported_as_late(story: Story):
     goes_as_told(
         story,
         TABLES + LATE,
@@ -204,7 +204,7 @@ def test_rows_that_joins_drop_are_told_as_late(story: Story):
     )
 
 
-def test_a_regular_join_goes_on_with_all_rows_there_ever_were(story: Story):
+def test_a_regular_join_resumes_with_all_earlier_rows(story: Story):
     """Times are bounded from one side only: what was clicked after it was seen."""
     goes_as_told(
         story,

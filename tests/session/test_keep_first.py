@@ -1,4 +1,4 @@
-"""The first row of each key on real Spark, told as tables: each line is a row that arrives in a
+"""The first row of each key on real Spark, as tables: each line is a row that arrives in a
 micro-batch of its own. A row is `id who second`; the watermark is one second behind."""
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_the_first_row_by_processing_time_is_there_at_once(story: Story):
     )
 
 
-def test_rows_behind_the_watermark_are_told_as_late(spark: SparkSession, tmp_path: Path):
+def test_rows_behind_the_watermark_are_reported_as_late(spark: SparkSession, tmp_path: Path):
     rows = ["1 ann 5", "2 bob 9", "3 cy 7", "4 cy 8"]
     (tmp_path / "ev").write_text("\n".join(json.dumps(row(text)) for text in rows))
     session = tidemark.connect(spark)

@@ -1,4 +1,4 @@
-"""A job that is killed and started again writes what one that nobody disturbs writes."""
+"""A job that is killed and restarted writes the same rows as one that runs undisturbed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def orders(tmp_path: Path) -> LiveOrders:
     return LiveOrders(tmp_path / "job")
 
 
-def test_a_process_killed_between_batches_and_inside_one_loses_and_repeats_nothing(tmp_path):
+def test_a_process_killed_between_or_inside_batches_neither_loses_nor_repeats_rows(tmp_path):
     places = set()
     for attempt in range(ATTEMPTS):
         orders = LiveOrders(tmp_path / f"job-{attempt}")
@@ -92,7 +92,7 @@ def start(spark, orders: LiveOrders) -> Job:
     return job
 
 
-def test_a_run_that_nobody_kills_gives_each_order_the_rate_of_its_time(spark, orders):
+def test_a_run_that_is_not_killed_gives_each_order_the_rate_of_its_time(spark, orders):
     job = start(spark, orders)
     for _ in range(3):
         orders.deliver()

@@ -83,7 +83,7 @@ def test_rows_dropped_and_rows_counted_are_all_rows(session: Session, tmp_path: 
     assert result.job.progress().rows_out == len(written_rows(tmp_path / "counts")) + len(late)
 
 
-def test_sessions_tell_what_they_drop_beside_other_windows(session: Session, tmp_path: Path):
+def test_sessions_report_the_rows_they_drop_next_to_other_windows(session: Session, tmp_path: Path):
     session.sql(
         f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts {SESSION}; INSERT INTO counts {TUMBLE}; "
         "INSERT INTO lates SELECT v, late_operator, late_time, late_watermark, late_by "
@@ -96,7 +96,7 @@ def test_sessions_tell_what_they_drop_beside_other_windows(session: Session, tmp
     assert counted + late.total() == len(ROWS) + len(ROWS) - 1
 
 
-def test_rows_that_come_too_late_for_their_session_are_late_where_nothing_is_aggregated(
+def test_rows_too_late_for_their_session_are_late_even_if_nothing_is_aggregated(
     session: Session, tmp_path: Path
 ):
     rows = "TABLE(SESSION(TABLE ev PARTITION BY k, DESCRIPTOR(ts), INTERVAL '3' SECOND))"
@@ -156,7 +156,7 @@ class Stream:
 LATE = "SELECT v, late_operator, CAST(late_watermark AS STRING), late_by FROM ev$late WHERE v <> 9"
 
 
-def test_a_stream_writes_late_rows_beside_its_results_and_goes_on_from_its_checkpoint(
+def test_a_stream_writes_late_rows_and_results_and_resumes_from_its_checkpoint(
     spark: SparkSession, tmp_path: Path
 ):
     stream = Stream(spark, tmp_path)
@@ -168,7 +168,7 @@ def test_a_stream_writes_late_rows_beside_its_results_and_goes_on_from_its_check
         "counts": 1,
         "lates": 0,
     }
-    # The job goes on with them: second 3 is late, and so is second 4, which nobody wants.
+    # The job resumes with them: second 3 is late, and so is second 4, which is filtered out.
     stream.run(both, [("a", 5, 3), ("a", 9, 4), ("b", 6, 13)], [("a", 7, 32)], [("b", 8, 1)])
     # And without what is late again.
     done = stream.run(both, [("a", 10, 45)])
@@ -191,7 +191,7 @@ def test_without_windows_a_row_at_or_behind_the_watermark_is_late(session: Sessi
     assert {row["late_operator"] for row in rows} == {"source"}
 
 
-def test_an_operator_that_need_not_run_says_nothing(session: Session):
+def test_an_operator_that_need_not_run_reports_nothing(session: Session):
     result = session.sql(f"SELECT * FROM ({TUMBLE}) WHERE FALSE")
 
     assert result.rows() == []

@@ -106,7 +106,7 @@ def test_of_rows_that_never_change_the_newest_are_kept(query: FakeQuery):
     assert after(table, 3) == ["tea 2", "tea 3"]
 
 
-def test_before_anything_has_come_there_are_columns_without_rows(query: FakeQuery):
+def test_before_the_first_change_there_are_columns_without_rows(query: FakeQuery):
     table = live(query)
 
     assert table.rows() == []
@@ -124,7 +124,7 @@ def test_stopping_leaves_the_rows_as_they_are(query: FakeQuery):
     assert table.wait(timeout=PATIENCE_SECONDS)
 
 
-def test_iterating_gives_all_rows_at_each_change_until_the_end(query: FakeQuery):
+def test_iterating_returns_all_rows_at_each_change_until_the_end(query: FakeQuery):
     query.send("+I tea 1")
     table = live(query)
     seen = iter(table)
@@ -136,7 +136,7 @@ def test_iterating_gives_all_rows_at_each_change_until_the_end(query: FakeQuery)
     assert list(seen) in ([], [rows])
 
 
-def test_a_query_that_fails_says_so_to_whoever_waits_and_whoever_looks(query: FakeQuery):
+def test_a_query_that_fails_raises_for_those_who_wait_and_those_who_read(query: FakeQuery):
     table = live(query)
     query.send("+I tea 1")
     query.batches.put(JobError("the disk is <full>"))
@@ -148,7 +148,7 @@ def test_a_query_that_fails_says_so_to_whoever_waits_and_whoever_looks(query: Fa
     assert "the disk is &lt;full&gt;" in table._repr_html_()
 
 
-def test_html_shows_the_rows_and_trusts_no_value(query: FakeQuery):
+def test_html_shows_the_rows_and_escapes_all_values(query: FakeQuery):
     table = live(query)
     query.send("+I <b>tea</b> 1")
     after(table, 1)

@@ -62,9 +62,7 @@ def test_orders_wait_for_all_rates_of_a_bounded_table_as_a_stream_and_as_a_batch
 
 
 @pytest.mark.slow
-def test_a_silent_right_side_has_been_loaded_after_a_while_and_nobody_waits_any_more(
-    session, tmp_path
-):
+def test_an_idle_right_side_counts_as_loaded_after_a_while(session, tmp_path):
     (tmp_path / "rates").mkdir()
     put(tmp_path, "orders", "a", {"id": 1, "k": "EUR"})
     monitored = ", 'source.monitor-interval' = '1'"

@@ -1,4 +1,4 @@
-"""Rows that an operator gives and nobody computes with: sinks and readers take them as Arrow."""
+"""Rows that reach sinks and readers unchanged from an operator: they are passed on as Arrow."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ def test_collected_rows_are_the_same_with_and_without_something_computed(
     computed = session.sql(f"SELECT l.*, l.d + 1 AS more {JOIN}").to_arrow()
 
     assert picked.schema == computed.schema.remove(len(picked.schema))
-    # A value that is not equal to itself stands in the rows.
+    # The rows contain a value that is not equal to itself.
     assert str(picked.to_pylist()) == str(computed.drop_columns("more").to_pylist())
     assert picked.num_rows == 2
 
 
-def test_times_of_day_come_out_as_they_do_without_a_join(session: tidemark.Session) -> None:
+def test_times_of_day_are_the_same_as_without_a_join(session: tidemark.Session) -> None:
     rows = session.spark.sql(
         "SELECT 0L AS id, timestamp_millis(0) AS ts, TIME'23:59:59.999999' AS t"
     )

@@ -53,9 +53,7 @@ def test_partitions_that_are_enough_are_left_alone(caplog, query, asked):
 
 
 @pytest.mark.spark
-def test_a_chain_of_operators_that_is_asked_to_run_on_one_partition_comes_to_its_end(
-    spark, tmp_path
-):
+def test_a_chain_of_operators_on_one_partition_finishes(spark, tmp_path):
     before = spark.conf.get(PARTITIONS)
     spark.conf.set(PARTITIONS, "1")
     try:

@@ -1,4 +1,4 @@
-"""What a job knows of itself: reports summed up once each, also those that Spark would forget."""
+"""The progress of a job: each report is counted once, even those that Spark would drop."""
 
 from __future__ import annotations
 

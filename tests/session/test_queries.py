@@ -21,7 +21,7 @@ def session(spark) -> Iterator[Session]:
     session.stop()
 
 
-def test_a_query_gives_its_rows_with_flinks_types(session):
+def test_a_query_returns_rows_with_flinks_types(session):
     result = session.sql(
         "SELECT 5 / 2 AS half, 1.5 * 2 AS three, 'a' || 'b' AS ab, DATE '2024-02-29' AS d"
     )
@@ -112,7 +112,7 @@ def test_union_all_views_and_common_tables_work_together(session):
     assert rows == [{"n": 1}, {"n": 5_000_000_000}]
 
 
-def test_batch_mode_gives_the_rows_of_streaming_mode(session):
+def test_batch_mode_returns_the_rows_of_streaming_mode(session):
     query = "SELECT id * 2 AS d FROM (VALUES (1), (2)) AS t(id) WHERE id > 1"
     streamed = session.sql(query).rows()
     session.sql("SET 'execution.runtime-mode' = 'batch'")

@@ -72,13 +72,13 @@ def rows_of(session: Session, query: str) -> list[tuple[Any, ...]]:
     return [tuple(row.values()) for row in session.sql(query).rows()]
 
 
-def test_a_stream_comes_to_what_a_batch_gives(session):
+def test_a_stream_ends_with_the_result_of_a_batch(session):
     by_city = f"SELECT city, COUNT(*) AS n, SUM(amount) AS amount FROM ({FULL}) GROUP BY city"
 
     assert [found.equal for found in verify(session, f"{FULL};{by_city}")] == [True, True]
 
 
-def test_state_that_is_let_go_after_a_while_is_there_until_then(session):
+def test_state_with_a_ttl_is_kept_until_it_expires(session):
     session.sql("SET 'table.exec.state.ttl' = '1 h'")
 
     [outcome] = verify(session, FULL)
@@ -87,7 +87,7 @@ def test_state_that_is_let_go_after_a_while_is_there_until_then(session):
     assert outcome.stream.rows == len(LEFT_OVER)
 
 
-def test_a_batch_tells_only_what_is_left(session):
+def test_a_batch_emits_only_the_final_result(session):
     session.sql("SET 'execution.runtime-mode' = 'batch'")
     result = session.sql(FULL)
 
@@ -97,7 +97,7 @@ def test_a_batch_tells_only_what_is_left(session):
 
 
 @pytest.mark.parametrize(("test", "ids"), [("EXISTS", [1]), ("NOT EXISTS", [2, 4])])
-def test_each_row_comes_out_while_it_has_a_partner_or_while_it_has_none(session, test, ids):
+def test_each_row_is_in_the_result_while_it_is_matched_or_while_it_is_unmatched(session, test, ids):
     query = f"SELECT id FROM orders AS o WHERE {test} (SELECT 1 FROM customers AS c WHERE c.name = o.customer)"
 
     assert sorted(row["id"] for row in session.sql(query).rows()) == ids

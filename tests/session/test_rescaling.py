@@ -1,4 +1,4 @@
-"""Jobs that go on with another number of shuffle partitions find the state of every key."""
+"""Jobs that resume with another number of shuffle partitions find the state of every key."""
 
 from __future__ import annotations
 

@@ -58,12 +58,12 @@ def test_partitions_are_written_and_marked(story: Story) -> None:
     assert story.objects["parted/k=x/_SUCCESS"] == story.objects["parted/k=y/_SUCCESS"] == 0
 
 
-def test_a_job_goes_on_from_a_checkpoint_and_a_savepoint_in_the_bucket(story: Story) -> None:
+def test_a_job_resumes_from_a_checkpoint_and_a_savepoint_in_the_bucket(story: Story) -> None:
     assert (story.said["before"], story.said["after"]) == ([], [["x", 3]])
     for place in ("checkpoint", "elsewhere"):
         assert f"{place}/insert-into-sums/contract.json" in story.objects
         assert f"{place}/insert-into-sums/spark/metadata" in story.objects
 
 
-def test_nothing_half_done_is_left(story: Story) -> None:
+def test_nothing_incomplete_is_left(story: Story) -> None:
     assert [name for name in story.objects if ".staging" in name or "_temporary" in name] == []

@@ -101,7 +101,7 @@ def test_a_job_stopped_with_a_savepoint_starts_from_it_elsewhere(spark, tmp_path
     job.checkpoint = tmp_path / "elsewhere"
     job.options = {"execution.savepoint.path": str(tmp_path / "savepoint")}
     job.step(a=ORDERS)
-    # It now has a checkpoint of its own, from which it goes on, not from the savepoint again.
+    # It now has a checkpoint of its own, from which it resumes, not from the savepoint again.
     assert job.step(a=PUSH, b=PUSH) == JOINED
     [shown] = tidemark.Checkpoint(tmp_path / "savepoint").jobs
     assert shown.operators[0].state_rows is not None

@@ -9,12 +9,12 @@ from tidemark.spark.settings import own_settings, started_with
 
 
 @pytest.mark.parametrize("master", ["local", "local[2]", "local-cluster[2,1,1024]"])
-def test_a_local_driver_needs_no_name_that_can_be_looked_up(master):
+def test_a_local_driver_needs_no_resolvable_host_name(master):
     assert own_settings(master)["spark.driver.host"] == "localhost"
 
 
 @pytest.mark.parametrize("master", ["spark://host:7077", "yarn", "k8s://https://host", "sc://host"])
-def test_executors_elsewhere_are_not_told_that_the_driver_is_on_their_own_machine(master):
+def test_remote_executors_do_not_look_for_the_driver_on_their_own_machine(master):
     assert not {"spark.driver.host", "spark.driver.bindAddress"} & own_settings(master).keys()
 
 

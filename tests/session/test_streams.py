@@ -1,4 +1,4 @@
-"""Jobs without an end, changelogs, and DataFrames of the user's, on one shared Spark."""
+"""Unbounded jobs, changelogs, and the user's DataFrames, on one shared Spark."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ticking(spark, session) -> Session:
     return session
 
 
-def test_changes_of_an_unbounded_query_come_while_it_runs(ticking):
+def test_changes_of_an_unbounded_query_arrive_while_it_runs(ticking):
     result = ticking.sql("SELECT `value` AS v FROM ticks WHERE `value` % 2 = 0")
 
     changes = result.changes()
@@ -41,7 +41,7 @@ def test_changes_of_an_unbounded_query_come_while_it_runs(ticking):
     assert result.job.state == "stopped"
 
 
-def test_all_rows_of_a_query_without_an_end_cannot_be_had(ticking):
+def test_all_rows_of_an_unbounded_query_cannot_be_fetched(ticking):
     with pytest.raises(TidemarkError, match="is unbounded"):
         ticking.sql("SELECT * FROM ticks").rows()
 
@@ -128,7 +128,7 @@ def test_a_stream_resumes_from_its_checkpoint(spark, tmp_path):
     assert run_once() == ['{"id":1}', '{"id":2}']
 
 
-def test_a_checkpoint_refuses_other_sources_and_goes_on_with_another_projection(spark, tmp_path):
+def test_a_checkpoint_refuses_other_sources_and_resumes_with_another_projection(spark, tmp_path):
     def run(query: str) -> None:
         session = tidemark.connect(spark, checkpoint=tmp_path / "state")
         session.sql("CREATE TABLE nowhere (v INT) WITH ('connector' = 'blackhole')")

@@ -1,4 +1,4 @@
-"""Temporal joins told as tables: each line is a row that arrives in a micro-batch of its own.
+"""Temporal joins as tables: each line is a row that arrives in a micro-batch of its own.
 
 `watermark` is the join's after the line, the smaller of its inputs'; orders come up to 2 s late.
 `wait` counts the orders that are kept until the watermark has reached them. `kept` is the least that
@@ -75,7 +75,7 @@ def goes_as_told(story: Story, text: str) -> None:
         assert join.state_rows >= int(kept), f"after {arrives}"
 
 
-def test_orders_wait_until_both_sides_have_come_as_far_as_they_are(story):
+def test_orders_wait_until_the_watermark_of_both_sides_passes_them(story):
     story.begin(SCRIPT.replace("{format}", "json"))
 
     # Order 4 is late when it comes; it goes when the watermark moves next. The rate 125 comes

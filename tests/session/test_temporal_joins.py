@@ -142,7 +142,7 @@ def test_null_matches_null_in_a_key_that_where_compares(session, folder):
     assert joined == {5: 100, 6: 70}
 
 
-def test_a_stream_waits_for_the_watermark_and_goes_on_after_a_restart(spark, tmp_path):
+def test_a_stream_waits_for_the_watermark_and_resumes_after_a_restart(spark, tmp_path):
     """Orders 5 s late at most, rates in order: an order waits until both sides are past it."""
     sink = tmp_path / "out"
     monitored = DDL.replace("'format'", "'source.monitor-interval' = '1', 'format'")

@@ -1,4 +1,4 @@
-"""Windows over tables without an end: what the clock asks for, and late rows on their way."""
+"""Windows over unbounded tables: results in processing time, and late rows into a sink."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def world(spark: SparkSession, tmp_path: Path) -> Iterator[World]:
     session.stop()
 
 
-def test_a_result_is_told_every_so_often_while_its_window_is_open(world: World):
+def test_a_result_is_emitted_periodically_while_its_window_is_open(world: World):
     query = (
         "SELECT k, SUM(v) AS s FROM ev GROUP BY k, TUMBLE(ts, INTERVAL '1' HOUR) "
         "EMIT WITH DELAY '1' SECOND BEFORE WATERMARK"
@@ -76,7 +76,7 @@ def test_a_result_is_told_every_so_often_while_its_window_is_open(world: World):
         assert now.snapshot().changes == 4
 
 
-def test_windows_by_the_clock_end_although_no_row_comes(world: World):
+def test_processing_time_windows_end_even_if_no_row_arrives(world: World):
     world.session.sql("SET 'table.local-time-zone' = 'Asia/Shanghai'")
     counted = world.session.sql(
         "SELECT k, COUNT(*) AS n, "
@@ -97,7 +97,7 @@ def test_windows_by_the_clock_end_although_no_row_comes(world: World):
             wait_until(lambda told=told, expected=expected: told() == expected, told)
 
 
-def test_late_rows_flow_into_a_sink_beside_what_the_windows_count(world: World):
+def test_late_rows_go_to_a_sink_while_the_windows_count_the_others(world: World):
     result = world.session.sql(
         "EXECUTE STATEMENT SET BEGIN "
         "INSERT INTO counts SELECT k, COUNT(*) FROM ev GROUP BY k, "

@@ -1,4 +1,4 @@
-"""What a sink's upkeep is told of a query between its batches."""
+"""What a sink's upkeep learns about a query between its batches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_watermark_is_the_least_of_its_sources() -> None:
     assert (watermark.batch, watermark.value) == (2, 5)
 
 
-def test_operators_tell_their_own_watermark() -> None:
+def test_operators_report_their_own_watermark() -> None:
     watermark = QueryWatermark([])
 
     watermark.take(report(0, watermark="1970-01-01T00:00:00.000Z"))
@@ -81,7 +81,7 @@ def moments(query: Any, ended: bool = True) -> list[Moment]:
     return taken
 
 
-def test_the_end_of_the_input_is_told_last() -> None:
+def test_the_end_of_the_input_is_announced_last() -> None:
     assert moments(Query(report(0, a=1), report(1, a=2))) == [
         Moment(1, 2),
         Moment(1, 2, ended=True),

@@ -83,7 +83,7 @@ def test_it_aggregates_windows(session):
     assert found == [("soup", 500, 0), ("tea", 260, 0), ("tea", 260, 20)]
 
 
-def test_it_aggregates_groups_and_forgets_what_is_taken_back(session):
+def test_it_aggregates_groups_and_retracts_rows(session):
     sales = "SELECT what, mean(cents) AS m, sales_made() AS n FROM sales GROUP BY what"
     rows = session.sql(
         f"SELECT distance(CAST(m AS INT)) AS d, mean(CAST(m AS INT)) AS m, SUM(n) AS n FROM ({sales})"

@@ -134,7 +134,7 @@ def test_a_stream_is_grouped_when_its_watermark_closes_the_window(streams, tmp_p
     assert first_batch(grouped, tmp_path) == [("ann", "01-13", "1", "11")]
 
 
-def test_pairs_come_out_in_the_micro_batch_that_closes_their_window(streams, tmp_path: Path):
+def test_pairs_are_emitted_in_the_micro_batch_that_closes_their_window(streams, tmp_path: Path):
     joined = tidemark.window_join(*streams, on="who", window=TEN).select("id", "id_right")
 
     assert first_batch(joined, tmp_path) == [(1, 11)]
@@ -209,7 +209,7 @@ def test_dataframes_keep_or_leave_out_rows_that_have_a_partner(sides):
     }  # fmt: skip
 
 
-def test_a_stream_gives_what_the_batch_gives(session, tmp_path: Path):
+def test_a_stream_returns_the_rows_of_the_batch(session, tmp_path: Path):
     for name in ("l", "r"):
         rows = [
             {"id": i, "who": "ab"[i % 2], "ts": str(START + dt.timedelta(seconds=i * 3))}
@@ -231,7 +231,7 @@ def test_a_stream_gives_what_the_batch_gives(session, tmp_path: Path):
     assert [found.equal for found in verify(session, query)] == [True]
 
 
-def test_a_time_that_is_asked_for_is_moved_once(
+def test_a_time_that_is_used_is_moved_once(
     session, sides, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, rows in zip("lr", sides, strict=True):
@@ -280,7 +280,7 @@ def test_instants_meet_in_the_window_that_the_clock_of_the_session_shows(spark):
 # --- what is refused ---------------------------------------------------------------------------
 
 
-def test_what_is_missing_is_said(sides):
+def test_missing_parts_are_named(sides):
     left, right = (tidemark.stream(side, time="ts") for side in sides)
     keyed = left.join(right).where("who").equal_to("who")
 

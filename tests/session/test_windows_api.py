@@ -68,7 +68,7 @@ def test_windows_are_those_of_the_sql(window: Window, assigner: Assigner):
     assert (node.assigner, len(node.keys), node.given) == (assigner, 1, None)
 
 
-def test_results_may_be_told_early_and_late():
+def test_results_may_be_emitted_early_and_late():
     window = Tumble("1 minute", on="ts").early_fire("5 s").late_fire().allowed_lateness("1 day")
     node = aggregate(window)
 
@@ -76,7 +76,7 @@ def test_results_may_be_told_early_and_late():
     assert node.lateness_ms == 86_400_000
 
 
-def test_allowed_lateness_alone_tells_late_rows_one_by_one():
+def test_allowed_lateness_alone_fires_for_each_late_row():
     assert aggregate(Tumble("1 minute", on="ts").allowed_lateness("1 h")).emit == Emit(
         late=Firing(each_row=True)
     )
@@ -99,7 +99,7 @@ def test_processing_time_is_a_time_too():
         lambda: Rows(0, 1),
     ],
 )
-def test_what_means_nothing_is_refused(make):
+def test_invalid_sql_is_refused(make):
     with pytest.raises(PlanError):
         make()
 
@@ -133,7 +133,7 @@ def test_a_table_is_grouped_in_windows(spark: SparkSession, sales: DataFrame):
     ]
 
 
-def test_windows_of_rows_are_told_when_they_are_full(spark: SparkSession, sales: DataFrame):
+def test_row_count_windows_are_emitted_when_they_are_full(spark: SparkSession, sales: DataFrame):
     session = tidemark.connect(spark)
     session.register("sales", sales)
     table = session.table("sales")

@@ -94,7 +94,7 @@ def test_json_is_aggregated_with_and_without_nulls(session: Session):
     assert row == {"a": "[1,3]", "b": "[1,null,3]", "c": '{"a1":1,"a3":3}', "d": "[]"}
 
 
-def test_groups_are_told_once_in_batch_mode_and_as_a_stream_would_leave_them(session: Session):
+def test_groups_are_emitted_once_in_batch_mode_with_the_final_results_of_a_stream(session: Session):
     query = "SELECT k, SUM(v) AS s FROM ev GROUP BY k"
     left = session.sql(query).rows()
     session.sql("SET 'execution.runtime-mode' = 'batch'")
@@ -124,7 +124,7 @@ def test_rows_of_sessions_can_be_ranked_in_a_stream_as_in_a_batch(session: Sessi
     assert rows == [("a", 1), ("a", 4), ("b", 2), ("b", 5)]
 
 
-def test_what_waits_for_the_clock_is_told_when_a_bounded_stream_ends(
+def test_results_that_wait_for_processing_time_are_emitted_when_a_bounded_stream_ends(
     session: Session, tmp_path: Path
 ):
     session.sql(

@@ -49,7 +49,7 @@ def test_comments_get_a_column_only_where_there_are_some():
     assert [row[-1] for row in rows("DESCRIBE d", at)] == ["the a", None]
 
 
-def test_view_is_described_by_what_it_gives():
+def test_view_is_described_by_its_columns():
     at = world("CREATE VIEW v (x, y) AS SELECT a, ts FROM u")
     assert rows("DESCRIBE v", at) == [
         ("x", "INT", "TRUE", None, None, None),

@@ -1,4 +1,5 @@
-"""What a user sees whose own Spark session Tidemark runs beside: run by `test_users_session.py`.
+"""What a user sees who runs Tidemark on a Spark session of their own: run by
+`test_users_session.py`.
 
 Prints one JSON line per check. With SPARK_REMOTE the session is one of Spark Connect.
 """

@@ -13,7 +13,7 @@ from tidemark.storage.s3 import s3_options, s3_timeouts
 
 
 def s3(bucket: str = "b", /, **settings: str) -> dict[str, Any]:
-    """What `fs.s3a.*` comes to; names with `_` for `.`."""
+    """The arguments that `fs.s3a.*` settings become; names have `_` for `.`."""
     spark = {f"spark.hadoop.fs.s3a.{k.replace('_', '.')}": v for k, v in settings.items()}
     return s3_options(Access.of(spark).of_bucket(bucket))
 
@@ -56,7 +56,7 @@ def test_the_environment_may_name_the_endpoint(monkeypatch: pytest.MonkeyPatch) 
     assert s3(endpoint="http://other:1")["endpoint_override"] == "other:1"
 
 
-def test_an_endpoint_without_a_scheme_is_secure_unless_told_otherwise() -> None:
+def test_an_endpoint_without_a_scheme_is_secure_by_default() -> None:
     assert s3(endpoint="minio:9000")["scheme"] == "https"
     assert s3(endpoint="minio:9000", connection_ssl_enabled="false")["scheme"] == "http"
 
@@ -81,7 +81,7 @@ def test_what_the_session_has_set_wins() -> None:
         ("software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider", {}),
     ],
 )
-def test_credentials_come_from_where_spark_takes_them(
+def test_credentials_come_from_the_same_providers_as_in_spark(
     provider: str, expected: dict[str, Any]
 ) -> None:
     assert s3(aws_credentials_provider=provider, access_key="k", secret_key="s") == expected

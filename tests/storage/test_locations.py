@@ -25,13 +25,13 @@ def folder(
     return Location.of(tmp_path / "a b%20#é")
 
 
-def test_nothing_is_there_at_first(folder: Location) -> None:
+def test_a_new_location_does_not_exist(folder: Location) -> None:
     assert not folder.exists and not folder.is_file
     assert folder.files() == []
     assert (folder / "x").read() is None
 
 
-def test_a_file_is_written_and_read_whole(folder: Location) -> None:
+def test_a_file_is_written_and_read_completely(folder: Location) -> None:
     (folder / "x").write(b"one")
     (folder / "x").write(b"another")
 
@@ -101,7 +101,7 @@ def test_a_writer_that_fails_in_an_object_store_leaves_the_object_as_it_was(s3: 
     assert note.read() == b"before"
 
 
-def test_an_endpoint_that_nobody_answers_at_is_named(tmp_path: Path) -> None:
+def test_an_endpoint_that_does_not_answer_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         nobody = Endpoint(free.getsockname()[1])
 

@@ -28,7 +28,7 @@ def test_a_local_path_becomes_absolute(path: str) -> None:
     assert resolve(path) == os.path.join(os.getcwd(), "out")
 
 
-def test_a_scheme_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_scheme_is_refused() -> None:
     with pytest.raises(NotSupported, match="'ftp' is not a file system that Tidemark knows") as no:
         resolve("ftp://host/x")
 
