@@ -9,7 +9,15 @@ import polars as pl
 import pytest
 from pyspark import TaskContext
 
-from tidemark.spark.stateful.payloads import IN_ROWS, Payloads, decode, encode, unwrapped
+from tidemark.spark.stateful.payloads import (
+    IN_ROWS,
+    Payloads,
+    appended,
+    decode,
+    encode,
+    size_of,
+    unwrapped,
+)
 
 MANY = pl.DataFrame(
     {"n": range(100_000), "text": ["same"] * 100_000, "list": [[1, None]] * 100_000}
@@ -74,3 +82,15 @@ def test_a_micro_batch_forgets_those_before_it_and_nothing_else(tmp_path: Path, 
     with pytest.raises(FileNotFoundError):
         unwrapped(left.pop(("a", 9)))
     assert all(unwrapped(payload).equals(FEW) for payload in left.values())
+
+
+def test_a_payload_says_how_many_bytes_of_rows_there_are_wherever_these_lie(tmp_path: Path) -> None:
+    size = MANY.estimated_size()
+    compressed = IN_ROWS.wrapped(MANY, compressed=True)
+    inside = IN_ROWS.wrapped(MANY)
+    beside = [appended(payload, tmp_path / "held") for payload in (inside, compressed)]
+
+    assert len(compressed) < size / 2
+    for payload in (inside, compressed, *beside):
+        assert size_of(payload) == pytest.approx(size, rel=0.5)
+        assert unwrapped(payload).equals(MANY)

@@ -10,6 +10,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import end_of
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, KIND, SEQUENCE, STAMP, TIME
+from tidemark.kernels.cuts import BY_TIME, ByArrival, ByTime, Cut
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -77,11 +78,13 @@ class CoGroup:
 
     A window closes when the watermark reaches its last millisecond; a row that comes later is
     dropped and counted. What `meet` gives is emitted. Each window is in one call as a whole.
+    With `any_order` what it gives does not depend on the order in which rows of a window come.
     """
 
     windows: Windows
     meet: Meet
     compaction: Compaction = field(default_factory=Compaction)
+    any_order: bool = False
 
     def step(
         self,
@@ -104,6 +107,11 @@ class CoGroup:
         late = tuple(rows.drop(HASH, SEQUENCE) for rows in closing.late)
         return Step(state, output, metrics, closing.next_event_time, late=late)
 
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        if self.any_order and isinstance(self.windows, WindowsOfRows):
+            return self.windows.cut()
+        return ByArrival()
+
 
 @dataclass(frozen=True, slots=True)
 class Placing:
@@ -123,9 +131,12 @@ class Placing:
     @property
     def passing(self) -> list[str]:
         """The columns of a row that nobody asks for when its window closes."""
-        assigner = self.assigner
-        given = [assigner.start, assigner.end] if isinstance(assigner, Given) else []
+        given = [self.given.start, self.given.end] if self.given else []
         return [*given, TIME, ARRIVAL, SEQUENCE, STAMP]
+
+    @property
+    def given(self) -> Given | None:
+        return self.assigner if isinstance(self.assigner, Given) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +165,13 @@ class WindowsOfRows:
         return Closing(
             tables, (rows[0], rows[1]), (late[0], late[1]), None if end is None else end - 1
         )
+
+    def cut(self) -> Cut:
+        """A row is in time for its windows while the watermark is below the end of the first."""
+        given = self.left.given, self.right.given
+        if not any(given):
+            return BY_TIME
+        return ByTime(tuple(pl.col(g.end) - 1 if g else pl.col(TIME) for g in given))
 
 
 def _parted(rows: pl.DataFrame, condition: pl.Expr) -> Frames:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, STAMP
+from tidemark.kernels.cuts import Cut, cut_of
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 
@@ -36,6 +37,9 @@ class HeldBack:
         step = self.kernel.step(state, frames, watermark, processing_time)
         time = step.next_event_time
         return replace(step, next_event_time=None if time is None else time + self.by)
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        return cut_of(self.kernel, inputs)
 
 
 def held_back(kernel: Kernel, by: int) -> Kernel:

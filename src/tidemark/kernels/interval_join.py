@@ -11,6 +11,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import Arrivals, arrange
 from tidemark.kernels.columns import AFTER_ALL, KIND, SEQUENCE, STAMP, TIME
+from tidemark.kernels.cuts import BY_TIME, ByArrival, ByTime, Cut
 from tidemark.kernels.interval_clean_up import END, CleanUp, clock_of
 from tidemark.kernels.interval_outcomes import How, Output, beside, plain, taken, wanted
 from tidemark.kernels.interval_ranges import Pairs, equal_keys
@@ -76,6 +77,10 @@ class IntervalJoin:
             return Step(state, made, metrics)
         wake = earliest(*(time for side in sides for time in side.wakes(state)))
         return Step(state, made, metrics, wake)
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        """The clock starts at 1970: until then a row is cached or not whatever rows come next."""
+        return ByTime(BY_TIME.times, together=0) if self.time == "event" else ByArrival()
 
     def _arranged(
         self, state: State, inputs: Sequence[pl.DataFrame], watermark: int, now: int

@@ -10,6 +10,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import arrange, unnumbered
 from tidemark.kernels.columns import HASH, KIND, SEQUENCE, STAMP, TIME
+from tidemark.kernels.cuts import BY_TIME, Cut
 from tidemark.kernels.interval_join import slices
 from tidemark.kernels.interval_outcomes import Output, plain
 from tidemark.kernels.interval_ranges import Pairs, Ranges, by_key_and_time, equal_keys
@@ -56,6 +57,9 @@ class StreamIntervalJoin:
         lost = (late[0].height, late[1].height)
         metrics = Metrics.of(state, arrivals.rows_in, lost, made.height, 0)
         return Step(state, made, metrics, late=tuple(unnumbered(before, rows) for rows in late))
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        return BY_TIME
 
     def _together(
         self, state: State, now: int, frames: Sequence[pl.DataFrame], output: Output

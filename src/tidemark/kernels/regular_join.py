@@ -11,6 +11,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import KIND, SEQUENCE, TIME
+from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.interval_outcomes import How, beside
 from tidemark.kernels.interval_ranges import Flags, Pairs, equal_keys
 from tidemark.kernels.joined import of_the_user
@@ -79,6 +80,9 @@ class RegularJoin:
         output = changes.frame()
         metrics = Metrics.of(state, tuple(f.height for f in inputs), (0, 0), output.height, 0)
         return Step(state, output, metrics)
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        return Nowhere() if self.at_end else ByArrival()
 
     def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
         """An empty frame with the columns of a side that come out."""

@@ -10,7 +10,8 @@ import polars as pl
 
 from tidemark.kernels.arrivals import Advances, Arrivals, arrange
 from tidemark.kernels.clean_up import CleanUp, Retention
-from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH, SEQUENCE, TIME
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.cuts import BY_TIME, ByArrival, Cut
 from tidemark.kernels.due import Due
 from tidemark.kernels.history import FLOOR, PURGED, living_versions, newest_records, recall
 from tidemark.kernels.joined import JoinType
@@ -65,6 +66,11 @@ class TemporalJoin:
         waiting = state.queue("waiting").height
         metrics = Metrics.of(state, arrivals.rows_in, arrivals.late, output.height, waiting)
         return Step(state, output, metrics, _next_firing(state))
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        """Changes of left rows come out in the order in which they came."""
+        changes = KIND in inputs[0].columns
+        return ByArrival() if changes or self.retention else BY_TIME
 
     def _take_due(
         self, state: State, arrivals: Arrivals, left: pl.DataFrame, right: pl.DataFrame

@@ -35,7 +35,8 @@ def window_join(
 ) -> CoGroup:
     """The kernel that joins rows of which each is in some windows by itself."""
     matches = Matches(left_keys, right_keys, how, condition, nulls_equal, wanted)
-    return CoGroup(WindowsOfRows(left, right), matches, compaction or Compaction())
+    windows = WindowsOfRows(left, right)
+    return CoGroup(windows, matches, any_order=True, compaction=compaction or Compaction())
 
 
 @dataclass(frozen=True, slots=True)

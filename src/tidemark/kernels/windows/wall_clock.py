@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, STAMP, TIME
+from tidemark.kernels.cuts import BY_TIME, ByArrival, ByTime, Cut, cut_of
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
@@ -55,6 +56,11 @@ class WallClock:
             metrics=replace(step.metrics, watermark=after.watermark),
             next_event_time=self.instant(step.next_event_time),
         )
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        """Bounds of windows that rows bring along are what the clock shows, not instants."""
+        cut = cut_of(self.kernel, inputs)
+        return cut if cut is BY_TIME or not isinstance(cut, ByTime) else ByArrival()
 
     def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
         times, stamps = longs(rows, TIME), longs(rows, STAMP)

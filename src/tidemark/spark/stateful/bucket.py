@@ -106,34 +106,40 @@ class Bucket:
             if row[3] is not None:
                 parts[row[0]].append(row)
         return [
-            pl.concat([shape.empty, *_in_order_of_source(shape, of_input)]).rechunk()
+            pl.concat([shape.empty, *in_order_of_source(shape, of_input)]).rechunk()
             for shape, of_input in zip(self.shapes, parts, strict=True)
         ]
+
+    @property
+    def order(self) -> list[int]:
+        """The inputs, in the order in which their rows come to the kernel.
+
+        Rows of other operators come before those of sources. Between two inputs of a kind there
+        is no order to be known; the later input goes first, so that a join's left rows find what
+        came in the same batch.
+        """
+        numbers = reversed(range(len(self.shapes)))
+        return sorted(numbers, key=lambda number: not self.shapes[number].chained)
 
     def _in_order(
         self, frames: Sequence[pl.DataFrame], so_far: int, now: int
     ) -> list[pl.DataFrame]:
-        """Rows of other operators, then the watermark's advance, then rows of sources.
-
-        Between two inputs of a kind there is no order to be known; the later input goes first,
-        so that a join's left rows find what came in the same batch.
-        """
+        """Rows of other operators, then the watermark's advance, then rows of sources."""
         result = list(frames)
         place = 0
-        for chained in (True, False):
-            for index in reversed(range(len(frames))):
-                shape, frame = self.shapes[index], frames[index]
-                if shape.chained == chained:
-                    stamp = pl.lit(so_far if chained else now, pl.Int64)
-                    places = np.arange(place, place + frame.height)
-                    result[index] = frame.with_columns(
-                        stamp.alias(STAMP), pl.Series(ARRIVAL, places, pl.Int64)
-                    )
-                    place += frame.height
+        for index in self.order:
+            frame = frames[index]
+            stamp = pl.lit(so_far if self.shapes[index].chained else now, pl.Int64)
+            places = np.arange(place, place + frame.height)
+            result[index] = frame.with_columns(
+                stamp.alias(STAMP), pl.Series(ARRIVAL, places, pl.Int64)
+            )
+            place += frame.height
         return result
 
 
-def _in_order_of_source(shape: InputShape, packed: list[Packed]) -> Iterator[pl.DataFrame]:
+def in_order_of_source(shape: InputShape, packed: Iterable[Packed]) -> Iterator[pl.DataFrame]:
+    """The rows of one input, as the kernel gets them."""
     for *_, payload in sorted(packed, key=lambda row: row[1:3]):
         assert payload is not None
         rows = unwrapped(payload)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.checkpoints.noted import Group
 from tidemark.kernels.columns import BEFORE_ALL
-from tidemark.kernels.protocol import Step
+from tidemark.kernels.protocol import Metrics, Step
 from tidemark.spark.stateful.packing import PAYLOAD
 from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
@@ -47,6 +47,10 @@ class Stopwatch:
         self.spent_ms[what] = round(self.spent_ms.get(what, 0.0) + (now - self._since) * 1000, 1)
         self._since = now
 
+    def resume(self) -> None:
+        """What has passed since the last lap belongs to somebody else."""
+        self._since = time.perf_counter()
+
 
 def packed_output(
     bucket: int,
@@ -59,19 +63,13 @@ def packed_output(
     import pandas as pd
 
     watch = watch or Stopwatch()
-    payloads, late = _packed(step.output, way), _packed(step.handed_out, way)
+    payloads = [*wrapped_output(step.output, way)]
+    late = [] if step.handed_out is None else [*wrapped_output(step.handed_out, way)]
     length = max(len(payloads), len(late), 1)
     watch.lap("encode")
-    report = {
-        "bucket": bucket,
-        **asdict(step.metrics),
-        "round_trips": round_trips,
-        "busy_ms": round(sum(watch.spent_ms.values()), 1),
-        "spent_ms": watch.spent_ms,
-    }
     columns: dict[str, list[Any]] = {
         PAYLOAD: payloads,
-        REPORT: [json.dumps(report)],
+        REPORT: [report(bucket, step.metrics, watch, round_trips)],
         LATE: late,
     }
     yield pd.DataFrame(
@@ -79,10 +77,22 @@ def packed_output(
     )
 
 
-def _packed(rows: pl.DataFrame | None, way: Payloads) -> list[bytes]:
-    if rows is None or not rows.height:
-        return []
-    return [way.wrapped(part) for part in rows.iter_slices(_ROWS_PER_PAYLOAD)]
+def wrapped_output(rows: pl.DataFrame, way: Payloads) -> Iterator[bytes]:
+    """The output rows of a step, packed."""
+    for part in rows.iter_slices(_ROWS_PER_PAYLOAD):
+        if part.height:
+            yield way.wrapped(part)
+
+
+def report(bucket: int, metrics: Metrics, watch: Stopwatch, round_trips: int = 0) -> str:
+    said = {
+        "bucket": bucket,
+        **asdict(metrics),
+        "round_trips": round_trips,
+        "busy_ms": round(sum(watch.spent_ms.values()), 1),
+        "spent_ms": watch.spent_ms,
+    }
+    return json.dumps(said)
 
 
 def observed(packed: DataFrame, operator: str, observation: Observation | None = None) -> DataFrame:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tidemark.errors import PlanError
-from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH
+from tidemark.kernels.columns import HASH
 from tidemark.kernels.protocol import Kernel
-from tidemark.kernels.state import State
 from tidemark.spark.frame import WATERMARK
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.end_of_input import with_watermark
 from tidemark.spark.stateful.hashing import can_hash
-from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed, packed_output
+from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed
 from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
     BUCKET,
@@ -201,23 +200,20 @@ def _streamed(packed: DataFrame, bucket: Bucket) -> DataFrame:
 
 
 def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
-    """All rows of a bucket in one step, after which no more are expected.
+    """All rows of a bucket in as many steps as they need, after which no more are expected.
 
     They all come at one processing time. Spark reads the clock once, when the query starts, for
     all its operators and for PROCTIME().
     """
     from pyspark.sql import functions as f
 
-    def all_rows(key: Any, rows: Any) -> Any:
-        import pandas as pd
+    def all_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from tidemark.spark.stateful.batch import run
 
-        columns = zip(rows[INPUT], rows[PARTITION], rows[POSITION], rows[PAYLOAD], strict=True)
-        now = int(rows[_CLOCK].iloc[0])
-        step = bucket.step(State(), columns, BEFORE_ALL, AFTER_ALL, now)
-        return pd.concat(packed_output(int(key[0]), step, way=bucket.payloads))
+        yield from run(bucket, batches, _CLOCK)
 
     timed = packed.withColumn(_CLOCK, f.unix_millis(f.current_timestamp()))
-    return timed.groupBy(BUCKET).applyInPandas(all_rows, OUTPUT_DDL)
+    return timed.groupBy(BUCKET).applyInArrow(all_rows, OUTPUT_DDL)
 
 
 _CLOCK = "clock"  # the processing time of a batch, in milliseconds

@@ -22,6 +22,8 @@ import pyarrow as pa
 _LARGE = 1 << 16
 # An Arrow stream begins with four bytes of ones.
 _IN_FILE = b"file:"
+_IN_PART = b"part:"
+_COMPRESSED = b"size:"
 
 
 def encode(frame: pl.DataFrame, *, compressed: bool = False) -> bytes:
@@ -60,8 +62,12 @@ class Payloads:
 
     def wrapped(self, frame: pl.DataFrame, *, compressed: bool = False) -> bytes:
         """What `unwrapped` gives the rows back for; compressed if they go inside the row."""
-        if self.folder is None or frame.estimated_size() <= self.more_than:
-            return encode(frame, compressed=compressed)
+        size = frame.estimated_size()
+        if self.folder is None or size <= self.more_than:
+            payload = encode(frame, compressed=compressed)
+            # Whoever opens it must know beforehand how much memory the rows need.
+            is_smaller = compressed and size > _LARGE
+            return b"%s%d:%s" % (_COMPRESSED, size, payload) if is_smaller else payload
         folder = self._of_batch(Path(self.folder))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = folder / f"{uuid.uuid4().hex}.arrow"
@@ -93,11 +99,54 @@ class Payloads:
 IN_ROWS = Payloads()
 
 
+def in_file(payload: bytes) -> bool:
+    return payload.startswith(_IN_FILE)
+
+
+def appended(payload: bytes, path: Path) -> bytes:
+    """What stands for a payload that now lies at the end of a file, beside others."""
+    with path.open("ab") as file:
+        offset = file.tell()
+        file.write(payload)
+    place = offset, len(payload), size_of(payload)
+    return b"%s%d:%d:%d:%s" % (_IN_PART, *place, os.fsencode(path))
+
+
+def size_of(payload: bytes) -> int:
+    """How many bytes of rows there are in a payload."""
+    if payload.startswith(_IN_PART):
+        return int(payload.split(b":", 4)[3])
+    if payload.startswith(_COMPRESSED):
+        return int(payload[len(_COMPRESSED) : _rows_at(payload) - 1])
+    return _path(payload).stat().st_size if in_file(payload) else len(payload)
+
+
+def _rows_at(payload: bytes) -> int:
+    """Where in a payload the rows begin, after their size."""
+    return payload.index(b":", len(_COMPRESSED)) + 1
+
+
+def _path(payload: bytes) -> Path:
+    return Path(os.fsdecode(payload.removeprefix(_IN_FILE)))
+
+
+def _read(payload: bytes) -> bytes:
+    """A payload that lies in a file, beside others."""
+    _, offset, length, _, path = payload.split(b":", 4)
+    with Path(os.fsdecode(path)).open("rb") as file:
+        file.seek(int(offset))
+        return file.read(int(length))
+
+
 def unwrapped(payload: bytes, *, last: bool = False) -> pl.DataFrame:
     """The rows of a payload. The `last` who asks for them takes them away."""
-    if not payload.startswith(_IN_FILE):
+    if payload.startswith(_IN_PART):
+        return unwrapped(_read(payload))
+    if payload.startswith(_COMPRESSED):
+        return decode(payload[_rows_at(payload) :])
+    if not in_file(payload):
         return decode(payload)
-    path = Path(os.fsdecode(payload.removeprefix(_IN_FILE)))
+    path = _path(payload)
     frame = mapped(path)
     if last:
         # Not every system removes a file that is mapped; then its micro-batch does.

@@ -1,0 +1,191 @@
+"""A bucket of a batch, of which all rows are there: one step, or as many as its rows need.
+
+What a worker has in memory does not grow with its input. A bucket whose rows are more than a step
+should hold is split by the hashes of keys, on disk. A key with very many rows is still in one
+piece then; its rows come to the kernel bit by bit, by their times if that gives the same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Final
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH
+from tidemark.kernels.cuts import ByTime, Nowhere, cut_of
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.state import State
+from tidemark.spark.stateful.bucket import Bucket, Packed, in_order_of_source
+from tidemark.spark.stateful.metrics import LATE, REPORT, Stopwatch, report, wrapped_output
+from tidemark.spark.stateful.modules import spare_modules
+from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.spill import Spill, forget, spilling, total_size
+
+_OUTPUT: Final = pa.schema([(PAYLOAD, pa.binary()), (REPORT, pa.string()), (LATE, pa.binary())])
+# As many bytes of rows come to a kernel at once, which needs several times that for them.
+_STEP_BYTES: Final = 24 << 20
+# More pieces would be files of a few rows. What they are too few for comes bit by bit.
+_MOST_PIECES: Final = 512
+# One row in so many says how the rows are spread over time.
+_SAMPLE: Final = 16
+
+
+@dataclass(slots=True)
+class Tally:
+    """The metrics of all steps as those of one: state is what each piece has left behind."""
+
+    steps: list[Metrics] = field(default_factory=list)
+    ended: list[Metrics] = field(default_factory=list)
+
+    def add(self, step: Step, last: bool) -> None:
+        self.steps.append(step.metrics)
+        if last:
+            self.ended.append(step.metrics)
+
+    def read(self) -> Metrics:
+        left = {
+            name: sum(getattr(metrics, name) for metrics in self.ended)
+            for name in ("waiting", "state_rows", "state_bytes", "segments")
+        }
+        return replace(
+            self.steps[-1],
+            rows_in=tuple(map(sum, zip(*(m.rows_in for m in self.steps), strict=True))),
+            late=tuple(map(sum, zip(*(m.late for m in self.steps), strict=True))),
+            rows_out=sum(m.rows_out for m in self.steps),
+            **left,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """All rows of a bucket, which come at one processing time; no more are expected."""
+
+    bucket: Bucket
+    now: int
+    step_bytes: int = _STEP_BYTES
+
+    def steps(
+        self, packed: Iterable[Packed], tally: Tally, lap: Callable[[str], None] = lambda _: None
+    ) -> Iterator[Step]:
+        """What comes of the rows, step by step."""
+        with spilling(self.bucket.shapes, 2 * self.step_bytes) as spill:
+            for piece in self._pieces(spill, spill.held(packed)):
+                lap("decode")
+                for step, is_last in self._steps(spill, piece, lap):
+                    tally.add(step, is_last)
+                    yield step
+
+    def _pieces(self, spill: Spill, packed: list[Packed]) -> Iterator[list[Packed]]:
+        """The rows by their keys, so that a piece is no more than one step should hold."""
+        count = min(math.ceil(total_size(packed) / self.step_bytes), _MOST_PIECES)
+        if count <= 1:
+            yield packed
+            return
+        for piece in spill.split(packed, lambda _, rows: _of_hashes(rows, count), count):
+            if piece:
+                yield piece
+                forget(piece)
+
+    def _steps(
+        self, spill: Spill, piece: list[Packed], lap: Callable[[str], None]
+    ) -> Iterator[tuple[Step, bool]]:
+        state = State()
+        for rows, after in self._slices(spill, piece):
+            step = self.bucket.step(state, rows, BEFORE_ALL, after, self.now, lap)
+            lap("kernel")
+            yield step, after == AFTER_ALL
+            state = step.state
+
+    def _slices(self, spill: Spill, piece: list[Packed]) -> Iterator[tuple[list[Packed], int]]:
+        """What is to come in each step, and the watermark after it."""
+        count = math.ceil(total_size(piece) / self.step_bytes)
+        cut = cut_of(self.bucket.kernel, [shape.empty for shape in self.bucket.shapes])
+        # Keys are never spread quite evenly, and a step more would not be worth while.
+        if count <= 2 or isinstance(cut, Nowhere):
+            yield piece, AFTER_ALL
+        elif isinstance(cut, ByTime):
+            yield from self._by_time(spill, piece, cut, count)
+        else:
+            yield from self._by_arrival(piece)
+
+    def _by_arrival(self, piece: list[Packed]) -> Iterator[tuple[list[Packed], int]]:
+        place = {number: place for place, number in enumerate(self.bucket.order)}
+        taken: list[Packed] = []
+        size = 0
+        for row in sorted(piece, key=lambda row: (place[row[0]], *row[1:3])):
+            more = total_size([row])
+            if taken and size + more > self.step_bytes:
+                yield taken, BEFORE_ALL
+                taken, size = [], 0
+            taken.append(row)
+            size += more
+        yield taken, AFTER_ALL
+
+    def _by_time(
+        self, spill: Spill, piece: list[Packed], cut: ByTime, count: int
+    ) -> Iterator[tuple[list[Packed], int]]:
+        bounds = self._bounds(piece, cut, count)
+
+        def slice_of(input_: int, rows: pl.DataFrame) -> np.ndarray:
+            return np.searchsorted(bounds, _longs(rows, cut.times[input_]), side="right")
+
+        slices = spill.split(piece, slice_of, len(bounds) + 1)
+        for rows, after in zip(slices, [*(bounds - 1).tolist(), AFTER_ALL], strict=True):
+            yield rows, after
+            forget(rows)
+
+    def _bounds(self, piece: list[Packed], cut: ByTime, count: int) -> np.ndarray:
+        """Times that part the rows about evenly, each the first one of a slice."""
+        found = [
+            _longs(rows.gather_every(_SAMPLE), cut.times[row[0]])
+            for row in piece
+            for rows in in_order_of_source(self.bucket.shapes[row[0]], [row])
+        ]
+        sample = np.sort(np.concatenate(found))
+        places = np.arange(1, count) * sample.size // count
+        bounds = np.unique(sample[places])
+        return np.asarray(bounds[bounds > max(int(sample[0]), cut.together)])
+
+
+def _longs(rows: pl.DataFrame, time: pl.Expr) -> np.ndarray:
+    return np.asarray(rows.select(time.alias("time"))["time"].to_numpy())
+
+
+def _of_hashes(rows: pl.DataFrame, count: int) -> np.ndarray:
+    """A number for each row by its key. The lower bits of hashes have chosen the bucket."""
+    upper = rows[HASH].to_numpy().view(np.uint64) >> np.uint64(32)
+    return np.asarray(upper % np.uint64(count))
+
+
+def run(bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str) -> Iterator[pa.RecordBatch]:
+    """The packed output of a bucket whose packed rows come in batches, for Spark. They say in a
+    column of their own what the `clock` showed. The report comes last."""
+    batches = iter(batches)
+    first = next(batches)
+    label, now = first.column(BUCKET)[0].as_py(), first.column(clock)[0].as_py()
+    packed = (row for batch in chain([first], batches) for row in _packed_rows(batch))
+    tally, watch = Tally(), Stopwatch()
+    for step in Batch(bucket, now).steps(packed, tally, watch.lap):
+        for name, rows in ((PAYLOAD, step.output), (LATE, step.handed_out)):
+            for payload in () if rows is None else wrapped_output(rows, bucket.payloads):
+                watch.lap("encode")
+                yield _output(**{name: payload})
+                watch.resume()
+    yield _output(**{REPORT: report(label, tally.read(), watch)})
+    spare_modules()
+
+
+def _packed_rows(batch: pa.RecordBatch) -> Iterator[Packed]:
+    columns = (batch.column(name).to_pylist() for name in (INPUT, PARTITION, POSITION, PAYLOAD))
+    return zip(*columns, strict=True)
+
+
+def _output(**said: bytes | str) -> pa.RecordBatch:
+    columns = [pa.array([said.get(field.name)], field.type) for field in _OUTPUT]
+    return pa.RecordBatch.from_arrays(columns, schema=_OUTPUT)

@@ -1,0 +1,101 @@
+"""Rows of a batch that a worker cannot hold at once, on the disk of its machine."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from tidemark.spark.stateful.bucket import InputShape, Packed, in_order_of_source
+from tidemark.spark.stateful.payloads import Payloads, appended, in_file, size_of, unwrapped
+
+_HELD: Final = "held"  # the file of packed rows that came in rows of Spark
+# Which of so many parts each row of an input belongs to.
+Numbers = Callable[[int, pl.DataFrame], np.ndarray]
+
+
+@contextmanager
+def spilling(shapes: Sequence[InputShape], at_once: int) -> Iterator[Spill]:
+    """A place for rows of these inputs, `at_once` bytes of which may be in memory."""
+    # Spark says where it keeps what it spills itself.
+    places = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    with tempfile.TemporaryDirectory(prefix="tidemark-", dir=places[0] or None) as folder:
+        yield Spill(tuple(shapes), at_once, Path(folder))
+
+
+@dataclass(frozen=True, slots=True)
+class Spill:
+    shapes: tuple[InputShape, ...]
+    at_once: int
+    folder: Path
+
+    def held(self, packed: Iterable[Packed]) -> list[Packed]:
+        """All packed rows that have any rows in them; those in memory as long as there is room."""
+        kept: list[Packed] = []
+        held = 0
+        for input_, partition, position, payload in packed:
+            if payload is None:
+                continue
+            if not in_file(payload):
+                held += len(payload)
+                if held > self.at_once:
+                    payload = appended(payload, self.folder / _HELD)
+            kept.append((input_, partition, position, payload))
+        return kept
+
+    def split(self, packed: Iterable[Packed], numbers: Numbers, count: int) -> list[list[Packed]]:
+        """The rows in parts, those of each in the order in which they were."""
+        parts: list[list[Packed]] = [[] for _ in range(count)]
+        files = Payloads(os.fspath(self.folder), more_than=0)
+        in_order = sorted(packed, key=lambda row: row[:3])
+        for input_, of_input in groupby(in_order, lambda row: row[0]):
+            for place, rows in enumerate(self._gathered(input_, of_input)):
+                for part, some in _split(rows, numbers(input_, rows), count):
+                    parts[part].append((input_, 0, place, files.wrapped(some)))
+        return parts
+
+    def _gathered(self, input_: int, packed: Iterable[Packed]) -> Iterator[pl.DataFrame]:
+        """The rows of an input in order, few payloads or many at a time: parts are to be large."""
+        frames: list[pl.DataFrame] = []
+        size = 0
+        for row in packed:
+            assert row[3] is not None
+            frames += in_order_of_source(self.shapes[input_], [row])
+            size += size_of(row[3])
+            if size >= self.at_once:
+                yield pl.concat(frames, rechunk=True)
+                frames, size = [], 0
+        if frames:
+            yield pl.concat(frames, rechunk=True)
+
+
+def _split(
+    rows: pl.DataFrame, numbers: np.ndarray, count: int
+) -> Iterator[tuple[int, pl.DataFrame]]:
+    """The rows of each part that has any."""
+    # Small numbers are sorted by counting.
+    small = numbers.astype(np.min_scalar_type(count))
+    order = np.argsort(small, kind="stable")
+    bounds = np.searchsorted(small[order], np.arange(count + 1))
+    grouped = rows[order]
+    for part in np.flatnonzero(bounds[1:] > bounds[:-1]):
+        yield int(part), grouped[int(bounds[part]) : int(bounds[part + 1])]
+
+
+def total_size(packed: Iterable[Packed]) -> int:
+    return sum(size_of(payload) for *_, payload in packed if payload is not None)
+
+
+def forget(packed: Iterable[Packed]) -> None:
+    """Remove what was written of these rows."""
+    for *_, payload in packed:
+        if payload is not None and in_file(payload):
+            unwrapped(payload, last=True)

@@ -1,0 +1,204 @@
+"""Every stateful operator emits the same for a batch in many small steps as in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from tests.searching import searched
+from tests.stateful.batches import TINY_STEPS, Outcome, Rows, outcome
+from tidemark.kernels.clean_up import Retention
+from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
+from tidemark.kernels.co_group_sessions import SharedSessions
+from tidemark.kernels.columns import KIND
+from tidemark.kernels.held_back import HeldBack
+from tidemark.kernels.interval_join import IntervalJoin
+from tidemark.kernels.interval_join_stream import StreamIntervalJoin
+from tidemark.kernels.keep_first import KeepFirst
+from tidemark.kernels.keep_last import KeepLast
+from tidemark.kernels.late_rows import LATE_TIME, LateRows, Punctual
+from tidemark.kernels.load_phase import AfterLoading
+from tidemark.kernels.protocol import Kernel
+from tidemark.kernels.regular_join import RegularJoin
+from tidemark.kernels.regular_lives import JoinInput
+from tidemark.kernels.temporal_join import TemporalJoin
+from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
+from tidemark.kernels.window_join import Matches, window_join
+from tidemark.kernels.windows.aggregate import WindowAggregate
+from tidemark.kernels.windows.rank import Order, WindowRank
+from tidemark.kernels.windows.session_rows import SessionRows
+from tidemark.kernels.windows.spec import (
+    WINDOW_END,
+    WINDOW_START,
+    Assigner,
+    Call,
+    CountSliding,
+    Cumulating,
+    Emit,
+    Firing,
+    Given,
+    Session,
+    Sliding,
+)
+from tidemark.kernels.windows.wall_clock import ShownClock, WallClock
+
+A, B = ("a",), ("b",)
+PAIR = ("a", "x", "b", "y")
+CALLS = (
+    Call("SUM", ("x",), "total", pl.Int64()),
+    Call("LISTAGG", ("tag",), "tags", pl.String()),
+)
+TUMBLING = Placing(Sliding(10, 10))
+A_SAYS, B_SAYS = Placing(Given("a_start", "a_end")), Placing(Given("b_start", "b_end"))
+SUMS = ("a", "total", "tags")
+WINDOWS = (*SUMS, WINDOW_START, WINDOW_END)
+BERLIN = "Europe/Berlin"
+HOUR = 3_600_000
+TWO_O_CLOCK = 1_729_987_200_000  # in Berlin, on the day of 2024 on which that came twice
+INSERTS_AND_DELETES = ("+I", "+I", "-D", "+U", "+I")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel, what it emits, and the row kinds of its inputs."""
+
+    kernel: Kernel
+    columns: tuple[str, ...] = PAIR
+    kinds: tuple[Sequence[str], Sequence[str]] = ((), ())
+
+    def outcome(self, sides: Sequence[Rows], *small: int) -> Outcome:
+        return outcome(self.kernel, self.columns, sides, *small, kinds=self.kinds)
+
+
+def sums(assigner: Assigner, **others: object) -> Case:
+    kernel = replace(WindowAggregate(A, assigner, CALLS), **others)  # type: ignore[arg-type]
+    return Case(kernel, (*WINDOWS, KIND) if kernel.changelog_output else WINDOWS)
+
+
+def group(*, endless: bool, emit: Emit) -> Case:
+    return replace(
+        sums(Given("a_start", "a_end", endless=endless), emit=emit),
+        columns=(*SUMS, KIND) if endless else SUMS,
+    )
+
+
+def regular(how: str, *, at_end: bool = False, retracts: bool = False) -> Case:
+    sides = JoinInput(A, retracts), JoinInput(B)
+    kernel = RegularJoin(*sides, how, at_end=at_end)  # type: ignore[arg-type]
+    kinds = (INSERTS_AND_DELETES if retracts else (), ())
+    one_sided = PAIR[:2] if how in ("semi", "anti") else PAIR
+    return Case(kernel, one_sided if at_end else (*one_sided, KIND), kinds)
+
+
+JOINS: dict[str, Case] = {
+    "temporal": Case(TemporalJoin(A, B)),
+    "temporal, of a changelog": Case(TemporalJoin(A, B, "left"), kinds=((), INSERTS_AND_DELETES)),
+    "temporal, with a TTL": Case(TemporalJoin(A, B, retention=Retention.of(10))),
+    "temporal, processing time": Case(ProcessingTimeTemporalJoin(A, B, "left")),
+    "temporal, after loading": Case(AfterLoading(ProcessingTimeTemporalJoin(A, B, "left"), 5)),
+    "interval": Case(IntervalJoin(A, B, -3, 5, "full")),
+    "interval, of the past": Case(IntervalJoin(A, B, -9, -4, "left")),
+    "interval, semi": Case(IntervalJoin(A, B, -3, 5, "semi"), PAIR[:2]),
+    "interval, anti": Case(IntervalJoin(A, B, 2, 5, "anti"), PAIR[:2]),
+    "interval, held back": Case(HeldBack(IntervalJoin(A, B, -3, 5, "left"), 7)),
+    "interval, processing time": Case(IntervalJoin(A, B, -3, 5, "full", time="processing")),
+    "interval of the stream API": Case(StreamIntervalJoin(A, B, -3, 5)),
+    "window": Case(window_join(A, B, Placing(Sliding(10, 4)), Placing(Sliding(8, 4)), "full")),
+    "window, semi": Case(window_join(A, B, TUMBLING, TUMBLING, "semi"), PAIR[:2]),
+    "window, given": Case(window_join(A, B, A_SAYS, B_SAYS, "left")),
+    "window, given on one side": Case(window_join(A, B, TUMBLING, B_SAYS, "right")),
+    "window, NULLs equal": Case(window_join(A, B, TUMBLING, TUMBLING, nulls_equal=(True,))),
+    "window, over a clock": Case(WallClock(window_join(A, B, TUMBLING, TUMBLING), BERLIN)),
+    "window, given, over a clock": Case(WallClock(window_join(A, B, A_SAYS, B_SAYS), BERLIN)),
+    "co-group": Case(CoGroup(WindowsOfRows(TUMBLING, TUMBLING), Matches(A, B))),
+    "co-group of sessions": Case(CoGroup(SharedSessions(A, B, 3), Matches(A, B))),
+    "regular": regular("inner"),
+    "regular, full": regular("full"),
+    "regular, of a changelog": regular("left", retracts=True),
+    "regular, anti": regular("anti"),
+    "regular, at the end": regular("full", at_end=True),
+}
+AGGREGATES: dict[str, Case] = {
+    "tumbling": sums(Sliding(10, 10)),
+    "sliding": sums(Sliding(10, 4)),
+    "sliding, over a clock": replace(
+        sums(Sliding(10, 4)), kernel=WallClock(WindowAggregate(A, Sliding(10, 4), CALLS), BERLIN)
+    ),
+    "cumulating": sums(Cumulating(12, 4)),
+    "given": sums(Given("a_start", "a_end")),
+    "sessions": sums(Session(3)),
+    "sessions, over a clock": replace(
+        sums(Session(3)), kernel=WallClock(WindowAggregate(A, Session(3), CALLS), BERLIN)
+    ),
+    "rows": replace(sums(CountSliding(5, 2)), columns=SUMS),
+    "early results": sums(Sliding(10, 4), emit=Emit(early=Firing(each_row=True))),
+    "processing time": replace(
+        sums(Sliding(10, 10)),
+        kernel=ShownClock(WindowAggregate(A, Sliding(10, 10), CALLS, processing_time=True), BERLIN),
+    ),
+    "sessions, processing time": sums(Session(3), processing_time=True),
+    "group": group(endless=False, emit=Emit()),
+    "group, updating": group(endless=True, emit=Emit(early=Firing(each_row=True))),
+    "keep first": Case(KeepFirst(A), ("a", "x")),
+    "keep first, processing time": Case(KeepFirst(A, by_clock=True), ("a", "x")),
+    "keep last": Case(KeepLast(A), ("a", "x", KIND)),
+    "rank": Case(
+        WindowRank(A, "a_start", "a_end", (Order("a_end"),), 1, 3, "rank"), ("a", "x", "rank")
+    ),
+    "rows of sessions": Case(SessionRows(A, 3), ("a", "x", WINDOW_START, WINDOW_END)),
+    "late rows": Case(LateRows(Punctual(Sliding(10, 10))), ("a", "x", LATE_TIME)),
+}
+
+
+@st.composite
+def skewed(draw: st.DrawFn) -> Rows:
+    """Rows of which at least half have one key, perhaps NULL, in any order of their times; these
+    are all equal, or some are, some lie before 1970, and some in an hour that clocks show twice."""
+    length = draw(st.sampled_from([0, 3, 150, 400]))
+    random = draw(st.randoms(use_true_random=False))
+    low, high = draw(st.sampled_from([(5, 5), (0, 30), (-40, 40), (-900, -300), (0, 400)]))
+    hours = draw(st.sampled_from([(0,), (TWO_O_CLOCK, TWO_O_CLOCK + HOUR)]))
+    heavy = draw(st.sampled_from([0, None]))
+    others = [None, *range(50)]
+    keys = [random.choice([heavy, random.choice(others)]) for _ in range(length)]
+    return [(key, random.randint(low, high) + random.choice(hours)) for key in keys]
+
+
+@pytest.mark.parametrize("case", JOINS.values(), ids=JOINS)
+@searched(3)
+@given(sides=st.tuples(skewed(), skewed()))
+def test_a_join_emits_the_rows_of_one_step(case: Case, sides: tuple[Rows, Rows]) -> None:
+    whole, small = case.outcome(sides), case.outcome(sides, TINY_STEPS)
+
+    # Between rows of two inputs there is no order, and none between rows of different keys.
+    assert_frame_equal(small.rows, whole.rows, check_row_order=False)
+    assert_same_metrics(small, whole)
+
+
+@pytest.mark.parametrize("case", AGGREGATES.values(), ids=AGGREGATES)
+@searched(3)
+@given(rows=skewed())
+def test_what_follows_the_order_of_arrival_emits_the_rows_of_one_step_in_their_order(
+    case: Case, rows: Rows
+) -> None:
+    whole, small = case.outcome([rows]), case.outcome([rows], TINY_STEPS)
+
+    assert_frame_equal(of_keys(small.rows), of_keys(whole.rows))
+    assert_same_metrics(small, whole)
+
+
+def of_keys(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows by key, those of each in the order in which they came out."""
+    return rows.sort("a", maintain_order=True)
+
+
+def assert_same_metrics(small: Outcome, whole: Outcome) -> None:
+    assert len(whole.steps.heights) == 1
+    for name in ("rows_in", "rows_out", "late"):
+        assert getattr(small.metrics, name) == getattr(whole.metrics, name), name
