@@ -59,8 +59,8 @@ BENCHES = (
     ),
     Bench(
         "backfill",
-        "temporal join of files, beside ASOF JOIN and Polars",
-        temporal_join_workload.add_sizes,
+        "batches: beside ASOF JOIN and Polars, and over more rows",
+        backfill.add_arguments,
         backfill.run,
     ),
     Bench(

@@ -1,7 +1,8 @@
-"""The temporal join as a batch over Parquet files: Tidemark, Spark's own ASOF JOIN, and Polars.
+"""Batches: the temporal join over Parquet files, beside others, and operators over more rows.
 
-The files are written once. Every engine reads them in a process of its own, twice, and adds up
-the versions that it finds; all must agree.
+The files are written once. Tidemark, Spark's own ASOF JOIN and Polars each read them in a process
+of their own, twice, and add up the versions that they find; all must agree. Then Tidemark's
+operators show what becomes of time and memory when rows grow, or when half of them have one key.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from pathlib import Path
 import polars as pl
 from rich.console import Console
 
+from bench import backfill_growth
+from bench.backfill_growth import MOST_GROWTH, MOST_MB, MOST_SKEW
 from bench.contest import Contestant, Ratio, agree, bars, contest, contest_table, lines
 from bench.results import keep, picture
 from bench.temporal_join_references import polars_rows
-from bench.temporal_join_workload import Workload, sizes
+from bench.temporal_join_workload import Workload, add_sizes, sizes
 
 CONTESTANTS = (
     Contestant("Spark ASOF JOIN", "bench.backfill_engines", "spark"),
@@ -37,8 +40,33 @@ class Files:
         return [str(self.folder)]
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_sizes(parser)
+    backfill_growth.add_arguments(parser)
+    parser.add_argument(
+        "--alone", action="store_true", help="only what becomes of Tidemark when rows grow"
+    )
+
+
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    workload = sizes(arguments)
+    agreeing = arguments.alone or _beside_others(sizes(arguments), console)
+    return 0 if _growing(arguments, console) and agreeing else 1
+
+
+def _growing(arguments: argparse.Namespace, console: Console) -> bool:
+    operators = backfill_growth.grown(arguments, console)
+    console.print(backfill_growth.growth_table(operators))
+    keep("backfill-growth", {"operators": backfill_growth.kept(operators)})
+    missed = [operator.operator for operator in operators if not operator.is_as_wanted]
+    if missed:
+        console.print(
+            f"Not as wanted: {', '.join(missed)}. The limits are {MOST_GROWTH} times the time per "
+            f"row, {MOST_SKEW:g} times the time with a skewed key, and {MOST_MB:,.0f} MB."
+        )
+    return not missed
+
+
+def _beside_others(workload: Workload, console: Console) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         with console.status("writing files"):
             write_files(Path(folder), workload)
@@ -53,10 +81,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     measured = lines(outcomes, SPARK, workload.records)
     keep("backfill", {"workload": asdict(workload), "ratio": asdict(ratio), "measured": measured})
     picture("backfill", "Backfill: times the rate of Spark's ASOF JOIN", bars(outcomes, SPARK))
-    if not agree(outcomes.values()):
+    agreeing = agree(outcomes.values())
+    if not agreeing:
         console.print("The engines do NOT agree on the rows of the join.")
-        return 1
-    return 0
+    return agreeing
 
 
 def write_files(folder: Path, workload: Workload) -> None:

@@ -6,10 +6,12 @@ Only the standard library is imported here. Without /proc there are no numbers.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PROC = Path("/proc")
+_PSS = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 JVM, COMPILERS, WORKERS, DRIVER = "JVM", "JVM compilers", "Python workers", "driver"
 # HotSpot's compiler threads, with names as truncated by Linux. Their time is part of the JVM's.
 _COMPILER_THREADS = ("C1 CompilerThre", "C2 CompilerThre")
@@ -49,6 +51,15 @@ def resident_mb() -> dict[str, float]:
         pages[part] = pages.get(part, 0) + resident
     page = os.sysconf("SC_PAGE_SIZE")
     return {part: round(count * page / 1e6, 1) for part, count in pages.items()}
+
+
+def together_mb() -> dict[str, float]:
+    """The same, with memory that processes share counted once: each has its share of it."""
+    found: dict[str, float] = {}
+    for pid, part in _family():
+        share = _PSS.search(_read(PROC / str(pid) / "smaps_rollup"))
+        found[part] = found.get(part, 0.0) + (int(share[1]) * 1024 / 1e6 if share else 0.0)
+    return {part: round(megabytes, 1) for part, megabytes in found.items()}
 
 
 def _family() -> Iterator[tuple[int, str]]:

@@ -15,6 +15,8 @@ from rich.console import Console
 import tidemark
 from bench import __main__ as bench_main
 from bench import (
+    backfill_growth_tidemark,
+    batch_steps,
     interval_join_workload,
     latency_engines,
     processes,
@@ -24,6 +26,8 @@ from bench import (
     windows_workload,
 )
 from bench.__main__ import BENCHES, Bench
+from bench.backfill_growth import Grown as Batches
+from bench.backfill_growth_tidemark import Growing
 from bench.chart import chart
 from bench.contest import Contestant, Ratio, agree, bars, contest_table, lines, typical
 from bench.engine import Outcome, Run, agreed
@@ -35,6 +39,7 @@ from bench.temporal_join_workload import Workload, parsed
 from bench.windows_growth_tidemark import Growth, load_times
 from bench.windows_spark import end_ms, sums, watermark_ms
 from tests.waiting import wait_until
+from tidemark.spark.stateful.batch import Batch, Tally
 
 
 def test_long_script_is_long_and_right():
@@ -287,3 +292,54 @@ def rows_of(shown):
 
 def quiet():
     return Console(file=io.StringIO())
+
+
+def test_memory_that_processes_share_is_counted_once():
+    alone, together = processes.resident_mb(), processes.together_mb()
+
+    assert alone.keys() == together.keys()
+    assert all(0 <= together[part] <= alone[part] * 1.2 for part in together)
+
+
+def batches(large=3.0, skewed=2.0, peak_mb=900.0):
+    def ran(seconds, megabytes=100.0):
+        return Outcome((Run(seconds, details={"peak_mb": megabytes}),), 10)
+
+    return Batches(
+        "windows",
+        rows=1_000,
+        more=3_000,
+        usual=ran(1.0),
+        large=ran(large, peak_mb),
+        skewed=ran(skewed),
+    )
+
+
+def test_a_batch_is_as_wanted_if_time_grows_as_rows_do_and_memory_does_not():
+    assert batches().growth == pytest.approx(1.0)
+    assert batches().peak_mb == 900.0
+    assert batches().is_as_wanted
+    assert not batches(large=4.0).is_as_wanted
+    assert not batches(skewed=3.1).is_as_wanted
+    assert not batches(peak_mb=3_100.0).is_as_wanted
+
+
+def test_rows_of_a_growing_batch_reach_its_process():
+    growing = Growing(70, skewed=True)
+
+    assert backfill_growth_tidemark.parsed(["windows", *growing.arguments()]) == (
+        "windows",
+        growing,
+    )
+
+
+@pytest.mark.parametrize("skewed", [False, True])
+@pytest.mark.parametrize("operator", batch_steps.OPERATORS.values(), ids=batch_steps.OPERATORS)
+def test_the_rows_of_a_key_group_go_through_its_operator(operator, skewed):
+    tally = Tally()
+
+    rows = batch_steps.packed(operator, 5_000, skewed)
+    steps = [*Batch(batch_steps.bucket_of(operator), 0).steps(rows, tally)]
+
+    assert tally.read().rows_in[0] == 5_000
+    assert sum(step.output.height for step in steps) > 0
