@@ -42,7 +42,7 @@ class Interrupts:
             raise Interrupted(self._number)
 
     def reset(self) -> None:
-        """Continue as if there had been no signal: what it was meant for has stopped."""
+        """Continue as if there had been no signal: it has stopped what it was meant to stop."""
         self._number = None
 
     def __enter__(self) -> Self:

@@ -29,7 +29,7 @@ def report_warning(message: str, place: str, terminal: Terminal) -> None:
 
 
 def report_unexpected(error: BaseException, terminal: Terminal, saved: Path | None) -> None:
-    """A line for a bug of ours, and one about where to see more."""
+    """A line about a bug in Tidemark, and one about where to find more."""
     name = terminal.paint_err(f"unexpected {type(error).__name__}:", "bold red")
     first_line = (str(error).strip() or "no message").splitlines()[0]
     terminal.say(f"{name} {first_line}")

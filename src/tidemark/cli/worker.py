@@ -81,7 +81,7 @@ class Feed:
         return self._ended.is_set() and not self._waiting and self._error is None
 
     def close(self) -> None:
-        """Let the reader end although nobody takes the rest."""
+        """Let the reader end although the rest is not consumed."""
         self._closed.set()
 
     def join(self, seconds: float) -> bool:

@@ -1,8 +1,8 @@
-"""Files of a batch put into place: staged beside the data under a hidden name, then moved.
+"""Moves the files of a batch into place: they are staged next to the data under a hidden name.
 
-A file is seen whole or not at all. A micro-batch that comes again after a restart replaces what
-its first attempt left: the files of the last batch of each job are listed in a hidden note, with
-the partitions that wait to be committed.
+A file is visible with all of its content or not at all. A micro-batch that is repeated after a
+restart replaces the files of its first attempt: those of the last batch of each job are listed in
+a hidden note, with the partitions that wait to be committed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ Stage = Callable[[], Iterable[tuple[Location, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a job remembers in a table's folder. A partition waits since a time, in milliseconds,
-    and was last written to by a batch."""
+    """What a job keeps in a table's folder: its last batch, the files of that, and the partitions
+    that wait to be committed, each with the time since when, in milliseconds, and the batch that
+    last wrote to it.
+    """
 
     batch: int | None = None
     files: tuple[str, ...] = ()

@@ -213,8 +213,9 @@ class _BySpark:
         return encoded if parallelism is None else encoded.coalesce(parallelism)
 
     def _in_pieces(self, found: Found) -> Iterator[Location]:
-        """The file, or where it is larger than files are to be, several with its rows. Spark
-        closes files by their rows alone, and only the file tells how large its rows are."""
+        """The file, or several with its rows if it is larger than files should be. Spark can only
+        limit the rows of a file, and their size is not known until the file is written.
+        """
         options = self.request.options
         enough = options["sink.rolling-policy.file-size"]
         if options["auto-compaction"]:

@@ -31,7 +31,7 @@ def explain(
 ) -> str:
     """The plan for a reader. `details` are those of the EXPLAIN statement.
 
-    Nothing here depends on Spark: what is printed is what Spark will be told to do.
+    Nothing here depends on Spark: it prints what Spark will be asked to do.
     """
     if format == "json" or "JSON_EXECUTION_PLAN" in details:
         return json.dumps(as_json(plan, settings), indent=2, ensure_ascii=False)

@@ -32,8 +32,9 @@ _PASSING = (Sink, Project, Filter, Unnest)
 
 
 def handed_out(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """The roots of a statement set with all their columns; late rows that an operator of another
-    root can hand out are read from there."""
+    """The roots of a statement set with all their columns. Late rows are read from an operator of
+    another root if that can hand them out.
+    """
     outlets = _Outlets(tuple(roots))
     readers = [outlets.reader(place) for place in range(len(roots))]
     for reader in readers:
@@ -50,18 +51,18 @@ def outlets_of(root: Node) -> frozenset[int]:
 
 
 def is_reader(root: Node) -> bool:
-    """Whether a root is a part of other jobs, whose late rows it reads."""
+    """Whether a root is part of other jobs because it reads their late rows."""
     return any(isinstance(node, LateOutput) for node in walk(root))
 
 
 def readers_of(root: Node, roots: Sequence[Node]) -> Iterator[Sink]:
-    """What of the others reads late rows of this root: of a union the branches that do."""
+    """The other roots that read late rows of this one; of a union, only the branches that do."""
     outlets = outlets_of(root)
     for other in roots:
         if outlets and is_reader(other):
             part = _part(other, outlets)
             if part is not None:
-                assert isinstance(part, Sink)  # queries have no others beside them
+                assert isinstance(part, Sink)  # a query is alone in its plan
                 yield part
 
 
@@ -78,8 +79,9 @@ def _part(node: Node, outlets: frozenset[int]) -> Node | None:
 
 @dataclass(slots=True)
 class _Outlets:
-    """The operators of roots that hand out late rows: by the root, the number of the outlet, what
-    carries the values of the table to the operator, and which of its columns are asked for."""
+    """The operators that hand out late rows. For each root: the number of the outlet, what carries
+    the values of the table to the operator, and which of its columns are requested.
+    """
 
     roots: tuple[Node, ...]
     numbers: dict[int, int] = field(default_factory=dict)
@@ -131,7 +133,7 @@ class _Outlets:
                 self.asked[node.outlet].update(node.places)
 
     def opened(self, place: int) -> Node:
-        """The root, whose last operator with state is accompanied by what is asked for."""
+        """The root, with the requested columns added to the input of its last stateful operator."""
         root = self.roots[place]
         if place not in self.carriers:
             return root
@@ -178,8 +180,9 @@ def _replaced(root: Node, operator: Node) -> Node:
 
 
 def _hands_out(late: LateRows) -> bool:
-    """Whether what the operator drops is what is late: each row of the table comes to it once, by
-    one way."""
+    """Whether the late rows are those that the operator drops: each row of the table reaches it
+    once, on one path.
+    """
     operator = late.dropped_by
     assert operator is not None
     if len(operator.inputs) != 1 or [rule.rows for rule in operator.late_inputs] != [

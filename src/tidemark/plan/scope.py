@@ -18,7 +18,7 @@ class Visible:
     """A column of the current row, and the table it may be qualified with.
 
     `table` is an alias or the full path of a table, whose last parts suffice; it is empty if there
-    is no name.
+    is none.
     """
 
     table: Path

@@ -62,7 +62,8 @@ def connect(
     """A session with a catalog of its own.
 
     Without `spark`, a local Spark starts when the first query runs, unless one is already running
-    in this process. If you pass a session, it is not changed: queries run on another beside it.
+    in this process. If you pass a session, it is not changed: queries run on another one of the
+    same Spark.
     `options` are session options as in `SET 'key' = 'value'`; `checkpoint` is a folder from which
     jobs resume, a local path or a URI such as `s3a://bucket/folder`.
 

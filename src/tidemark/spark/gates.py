@@ -59,7 +59,7 @@ class Gate:
             time.sleep(_LOOK_EVERY_SECONDS)
 
     def fail(self) -> None:
-        """Wake up waiting micro-batches: nobody will take their rows."""
+        """Wake up waiting micro-batches: their rows will not be delivered."""
         with self._changed:
             self._opened_to_fail = True
             self._changed.notify_all()

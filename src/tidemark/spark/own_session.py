@@ -1,4 +1,4 @@
-"""A Spark session for Tidemark beside one of the user's, which is not changed.
+"""A Spark session for Tidemark next to the user's own, which is not changed.
 
 Both share the cluster. Settings, temporary views and streaming queries belong to one session.
 """

@@ -54,7 +54,7 @@ def together(upkeeps: Sequence[Upkeep]) -> Upkeep | None:
 
 
 class Keeper:
-    """Runs a sink's upkeep beside its query, on a thread of its own.
+    """Runs a sink's upkeep on a thread of its own while its query runs.
 
     Nothing is done before a batch has been reported: an interrupted one is repeated first.
     """

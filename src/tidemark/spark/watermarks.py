@@ -58,8 +58,7 @@ def _with_event_times(builder: Builder, stage: WatermarkStage) -> Frame:
 
 
 def _observed(names: list[str], builder: Builder, stage: WatermarkStage, frame: Frame) -> Frame:
-    """The rows, whose watermark the reports of the query tell: no operator waits for it, but the
-    sink does."""
+    """The rows, with a metric of their watermark: no operator waits for it, but the sink does."""
     from pyspark.sql.functions import expr
 
     name = f"{SOURCE_WATERMARK}{len(names)}"

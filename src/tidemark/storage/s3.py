@@ -117,7 +117,7 @@ def _proxy(settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _refuse_encryption(settings: Mapping[str, str]) -> None:
-    """What is written must not be less encrypted than what Spark writes beside it."""
+    """Reject encryption that only Spark supports: no file may be less encrypted than Spark's."""
     for name in ("encryption.algorithm", "server-side-encryption-algorithm"):
         if settings.get(name, "").upper() not in ("", "NONE", "AES256"):
             raise NotSupported(

@@ -1,5 +1,4 @@
-"""The right side of a join, and the time that `FOR SYSTEM_TIME AS OF` or a temporal table function
-asks for."""
+"""The right side of a join, with `FOR SYSTEM_TIME AS OF` or a call of a temporal table function."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from tidemark.plan.relation import Relation
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """That each left row is to meet the version of its own time."""
+    """`FOR SYSTEM_TIME AS OF`: each left row is joined with the version at its own time."""
 
     time: exp.Expression  # as it is written
     left_time: int  # the column of the left side that it means
@@ -44,13 +43,13 @@ class Versions:
     at: exp.Expression
     key: tuple[str, ...] | None
     time: int | None
-    of_function: bool = False  # a function gives what is there, and waits for nothing
+    of_function: bool = False  # a function returns the current rows without waiting
 
 
 def right_side(
     left: Relation, node: exp.Expression, context: Context
 ) -> tuple[Relation, AsOf | None]:
-    """The rows on the right of a join, and the time that is asked for, if one is."""
+    """The rows on the right of a join, and the AS OF clause if there is one."""
     function = _function_of(node, context)
     if function is not None:
         return _call(left, function, node, context)

@@ -18,6 +18,6 @@ def applies(join: BoundJoin) -> bool:
 
 
 def plan(join: BoundJoin, context: Context) -> Relation:
-    """No connector can be asked for single rows yet, and a stream is not there at once."""
+    """Not supported yet: no connector can look up single rows."""
     assert join.as_of is not None
     raise unsupported.LOOKUP_JOIN.error(span_of(join.as_of.time))

@@ -72,7 +72,7 @@ class Node(ABC):
     @property
     @abstractmethod
     def state(self) -> StateSpec | None:
-        """What must be the same for a checkpoint's state to fit; None if it remembers nothing."""
+        """What must be the same for a checkpoint's state to fit; None if it keeps no state."""
 
     def origin(self, place: int) -> Any:
         """The name of a column, traced to the table or operator that provides it; for a computed

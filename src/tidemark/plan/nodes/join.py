@@ -144,7 +144,7 @@ class Join(TwoSided, Picking):
         }
 
     def rows_without_times(self, left_time: int, right_time: int) -> tuple[Rows, Rows]:
-        """The columns of both sides but for a time that nobody sees: it is kept as a number."""
+        """The columns of both sides without times that are not used: these are kept as numbers."""
         shown, width = self.shown, len(self.left.edge.columns)
 
         def side(edge: Edge, time: int, first: int) -> Rows:

@@ -24,9 +24,9 @@ class LateRows(Stateful):
 
     Rows are put into windows as in `WindowAggregate`, sessions of the columns `keys`. Without
     windows a row is late at or behind the watermark. The operator has other inputs where `beside`
-    has nodes; of these only the watermarks count. What it goes by is `held_back_ms` behind them.
-    If it `shares_sessions`, they are those that rows make together with those of the one node
-    beside, which has their keys and then their time.
+    has nodes; of these only the watermarks count. Its own watermark is `held_back_ms` behind them.
+    If it `shares_sessions`, the sessions are those of its rows and of the rows of the one node
+    `beside`, which has their keys and then their time.
     """
 
     input: Node

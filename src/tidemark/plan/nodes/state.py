@@ -55,8 +55,8 @@ def by_place(edge: Edge, places: Iterable[int]) -> Rows:
 
 
 def plain(value: Any, column: Callable[[int], Any] | None = None) -> Any:
-    """A value of a plan as JSON, by its structure, not its description. `column` gives what stands
-    for the column at a position.
+    """A value of a plan as JSON, by its structure, not its description. `column` returns the value
+    that represents the column at a position.
     """
     match value:
         case None | bool() | int() | float() | str():

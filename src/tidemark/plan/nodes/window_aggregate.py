@@ -154,7 +154,7 @@ class WindowAggregate(Unary, Stateful, Windowing):
 
 
 def _firing(firing: Firing | None) -> str | None:
-    """What makes windows emit besides their end; how often by the clock may change."""
+    """What makes windows emit before or after their end, without the interval, which may change."""
     if firing is None:
         return None
     return "at each row" if firing.each_row else "by the clock"

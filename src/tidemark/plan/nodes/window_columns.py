@@ -53,9 +53,7 @@ def is_by_clock(node: Node) -> bool:
 
 
 def time_of_window(edge: Edge, start: int) -> Column:
-    """The time column of the window whose start is in this column; if it was dropped, what it
-    would be.
-    """
+    """The time column of the window whose start is in this column, even if it was dropped."""
     window = edge.columns[start].window
     assert window is not None
     wanted = replace(window, says="time")

@@ -88,7 +88,7 @@ class BoundRank:
 
 
 def find(select: exp.Select, catalogs: Catalogs) -> Numbered | None:
-    """The ranking that a SELECT asks for, if it is one."""
+    """The ranking of a SELECT with ROW_NUMBER, if it is one."""
     start, where = select.args.get("from_"), select.args.get("where")
     if start is None or where is None or select.args.get("joins"):
         return None
