@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 from tests.waiting import PATIENCE_SECONDS, wait_until
 from tidemark.errors import JobError
 from tidemark.spark.jobs import StreamRun
 from tidemark.spark.progress import Reports
-from tidemark.spark.remote import Fetcher
+from tidemark.spark.remote import STARTS, Fetcher, start_on_server
 
 
 class Server:
@@ -23,6 +24,7 @@ class Server:
         self._views: set[str] = set()
         self.asked_for: list[str] = []
         self._leave: Any = None
+        self.problems: list[Exception] = []
 
     # A DataStreamWriter.
     def foreachBatch(self, leave: Any) -> Server:  # noqa: N802
@@ -30,6 +32,8 @@ class Server:
         return self
 
     def start(self) -> Server:
+        if self.problems:
+            raise self.problems.pop()
         return self
 
     # The query.
@@ -123,3 +127,27 @@ def test_a_consumer_that_fails_ends_the_query_and_is_the_jobs_failure(server):
     assert not query.isActive
     assert run.state == "failed"
     assert str(run.failure) == "disk full"
+
+
+def test_a_server_too_busy_to_start_python_in_time_gets_another_chance(server):
+    late = PySparkException("Python worker failed to connect back.\n\nJVM stacktrace: ...")
+    server.problems = [late] * (STARTS - 1)
+
+    assert start_on_server(server) is server
+    assert server.problems == []
+
+
+def test_a_server_that_never_starts_python_is_given_up(server):
+    server.problems = [PySparkException("Python worker failed to connect back.")] * (STARTS + 1)
+
+    with pytest.raises(PySparkException):
+        start_on_server(server)
+    assert len(server.problems) == 1
+
+
+def test_any_other_problem_of_the_server_is_reported_at_once(server):
+    server.problems = [PySparkException("no such folder"), PySparkException("no such folder")]
+
+    with pytest.raises(PySparkException):
+        start_on_server(server)
+    assert len(server.problems) == 1

@@ -33,7 +33,7 @@ from tidemark.spark.noting import Noting
 from tidemark.spark.partitions import enough_partitions
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
-from tidemark.spark.remote import Fetcher, is_remote
+from tidemark.spark.remote import Fetcher, is_remote, start_on_server
 from tidemark.spark.stateful.end_of_input import say_ended
 from tidemark.spark.upkeep import Keeper
 from tidemark.storage import Location
@@ -312,8 +312,8 @@ class _Stream:
             # Reports count in the order of their batches: those of the first start before the next.
             reports.take(self.query.recentProgress)
         if is_remote(spark) and not self.on_client:
-            query = self._writer(self._counted()).foreachBatch(self._on_server()).start()
-            self.query = query
+            writer = self._writer(self._counted()).foreachBatch(self._on_server())
+            self.query = query = start_on_server(writer)
             return StreamRun(query, lambda: reports.rows_out, diagnose, reports, at_end=at_end)
         writer = self._writer(self.handover.data)
         if is_remote(spark):

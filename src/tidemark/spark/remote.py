@@ -7,6 +7,7 @@ batch under a global name; the client fetches it by that name and removes it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 import uuid
@@ -18,11 +19,31 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 POLL_SECONDS = 0.05
+# How often a stream is started anew when a busy server could not start its Python in time.
+STARTS = 5
+
+_LOG = logging.getLogger(__name__)
 
 
 def is_remote(spark: SparkSession) -> bool:
     """Whether the session is a Spark Connect client."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def start_on_server(writer: DataStreamWriter) -> StreamingQuery:
+    """Start a stream whose batches Python consumes on the server.
+
+    Spark gives that Python ten seconds to connect, which no option changes. On a machine that is
+    busy starting Spark they can be too few; the query has not begun then, so it starts again.
+    """
+    for attempt in range(1, STARTS):
+        try:
+            return writer.start()
+        except Exception as problem:
+            if "Python worker failed to connect back" not in str(problem):
+                raise
+            _LOG.warning("the server's Python did not start in time, attempt %d", attempt)
+    return writer.start()
 
 
 class Fetcher:
@@ -43,7 +64,7 @@ class Fetcher:
         def leave(data: DataFrame, batch_id: int) -> None:
             data.localCheckpoint(eager=True).createOrReplaceGlobalTempView(f"{prefix}_{batch_id}")
 
-        query = writer.foreachBatch(leave).start()
+        query = start_on_server(writer.foreachBatch(leave))
         threading.Thread(target=self._work, args=(query,), name=prefix, daemon=True).start()
         return query
 
