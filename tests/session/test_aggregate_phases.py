@@ -10,6 +10,8 @@ import pytest
 import tidemark
 from tidemark import Session
 
+from .moving import MovingJob
+
 WINDOWS = """
 SELECT k, TUMBLE_END(ts, INTERVAL '10' SECOND) AS e, COUNT(*) AS n, SUM(v) AS s, AVG(v) AS a,
   MIN(v) AS lo, MAX(v) AS hi
@@ -62,3 +64,16 @@ def test_the_number_of_key_groups_is_an_option(session):
     session.sql("SET 'pipeline.max-parallelism' = '3'")
 
     assert session.launcher().key_groups == 3
+
+
+def test_a_job_resumes_with_another_number_of_phases(spark, tmp_path):
+    job = MovingJob(
+        spark, tmp_path, "SELECT k, SUM(v) FROM a GROUP BY k, TUMBLE(ts, INTERVAL '1' MINUTE)"
+    )
+
+    for value, phases in enumerate(["ONE_PHASE", "TWO_PHASE"], start=1):
+        job.options = {"table.optimizer.agg-phase-strategy": phases}
+        assert not job.step(a=[(1, value, value), (2, 10 * value, value)])
+    job.options = {"table.optimizer.agg-phase-strategy": "ONE_PHASE"}
+
+    assert job.step(a=[(3, 0, 3000)]) == {(1, 3): 1, (2, 30): 1}

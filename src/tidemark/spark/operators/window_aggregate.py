@@ -40,8 +40,8 @@ def window_aggregate(builder: Builder, operator: Operator) -> Frame:
     if combinable and operator.combines:
         runs: Kernel = (combined := replace(kernel, combined=True))
         rows = replace(rows, combine=Combine(combined.combine, if_fewer=operator.phases == "auto"))
-    elif combinable and operator.phases != "one_phase":
-        # State stays as it would be without the outlet.
+    elif combinable:
+        # State stays the same, so a job may resume with another number of phases.
         runs = input_.given_time(replace(kernel, counted=True))
     else:
         runs = input_.given_time(shown)
