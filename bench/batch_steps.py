@@ -1,7 +1,7 @@
 """The rows of one key group of a batch, without Spark: what becomes of CPU time and memory when
 there are more of them, or when half of them have one key.
 
-python -m bench.batch_steps OPERATOR ROWS [--skewed]
+python -m bench.batch_steps OPERATOR ROWS [--skewed [--both]]
 
 Rows come packed as Spark hands them to a worker. The CPU time is what remains after making them;
 memory is the largest that the process had resident.
@@ -84,10 +84,10 @@ class Rows:
         )
 
 
-def packed(operator: Operator, rows: int, skewed: bool) -> Iterator[Packed]:
+def packed(operator: Operator, rows: int, skewed: bool, *, both: bool = False) -> Iterator[Packed]:
     keys, given = max(rows // _ROWS_PER_KEY, 1), operator.kernel is OPERATORS["group-by"].kernel
-    # If both sides of an interval join had the key, its pairs would be their square.
-    both = operator is not OPERATORS["interval-join"]
+    # If `both` sides of an interval join have the key, it makes hundreds of pairs for each row.
+    both = both or operator is not OPERATORS["interval-join"]
     left, right = Rows("left", keys, skewed), Rows("right", keys, skewed and both)
     apart = operator.left_per_right
 
@@ -126,9 +126,11 @@ def main() -> None:
     parser.add_argument("operator", choices=OPERATORS)
     parser.add_argument("rows", type=int)
     parser.add_argument("--skewed", action="store_true")
+    parser.add_argument("--both", action="store_true", help="both sides of an interval join")
     arguments = parser.parse_args()
     operator, tally, making = OPERATORS[arguments.operator], Tally(), [0.0]
-    rows = without(packed(operator, arguments.rows, arguments.skewed), making.append)
+    rows_in = packed(operator, arguments.rows, arguments.skewed, both=arguments.both)
+    rows = without(rows_in, making.append)
     started = time.process_time()
     steps = Batch(bucket_of(operator), 0).steps(rows, tally)
     out = sum(step.output.height for step in steps)

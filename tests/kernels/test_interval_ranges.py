@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.columns import HASH, TIME
-from tidemark.kernels.interval_ranges import Ranges, by_key_and_time
+from tidemark.kernels.interval_ranges import Ranges, Stretches, by_key_and_time
 
 HUGE = 2**61
 
@@ -55,6 +55,23 @@ def test_few_rows_find_theirs_in_long_runs(kept, looking, width):
 @searched(100)
 def test_times_may_be_as_far_apart_as_numbers_go(kept, looking, width):
     found(kept, looking, width)
+
+
+@given(
+    stretches=st.lists(st.tuples(st.integers(0, 20), st.integers(0, 9)), max_size=12),
+    at_most=st.integers(1, 12),
+)
+@searched(200)
+def test_pieces_are_all_pairs_in_their_order_and_none_is_larger_than_it_may_be(stretches, at_most):
+    low, counts = (np.array([s[place] for s in stretches], np.int64) for place in (0, 1))
+    searching = Stretches(low, counts)
+
+    pieces = list(searching.pieces(at_most))
+
+    for whole, parts in zip(searching.pairs(), zip(*pieces, strict=True), strict=True):
+        assert np.array_equal(np.concatenate(parts), whole)
+    assert all(mine.size <= at_most for mine, _ in pieces)
+    assert all(mine.size for mine, _ in pieces) or not searching.total
 
 
 @given(rows(40))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.columns import HASH, KIND, TIME
 from tidemark.kernels.cuts import Cut, cut_of
+from tidemark.kernels.pieces import limited
 from tidemark.kernels.protocol import Kernel, Metrics, Step
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.batch import Batch, Tally
@@ -71,20 +72,24 @@ class Watched:
     def step(
         self, state: State, inputs: Sequence[pl.DataFrame], watermark: int, processing_time: int
     ) -> Step:
-        self.heights.append(sum(frame.height for frame in inputs))
         step = self.kernel.step(state, inputs, watermark, processing_time)
+        self.heights.append(sum(frame.height for frame in inputs))
         self.kept.append(step.state.height)
         return step
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         return cut_of(self.kernel, inputs)
 
+    def limited(self, pairs: int | None) -> Watched:
+        return replace(self, kernel=limited(self.kernel, pairs))
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """All output of a batch, its metrics, and the kernel that was watched."""
+    """All output of a batch, also as it came out, its metrics, and the kernel that was watched."""
 
     rows: pl.DataFrame
+    pieces: list[pl.DataFrame]
     metrics: Metrics
     steps: Watched
 
@@ -94,6 +99,7 @@ def outcome(
     columns: tuple[str, ...],
     sides: Sequence[Rows],
     step_bytes: int = ONE_STEP,
+    pairs: int = ONE_STEP,
     kinds: Sequence[Sequence[str]] = ((), ()),
 ) -> Outcome:
     watched = Watched(kernel)
@@ -108,5 +114,6 @@ def outcome(
     ]
     bucket = Bucket(watched, tuple(map(InputShape.of, schemas)), columns)
     tally = Tally()
-    rows = pl.concat(step.output for step in Batch(bucket, NOW, step_bytes).steps(packed, tally))
-    return Outcome(rows, tally.read(), watched)
+    steps = Batch(bucket, NOW, step_bytes, pairs).steps(packed, tally)
+    pieces = [step.output for step in steps]
+    return Outcome(pl.concat(pieces), pieces, tally.read(), watched)

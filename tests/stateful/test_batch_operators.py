@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from tests.searching import searched
-from tests.stateful.batches import TINY_STEPS, Outcome, Rows, outcome
+from tests.stateful.batches import ONE_STEP, TINY_STEPS, Outcome, Rows, outcome
 from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
 from tidemark.kernels.co_group_sessions import SharedSessions
@@ -54,7 +54,8 @@ CALLS = (
     Call("SUM", ("x",), "total", pl.Int64()),
     Call("LISTAGG", ("tag",), "tags", pl.String()),
 )
-TUMBLING = Placing(Sliding(10, 10))
+TUMBLING, WIDE = Placing(Sliding(10, 10)), Placing(Sliding(1000, 1000))
+FEW_PAIRS = 100
 A_SAYS, B_SAYS = Placing(Given("a_start", "a_end")), Placing(Given("b_start", "b_end"))
 SUMS = ("a", "total", "tags")
 WINDOWS = (*SUMS, WINDOW_START, WINDOW_END)
@@ -179,6 +180,39 @@ def test_a_join_emits_the_rows_of_one_step(case: Case, sides: tuple[Rows, Rows])
     # Between rows of two inputs there is no order, and none between rows of different keys.
     assert_frame_equal(small.rows, whole.rows, check_row_order=False)
     assert_same_metrics(small, whole)
+
+
+@pytest.mark.parametrize("case", JOINS.values(), ids=JOINS)
+@searched(3)
+@given(sides=st.tuples(skewed(), skewed()))
+def test_a_join_emits_the_same_rows_if_few_pairs_are_made_at_once(
+    case: Case, sides: tuple[Rows, Rows]
+) -> None:
+    whole, pieces = case.outcome(sides), case.outcome(sides, ONE_STEP, 10 * FEW_PAIRS)
+
+    assert_frame_equal(pieces.rows, whole.rows, check_row_order=False)
+    assert_same_metrics(pieces, whole)
+
+
+# No row has more than FEW_PAIRS partners.
+ONE_KEY: Rows = [(0, n * 31 % 60) for n in range(60)]
+MAKES_PAIRS = {name: case for name, case in JOINS.items() if not name.startswith("temporal")}
+MAKES_PAIRS["interval, with a condition"] = Case(
+    IntervalJoin(A, B, -150, 150, "full", condition=pl.col("x") < pl.col("y"))
+)
+MAKES_PAIRS["window, with a condition"] = Case(
+    window_join(A, B, WIDE, WIDE, "full", condition=pl.col("x") < pl.col("y"))
+)
+
+
+@pytest.mark.parametrize("case", MAKES_PAIRS.values(), ids=MAKES_PAIRS)
+def test_no_more_pairs_come_out_at_once_than_may_though_both_sides_have_one_key(case: Case) -> None:
+    sides = (ONE_KEY, ONE_KEY)
+    whole, pieces = case.outcome(sides), case.outcome(sides, ONE_STEP, FEW_PAIRS)
+
+    assert_frame_equal(pieces.rows, whole.rows, check_row_order=False)
+    # Rows without a partner, beside NULLs, are not pairs.
+    assert max(piece.drop_nulls().height for piece in pieces.pieces) <= FEW_PAIRS
 
 
 @pytest.mark.parametrize("case", AGGREGATES.values(), ids=AGGREGATES)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -25,6 +25,15 @@ Frames = tuple[pl.DataFrame, pl.DataFrame]
 Meet = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
 
 SIDES: Final = ("left", "right")
+
+
+@runtime_checkable
+class MeetInPieces(Protocol):
+    """A `Meet` that can be held to so many pairs at a time."""
+
+    def pieces(
+        self, left: pl.DataFrame, right: pl.DataFrame, at_most: int | None
+    ) -> Iterator[pl.DataFrame]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,7 @@ class CoGroup:
     meet: Meet
     compaction: Compaction = field(default_factory=Compaction)
     any_order: bool = False
+    pairs_at_once: int | None = None
 
     def step(
         self,
@@ -100,17 +110,33 @@ class CoGroup:
             watermark=arriving.watermark,
             sequence=arriving.end,
         )
-        output = self.meet(*closing.rows)
+        pieces = self._pieces(closing.rows)
+        output = next(pieces)
         came = (inputs[0].height, inputs[1].height)
         lost = (closing.late[0].height, closing.late[1].height)
         metrics = Metrics.of(state, came, lost, output.height, state.height)
         late = tuple(rows.drop(HASH, SEQUENCE) for rows in closing.late)
-        return Step(state, output, metrics, closing.next_event_time, late=late)
+        return Step(
+            state,
+            output,
+            metrics,
+            closing.next_event_time,
+            late=late,
+            more=pieces if self.pairs_at_once else None,
+        )
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         if self.any_order and isinstance(self.windows, WindowsOfRows):
             return self.windows.cut()
         return ByArrival()
+
+    def limited(self, pairs: int | None) -> CoGroup:
+        return replace(self, pairs_at_once=pairs)
+
+    def _pieces(self, rows: Frames) -> Iterator[pl.DataFrame]:
+        if isinstance(self.meet, MeetInPieces):
+            return self.meet.pieces(*rows, self.pairs_at_once)
+        return iter([self.meet(*rows)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, STAMP
 from tidemark.kernels.cuts import Cut, cut_of
+from tidemark.kernels.pieces import limited
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 
@@ -40,6 +41,9 @@ class HeldBack:
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         return cut_of(self.kernel, inputs)
+
+    def limited(self, pairs: int | None) -> HeldBack:
+        return replace(self, kernel=limited(self.kernel, pairs))
 
 
 def held_back(kernel: Kernel, by: int) -> Kernel:

@@ -51,6 +51,7 @@ class IntervalJoin:
     slack: int = 0
     wanted: tuple[str, ...] = ()
     compaction: Compaction = field(default_factory=Compaction)
+    pairs_at_once: int | None = None
 
     def step(
         self,
@@ -62,7 +63,7 @@ class IntervalJoin:
         arrivals = self._arranged(state, inputs, watermark, processing_time)
         sides = self._sides()
         left, right = (wanted(plain(frame), self.wanted).clear() for frame in arrivals.frames)
-        output = Output(left, right, self.how)
+        output = Output(left, right, self.how, self.pairs_at_once)
         before, clock = state, clock_of(state.watermark)
         for watermark, frames in slices(state, arrivals):
             clock = clock_of(watermark)
@@ -81,6 +82,9 @@ class IntervalJoin:
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         """The clock starts at 1970: until then a row is cached or not whatever rows come next."""
         return ByTime(BY_TIME.times, together=0) if self.time == "event" else ByArrival()
+
+    def limited(self, pairs: int | None) -> IntervalJoin:
+        return replace(self, pairs_at_once=pairs)
 
     def _arranged(
         self, state: State, inputs: Sequence[pl.DataFrame], watermark: int, now: int
@@ -119,7 +123,7 @@ class IntervalJoin:
             for side, rows in zip(sides, frames, strict=True)
         )
         looks = [
-            Look.of(state, mine, theirs, clock, self._never_null(mine.side))
+            Look.of(state, mine, theirs, clock, self._never_null(mine.side), self.pairs_at_once)
             for mine, theirs in ((left, right), (right, left))
         ]
         for look in looks:
@@ -150,7 +154,7 @@ class IntervalJoin:
         for found in look.pairs(state):
             pairs, joined = self._tested(mine, theirs.side, found)
             if joined is not None:
-                output.add(joined, places[pairs.mine])
+                output.add_pairs(joined, places[pairs.mine])
             mine.matched[pairs.mine] = True
             if pairs.rows is theirs.cached:
                 theirs.mark(pairs.theirs)

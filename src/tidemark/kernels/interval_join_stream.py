@@ -35,6 +35,7 @@ class StreamIntervalJoin:
     lower: int
     upper: int
     compaction: Compaction = field(default_factory=Compaction)
+    pairs_at_once: int | None = None
 
     def step(
         self,
@@ -45,7 +46,10 @@ class StreamIntervalJoin:
     ) -> Step:
         arrivals = arrange(state, [rows.drop(KIND, strict=False) for rows in inputs], watermark)
         left, right = (plain(rows).clear() for rows in arrivals.frames)
-        output, late = Output(left, right, "inner"), [_late(f, 0).clear() for f in arrivals.frames]
+        output, late = (
+            Output(left, right, "inner", self.pairs_at_once),
+            [_late(f, 0).clear() for f in arrivals.frames],
+        )
         before = state
         for now, frames in slices(state, arrivals):
             in_time = [rows.filter(pl.col(TIME) >= now) for rows in frames]
@@ -60,6 +64,9 @@ class StreamIntervalJoin:
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         return BY_TIME
+
+    def limited(self, pairs: int | None) -> StreamIntervalJoin:
+        return replace(self, pairs_at_once=pairs)
 
     def _together(
         self, state: State, now: int, frames: Sequence[pl.DataFrame], output: Output
@@ -77,13 +84,13 @@ class StreamIntervalJoin:
             (1, 0, (-self.upper, -self.lower)),
         ):
             rows, times = came[mine], longs(came[mine], TIME)
-            ranges = Ranges(longs(rows, HASH), times + back, times + ahead)
+            ranges = Ranges(longs(rows, HASH), times + back, times + ahead, self.pairs_at_once)
             for pairs in self._found(state, ranges, rows, came[theirs], names[theirs], now):
                 equal = equal_keys(pairs, rows, keys[mine], keys[theirs])
                 pairs = pairs.where(equal)
                 both = [_plain(rows)[pairs.mine], _plain(pairs.rows)[pairs.theirs]]
                 left, right = both if mine == 0 else both[::-1]
-                output.add(left.hstack(right), longs(rows, SEQUENCE)[pairs.mine])
+                output.add_pairs(left.hstack(right), longs(rows, SEQUENCE)[pairs.mine])
         output.settle()
         for name, rows, size in zip(names, came, sizes, strict=True):
             table = state.keyed(name).without_before(now - size)

@@ -13,6 +13,7 @@ from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.interval_clean_up import CleanUp
 from tidemark.kernels.interval_ranges import Flags
 from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.pieces import TooManyPairs
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, ascends, distinct, longs, stable_order
 
@@ -45,13 +46,23 @@ def wanted(rows: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
 
 @dataclass(slots=True)
 class Output:
-    """Collects rows that are emitted, each with the position in the sequence that causes it."""
+    """Collects rows that are emitted, each with the position in the sequence that causes it. More
+    pairs than `at_most` are too many.
+    """
 
     left: pl.DataFrame  # empty, with the wanted ones of the user's columns of that side
     right: pl.DataFrame
     how: How
+    at_most: int | None = None
     parts: list[pl.DataFrame] = field(default_factory=list)
     places: list[Longs] = field(default_factory=list)
+    pairs: int = 0
+
+    def add_pairs(self, rows: pl.DataFrame, places: Longs) -> None:
+        self.pairs += rows.height
+        if self.at_most is not None and self.pairs > self.at_most:
+            raise TooManyPairs
+        self.add(rows, places)
 
     def add(self, rows: pl.DataFrame, places: Longs) -> None:
         if rows.height:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tidemark.kernels.columns import HASH, TIME
+from tidemark.kernels.pieces import TooManyPairs
 from tidemark.kernels.tables import KeyedTable, Longs, longs, ranks, stable_order_by, up_to_each
 
 Flags = npt.NDArray[np.bool_]
@@ -50,26 +51,70 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretches:
+    """For each row that searches, a number of adjacent positions, from `low` on."""
+
+    low: Longs
+    counts: Longs
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+    def pairs(self) -> tuple[Longs, Longs]:
+        """The searching row and the position of each pair."""
+        mine = np.repeat(np.arange(self.counts.size), self.counts)
+        return mine, np.repeat(self.low, self.counts) + up_to_each(self.counts)
+
+    def pieces(self, at_most: int | None) -> Iterator[tuple[Longs, Longs]]:
+        """The same, not more than so many at a time; at least one piece, perhaps without any."""
+        if at_most is None or self.total <= at_most:
+            yield self.pairs()
+            return
+        ends = np.cumsum(self.counts)
+        for start in range(0, int(ends[-1]), at_most):
+            yield self._piece(ends, start, min(start + at_most, int(ends[-1])))
+
+    def _piece(self, ends: Longs, start: int, stop: int) -> tuple[Longs, Longs]:
+        """The pairs with these numbers, of which only the rows at both ends have some elsewhere."""
+        first = int(np.searchsorted(ends, start, side="right"))
+        last = int(np.searchsorted(ends, stop, side="left"))
+        low, counts = self.low[first : last + 1].copy(), self.counts[first : last + 1].copy()
+        skipped = start - int(ends[first] - self.counts[first])
+        low[0] += skipped
+        counts[0] -= skipped
+        counts[-1] -= int(ends[last]) - stop
+        mine, theirs = Stretches(low, counts).pairs()
+        return mine + first, theirs
+
+
+@dataclass(frozen=True, slots=True)
 class Ranges:
     """What rows search for: per row a hash, and the first and the last time, both inclusive.
 
-    The hashes are ascending.
+    The hashes are ascending. More matches than `at_most` are too many.
     """
 
     hashes: Longs
     first: Longs
     last: Longs
+    at_most: int | None = None
 
     def among(self, rows: pl.DataFrame) -> Pairs:
         """The matches among rows that are sorted by hash and time."""
+        stretches = self.stretches(rows)
+        if self.at_most is not None and stretches.total > self.at_most:
+            raise TooManyPairs
+        return Pairs(rows, *stretches.pairs())
+
+    def stretches(self, rows: pl.DataFrame) -> Stretches:
+        """Where the matches are among such rows."""
         if rows.is_empty() or not self.hashes.size:
-            nothing = np.zeros(0, dtype=np.int64)
-            return Pairs(rows, nothing, nothing)
+            nothing = np.zeros(self.hashes.size, dtype=np.int64)
+            return Stretches(nothing, nothing)
         runs = _Runs.of(rows, self.hashes)
         low, high = runs.positions(self.first, self.last + 1)
-        counts = np.maximum(high - low, 0)
-        mine = np.repeat(np.arange(counts.size), counts)
-        return Pairs(rows, mine, np.repeat(low, counts) + up_to_each(counts))
+        return Stretches(low, np.maximum(high - low, 0))
 
     def within(self, table: KeyedTable) -> Iterator[Pairs]:
         """The matches in each segment of a table."""

@@ -126,9 +126,16 @@ class Look:
 
     @classmethod
     def of(
-        cls, state: State, mine: Arrived, theirs: Arrived, clock: int, never_null: Sequence[str]
+        cls,
+        state: State,
+        mine: Arrived,
+        theirs: Arrived,
+        clock: int,
+        never_null: Sequence[str],
+        at_most: int | None = None,
     ) -> Look:
-        """`never_null` are the keys in which a NULL matches nothing."""
+        """`never_null` are the keys in which a NULL matches nothing. More matches than `at_most` in
+        one place are too many."""
         rows, back = mine.rows, theirs.side.size
         hashes, times = longs(rows, HASH), longs(rows, TIME)
         # If nothing outlives its expiry, the oldest live row is one that expires now.
@@ -139,7 +146,8 @@ class Look:
             records, row = _first_looks(mine, looks, records, theirs.side.keys)
             first[row] = np.maximum(times[row], longs(records, FLOOR)) - back
         finds = looks & ~has_null(rows, never_null)
-        return cls(mine, theirs, Ranges(hashes, first, np.where(finds, last, first - 1)), records)
+        ranges = Ranges(hashes, first, np.where(finds, last, first - 1), at_most)
+        return cls(mine, theirs, ranges, records)
 
     def pairs(self, state: State) -> Iterator[Pairs]:
         """The matches: rows from before, then rows of this step that came earlier."""

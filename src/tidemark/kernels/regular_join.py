@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -60,6 +60,7 @@ class RegularJoin:
     ttl: int | None = None
     at_end: bool = False
     compaction: Compaction = field(default_factory=Compaction)
+    pairs_at_once: int | None = None
 
     def step(
         self,
@@ -71,18 +72,25 @@ class RegularJoin:
         numbered = number(state, inputs)
         end = end_of(state, numbered)
         rows = [frame.drop(TIME) for frame in numbered]
-        changes = Changes((self._shown(rows[0]), self._shown(rows[1])), self.how)
         if self.at_end:
-            self._join_what_is_left(rows, changes, end)
+            pieces = self._joined_in_the_end(rows, end)
+            output, more = next(pieces), pieces if self.pairs_at_once else None
         else:
+            changes, more = self._changes(rows), None
             state = self._follow(state, rows, changes, processing_time)
+            output = changes.frame()
         state = replace(state, watermark=max(state.watermark, watermark), sequence=end)
-        output = changes.frame()
         metrics = Metrics.of(state, tuple(f.height for f in inputs), (0, 0), output.height, 0)
-        return Step(state, output, metrics)
+        return Step(state, output, metrics, more=more)
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         return Nowhere() if self.at_end else ByArrival()
+
+    def limited(self, pairs: int | None) -> RegularJoin:
+        return replace(self, pairs_at_once=pairs)
+
+    def _changes(self, rows: Sequence[pl.DataFrame]) -> Changes:
+        return Changes((self._shown(rows[LEFT]), self._shown(rows[RIGHT])), self.how)
 
     def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
         """An empty frame with the columns of a side that come out."""
@@ -107,10 +115,10 @@ class RegularJoin:
         present = [
             sides[mine].present(state, matchable[mine], matchable[1 - mine], now) for mine in _BOTH
         ]
-        found = [
-            self._tested(mine, present[mine].events, present[mine].among(present[1 - mine]))
-            for mine in _BOTH
+        pairs = [
+            present[mine].among(present[1 - mine], at_most=self.pairs_at_once) for mine in _BOTH
         ]
+        found = [self._tested(mine, present[mine].events, pairs[mine]) for mine in _BOTH]
         for mine in _BOTH:
             changes.arrived(mine, present[mine], found[mine])
         for mine in _BOTH:
@@ -165,9 +173,10 @@ class RegularJoin:
 
     # --- in the end --------------------------------------------------------------------------
 
-    def _join_what_is_left(self, rows: Sequence[pl.DataFrame], changes: Changes, end: int) -> None:
-        """Only what is there in the end, as if the rows of the left side came last."""
-        inputs = self.left, self.right
+    def _joined_in_the_end(self, rows: Sequence[pl.DataFrame], end: int) -> Iterator[pl.DataFrame]:
+        """Only what is there in the end, as if the rows of the left side came last; if there are
+        many pairs, these come first."""
+        changes, inputs = self._changes(rows), (self.left, self.right)
         there = [
             self._matchable(side, left_in_the_end(inputs[side], rows[side]), changes)
             for side in _BOTH
@@ -177,10 +186,19 @@ class RegularJoin:
             Present.of(JoinInput(input_.keys), frame.clear(), frame)
             for input_, frame in zip(inputs, there, strict=True)
         )
-        found = self._tested(LEFT, left.events, left.among(right))
-        changes.arrived(LEFT, left, found)
-        met = np.bincount(found.theirs, minlength=right.lives.height) > 0
-        changes.themselves(RIGHT, right.events, right.kinds, met)
+        met = [np.zeros(side.events.height, dtype=bool) for side in (left, right)]
+        stretches = left.searching().stretches(right.lives)
+        at_once = self.pairs_at_once is None or stretches.total <= self.pairs_at_once
+        for positions in stretches.pieces(self.pairs_at_once):
+            found = self._tested(LEFT, left.events, Pairs(right.lives, *positions))
+            met[LEFT][found.mine] = met[RIGHT][found.theirs] = True
+            piece = changes if at_once else self._changes(rows)
+            piece.paired(LEFT, left, found)
+            if piece is not changes:
+                yield piece.frame()
+        for place, side in enumerate((left, right)):
+            changes.themselves(place, side.events, side.kinds, met[place])
+        yield changes.frame()
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:

@@ -106,12 +106,17 @@ class Present:
         """The positions of the events in the sequence."""
         return longs(self.events, SEQUENCE)
 
-    def among(self, other: Present) -> Pairs:
-        """The rows of the other side with the same hash that exist when an event arrives."""
+    def among(self, other: Present, at_most: int | None = None) -> Pairs:
+        """The rows of the other side with the same hash that exist when an event arrives. More than
+        `at_most` are too many."""
+        found = self.searching(at_most).among(other.lives)
+        return found.where(other.died[found.theirs] > self.places[found.mine])
+
+    def searching(self, at_most: int | None = None) -> Ranges:
+        """What the events search for: rows that were there before them."""
         places = self.places
         start = np.zeros(places.size, dtype=np.int64)
-        found = Ranges(longs(self.events, HASH), start, places).among(other.lives)
-        return found.where(other.died[found.theirs] > places[found.mine])
+        return Ranges(longs(self.events, HASH), start, places, at_most)
 
 
 def left_in_the_end(input_: JoinInput, rows: pl.DataFrame) -> pl.DataFrame:

@@ -109,8 +109,7 @@ class Changes:
     def arrived(self, side: int, present: Present, found: Pairs) -> None:
         """Rows are added or retracted, with the matches they have found."""
         partners = np.bincount(found.mine, minlength=present.events.height)
-        if self.shows_both:
-            self._pairs(side, present, found)
+        self.paired(side, present, found)
         self.themselves(side, present.events, present.kinds, partners > 0)
 
     def themselves(self, side: int, rows: pl.DataFrame, kinds: Kinds, met: Flags) -> None:
@@ -126,7 +125,10 @@ class Changes:
         rows, kinds = rows.filter(chosen), kinds[chosen]
         self._add(self._alone(side, rows), longs(rows, SEQUENCE), ITSELF, kinds)
 
-    def _pairs(self, side: int, present: Present, found: Pairs) -> None:
+    def paired(self, side: int, present: Present, found: Pairs) -> None:
+        """The pairs themselves, unless only one side comes out."""
+        if not self.shows_both:
+            return
         kinds = present.kinds[found.mine]
         if self.pads(side):
             kinds = _as_of_padded(kinds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,10 +12,10 @@ import polars as pl
 from tidemark.kernels.co_group import SIDES, CoGroup, Frames, Placing, WindowsOfRows
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.interval_outcomes import How, Output, beside, taken, wanted
-from tidemark.kernels.interval_ranges import Flags
+from tidemark.kernels.interval_ranges import Flags, Stretches
 from tidemark.kernels.keys import Keys, has_null
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.tables import Longs, longs, ranks, stable_order, up_to_each
+from tidemark.kernels.tables import Longs, longs, ranks, stable_order
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
 _WINDOW: Final = [WINDOW_START, WINDOW_END]
@@ -58,31 +59,52 @@ class Matches:
     wanted: tuple[str, ...] = ()
 
     def __call__(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
-        mine, theirs = self._pairs(left, right)
+        return next(self.pieces(left, right, None))
+
+    def pieces(
+        self, left: pl.DataFrame, right: pl.DataFrame, at_most: int | None
+    ) -> Iterator[pl.DataFrame]:
+        """The same, with at most so many pairs at a time. If there are several pieces, the last
+        one has the rows without a partner."""
+        order, stretches = self._stretches(left, right)
         ends = longs(left, WINDOW_END), longs(right, WINDOW_END)
         rows = left.drop(_OURS), right.drop(_OURS)
-        if self.condition is not None:
-            holds = self._holds(self.condition, rows, mine, theirs)
-            mine, theirs = mine[holds], theirs[holds]
         plain = wanted(rows[0], self.wanted), wanted(rows[1], self.wanted)
-        output = Output(plain[0].clear(), plain[1].clear(), self.how)
-        if self.how == "semi":
-            matched = np.flatnonzero(_is_among(left.height, mine))
-            output.add(plain[0][matched], ends[0][matched])
-        elif self.how != "anti":
+        nothing = plain[0].clear(), plain[1].clear()
+        met = [np.zeros(side.height, dtype=np.bool_) for side in rows]
+        output = Output(*nothing, self.how)
+        at_once = at_most is None or stretches.total <= at_most
+        for positions in stretches.pieces(at_most):
+            mine, theirs = (of[at] for of, at in zip(order, positions, strict=True))
+            if self.condition is not None:
+                holds = self._holds(self.condition, rows, mine, theirs)
+                mine, theirs = mine[holds], theirs[holds]
+            met[0][mine] = met[1][theirs] = True
+            if self.how in ("semi", "anti"):
+                continue
             output.add(beside(taken(plain[0], mine), taken(plain[1], theirs)), ends[0][mine])
-        for side, found, pads in (
-            (0, mine, self.how in ("left", "full", "anti")),
-            (1, theirs, self.how in ("right", "full")),
-        ):
-            if pads:
-                alone = np.flatnonzero(~_is_among(rows[side].height, found))
-                output.alone(SIDES[side], rows[side][alone], ends[side][alone])
+            if not at_once:
+                output.settle()
+                yield output.frame()
+                output = Output(*nothing, self.how)
+        self._add_single(output, plain, ends, met)
         output.settle()
-        return output.frame()
+        yield output.frame()
 
-    def _pairs(self, left: pl.DataFrame, right: pl.DataFrame) -> tuple[Longs, Longs]:
-        """The positions of rows with equal keys and windows, the earliest window first."""
+    def _add_single(
+        self, output: Output, rows: Frames, ends: tuple[Longs, Longs], met: Sequence[Flags]
+    ) -> None:
+        """The rows that come out without the other side."""
+        for side, hows in enumerate((("left", "full", "anti"), ("right", "full"))):
+            if self.how in hows or (side == 0 and self.how == "semi"):
+                alone = np.flatnonzero(met[side] if self.how == "semi" else ~met[side])
+                output.alone(SIDES[side], rows[side][alone], ends[side][alone])
+
+    def _stretches(
+        self, left: pl.DataFrame, right: pl.DataFrame
+    ) -> tuple[tuple[Longs, Longs], Stretches]:
+        """The rows of both sides, the earliest window first, and where among the right ones in this
+        order those are that have the key and the window of each left one."""
         named = right.select(
             HASH,
             *(
@@ -103,7 +125,7 @@ class Matches:
         looked, kept = cells[0][mine], cells[1][theirs]
         first = np.searchsorted(kept, looked, side="left")
         counts = np.searchsorted(kept, looked, side="right") - first
-        return np.repeat(mine, counts), theirs[np.repeat(first, counts) + up_to_each(counts)]
+        return (mine, theirs), Stretches(first, counts)
 
     def _holds(self, condition: pl.Expr, rows: Frames, mine: Longs, theirs: Longs) -> Flags:
         """Which pairs meet the condition."""
@@ -143,10 +165,3 @@ class PairsInWindows:
         told = {f"{name}_told": name for name in _WINDOW}
         kept = left.with_columns(pl.col(name).alias(to) for to, name in told.items())
         return self.matches(kept, right).rename(told)
-
-
-def _is_among(count: int, positions: Longs) -> Flags:
-    """Of so many rows, whether each is among the positions."""
-    found = np.zeros(count, dtype=np.bool_)
-    found[positions] = True
-    return found

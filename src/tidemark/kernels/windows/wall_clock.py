@@ -18,6 +18,7 @@ import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, STAMP, TIME
 from tidemark.kernels.cuts import BY_TIME, ByArrival, ByTime, Cut, cut_of
+from tidemark.kernels.pieces import limited
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
@@ -61,6 +62,9 @@ class WallClock:
         """Bounds of windows that rows bring along are what the clock shows, not instants."""
         cut = cut_of(self.kernel, inputs)
         return cut if cut is BY_TIME or not isinstance(cut, ByTime) else ByArrival()
+
+    def limited(self, pairs: int | None) -> WallClock:
+        return replace(self, kernel=limited(self.kernel, pairs))
 
     def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
         times, stamps = longs(rows, TIME), longs(rows, STAMP)

@@ -30,6 +30,8 @@ from tidemark.spark.stateful.spill import Spill, forget, spilling, total_size
 _OUTPUT: Final = pa.schema([(PAYLOAD, pa.binary()), (REPORT, pa.string()), (LATE, pa.binary())])
 # As many bytes of rows come to a kernel at once, which needs several times that for them.
 _STEP_BYTES: Final = 24 << 20
+# So many pairs of a join are made at once.
+_PAIRS: Final = 1 << 19
 # More pieces would be files of a few rows. What they are too few for comes bit by bit.
 _MOST_PIECES: Final = 512
 # One row in so many says how the rows are spread over time.
@@ -42,11 +44,7 @@ class Tally:
 
     steps: list[Metrics] = field(default_factory=list)
     ended: list[Metrics] = field(default_factory=list)
-
-    def add(self, step: Step, last: bool) -> None:
-        self.steps.append(step.metrics)
-        if last:
-            self.ended.append(step.metrics)
+    more: int = 0  # rows that came out after those of their step
 
     def read(self) -> Metrics:
         left = {
@@ -57,7 +55,7 @@ class Tally:
             self.steps[-1],
             rows_in=tuple(map(sum, zip(*(m.rows_in for m in self.steps), strict=True))),
             late=tuple(map(sum, zip(*(m.late for m in self.steps), strict=True))),
-            rows_out=sum(m.rows_out for m in self.steps),
+            rows_out=sum(m.rows_out for m in self.steps) + self.more,
             **left,
         )
 
@@ -69,17 +67,20 @@ class Batch:
     bucket: Bucket
     now: int
     step_bytes: int = _STEP_BYTES
+    pairs: int = _PAIRS
 
     def steps(
         self, packed: Iterable[Packed], tally: Tally, lap: Callable[[str], None] = lambda _: None
     ) -> Iterator[Step]:
-        """What comes of the rows, step by step."""
+        """What comes of the rows, step by step; the output of one may come in several pieces."""
         with spilling(self.bucket.shapes, 2 * self.step_bytes) as spill:
             for piece in self._pieces(spill, spill.held(packed)):
                 lap("decode")
-                for step, is_last in self._steps(spill, piece, lap):
-                    tally.add(step, is_last)
-                    yield step
+                for step in self._steps(spill, piece, lap):
+                    tally.steps.append(step.metrics)
+                    yield from _in_pieces(step, tally)
+                    lap("kernel")
+                tally.ended.append(tally.steps[-1])
 
     def _pieces(self, spill: Spill, packed: list[Packed]) -> Iterator[list[Packed]]:
         """The rows by their keys, so that a piece is no more than one step should hold."""
@@ -94,13 +95,13 @@ class Batch:
 
     def _steps(
         self, spill: Spill, piece: list[Packed], lap: Callable[[str], None]
-    ) -> Iterator[tuple[Step, bool]]:
+    ) -> Iterator[Step]:
         state = State()
         for rows, after in self._slices(spill, piece):
-            step = self.bucket.step(state, rows, BEFORE_ALL, after, self.now, lap)
-            lap("kernel")
-            yield step, after == AFTER_ALL
-            state = step.state
+            for step in self.bucket.steps(state, rows, after, self.now, self.pairs, lap):
+                lap("kernel")
+                yield step
+                state = step.state
 
     def _slices(self, spill: Spill, piece: list[Packed]) -> Iterator[tuple[list[Packed], int]]:
         """What is to come in each step, and the watermark after it."""
@@ -151,6 +152,13 @@ class Batch:
         places = np.arange(1, count) * sample.size // count
         bounds = np.unique(sample[places])
         return np.asarray(bounds[bounds > max(int(sample[0]), cut.together)])
+
+
+def _in_pieces(step: Step, tally: Tally) -> Iterator[Step]:
+    yield replace(step, more=None)
+    for rows in step.more or ():
+        tally.more += rows.height
+        yield replace(step, output=rows, handed_out=None, more=None)
 
 
 def _longs(rows: pl.DataFrame, time: pl.Expr) -> np.ndarray:

@@ -18,6 +18,7 @@ from tidemark.kernels.columns import (
     STAMP,
     TIME,
 )
+from tidemark.kernels.pieces import steps_of
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.end_of_input import END_MS
@@ -81,12 +82,40 @@ class Bucket:
         A table has none before its rows and the last of all after them. `lap` hears when the
         rows are there and the kernel begins.
         """
-        frames = self._opened(packed)
-        arriving = self._in_order(frames, state.watermark, max(state.watermark, before))
+        arriving = self._arriving(state, packed, before)
         lap("decode")
-        step = self.kernel.step(state, arriving, after, processing_time)
-        handed_out = step.handed_out.select(self.late) if step.handed_out is not None else None
-        return replace(step, output=step.output.select(self.output), handed_out=handed_out)
+        return self._shown(self.kernel.step(state, arriving, after, processing_time))
+
+    def steps(
+        self,
+        state: State,
+        packed: Iterable[Packed],
+        after: int,
+        processing_time: int,
+        pairs: int,
+        lap: Callable[[str], None] = lambda _: None,
+    ) -> Iterator[Step]:
+        """The same for rows of a batch, in as many steps as it takes for none to make more than so
+        many pairs at a time."""
+        arriving = self._arriving(state, packed, BEFORE_ALL)
+        lap("decode")
+        for step in steps_of(self.kernel, state, arriving, after, processing_time, pairs):
+            yield self._shown(step)
+
+    def _arriving(
+        self, state: State, packed: Iterable[Packed], before: int
+    ) -> Sequence[pl.DataFrame]:
+        frames = self._opened(packed)
+        return self._in_order(frames, state.watermark, max(state.watermark, before))
+
+    def _shown(self, step: Step) -> Step:
+        """With the columns that are wanted."""
+        return replace(
+            step,
+            output=step.output.select(self.output),
+            handed_out=None if step.handed_out is None else step.handed_out.select(self.late),
+            more=None if step.more is None else (rows.select(self.output) for rows in step.more),
+        )
 
     def watermarks(self, packed: Iterable[Packed], known: Sequence[int]) -> list[int]:
         """How far the watermark of each input has come, after what was `known`.
