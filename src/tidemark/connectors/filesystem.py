@@ -326,21 +326,25 @@ def _none_is_empty(files: Sequence[str], source: str) -> None:
             )
 
 
-def _with_raw_names(frame: DataFrame, schema: StructType) -> DataFrame:
-    from pyspark.sql import functions as f
+_METADATA = "_tm_metadata"
+_ABOUT_FILE = (
+    # Spark escapes paths, but a plus in one is a plus, not a blank.
+    f"regexp_replace(url_decode(replace({_METADATA}.file_path, '+', '%2B')), '^file:/+', '/')"
+    f" AS {FILE}",
+    f"{_METADATA}.file_size AS {SIZE}",
+    f"{_METADATA}.file_modification_time AS {MODIFIED}",
+)
 
-    metadata = frame.metadataColumn("_metadata")
-    columns = [
-        f.col(f"`{field.name.replace('`', '``')}`").alias(raw_name(i))
-        for i, field in enumerate(schema.fields)
-    ]
-    path = f.url_decode(f.replace(metadata["file_path"], f.lit("+"), f.lit("%2B")))
-    return frame.select(
-        *columns,
-        f.regexp_replace(path, "^file:/+", "/").alias(FILE),
-        metadata["file_size"].alias(SIZE),
-        metadata["file_modification_time"].alias(MODIFIED),
-    )
+
+def _with_raw_names(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The columns renamed by position, because a file may call them anything.
+
+    It takes few calls of Spark: a dozen for each column took longer than reading a small file.
+    """
+    columns = [raw_name(i) for i in range(len(schema.fields))]
+    described = frame.select("*", frame.metadataColumn("_metadata"))
+    renamed = described.toDF(*columns, _METADATA)
+    return renamed.selectExpr(f"* EXCEPT ({_METADATA})", *_ABOUT_FILE)
 
 
 def _matching(frame: DataFrame, request: ReadRequest) -> DataFrame:
