@@ -1,0 +1,1 @@
+"""Rows of two inputs, grouped by key and window."""

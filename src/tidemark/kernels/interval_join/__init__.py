@@ -1,0 +1,1 @@
+"""The interval join: pairs of rows whose times are within bounds."""

@@ -1,0 +1,1 @@
+"""The regular join: pairs of rows with equal keys, whatever their times."""

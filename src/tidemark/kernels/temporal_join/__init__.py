@@ -1,0 +1,1 @@
+"""The temporal join: each left row with the version of its time."""
