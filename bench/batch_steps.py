@@ -20,9 +20,9 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.columns import HASH, TIME
-from tidemark.kernels.interval_join import IntervalJoin
+from tidemark.kernels.interval_join.kernel import IntervalJoin
 from tidemark.kernels.protocol import Kernel
-from tidemark.kernels.temporal_join import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoin
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.spec import Call, Given, Sliding
 from tidemark.spark.stateful.batch import Batch, Tally

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH
-from tidemark.kernels.temporal_join import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoin
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.cache import SegmentCache

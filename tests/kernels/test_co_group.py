@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from tests.searching import searched
-from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
-from tidemark.kernels.co_group_sessions import SharedSessions
+from tidemark.kernels.co_group.kernel import CoGroup, Placing, WindowsOfRows
+from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.window_join import Matches

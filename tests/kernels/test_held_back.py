@@ -2,7 +2,7 @@
 
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.held_back import HeldBack, held_back
-from tidemark.kernels.temporal_join import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoin
 
 from .drive import LEFT, RIGHT, Arrived, Driver
 from .reference import Row

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.interval_join import IntervalJoin
-from tidemark.kernels.interval_join_stream import StreamIntervalJoin
+from tidemark.kernels.interval_join.kernel import IntervalJoin
+from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
 from tidemark.kernels.segments import Compaction
 
 from .drive import Arrived

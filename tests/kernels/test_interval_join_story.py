@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.interval_join import IntervalJoin
-from tidemark.kernels.interval_join_stream import StreamIntervalJoin
+from tidemark.kernels.interval_join.kernel import IntervalJoin
+from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
 
 from .drive import LEFT, RIGHT, Arrived
 from .histories import JoinDriver, left, right

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.columns import HASH, TIME
-from tidemark.kernels.interval_ranges import Ranges, Stretches, by_key_and_time
+from tidemark.kernels.ranges import Ranges, Stretches, by_key_and_time
 
 HUGE = 2**61
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from tests.searching import searched
-from tidemark.kernels.co_group import Placing
+from tidemark.kernels.co_group.kernel import Placing
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.interval_join_stream import StreamIntervalJoin
+from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
 from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRows, Punctual
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.window_join import window_join

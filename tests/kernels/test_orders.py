@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.tables import stable_order, stable_order_by
-from tidemark.kernels.versions import VersionIndex
+from tidemark.kernels.temporal_join.versions import VersionIndex
 
 # Small numbers meet often; large ones fit into no number together with anything else.
 numbers = st.one_of(st.integers(0, 5), st.integers(-(2**62), 2**62))

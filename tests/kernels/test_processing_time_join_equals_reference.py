@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.searching import searched
-from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
+from tidemark.kernels.temporal_join.clean_up import Retention
+from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoin
 
 from .drive import LEFT, RIGHT, Arrived, Driver
 from .reference import NONE_YET, Emitted, ProcessingTimeReference, Row

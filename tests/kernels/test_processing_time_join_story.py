@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.load_phase import AfterLoading
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
+from tidemark.kernels.temporal_join.clean_up import Retention
+from tidemark.kernels.temporal_join.load_phase import AfterLoading
+from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoin
 
 from .drive import Driver
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, KIND, STAMP, TIME
 from tidemark.kernels.protocol import Metrics
-from tidemark.kernels.regular_join import RegularJoin
-from tidemark.kernels.regular_lives import JoinInput
+from tidemark.kernels.regular_join.kernel import RegularJoin
+from tidemark.kernels.regular_join.lifetimes import JoinInput
 from tidemark.kernels.state import State
 
 from .drive import restarted

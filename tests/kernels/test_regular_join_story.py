@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.regular_join import RegularJoin
-from tidemark.kernels.regular_lives import JoinInput
+from tidemark.kernels.regular_join.kernel import RegularJoin
+from tidemark.kernels.regular_join.lifetimes import JoinInput
 
 from .regular_join_reference import LEFT, RIGHT, Row
 from .test_regular_join_equals_reference import RegularDriver

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from tidemark.kernels.clean_up import Retention
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.temporal_join import TemporalJoin
+from tidemark.kernels.temporal_join.clean_up import Retention
+from tidemark.kernels.temporal_join.event_time import TemporalJoin
 
 from .drive import Driver
 

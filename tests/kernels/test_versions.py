@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from tidemark.kernels.columns import KIND
-from tidemark.kernels.versions import ENDS, as_versions
+from tidemark.kernels.temporal_join.versions import ENDS, as_versions
 
 # As many as Polars filters on several threads.
 MANY = 100_000

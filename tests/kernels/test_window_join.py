@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.searching import searched
-from tidemark.kernels.co_group import CoGroup, Placing
+from tidemark.kernels.co_group.kernel import CoGroup, Placing
 from tidemark.kernels.columns import AFTER_ALL, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.window_join import window_join

@@ -22,14 +22,14 @@ from tests.stateful.batches import (
     packed_of,
     rows_of,
 )
-from tidemark.kernels.co_group import Placing
+from tidemark.kernels.co_group.kernel import Placing
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.held_back import HeldBack
-from tidemark.kernels.interval_join import IntervalJoin
+from tidemark.kernels.interval_join.kernel import IntervalJoin
 from tidemark.kernels.keep_last import KeepLast
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
-from tidemark.kernels.temporal_join import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoin
 from tidemark.kernels.window_join import window_join
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.spec import Assigner, Call, Session, Sliding

@@ -13,22 +13,22 @@ from polars.testing import assert_frame_equal
 
 from tests.searching import searched
 from tests.stateful.batches import ONE_STEP, TINY_STEPS, Outcome, Rows, outcome
-from tidemark.kernels.clean_up import Retention
-from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
-from tidemark.kernels.co_group_sessions import SharedSessions
+from tidemark.kernels.co_group.kernel import CoGroup, Placing, WindowsOfRows
+from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.held_back import HeldBack
-from tidemark.kernels.interval_join import IntervalJoin
-from tidemark.kernels.interval_join_stream import StreamIntervalJoin
+from tidemark.kernels.interval_join.kernel import IntervalJoin
+from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
 from tidemark.kernels.keep_first import KeepFirst
 from tidemark.kernels.keep_last import KeepLast
 from tidemark.kernels.late_rows import LATE_TIME, LateRows, Punctual
-from tidemark.kernels.load_phase import AfterLoading
 from tidemark.kernels.protocol import Kernel
-from tidemark.kernels.regular_join import RegularJoin
-from tidemark.kernels.regular_lives import JoinInput
-from tidemark.kernels.temporal_join import TemporalJoin
-from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
+from tidemark.kernels.regular_join.kernel import RegularJoin
+from tidemark.kernels.regular_join.lifetimes import JoinInput
+from tidemark.kernels.temporal_join.clean_up import Retention
+from tidemark.kernels.temporal_join.event_time import TemporalJoin
+from tidemark.kernels.temporal_join.load_phase import AfterLoading
+from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoin
 from tidemark.kernels.window_join import Matches, window_join
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.rank import Order, WindowRank

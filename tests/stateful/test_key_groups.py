@@ -15,17 +15,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tidemark.kernels.co_group import CoGroup, Placing, WindowsOfRows
-from tidemark.kernels.co_group_sessions import SharedSessions
+from tidemark.kernels.co_group.kernel import CoGroup, Placing, WindowsOfRows
+from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import BEFORE_ALL, HASH
 from tidemark.kernels.handing_out import HandingOut
 from tidemark.kernels.keep_first import KeepFirst
 from tidemark.kernels.keep_last import KeepLast
 from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRows, Punctual
 from tidemark.kernels.protocol import Kernel
-from tidemark.kernels.regular_join import RegularJoin
-from tidemark.kernels.regular_lives import JoinInput
-from tidemark.kernels.temporal_join import TemporalJoin
+from tidemark.kernels.regular_join.kernel import RegularJoin
+from tidemark.kernels.regular_join.lifetimes import JoinInput
+from tidemark.kernels.temporal_join.event_time import TemporalJoin
 from tidemark.kernels.windows.aggregate import WindowAggregate
 from tidemark.kernels.windows.spec import WINDOW_END, Call, Session, Sliding
 from tidemark.spark.stateful.bucket import Bucket, InputShape

@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from tidemark.errors import NotSupported, PlanError
-from tidemark.kernels.temporal_join import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoin
 from tidemark.spark.stateful.operator import StatefulInput, StatefulOptions, run_stateful
 from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 

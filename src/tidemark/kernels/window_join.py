@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.co_group import SIDES, CoGroup, Frames, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import SIDES, CoGroup, Frames, Placing, WindowsOfRows
 from tidemark.kernels.columns import HASH
-from tidemark.kernels.interval_outcomes import How, Output, beside, taken, wanted
-from tidemark.kernels.interval_ranges import Flags, Stretches
+from tidemark.kernels.join_output import How, Output, beside, taken, wanted
 from tidemark.kernels.keys import Keys, has_null
+from tidemark.kernels.ranges import Flags, Stretches
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.tables import Longs, longs, ranks, stable_order
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START

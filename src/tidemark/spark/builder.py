@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import StructType
 
-    from tidemark.kernels.clean_up import Retention
     from tidemark.kernels.protocol import Kernel
+    from tidemark.kernels.temporal_join.clean_up import Retention
     from tidemark.physical import Operator, Stage
     from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packed_rows import PackedRows
@@ -92,7 +92,7 @@ class Builder:
 
     def retention(self) -> Retention | None:
         """How long the state of idle keys is kept; None keeps it."""
-        from tidemark.kernels.clean_up import Retention
+        from tidemark.kernels.temporal_join.clean_up import Retention
 
         return Retention.of(self.state.ttl_ms) if self.state.ttl_ms else None
 

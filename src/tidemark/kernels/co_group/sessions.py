@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.co_group import SIDES, Arriving, Closing
+from tidemark.kernels.co_group.kernel import SIDES, Arriving, Closing
 from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State

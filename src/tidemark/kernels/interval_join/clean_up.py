@@ -24,8 +24,8 @@ import polars as pl
 
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.history import newest_records
-from tidemark.kernels.interval_ranges import Flags, Ranges, equal_keys
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.ranges import Flags, Ranges, equal_keys
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs

@@ -12,11 +12,12 @@ import polars as pl
 from tidemark.kernels.arrivals import Arrivals, arrange
 from tidemark.kernels.columns import AFTER_ALL, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.cuts import BY_TIME, ByArrival, ByTime, Cut
-from tidemark.kernels.interval_clean_up import END, CleanUp, clock_of
-from tidemark.kernels.interval_outcomes import How, Output, beside, plain, taken, wanted
-from tidemark.kernels.interval_ranges import Pairs, equal_keys
-from tidemark.kernels.interval_sides import Arrived, Look, Side
+from tidemark.kernels.interval_join.clean_up import END, CleanUp, clock_of
+from tidemark.kernels.interval_join.matches import plain
+from tidemark.kernels.interval_join.sides import Arrived, Look, Side
+from tidemark.kernels.join_output import How, Output, beside, taken, wanted
 from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.ranges import Pairs, equal_keys
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import earliest, longs
@@ -32,7 +33,7 @@ class IntervalJoin:
     partners; a row is cached for others while the clock has not passed the end of its range.
     The clock is the watermark just before a row, or the time of day; it starts at 1970, as in
     Flink. How long cached rows are found, and when those without a partner come out, says
-    `interval_clean_up`; `slack` is added to it.
+    `clean_up`; `slack` is added to it.
 
     `semi` emits a left row at its first partner, `anti` one that is forgotten without any.
     `condition` is tested on the joined columns, null counting as false. `nulls_equal` says for

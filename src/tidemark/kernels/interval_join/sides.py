@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
-from tidemark.kernels.interval_clean_up import FLOOR, CleanUp
-from tidemark.kernels.interval_outcomes import MATCHED, Output, Partners
-from tidemark.kernels.interval_ranges import Flags, Pairs, Ranges, by_key_and_time
+from tidemark.kernels.interval_join.clean_up import FLOOR, CleanUp
+from tidemark.kernels.interval_join.matches import MATCHED, Partners
+from tidemark.kernels.join_output import Output
 from tidemark.kernels.keys import Keys, has_null
+from tidemark.kernels.ranges import Flags, Pairs, Ranges, by_key_and_time
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
 

@@ -11,10 +11,11 @@ import polars as pl
 from tidemark.kernels.arrivals import arrange, unnumbered
 from tidemark.kernels.columns import HASH, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.cuts import BY_TIME, Cut
-from tidemark.kernels.interval_join import slices
-from tidemark.kernels.interval_outcomes import Output, plain
-from tidemark.kernels.interval_ranges import Pairs, Ranges, by_key_and_time, equal_keys
+from tidemark.kernels.interval_join.kernel import slices
+from tidemark.kernels.interval_join.matches import plain
+from tidemark.kernels.join_output import Output
 from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.ranges import Pairs, Ranges, by_key_and_time, equal_keys
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import longs

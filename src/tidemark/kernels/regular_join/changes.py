@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import KIND, SEQUENCE
-from tidemark.kernels.interval_outcomes import How, beside
-from tidemark.kernels.interval_ranges import Flags, Pairs
-from tidemark.kernels.regular_lives import (
+from tidemark.kernels.join_output import How, beside
+from tidemark.kernels.ranges import Flags, Pairs
+from tidemark.kernels.regular_join.lifetimes import (
     DELETE,
     INSERT,
     KINDS,

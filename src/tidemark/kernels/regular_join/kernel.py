@@ -12,19 +12,19 @@ import polars as pl
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import KIND, SEQUENCE, TIME
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
-from tidemark.kernels.interval_outcomes import How, beside
-from tidemark.kernels.interval_ranges import Flags, Pairs, equal_keys
+from tidemark.kernels.join_output import How, beside
 from tidemark.kernels.joined import of_the_user
 from tidemark.kernels.protocol import Metrics, Step
-from tidemark.kernels.regular_lives import (
+from tidemark.kernels.ranges import Flags, Pairs, equal_keys
+from tidemark.kernels.regular_join.changes import LEFT, RIGHT, Changes, Meetings
+from tidemark.kernels.regular_join.lifetimes import (
     PARTNERS,
     JoinInput,
     Present,
     kinds_of,
     left_in_the_end,
 )
-from tidemark.kernels.regular_outcomes import LEFT, RIGHT, Changes, Meetings
-from tidemark.kernels.regular_sides import StoredSide
+from tidemark.kernels.regular_join.sides import StoredSide
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs

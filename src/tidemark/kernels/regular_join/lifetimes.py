@@ -13,8 +13,8 @@ import numpy.typing as npt
 import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
-from tidemark.kernels.interval_ranges import Flags, Pairs, Ranges, by_key_and_time
 from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.ranges import Flags, Pairs, Ranges, by_key_and_time
 from tidemark.kernels.tables import Longs, longs
 
 PARTNERS = "_tm_partners"  # the current number of matches of a stored row

@@ -12,8 +12,14 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
-from tidemark.kernels.interval_ranges import Flags
-from tidemark.kernels.regular_lives import PARTNERS, JoinInput, Present, accumulates, kinds_of
+from tidemark.kernels.ranges import Flags
+from tidemark.kernels.regular_join.lifetimes import (
+    PARTNERS,
+    JoinInput,
+    Present,
+    accumulates,
+    kinds_of,
+)
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, Longs, distinct, longs

@@ -9,15 +9,15 @@ import numpy.typing as npt
 import polars as pl
 
 from tidemark.kernels.arrivals import Advances
-from tidemark.kernels.clean_up import NO_TIMER, CleanUp, any_of, largest
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, SEQUENCE, TIME
-from tidemark.kernels.firings import Firings, Requests, fire
 from tidemark.kernels.history import FLOOR, PURGED, Past
 from tidemark.kernels.joined import JoinType, join_rows, of_the_user
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs, stable_order_by
-from tidemark.kernels.versions import ENDS, VersionIndex
+from tidemark.kernels.temporal_join.clean_up import NO_TIMER, CleanUp, any_of, largest
+from tidemark.kernels.temporal_join.firings import Firings, Requests, fire
+from tidemark.kernels.temporal_join.versions import ENDS, VersionIndex
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,8 @@ from typing import Literal
 import polars as pl
 
 from tidemark.kernels.arrivals import Advances, Arrivals, arrange
-from tidemark.kernels.clean_up import CleanUp, Retention
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH, KIND, SEQUENCE, TIME
 from tidemark.kernels.cuts import BY_TIME, ByArrival, Cut
-from tidemark.kernels.due import Due
 from tidemark.kernels.history import FLOOR, PURGED, living_versions, newest_records, recall
 from tidemark.kernels.joined import JoinType
 from tidemark.kernels.keys import Keys
@@ -20,7 +18,9 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, TimeQueue, distinct, earliest, longs
-from tidemark.kernels.versions import as_versions
+from tidemark.kernels.temporal_join.clean_up import CleanUp, Retention
+from tidemark.kernels.temporal_join.due_rows import Due
+from tidemark.kernels.temporal_join.versions import as_versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.clean_up import NO_TIMER, CleanUp, Retention, any_of, largest
 from tidemark.kernels.columns import HASH, SEQUENCE
 from tidemark.kernels.joined import JoinType, join_rows, of_the_user
 from tidemark.kernels.keys import Keys
@@ -17,7 +16,8 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
-from tidemark.kernels.versions import ENDS, VersionIndex, as_versions
+from tidemark.kernels.temporal_join.clean_up import NO_TIMER, CleanUp, Retention, any_of, largest
+from tidemark.kernels.temporal_join.versions import ENDS, VersionIndex, as_versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Final
 
 import polars as pl
 
-from tidemark.kernels.co_group import CoGroup
-from tidemark.kernels.co_group_sessions import SharedSessions
+from tidemark.kernels.co_group.kernel import CoGroup
+from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import AFTER_ALL, KIND
 from tidemark.kernels.protocol import Step
 from tidemark.kernels.segments import Compaction

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from tidemark.kernels.co_group import Meet
+    from tidemark.kernels.co_group.kernel import Meet
     from tidemark.kernels.protocol import Kernel
     from tidemark.physical import Operator
     from tidemark.plan.nodes import Edge
@@ -36,9 +36,9 @@ def co_group(builder: Builder, operator: Operator) -> Frame:
     """The function's result for each group; without a function, the pairs, as rows of both
     sides.
     """
-    from tidemark.kernels.co_group import CoGroup as Kernel
-    from tidemark.kernels.co_group import WindowsOfRows
-    from tidemark.kernels.co_group_sessions import SharedSessions
+    from tidemark.kernels.co_group.kernel import CoGroup as Kernel
+    from tidemark.kernels.co_group.kernel import WindowsOfRows
+    from tidemark.kernels.co_group.sessions import SharedSessions
     from tidemark.kernels.window_join import Matches, PairsInWindows
 
     node = operator.node

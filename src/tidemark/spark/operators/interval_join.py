@@ -28,8 +28,8 @@ def interval_join(builder: Builder, operator: Operator) -> Frame:
 
 
 def _kernel(node: IntervalJoin, sides: Sides) -> Kernel:
-    from tidemark.kernels.interval_join import IntervalJoin as SqlForm
-    from tidemark.kernels.interval_join_stream import StreamIntervalJoin
+    from tidemark.kernels.interval_join.kernel import IntervalJoin as SqlForm
+    from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
 
     left, right = sides.left.keys, sides.right.keys
     if node.drops_late:

@@ -93,8 +93,8 @@ def _drops(
     """A kernel that drops the same rows as the operator, with as little state as possible."""
     import polars as pl
 
-    from tidemark.kernels.co_group import CoGroup
-    from tidemark.kernels.co_group_sessions import SharedSessions
+    from tidemark.kernels.co_group.kernel import CoGroup
+    from tidemark.kernels.co_group.sessions import SharedSessions
     from tidemark.kernels.late_rows import Punctual
     from tidemark.kernels.windows.aggregate import WindowAggregate
     from tidemark.kernels.windows.spec import Cumulating, Sliding

@@ -11,13 +11,13 @@ from tidemark.spark.inputs import InputSide, Sides, has_kinds
 from tidemark.spark.pair_conditions import pair_condition
 
 if TYPE_CHECKING:
-    from tidemark.kernels.regular_lives import JoinInput
+    from tidemark.kernels.regular_join.lifetimes import JoinInput
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
 
 
 def regular_join(builder: Builder, operator: Operator) -> Frame:
-    from tidemark.kernels.regular_join import RegularJoin as Kernel
+    from tidemark.kernels.regular_join.kernel import RegularJoin as Kernel
 
     node = operator.node
     assert isinstance(node, RegularJoin)
@@ -41,7 +41,7 @@ def regular_join(builder: Builder, operator: Operator) -> Frame:
 
 def _known(side: InputSide, edge: Edge) -> JoinInput:
     """What the kernel knows about a side."""
-    from tidemark.kernels.regular_lives import JoinInput
+    from tidemark.kernels.regular_join.lifetimes import JoinInput
 
     unique = edge.keys[0] if edge.keys else ()
     columns = tuple(side.frame.columns[edge.names.index(column)] for column in unique)

@@ -28,7 +28,7 @@ def temporal_join(builder: Builder, operator: Operator) -> Frame:
 
 
 def _by_event_time(builder: Builder, node: TemporalJoin, sides: Sides) -> Kernel:
-    from tidemark.kernels.temporal_join import TemporalJoin as EventTimeKernel
+    from tidemark.kernels.temporal_join.event_time import TemporalJoin as EventTimeKernel
 
     return EventTimeKernel(
         sides.left.keys,
@@ -40,8 +40,8 @@ def _by_event_time(builder: Builder, node: TemporalJoin, sides: Sides) -> Kernel
 
 
 def _by_processing_time(builder: Builder, node: TemporalJoin, sides: Sides) -> Kernel:
-    from tidemark.kernels.load_phase import AfterLoading
-    from tidemark.kernels.temporal_join_processing_time import ProcessingTimeTemporalJoin
+    from tidemark.kernels.temporal_join.load_phase import AfterLoading
+    from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoin
 
     kernel = ProcessingTimeTemporalJoin(
         sides.left.keys, sides.right.keys, node.how, retention=builder.retention()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql.types import StructField
 
-    from tidemark.kernels.co_group import Placing
+    from tidemark.kernels.co_group.kernel import Placing
     from tidemark.kernels.protocol import Kernel
     from tidemark.physical import Input, Operator
     from tidemark.plan.nodes import Edge
@@ -119,7 +119,7 @@ class WindowSide:
         """Rows without windows: one that is in several is exchanged once, and without bounds."""
         from pyspark.sql.types import StructField
 
-        from tidemark.kernels.co_group import Placing
+        from tidemark.kernels.co_group.kernel import Placing
 
         assert input_.time is not None and input_.windows is not None
         rows, time = named(build_input(builder, input_), names), names[input_.time]
@@ -141,7 +141,7 @@ class WindowSide:
         cls, builder: Builder, input_: Input, names: tuple[str, ...], window: Window, side: str
     ) -> WindowSide:
         """Rows with their windows in two additional columns, or with only their time."""
-        from tidemark.kernels.co_group import Placing
+        from tidemark.kernels.co_group.kernel import Placing
 
         frame = like(build_input(builder, input_), names, Changelog.APPEND)
         given = Given(f"_tm_start_{side}", f"_tm_end_{side}")
