@@ -20,11 +20,11 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.columns import HASH, TIME
-from tidemark.kernels.interval_join.kernel import IntervalJoin
+from tidemark.kernels.interval_join.kernel import IntervalJoinKernel
 from tidemark.kernels.protocol import Kernel
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.spec import Call, Given, Sliding
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.spec import AggregateSpec, Given, Sliding
 from tidemark.spark.stateful.batch import Batch, Tally
 from tidemark.spark.stateful.bucket import Bucket, InputShape, Packed
 from tidemark.spark.stateful.payloads import encode
@@ -32,7 +32,10 @@ from tidemark.spark.stateful.payloads import encode
 # Of Spark's ten thousand rows at a time, as many as one of four key groups gets.
 _PACKED_ROWS = 2_500
 _ROWS_PER_KEY = 100
-_SUMS = (Call("COUNT", (), "n", pl.Int64()), Call("SUM", ("left_n",), "total", pl.Int64()))
+_SUMS = (
+    AggregateSpec("COUNT", (), "n", pl.Int64()),
+    AggregateSpec("SUM", ("left_n",), "total", pl.Int64()),
+)
 _ALWAYS = Given("start", "end")
 
 
@@ -52,10 +55,12 @@ def _joined(kernel: Kernel, left_per_right: int) -> Operator:
 
 _KEYS = ("left_key",), ("right_key",)
 OPERATORS = {
-    "temporal-join": _joined(TemporalJoin(*_KEYS), 10),
-    "interval-join": _joined(IntervalJoin(*_KEYS, -1000, 1000), 3),
-    "windows": Operator(WindowAggregate(_KEYS[0], Sliding(10_000, 10_000), _SUMS), ("n", "total")),
-    "group-by": Operator(WindowAggregate(_KEYS[0], _ALWAYS, _SUMS), ("n", "total")),
+    "temporal-join": _joined(TemporalJoinKernel(*_KEYS), 10),
+    "interval-join": _joined(IntervalJoinKernel(*_KEYS, -1000, 1000), 3),
+    "windows": Operator(
+        WindowAggregateKernel(_KEYS[0], Sliding(10_000, 10_000), _SUMS), ("n", "total")
+    ),
+    "group-by": Operator(WindowAggregateKernel(_KEYS[0], _ALWAYS, _SUMS), ("n", "total")),
 }
 
 

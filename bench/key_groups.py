@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.cache import SegmentCache
@@ -76,7 +76,7 @@ class Join:
         self.watermark = after
 
     def _group(self, label: int, rows: list[Any], after: int) -> int:
-        kernel = TemporalJoin(("account",), ("of",), "inner")
+        kernel = TemporalJoinKernel(("account",), ("of",), "inner")
         shapes = (InputShape.of(_ORDERS), InputShape.of(_VERSIONS))
         store = StateStore(self.stores[label], self.stores[label], self.cache)
         before, _ = store.open()

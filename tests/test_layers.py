@@ -229,22 +229,6 @@ def test_a_circle_is_found_however_long_it_is():
 # `tidemark.Session` and `tidemark.windows.Session` are public, and the windows of `kernels` are
 # part of what checkpoints are checked against, by name.
 SHARED_NAMES = {"Session"}
-# Plan nodes and their kernels that still share a name.
-NOT_RENAMED_YET = {
-    "Call",
-    "CleanUp",
-    "CoGroup",
-    "IntervalJoin",
-    "KeepFirst",
-    "KeepLast",
-    "LateRows",
-    "RegularJoin",
-    "Scope",
-    "Table",
-    "TemporalJoin",
-    "WindowAggregate",
-    "WindowRank",
-}
 
 
 def public_classes(path: Path) -> list[str]:
@@ -255,4 +239,4 @@ def public_classes(path: Path) -> list[str]:
 
 def test_each_public_class_has_a_name_of_its_own():
     counts = Counter(name for path in FILES for name in public_classes(path))
-    assert {name for name, count in counts.items() if count > 1} == SHARED_NAMES | NOT_RENAMED_YET
+    assert {name for name, count in counts.items() if count > 1} == SHARED_NAMES

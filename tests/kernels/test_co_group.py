@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from tests.searching import searched
-from tidemark.kernels.co_group.kernel import CoGroup, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import CoGroupKernel, Placing, WindowsOfRows
 from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
@@ -47,20 +47,20 @@ def groups_of(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
     return sides[0].join(sides[1], on=on, how="full", coalesce=True, nulls_equal=True)
 
 
-def kernel(gap: int | None, compaction: Compaction | None = None) -> CoGroup:
+def kernel(gap: int | None, compaction: Compaction | None = None) -> CoGroupKernel:
     if gap is None:
         given = WindowsOfRows(
             Placing(Given("l_start", "l_end")), Placing(Given("r_start", "r_end"))
         )
-        return CoGroup(given, groups_of, compaction or Compaction())
+        return CoGroupKernel(given, groups_of, compaction or Compaction())
     sessions = SharedSessions(("l_key",), ("r_key",), gap)
-    return CoGroup(sessions, groups_of, compaction or Compaction())
+    return CoGroupKernel(sessions, groups_of, compaction or Compaction())
 
 
 class CoGroupDriver(JoinDriver):
     """A kernel fed step by step, whose output are groups."""
 
-    def __init__(self, kernel: CoGroup) -> None:
+    def __init__(self, kernel: CoGroupKernel) -> None:
         super().__init__(kernel, windowed=isinstance(kernel.windows, WindowsOfRows))
 
     def groups(self, rows: Sequence[Arrived], watermark: int) -> list[Group]:
@@ -108,7 +108,9 @@ def test_rows_of_a_closed_session_do_not_come_again_in_a_later_one_over_their_ti
 
 
 def test_a_join_of_sessions_is_the_pairs_of_its_groups() -> None:
-    joined = CoGroup(SharedSessions(("l_key",), ("r_key",), GAP), Matches(("l_key",), ("r_key",)))
+    joined = CoGroupKernel(
+        SharedSessions(("l_key",), ("r_key",), GAP), Matches(("l_key",), ("r_key",))
+    )
     rows = [left("a", 0, 1), right("a", 9, 2), left("a", 18, 3), right("b", 1, 4)]
 
     assert JoinDriver(joined).pairs(rows, AFTER_ALL) == [(1, 2), (3, 2)]

@@ -2,12 +2,12 @@
 
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.held_back import HeldBack, held_back
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 
 from .drive import LEFT, RIGHT, Arrived, Driver
 from .reference import Row
 
-JOIN = TemporalJoin(("l_key",), ("r_key",))
+JOIN = TemporalJoinKernel(("l_key",), ("r_key",))
 
 
 def test_it_acts_when_the_watermark_is_as_much_further():

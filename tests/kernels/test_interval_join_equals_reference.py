@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.interval_join.kernel import IntervalJoin
-from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
+from tidemark.kernels.interval_join.kernel import IntervalJoinKernel
+from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
 from tidemark.kernels.segments import Compaction
 
 from .drive import Arrived
@@ -41,7 +41,7 @@ BOUNDS = st.one_of(
 HISTORIES = histories(near=9, far=6)
 
 
-def joins() -> st.SearchStrategy[tuple[IntervalJoin, IntervalReference]]:
+def joins() -> st.SearchStrategy[tuple[IntervalJoinKernel, IntervalReference]]:
     return st.builds(
         _pair,
         bounds=BOUNDS,
@@ -60,8 +60,8 @@ def _pair(
     conditional: bool,
     wanted: tuple[str, ...],
     compaction: Compaction,
-) -> tuple[IntervalJoin, IntervalReference]:
-    kernel = IntervalJoin(
+) -> tuple[IntervalJoinKernel, IntervalReference]:
+    kernel = IntervalJoinKernel(
         ("l_key",),
         ("r_key",),
         *bounds,
@@ -90,7 +90,7 @@ def feed(reference: IntervalReference | StreamReference, events: Sequence[Event]
 @given(joins(), HISTORIES, CUTS)
 @MANY
 def test_stamped_rows_join_as_if_each_came_alone(
-    join: tuple[IntervalJoin, IntervalReference], history: list[Event], cuts: list[str]
+    join: tuple[IntervalJoinKernel, IntervalReference], history: list[Event], cuts: list[str]
 ) -> None:
     kernel, reference = join
     driver = JoinDriver(kernel)
@@ -101,7 +101,7 @@ def test_stamped_rows_join_as_if_each_came_alone(
 @given(joins(), HISTORIES)
 @MANY
 def test_a_kernel_called_only_when_it_asks_to_misses_nothing(
-    join: tuple[IntervalJoin, IntervalReference], history: list[Event]
+    join: tuple[IntervalJoinKernel, IntervalReference], history: list[Event]
 ) -> None:
     kernel, reference = join
     driver = JoinDriver(kernel)
@@ -118,7 +118,7 @@ def test_a_kernel_called_only_when_it_asks_to_misses_nothing(
 @given(joins(), HISTORIES)
 @MANY
 def test_by_the_time_of_day_rows_are_as_old_as_their_arrival(
-    join: tuple[IntervalJoin, IntervalReference], history: list[Event]
+    join: tuple[IntervalJoinKernel, IntervalReference], history: list[Event]
 ) -> None:
     kernel, reference = replace(join[0], time="processing"), join[1]
     driver = JoinDriver(kernel)
@@ -138,7 +138,7 @@ def test_by_the_time_of_day_rows_are_as_old_as_their_arrival(
 def test_the_form_of_the_stream_api_drops_late_rows_and_keeps_each_row_by_its_own_time(
     bounds: tuple[int, int], history: list[Event], cuts: list[str], compaction: Compaction
 ) -> None:
-    driver = JoinDriver(StreamIntervalJoin(("l_key",), ("r_key",), *bounds, compaction))
+    driver = JoinDriver(StreamIntervalJoinKernel(("l_key",), ("r_key",), *bounds, compaction))
     reference = StreamReference(*bounds)
 
     driver.check(history, cuts, driver.pairs, lambda events: feed(reference, events))

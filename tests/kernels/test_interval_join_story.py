@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.interval_join.kernel import IntervalJoin
-from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
+from tidemark.kernels.interval_join.kernel import IntervalJoinKernel
+from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
 
 from .drive import LEFT, RIGHT, Arrived
 from .histories import JoinDriver, left, right
@@ -22,7 +22,7 @@ class Worked:
     after 10:10; each row is a micro-batch, and sees the watermark of the rows before it."""
 
     def __init__(self) -> None:
-        join = IntervalJoin(*KEYS, -4000, 6000, how="left", slack=(6000 + 4000) // 2)
+        join = IntervalJoinKernel(*KEYS, -4000, 6000, how="left", slack=(6000 + 4000) // 2)
         self.driver = JoinDriver(join)
         self.seen = [None, None]
 
@@ -83,7 +83,7 @@ def test_worked_example_third_ending_looking_at_an_expired_row_removes_it():
 def test_a_row_that_is_overtaken_outlives_its_expiry_and_matches_once_more():
     # left    20 then 10; both live 5 longer      timer at 26, set for the row at 20
     # right                    10 (at watermark 18, when the left row at 10 has expired)
-    join = JoinDriver(IntervalJoin(*KEYS, -5, 5))
+    join = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5))
     rows = [Arrived(LEFT, Row("a", 20, 1), 0), Arrived(LEFT, Row("a", 10, 2), 0)]
     assert join.pairs(rows, 18) == []
 
@@ -93,7 +93,7 @@ def test_a_row_that_is_overtaken_outlives_its_expiry_and_matches_once_more():
 
 
 def test_a_row_in_order_is_gone_as_soon_as_it_expires():
-    join = JoinDriver(IntervalJoin(*KEYS, -5, 5))
+    join = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5))
     join.pairs([Arrived(LEFT, Row("a", 10, 1), 0)], 15)
 
     assert join.pairs([Arrived(RIGHT, Row("a", 9, 7), 15)], 15) == [(1, 7)]
@@ -112,14 +112,14 @@ def test_a_row_in_order_is_gone_as_soon_as_it_expires():
     ],
 )
 def test_rows_without_a_partner_come_out_at_the_end_of_all(how, end):
-    join = JoinDriver(IntervalJoin(*KEYS, -5, 5, how=how))
+    join = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5, how=how))
     join.pairs([Arrived(RIGHT, Row("a", 10, 7), 0), Arrived(LEFT, Row("a", 90, 1), 0)], 0)
 
     assert sorted(join.pairs([], AFTER_ALL), key=str) == end
 
 
 def test_pairs_come_out_in_the_order_their_later_rows_arrive():
-    join = JoinDriver(IntervalJoin(*KEYS, -5, 5))
+    join = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5))
     rows = [(RIGHT, 7, 3), (LEFT, 1, 4), (LEFT, 2, 1), (RIGHT, 8, 2)]
     arrived = [Arrived(side, Row("a", time, payload), 0) for side, payload, time in rows]
 
@@ -130,15 +130,17 @@ def test_pairs_come_out_in_the_order_their_later_rows_arrive():
 @pytest.mark.parametrize("wanted", ["l_payload", "r_payload"])
 def test_one_side_may_be_wanted_without_the_other(how, wanted):
     rows = [left("a", 3, 1), right("a", 4, 2), left("b", 3, 3), right("c", 4, 4)]
-    whole = JoinDriver(IntervalJoin(*KEYS, -5, 5, how=how)).output(rows, AFTER_ALL)
-    narrow = JoinDriver(IntervalJoin(*KEYS, -5, 5, how=how, wanted=(wanted,)))
+    whole = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5, how=how)).output(rows, AFTER_ALL)
+    narrow = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5, how=how, wanted=(wanted,)))
 
     assert narrow.output(rows, AFTER_ALL).to_dict(as_series=False) == {
         wanted: whole[wanted].to_list()
     }
 
 
-@pytest.mark.parametrize(("join", "kept"), [(IntervalJoin, 15), (StreamIntervalJoin, 14)])
+@pytest.mark.parametrize(
+    ("join", "kept"), [(IntervalJoinKernel, 15), (StreamIntervalJoinKernel, 14)]
+)
 def test_rows_that_a_step_forgets_are_never_written_down(join, kept):
     driver = JoinDriver(join(*KEYS, -5, 5), hash_values=1000)
     rows = [Arrived(side, Row("a", n, n), 0) for n in range(100) for side in (LEFT, RIGHT)]
@@ -153,7 +155,7 @@ def test_rows_that_a_step_forgets_are_never_written_down(join, kept):
 
 
 def test_what_is_kept_does_not_grow_with_time():
-    join = JoinDriver(IntervalJoin(*KEYS, -5, 5, how="full"), hash_values=1000)
+    join = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5, how="full"), hash_values=1000)
     heights = []
     for start in range(0, 40_000, 400):
         rows = [

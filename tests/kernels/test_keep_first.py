@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
-from tidemark.kernels.keep_first import KeepFirst
+from tidemark.kernels.keep_first import KeepFirstKernel
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 
@@ -41,7 +41,7 @@ def frame(rows: list[Row], stamps: list[int]) -> pl.DataFrame:
 class Driver:
     """A kernel whose state is written down and read back after each step."""
 
-    kernel: KeepFirst
+    kernel: KeepFirstKernel
     state: State = field(default_factory=State)
     late: list[int] = field(default_factory=list)
     next_event_time: int | None = None
@@ -66,7 +66,7 @@ class Driver:
 
 
 def by_time(**more: int) -> Driver:
-    return Driver(KeepFirst(("k",), compaction=Compaction(fanout=2, smallest=1), **more))
+    return Driver(KeepFirstKernel(("k",), compaction=Compaction(fanout=2, smallest=1), **more))
 
 
 def test_a_row_waits_for_the_watermark_and_an_earlier_one_takes_its_place():
@@ -103,14 +103,14 @@ def test_null_is_a_key():
 
 
 def test_by_the_clock_the_first_to_arrive_comes_out_at_once():
-    driver = Driver(KeepFirst(("k",), by_clock=True))
+    driver = Driver(KeepFirstKernel(("k",), by_clock=True))
 
     assert driver.step(("EUR", 5, 1), ("EUR", 3, 2), ("USD", 4, 3)) == [("EUR", 1), ("USD", 3)]
     assert driver.step(("EUR", 1, 4)) == []
 
 
 def test_a_key_is_forgotten_some_time_after_it_was_written():
-    driver = Driver(KeepFirst(("k",), by_clock=True, ttl=10))
+    driver = Driver(KeepFirstKernel(("k",), by_clock=True, ttl=10))
 
     assert driver.step(("EUR", 1, 1), now=0) == [("EUR", 1)]
     assert driver.step(("EUR", 1, 2), now=9) == []

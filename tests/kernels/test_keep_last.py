@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.kernels.columns import ARRIVAL, HASH, KIND, STAMP, TIME
-from tidemark.kernels.keep_last import KeepLast
+from tidemark.kernels.keep_last import KeepLastKernel
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 
@@ -39,7 +39,7 @@ def frame(rows: list[Row]) -> pl.DataFrame:
     )
 
 
-def run(kernel: KeepLast, steps: list[list[Row]]) -> list[tuple[str, str | None, int]]:
+def run(kernel: KeepLastKernel, steps: list[list[Row]]) -> list[tuple[str, str | None, int]]:
     """What comes out of the steps; the state is written down and read back after each."""
     state, emitted = State(), []
     for rows in steps:
@@ -65,7 +65,7 @@ def reference(rows: list[Row]) -> list[tuple[str, str | None, int]]:
 
 
 def test_a_newer_row_replaces_the_one_before_it_and_an_older_one_does_not():
-    assert run(KeepLast(("k",)), [[("EUR", 5, 1)], [("EUR", 3, 2)], [("EUR", 7, 3)]]) == [
+    assert run(KeepLastKernel(("k",)), [[("EUR", 5, 1)], [("EUR", 3, 2)], [("EUR", 7, 3)]]) == [
         ("+I", "EUR", 1),
         ("-U", "EUR", 1),
         ("+U", "EUR", 3),
@@ -73,11 +73,11 @@ def test_a_newer_row_replaces_the_one_before_it_and_an_older_one_does_not():
 
 
 def test_of_two_rows_with_one_time_the_last_to_arrive_wins():
-    assert run(KeepLast(("k",)), [[("EUR", 5, 1), ("EUR", 5, 2)]])[-1] == ("+U", "EUR", 2)
+    assert run(KeepLastKernel(("k",)), [[("EUR", 5, 1), ("EUR", 5, 2)]])[-1] == ("+U", "EUR", 2)
 
 
 def test_an_empty_step_changes_nothing():
-    assert run(KeepLast(("k",)), [[], [("EUR", 5, 1)], []]) == [("+I", "EUR", 1)]
+    assert run(KeepLastKernel(("k",)), [[], [("EUR", 5, 1)], []]) == [("+I", "EUR", 1)]
 
 
 rows_of_few_keys = st.lists(
@@ -90,6 +90,6 @@ rows_of_few_keys = st.lists(
 def test_however_rows_are_cut_into_steps_the_answer_is_the_references(rows, cuts):
     ends = sorted({*cuts, 0, len(rows)})
     steps = [rows[a:b] for a, b in itertools.pairwise(ends)]
-    kernel = KeepLast(("k",), Compaction(fanout=2, smallest=2))
+    kernel = KeepLastKernel(("k",), Compaction(fanout=2, smallest=2))
 
     assert run(kernel, steps) == reference(rows)

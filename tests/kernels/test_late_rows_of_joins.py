@@ -10,8 +10,8 @@ from hypothesis import given
 from tests.searching import searched
 from tidemark.kernels.co_group.kernel import Placing
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
-from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRows, Punctual
+from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
+from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRowsKernel, Punctual
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.window_join import window_join
 from tidemark.kernels.windows.spec import Given
@@ -28,7 +28,7 @@ JOINS: dict[str, tuple[Kernel, tuple[Punctual, Punctual], bool]] = {
         True,
     ),
     "interval join": (
-        StreamIntervalJoin(("l_key",), ("r_key",), -5, 5),
+        StreamIntervalJoinKernel(("l_key",), ("r_key",), -5, 5),
         # A row is late behind the watermark, not at it.
         (Punctual(None, lateness_ms=1), Punctual(None, lateness_ms=1)),
         False,
@@ -49,7 +49,7 @@ class LateDriver(JoinDriver):
 
 def late_rows(join: str, side: int) -> LateDriver:
     _, rules, windowed = JOINS[join]
-    driver = LateDriver(LateRows(rules[side]), windowed=windowed)
+    driver = LateDriver(LateRowsKernel(rules[side]), windowed=windowed)
     driver.side = side
     return driver
 

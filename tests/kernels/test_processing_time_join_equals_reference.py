@@ -9,7 +9,7 @@ from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.temporal_join.clean_up import Retention
-from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoin
+from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoinKernel
 
 from .drive import LEFT, RIGHT, Arrived, Driver
 from .reference import NONE_YET, Emitted, ProcessingTimeReference, Row
@@ -38,7 +38,7 @@ def test_every_left_row_sees_what_arrived_before_it(
     retention: tuple[int, int] | None,
     fanout: int,
 ) -> None:
-    kernel = ProcessingTimeTemporalJoin(
+    kernel = ProcessingTimeTemporalJoinKernel(
         left_keys=("l_key",),
         right_keys=("r_key",),
         how=how,  # type: ignore[arg-type]

@@ -8,12 +8,12 @@ from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.temporal_join.clean_up import Retention
 from tidemark.kernels.temporal_join.load_phase import AfterLoading
-from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoin
+from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoinKernel
 
 from .drive import Driver
 
-INNER = ProcessingTimeTemporalJoin(("l_key",), ("r_key",))
-LEFT_JOIN = ProcessingTimeTemporalJoin(("l_key",), ("r_key",), how="left")
+INNER = ProcessingTimeTemporalJoinKernel(("l_key",), ("r_key",))
+LEFT_JOIN = ProcessingTimeTemporalJoinKernel(("l_key",), ("r_key",), how="left")
 
 
 def test_an_order_gets_the_rate_that_is_there_and_is_never_kept() -> None:
@@ -44,7 +44,9 @@ def test_null_matches_null_as_a_key_like_any_other() -> None:
 def test_only_matches_and_new_rates_renew_a_key() -> None:
     # Two hours, as in the rules: 10:00 sets 13:00, up to 11:00 leaves it, 11:30 moves it to 14:30.
     retention = Retention.of(120)
-    join = Driver(ProcessingTimeTemporalJoin(("l_key",), ("r_key",), "left", retention=retention))
+    join = Driver(
+        ProcessingTimeTemporalJoinKernel(("l_key",), ("r_key",), "left", retention=retention)
+    )
     join.feed(right="a 0 1, b 0 2", at=600)
     assert join.feed(left="a 0 1", at=660) == ["1 1 +I"]
     assert join.feed(left="b 0 2, c 0 3", at=690) == ["2 2 +I", "3 - +I"]
@@ -56,7 +58,7 @@ def test_only_matches_and_new_rates_renew_a_key() -> None:
 
 def test_a_delete_takes_the_clean_up_timer_with_it() -> None:
     retention = Retention.of(120)
-    join = Driver(ProcessingTimeTemporalJoin(("l_key",), ("r_key",), retention=retention))
+    join = Driver(ProcessingTimeTemporalJoinKernel(("l_key",), ("r_key",), retention=retention))
     join.feed(right="a 0 1", at=600)
     assert join.state.queue("clean_ups").next == 780
 

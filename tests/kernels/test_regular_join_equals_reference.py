@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, KIND, STAMP, TIME
 from tidemark.kernels.protocol import Metrics
-from tidemark.kernels.regular_join.kernel import RegularJoin
+from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 from tidemark.kernels.regular_join.lifetimes import JoinInput
 from tidemark.kernels.state import State
 
@@ -35,7 +35,7 @@ def holds(left: Row, right: Row) -> bool:
 class RegularDriver:
     """A regular join with its state, fed step by step."""
 
-    kernel: RegularJoin
+    kernel: RegularJoinKernel
     state: State = field(default_factory=State)
     metrics: Metrics | None = None
 
@@ -79,10 +79,10 @@ def inputs(draw: st.DrawFn, side: int) -> JoinInput:
 
 
 @st.composite
-def joins(draw: st.DrawFn) -> tuple[RegularJoin, RegularReference]:
+def joins(draw: st.DrawFn) -> tuple[RegularJoinKernel, RegularReference]:
     left, right = draw(inputs(LEFT)), draw(inputs(RIGHT))
     conditional = draw(st.booleans())
-    kernel = RegularJoin(
+    kernel = RegularJoinKernel(
         left,
         right,
         how=draw(st.sampled_from(HOWS)),  # type: ignore[arg-type]
@@ -97,7 +97,7 @@ def joins(draw: st.DrawFn) -> tuple[RegularJoin, RegularReference]:
 
 
 @st.composite
-def histories(draw: st.DrawFn, kernel: RegularJoin) -> list[Row]:
+def histories(draw: st.DrawFn, kernel: RegularJoinKernel) -> list[Row]:
     """Rows come, are updated and taken back; equal ones come again, and some are taken back that
     never came."""
     history: list[Row] = []
@@ -117,7 +117,7 @@ def histories(draw: st.DrawFn, kernel: RegularJoin) -> list[Row]:
 @given(st.data(), joins(), CUTS)
 @MANY
 def test_rows_join_as_if_each_came_alone(
-    data: st.DataObject, join: tuple[RegularJoin, RegularReference], cuts: list[str]
+    data: st.DataObject, join: tuple[RegularJoinKernel, RegularReference], cuts: list[str]
 ) -> None:
     kernel, reference = join
     history = data.draw(histories(kernel))
@@ -136,7 +136,7 @@ def test_rows_join_as_if_each_came_alone(
 @given(st.data(), joins(), st.integers(1, 9))
 @MANY
 def test_rows_are_forgotten_a_while_after_they_were_last_written(
-    data: st.DataObject, join: tuple[RegularJoin, RegularReference], ttl: int
+    data: st.DataObject, join: tuple[RegularJoinKernel, RegularReference], ttl: int
 ) -> None:
     kernel, reference = replace(join[0], ttl=ttl), replace(join[1], ttl=ttl)
     driver, clock = RegularDriver(kernel), 0
@@ -150,7 +150,7 @@ def test_rows_are_forgotten_a_while_after_they_were_last_written(
 @given(st.data(), joins())
 @MANY
 def test_in_a_batch_only_what_is_left_in_the_end_is_joined(
-    data: st.DataObject, join: tuple[RegularJoin, RegularReference]
+    data: st.DataObject, join: tuple[RegularJoinKernel, RegularReference]
 ) -> None:
     kernel, reference = replace(join[0], at_end=True), join[1]
     history = data.draw(histories(kernel))
@@ -165,7 +165,7 @@ def test_in_a_batch_only_what_is_left_in_the_end_is_joined(
 @given(st.data(), joins())
 @MANY
 def test_what_is_told_comes_to_what_is_left_where_only_what_came_is_taken_back(
-    data: st.DataObject, join: tuple[RegularJoin, RegularReference]
+    data: st.DataObject, join: tuple[RegularJoinKernel, RegularReference]
 ) -> None:
     kernel, reference = join
     if kernel.left.unique or kernel.right.unique:
@@ -195,7 +195,7 @@ def test_what_is_told_comes_to_what_is_left_where_only_what_came_is_taken_back(
 
 
 def test_cost_follows_the_keys_that_are_touched() -> None:
-    kernel = RegularJoin(JoinInput(("l_key",)), JoinInput(("r_key",), retracts=True), "left")
+    kernel = RegularJoinKernel(JoinInput(("l_key",)), JoinInput(("r_key",), retracts=True), "left")
     driver = RegularDriver(kernel)
     driver.feed([Row(LEFT, chr(97 + number % 26), number, number) for number in range(2600)])
     before = {segment.id for segment in driver.state.segments()}

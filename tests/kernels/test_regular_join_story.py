@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.regular_join.kernel import RegularJoin
+from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 from tidemark.kernels.regular_join.lifetimes import JoinInput
 
 from .regular_join_reference import LEFT, RIGHT, Row
@@ -39,7 +39,7 @@ def _shown(value: int | None) -> str:
 
 
 def test_rows_meet_however_old_they_are():
-    join = Told(RegularJoin(*APPENDS))
+    join = Told(RegularJoinKernel(*APPENDS))
 
     assert join.left("a 1") == []
     assert join.right("b 11") == []
@@ -49,7 +49,7 @@ def test_rows_meet_however_old_they_are():
 
 
 def test_a_row_is_padded_until_its_first_partner_comes():
-    join = Told(RegularJoin(*APPENDS, how="left"))
+    join = Told(RegularJoinKernel(*APPENDS, how="left"))
 
     assert join.left("a 1") == ["+I 1 -"]
     assert join.right("a 11") == ["-D 1 -", "+I 1 11"]
@@ -58,7 +58,7 @@ def test_a_row_is_padded_until_its_first_partner_comes():
 
 
 def test_and_again_when_its_last_partner_goes():
-    join = Told(RegularJoin(*CHANGES, how="full"))
+    join = Told(RegularJoinKernel(*CHANGES, how="full"))
 
     assert join.left("a 1") == ["+I 1 -"]
     assert join.right("a 11, a 12") == ["-D 1 -", "+I 1 11", "+I 1 12"]
@@ -70,7 +70,7 @@ def test_and_again_when_its_last_partner_goes():
 
 
 def test_all_that_happens_within_one_step_is_told_too():
-    join = Told(RegularJoin(*CHANGES, how="left"))
+    join = Told(RegularJoinKernel(*CHANGES, how="left"))
 
     assert join.left("a 1, a 1 -D, a 2") == ["+I 1 -", "-D 1 -", "+I 2 -"]
     assert join.right("a 11, a 11 -D") == ["-D 2 -", "+I 2 11", "-D 2 11", "+I 2 -"]
@@ -81,7 +81,7 @@ def test_all_that_happens_within_one_step_is_told_too():
 )
 def test_kinds_of_updates_pass_where_nothing_is_padded(how, kinds):
     """A left join's right side: what it takes back keeps its kind, what it gives does not."""
-    join = Told(RegularJoin(*CHANGES, how=how))
+    join = Told(RegularJoinKernel(*CHANGES, how=how))
     join.left("a 1")
     join.left("a 1")
     join.right("a 11, a 12")
@@ -92,7 +92,7 @@ def test_kinds_of_updates_pass_where_nothing_is_padded(how, kinds):
 
 
 def test_equal_rows_are_there_as_often_as_they_came():
-    join = Told(RegularJoin(*CHANGES, how="right"))
+    join = Told(RegularJoinKernel(*CHANGES, how="right"))
 
     assert join.right("a 11") == ["+I - 11"]
     assert join.left("a 1, a 1") == ["-D - 11", "+I 1 11", "+I 1 11"]
@@ -102,7 +102,7 @@ def test_equal_rows_are_there_as_often_as_they_came():
 
 def test_a_delete_that_meets_no_row_takes_its_pairs_back_all_the_same():
     """As in Flink: what is told is wrong already where this happens, or state was let go."""
-    join = Told(RegularJoin(*CHANGES))
+    join = Told(RegularJoinKernel(*CHANGES))
 
     assert join.right("a 11") == []
     assert join.left("a 1 -D, b 7 -D") == ["-D 1 11"]
@@ -110,7 +110,7 @@ def test_a_delete_that_meets_no_row_takes_its_pairs_back_all_the_same():
 
 def test_a_key_that_comes_again_takes_the_place_of_its_row_without_a_word():
     unique = JoinInput(("l_key",), unique=("l_name",))
-    join = Told(RegularJoin(unique, APPENDS[1], how="left"))
+    join = Told(RegularJoinKernel(unique, APPENDS[1], how="left"))
 
     assert join.left("a 1") == ["+I 1 -"]
     assert join.right("a 11") == ["-D 1 -", "+I 1 11"]
@@ -119,7 +119,7 @@ def test_a_key_that_comes_again_takes_the_place_of_its_row_without_a_word():
 
 
 def test_null_keys_meet_nothing_and_are_not_kept():
-    join = Told(RegularJoin(*CHANGES, how="full"))
+    join = Told(RegularJoinKernel(*CHANGES, how="full"))
 
     assert join.left("null 1") == ["+I 1 -"]
     assert join.right("null 11") == ["+I - 11"]
@@ -128,7 +128,7 @@ def test_null_keys_meet_nothing_and_are_not_kept():
 
 
 def test_null_keys_meet_where_null_is_said_to_equal_null():
-    join = Told(RegularJoin(*APPENDS, nulls_equal=(True,)))
+    join = Told(RegularJoinKernel(*APPENDS, nulls_equal=(True,)))
 
     join.left("null 1")
 
@@ -136,7 +136,10 @@ def test_null_keys_meet_where_null_is_said_to_equal_null():
 
 
 def test_semi_and_anti_joins_give_each_left_row_once():
-    semi, anti = Told(RegularJoin(*CHANGES, how="semi")), Told(RegularJoin(*CHANGES, how="anti"))
+    semi, anti = (
+        Told(RegularJoinKernel(*CHANGES, how="semi")),
+        Told(RegularJoinKernel(*CHANGES, how="anti")),
+    )
 
     assert (semi.left("a 1"), anti.left("a 1")) == ([], ["+I 1 -"])
     assert (semi.right("a 11 +U"), anti.right("a 11 +U")) == (["+U 1 -"], ["-D 1 -"])
@@ -149,7 +152,7 @@ def test_semi_and_anti_joins_give_each_left_row_once():
 
 
 def test_a_row_is_forgotten_a_while_after_it_was_written():
-    join = Told(RegularJoin(*APPENDS, how="left", ttl=100))
+    join = Told(RegularJoinKernel(*APPENDS, how="left", ttl=100))
 
     assert join.left("a 1", clock=0) == ["+I 1 -"]
     assert join.right("a 11", clock=60) == ["-D 1 -", "+I 1 11"]  # both until 160
@@ -161,7 +164,7 @@ def test_a_row_is_forgotten_a_while_after_it_was_written():
 
 
 def test_at_the_end_of_a_batch_only_what_is_left_is_told():
-    join = Told(RegularJoin(*CHANGES, how="left", at_end=True))
+    join = Told(RegularJoinKernel(*CHANGES, how="left", at_end=True))
     rows = ["a 1", "b 2", "b 2 -D", "c 3"]
 
     told = join.feed(
@@ -173,7 +176,7 @@ def test_at_the_end_of_a_batch_only_what_is_left_is_told():
 
 
 def test_state_holds_what_is_there_however_often_it_changes():
-    join = RegularDriver(RegularJoin(*CHANGES, how="full"))
+    join = RegularDriver(RegularJoinKernel(*CHANGES, how="full"))
     for number in range(60):
         rows = [Row(LEFT, chr(97 + n % 26), n, n) for n in range(400)]
         join.feed(

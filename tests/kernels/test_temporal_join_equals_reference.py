@@ -14,7 +14,7 @@ from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.temporal_join.clean_up import Retention
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 
 from .drive import LEFT, RIGHT, Arrived, Driver
 from .reference import NONE_YET, Emitted, EventTimeReference, Row
@@ -46,7 +46,7 @@ def histories(draw: st.DrawFn) -> list[Arrived | int]:
     return history
 
 
-def joins() -> st.SearchStrategy[tuple[TemporalJoin, EventTimeReference]]:
+def joins() -> st.SearchStrategy[tuple[TemporalJoinKernel, EventTimeReference]]:
     return st.builds(
         _pair,
         how=st.sampled_from(["inner", "left"]),
@@ -57,8 +57,8 @@ def joins() -> st.SearchStrategy[tuple[TemporalJoin, EventTimeReference]]:
 
 def _pair(
     how: str, update_before: str, compaction: Compaction
-) -> tuple[TemporalJoin, EventTimeReference]:
-    kernel = TemporalJoin(
+) -> tuple[TemporalJoinKernel, EventTimeReference]:
+    kernel = TemporalJoinKernel(
         left_keys=("l_key",),
         right_keys=("r_key",),
         how=how,  # type: ignore[arg-type]
@@ -98,7 +98,9 @@ def by_key(
 @given(joins(), histories(), CUTS)
 @MANY
 def test_stamped_rows_join_as_if_each_came_alone(
-    join: tuple[TemporalJoin, EventTimeReference], history: list[Arrived | int], cuts: list[str]
+    join: tuple[TemporalJoinKernel, EventTimeReference],
+    history: list[Arrived | int],
+    cuts: list[str],
 ) -> None:
     kernel, reference = join
     driver = Driver(kernel)
@@ -127,7 +129,7 @@ def test_stamped_rows_join_as_if_each_came_alone(
 @given(joins(), histories())
 @MANY
 def test_a_kernel_called_only_when_it_asks_to_misses_nothing(
-    join: tuple[TemporalJoin, EventTimeReference], history: list[Arrived | int]
+    join: tuple[TemporalJoinKernel, EventTimeReference], history: list[Arrived | int]
 ) -> None:
     kernel, reference = join
     driver = Driver(kernel)
@@ -152,7 +154,7 @@ def clocks(draw: st.DrawFn) -> list[int]:
 @given(joins(), histories(), CUTS, clocks(), st.sampled_from([(2, 3), (4, 6), (0, 5)]))
 @MANY
 def test_idle_keys_are_forgotten_at_the_same_moment(
-    join: tuple[TemporalJoin, EventTimeReference],
+    join: tuple[TemporalJoinKernel, EventTimeReference],
     history: list[Arrived | int],
     cuts: list[str],
     clock: list[int],

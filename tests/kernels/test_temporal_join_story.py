@@ -8,12 +8,12 @@ from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.temporal_join.clean_up import Retention
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 
 from .drive import Driver
 
-INNER = TemporalJoin(("l_key",), ("r_key",))
-LEFT_JOIN = TemporalJoin(("l_key",), ("r_key",), how="left")
+INNER = TemporalJoinKernel(("l_key",), ("r_key",))
+LEFT_JOIN = TemporalJoinKernel(("l_key",), ("r_key",), how="left")
 
 
 def test_an_order_waits_until_its_rate_cannot_change() -> None:
@@ -48,7 +48,9 @@ def test_a_delete_ends_a_version_and_a_retraction_does_not() -> None:
 
 
 def test_a_retraction_can_be_told_to_end_the_version_of_its_time() -> None:
-    join = Driver(TemporalJoin(("l_key",), ("r_key",), how="left", update_before="ends version"))
+    join = Driver(
+        TemporalJoinKernel(("l_key",), ("r_key",), how="left", update_before="ends version")
+    )
     join.feed(left="EUR 3 1, EUR 6 2", right="EUR 1 110, EUR 1 110 -U, EUR 5 120 +U")
 
     assert join.feed(watermark=9) == ["1 - +I", "2 120 +I"]
@@ -90,7 +92,7 @@ def test_the_end_of_input_lets_everything_out() -> None:
 
 
 def test_a_key_keeps_one_version_of_the_past_however_many_came() -> None:
-    join = Driver(TemporalJoin(("l_key",), ("r_key",), compaction=Compaction(2, 1)))
+    join = Driver(TemporalJoinKernel(("l_key",), ("r_key",), compaction=Compaction(2, 1)))
     for time in range(100):
         join.feed(right=f"EUR {time} {time}", watermark=time - 1)
 
@@ -99,7 +101,7 @@ def test_a_key_keeps_one_version_of_the_past_however_many_came() -> None:
 
 def test_an_idle_key_is_forgotten_between_the_shortest_and_the_longest_time() -> None:
     # With two hours: access at 10:00 sets 13:00, one at 11:00 leaves it, one at 11:30 moves it.
-    join = Driver(TemporalJoin(("l_key",), ("r_key",), retention=Retention.of(120)))
+    join = Driver(TemporalJoinKernel(("l_key",), ("r_key",), retention=Retention.of(120)))
     join.feed(right="a 1 1, b 1 1", at=600)
     assert join.state.queue("clean_ups").next == 780
     join.feed(right="a 2 2", at=660)
@@ -116,7 +118,7 @@ def test_an_idle_key_is_forgotten_between_the_shortest_and_the_longest_time() ->
 
 
 def test_forgotten_keys_leave_nothing_behind() -> None:
-    kernel = TemporalJoin(
+    kernel = TemporalJoinKernel(
         ("l_key",), ("r_key",), retention=Retention(2, 3), compaction=Compaction(2, 1)
     )
     join = Driver(kernel, hash_values=2**62)

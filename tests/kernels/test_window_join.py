@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.searching import searched
-from tidemark.kernels.co_group.kernel import CoGroup, Placing
+from tidemark.kernels.co_group.kernel import CoGroupKernel, Placing
 from tidemark.kernels.columns import AFTER_ALL, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.window_join import window_join
@@ -57,7 +57,7 @@ def joining(
     nulls_equal: bool = False,
     compaction: Compaction | None = None,
     windows: tuple[Given | Sliding | Cumulating, Given | Sliding | Cumulating] = GIVEN,
-) -> CoGroup:
+) -> CoGroupKernel:
     return window_join(
         ("l_key",),
         ("r_key",),
@@ -70,7 +70,7 @@ def joining(
     )
 
 
-def driver_of(kernel: CoGroup, windowed: bool = True) -> JoinDriver:
+def driver_of(kernel: CoGroupKernel, windowed: bool = True) -> JoinDriver:
     return JoinDriver(kernel, windowed=windowed)
 
 

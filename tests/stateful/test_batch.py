@@ -25,14 +25,14 @@ from tests.stateful.batches import (
 from tidemark.kernels.co_group.kernel import Placing
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.held_back import HeldBack
-from tidemark.kernels.interval_join.kernel import IntervalJoin
-from tidemark.kernels.keep_last import KeepLast
+from tidemark.kernels.interval_join.kernel import IntervalJoinKernel
+from tidemark.kernels.keep_last import KeepLastKernel
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.kernels.window_join import window_join
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.spec import Assigner, Call, Session, Sliding
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.spec import AggregateSpec, Assigner, Session, Sliding
 from tidemark.spark.stateful.batch import Batch, Tally, run
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.metrics import LATE, REPORT
@@ -43,19 +43,19 @@ JOINED, SUMS = ("a", "x", "b", "y"), ("a", "total")
 A, B = ("a",), ("b",)
 
 
-def sums(assigner: Assigner) -> WindowAggregate:
-    return WindowAggregate(A, assigner, (Call("SUM", ("x",), "total", pl.Int64()),))
+def sums(assigner: Assigner) -> WindowAggregateKernel:
+    return WindowAggregateKernel(A, assigner, (AggregateSpec("SUM", ("x",), "total", pl.Int64()),))
 
 
 JOINS: dict[str, Kernel] = {
-    "temporal": TemporalJoin(A, B, "left"),
-    "interval, held back": HeldBack(IntervalJoin(A, B, -3, 5, "left"), 7),
+    "temporal": TemporalJoinKernel(A, B, "left"),
+    "interval, held back": HeldBack(IntervalJoinKernel(A, B, -3, 5, "left"), 7),
     "window": window_join(A, B, Placing(Sliding(10, 4)), Placing(Sliding(8, 4)), "full"),
 }
 AGGREGATES: dict[str, tuple[Kernel, tuple[str, ...]]] = {
     "tumbling": (sums(Sliding(10, 10)), SUMS),
     "sessions": (sums(Session(3)), SUMS),
-    "keep last": (KeepLast(A), ("a", "x", KIND)),
+    "keep last": (KeepLastKernel(A), ("a", "x", KIND)),
 }
 MANY = 2_000
 EVEN: Rows = [(n * 7919 % 250, n * 31 % MANY) for n in range(MANY)]

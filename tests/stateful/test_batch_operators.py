@@ -13,31 +13,31 @@ from polars.testing import assert_frame_equal
 
 from tests.searching import searched
 from tests.stateful.batches import ONE_STEP, TINY_STEPS, Outcome, Rows, outcome
-from tidemark.kernels.co_group.kernel import CoGroup, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import CoGroupKernel, Placing, WindowsOfRows
 from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.held_back import HeldBack
-from tidemark.kernels.interval_join.kernel import IntervalJoin
-from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
-from tidemark.kernels.keep_first import KeepFirst
-from tidemark.kernels.keep_last import KeepLast
-from tidemark.kernels.late_rows import LATE_TIME, LateRows, Punctual
+from tidemark.kernels.interval_join.kernel import IntervalJoinKernel
+from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
+from tidemark.kernels.keep_first import KeepFirstKernel
+from tidemark.kernels.keep_last import KeepLastKernel
+from tidemark.kernels.late_rows import LATE_TIME, LateRowsKernel, Punctual
 from tidemark.kernels.protocol import Kernel
-from tidemark.kernels.regular_join.kernel import RegularJoin
+from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 from tidemark.kernels.regular_join.lifetimes import JoinInput
 from tidemark.kernels.temporal_join.clean_up import Retention
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.kernels.temporal_join.load_phase import AfterLoading
-from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoin
+from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoinKernel
 from tidemark.kernels.window_join import Matches, window_join
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.rank import Order, WindowRank
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.rank import Order, WindowRankKernel
 from tidemark.kernels.windows.session_rows import SessionRows
 from tidemark.kernels.windows.spec import (
     WINDOW_END,
     WINDOW_START,
+    AggregateSpec,
     Assigner,
-    Call,
     CountSliding,
     Cumulating,
     Emit,
@@ -51,8 +51,8 @@ from tidemark.kernels.windows.wall_clock import ShownClock, WallClock
 A, B = ("a",), ("b",)
 PAIR = ("a", "x", "b", "y")
 CALLS = (
-    Call("SUM", ("x",), "total", pl.Int64()),
-    Call("LISTAGG", ("tag",), "tags", pl.String()),
+    AggregateSpec("SUM", ("x",), "total", pl.Int64()),
+    AggregateSpec("LISTAGG", ("tag",), "tags", pl.String()),
 )
 TUMBLING, WIDE = Placing(Sliding(10, 10)), Placing(Sliding(1000, 1000))
 FEW_PAIRS = 100
@@ -78,7 +78,7 @@ class Case:
 
 
 def sums(assigner: Assigner, **others: object) -> Case:
-    kernel = replace(WindowAggregate(A, assigner, CALLS), **others)  # type: ignore[arg-type]
+    kernel = replace(WindowAggregateKernel(A, assigner, CALLS), **others)  # type: ignore[arg-type]
     return Case(kernel, (*WINDOWS, KIND) if kernel.changelog_output else WINDOWS)
 
 
@@ -91,25 +91,29 @@ def group(*, endless: bool, emit: Emit) -> Case:
 
 def regular(how: str, *, at_end: bool = False, retracts: bool = False) -> Case:
     sides = JoinInput(A, retracts), JoinInput(B)
-    kernel = RegularJoin(*sides, how, at_end=at_end)  # type: ignore[arg-type]
+    kernel = RegularJoinKernel(*sides, how, at_end=at_end)  # type: ignore[arg-type]
     kinds = (INSERTS_AND_DELETES if retracts else (), ())
     one_sided = PAIR[:2] if how in ("semi", "anti") else PAIR
     return Case(kernel, one_sided if at_end else (*one_sided, KIND), kinds)
 
 
 JOINS: dict[str, Case] = {
-    "temporal": Case(TemporalJoin(A, B)),
-    "temporal, of a changelog": Case(TemporalJoin(A, B, "left"), kinds=((), INSERTS_AND_DELETES)),
-    "temporal, with a TTL": Case(TemporalJoin(A, B, retention=Retention.of(10))),
-    "temporal, processing time": Case(ProcessingTimeTemporalJoin(A, B, "left")),
-    "temporal, after loading": Case(AfterLoading(ProcessingTimeTemporalJoin(A, B, "left"), 5)),
-    "interval": Case(IntervalJoin(A, B, -3, 5, "full")),
-    "interval, of the past": Case(IntervalJoin(A, B, -9, -4, "left")),
-    "interval, semi": Case(IntervalJoin(A, B, -3, 5, "semi"), PAIR[:2]),
-    "interval, anti": Case(IntervalJoin(A, B, 2, 5, "anti"), PAIR[:2]),
-    "interval, held back": Case(HeldBack(IntervalJoin(A, B, -3, 5, "left"), 7)),
-    "interval, processing time": Case(IntervalJoin(A, B, -3, 5, "full", time="processing")),
-    "interval of the stream API": Case(StreamIntervalJoin(A, B, -3, 5)),
+    "temporal": Case(TemporalJoinKernel(A, B)),
+    "temporal, of a changelog": Case(
+        TemporalJoinKernel(A, B, "left"), kinds=((), INSERTS_AND_DELETES)
+    ),
+    "temporal, with a TTL": Case(TemporalJoinKernel(A, B, retention=Retention.of(10))),
+    "temporal, processing time": Case(ProcessingTimeTemporalJoinKernel(A, B, "left")),
+    "temporal, after loading": Case(
+        AfterLoading(ProcessingTimeTemporalJoinKernel(A, B, "left"), 5)
+    ),
+    "interval": Case(IntervalJoinKernel(A, B, -3, 5, "full")),
+    "interval, of the past": Case(IntervalJoinKernel(A, B, -9, -4, "left")),
+    "interval, semi": Case(IntervalJoinKernel(A, B, -3, 5, "semi"), PAIR[:2]),
+    "interval, anti": Case(IntervalJoinKernel(A, B, 2, 5, "anti"), PAIR[:2]),
+    "interval, held back": Case(HeldBack(IntervalJoinKernel(A, B, -3, 5, "left"), 7)),
+    "interval, processing time": Case(IntervalJoinKernel(A, B, -3, 5, "full", time="processing")),
+    "interval of the stream API": Case(StreamIntervalJoinKernel(A, B, -3, 5)),
     "window": Case(window_join(A, B, Placing(Sliding(10, 4)), Placing(Sliding(8, 4)), "full")),
     "window, semi": Case(window_join(A, B, TUMBLING, TUMBLING, "semi"), PAIR[:2]),
     "window, given": Case(window_join(A, B, A_SAYS, B_SAYS, "left")),
@@ -117,8 +121,8 @@ JOINS: dict[str, Case] = {
     "window, NULLs equal": Case(window_join(A, B, TUMBLING, TUMBLING, nulls_equal=(True,))),
     "window, over a clock": Case(WallClock(window_join(A, B, TUMBLING, TUMBLING), BERLIN)),
     "window, given, over a clock": Case(WallClock(window_join(A, B, A_SAYS, B_SAYS), BERLIN)),
-    "co-group": Case(CoGroup(WindowsOfRows(TUMBLING, TUMBLING), Matches(A, B))),
-    "co-group of sessions": Case(CoGroup(SharedSessions(A, B, 3), Matches(A, B))),
+    "co-group": Case(CoGroupKernel(WindowsOfRows(TUMBLING, TUMBLING), Matches(A, B))),
+    "co-group of sessions": Case(CoGroupKernel(SharedSessions(A, B, 3), Matches(A, B))),
     "regular": regular("inner"),
     "regular, full": regular("full"),
     "regular, of a changelog": regular("left", retracts=True),
@@ -129,31 +133,34 @@ AGGREGATES: dict[str, Case] = {
     "tumbling": sums(Sliding(10, 10)),
     "sliding": sums(Sliding(10, 4)),
     "sliding, over a clock": replace(
-        sums(Sliding(10, 4)), kernel=WallClock(WindowAggregate(A, Sliding(10, 4), CALLS), BERLIN)
+        sums(Sliding(10, 4)),
+        kernel=WallClock(WindowAggregateKernel(A, Sliding(10, 4), CALLS), BERLIN),
     ),
     "cumulating": sums(Cumulating(12, 4)),
     "given": sums(Given("a_start", "a_end")),
     "sessions": sums(Session(3)),
     "sessions, over a clock": replace(
-        sums(Session(3)), kernel=WallClock(WindowAggregate(A, Session(3), CALLS), BERLIN)
+        sums(Session(3)), kernel=WallClock(WindowAggregateKernel(A, Session(3), CALLS), BERLIN)
     ),
     "rows": replace(sums(CountSliding(5, 2)), columns=SUMS),
     "early results": sums(Sliding(10, 4), emit=Emit(early=Firing(each_row=True))),
     "processing time": replace(
         sums(Sliding(10, 10)),
-        kernel=ShownClock(WindowAggregate(A, Sliding(10, 10), CALLS, processing_time=True), BERLIN),
+        kernel=ShownClock(
+            WindowAggregateKernel(A, Sliding(10, 10), CALLS, processing_time=True), BERLIN
+        ),
     ),
     "sessions, processing time": sums(Session(3), processing_time=True),
     "group": group(endless=False, emit=Emit()),
     "group, updating": group(endless=True, emit=Emit(early=Firing(each_row=True))),
-    "keep first": Case(KeepFirst(A), ("a", "x")),
-    "keep first, processing time": Case(KeepFirst(A, by_clock=True), ("a", "x")),
-    "keep last": Case(KeepLast(A), ("a", "x", KIND)),
+    "keep first": Case(KeepFirstKernel(A), ("a", "x")),
+    "keep first, processing time": Case(KeepFirstKernel(A, by_clock=True), ("a", "x")),
+    "keep last": Case(KeepLastKernel(A), ("a", "x", KIND)),
     "rank": Case(
-        WindowRank(A, "a_start", "a_end", (Order("a_end"),), 1, 3, "rank"), ("a", "x", "rank")
+        WindowRankKernel(A, "a_start", "a_end", (Order("a_end"),), 1, 3, "rank"), ("a", "x", "rank")
     ),
     "rows of sessions": Case(SessionRows(A, 3), ("a", "x", WINDOW_START, WINDOW_END)),
-    "late rows": Case(LateRows(Punctual(Sliding(10, 10))), ("a", "x", LATE_TIME)),
+    "late rows": Case(LateRowsKernel(Punctual(Sliding(10, 10))), ("a", "x", LATE_TIME)),
 }
 
 
@@ -198,7 +205,7 @@ def test_a_join_emits_the_same_rows_if_few_pairs_are_made_at_once(
 ONE_KEY: Rows = [(0, n * 31 % 60) for n in range(60)]
 MAKES_PAIRS = {name: case for name, case in JOINS.items() if not name.startswith("temporal")}
 MAKES_PAIRS["interval, with a condition"] = Case(
-    IntervalJoin(A, B, -150, 150, "full", condition=pl.col("x") < pl.col("y"))
+    IntervalJoinKernel(A, B, -150, 150, "full", condition=pl.col("x") < pl.col("y"))
 )
 MAKES_PAIRS["window, with a condition"] = Case(
     window_join(A, B, WIDE, WIDE, "full", condition=pl.col("x") < pl.col("y"))

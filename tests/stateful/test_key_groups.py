@@ -15,19 +15,19 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tidemark.kernels.co_group.kernel import CoGroup, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import CoGroupKernel, Placing, WindowsOfRows
 from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import BEFORE_ALL, HASH
 from tidemark.kernels.handing_out import HandingOut
-from tidemark.kernels.keep_first import KeepFirst
-from tidemark.kernels.keep_last import KeepLast
-from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRows, Punctual
+from tidemark.kernels.keep_first import KeepFirstKernel
+from tidemark.kernels.keep_last import KeepLastKernel
+from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRowsKernel, Punctual
 from tidemark.kernels.protocol import Kernel
-from tidemark.kernels.regular_join.kernel import RegularJoin
+from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 from tidemark.kernels.regular_join.lifetimes import JoinInput
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.spec import WINDOW_END, Call, Session, Sliding
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.spec import WINDOW_END, AggregateSpec, Session, Sliding
 from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import _murmur3, labels
 from tidemark.spark.stateful.cache import SegmentCache
@@ -149,18 +149,18 @@ def _dealt(partitions: int) -> list[list[int]]:
 
 
 LEFT, RIGHT = ("k", "v"), ("rk", "rv")
-SUM = (Call("SUM", ("v",), "s", pl.Int64()),)
+SUM = (AggregateSpec("SUM", ("v",), "s", pl.Int64()),)
 PAIRS = [(100 + k, 200 + k) for k in KEYS]
 TOTALS = [(k, 300 + 2 * k) for k in KEYS]
 
 
 def temporal_join() -> Job:
-    kernel = TemporalJoin(("k",), ("rk",), "left")
+    kernel = TemporalJoinKernel(("k",), ("rk",), "left")
     return Job(kernel, (LEFT, RIGHT), ("v", "rv"))
 
 
 def regular_join() -> Job:
-    kernel = RegularJoin(
+    kernel = RegularJoinKernel(
         JoinInput(("k",), False, ()),
         JoinInput(("rk",), False, ()),
         how="inner",
@@ -185,19 +185,19 @@ def co_group(gap: int | None) -> Job:
     windows = (
         WindowsOfRows(minutes, minutes) if gap is None else SharedSessions(("k",), ("rk",), gap)
     )
-    return Job(CoGroup(windows, sums_of_both), (LEFT, RIGHT), ("v", "rv"))
+    return Job(CoGroupKernel(windows, sums_of_both), (LEFT, RIGHT), ("v", "rv"))
 
 
 def late_rows(kernel: Kernel) -> Job:
-    return Job(LateRows(kernel), (LEFT,), ("k", LATE_TIME, LATE_WATERMARK))
+    return Job(LateRowsKernel(kernel), (LEFT,), ("k", LATE_TIME, LATE_WATERMARK))
 
 
 def windows(assigner: Any) -> Job:
-    return Job(WindowAggregate(("k",), assigner, SUM), (LEFT,), ("k", "s"))
+    return Job(WindowAggregateKernel(("k",), assigner, SUM), (LEFT,), ("k", "s"))
 
 
 def keep_last() -> Job:
-    return Job(KeepLast(("k",)), (LEFT,), ("k", "v"))
+    return Job(KeepLastKernel(("k",)), (LEFT,), ("k", "v"))
 
 
 @pytest.mark.parametrize(("before", "after"), [*itertools.permutations(WIDTHS, 2)])
@@ -235,7 +235,7 @@ class TestMoving:
         assert out == Counter([*((k, 100 + k) for k in KEYS), *((k, 200 + k) for k in KEYS)])
 
     def test_a_key_that_was_first_once_is_not_first_again(self, before: int, after: int) -> None:
-        job = Job(KeepFirst(("k",)), (LEFT,), ("k", "v"))
+        job = Job(KeepFirstKernel(("k",)), (LEFT,), ("k", "v"))
         assert sorted(job.step(before, 1000, 1)) == [(k, 100 + k) for k in KEYS]
         assert job.step(after, 5000, 2) == []
 
@@ -258,14 +258,16 @@ class TestMoving:
     def test_an_operator_hands_out_what_is_late_by_the_watermark_that_was_reached_elsewhere(
         self, before: int, after: int
     ) -> None:
-        counts = WindowAggregate(("k",), Sliding(1000, 1000), (Call("COUNT", (), "n", pl.Int64()),))
+        counts = WindowAggregateKernel(
+            ("k",), Sliding(1000, 1000), (AggregateSpec("COUNT", (), "n", pl.Int64()),)
+        )
         late = ("v", LATE_TIME, LATE_WATERMARK)
         job = Job(HandingOut(counts, ("v",)), (LEFT,), ("k", "n"), late)
         assert job.step(before, 5000, 6) == []
         assert sorted(job.step(after, 6000, 3)) == [(300 + k, 3000, 5000) for k in KEYS]
 
     def test_rows_are_late_for_sessions_that_began_elsewhere(self, before: int, after: int) -> None:
-        job = late_rows(WindowAggregate(("k",), Session(10_000), SUM))
+        job = late_rows(WindowAggregateKernel(("k",), Session(10_000), SUM))
         assert job.step(before, 18_000, 10) == []
         # Second 2 reaches the session of second 10, which is open; second 1 of the next step too.
         assert job.step(after, 19_000, 2) == []

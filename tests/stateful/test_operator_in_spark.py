@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from tidemark.errors import NotSupported, PlanError
-from tidemark.kernels.temporal_join.event_time import TemporalJoin
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.spark.stateful.operator import StatefulInput, StatefulOptions, run_stateful
 from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
@@ -28,7 +28,7 @@ def join(
     keys = [left.columns[0], right.columns[0]]
     return run_stateful(
         left.sparkSession,
-        TemporalJoin((keys[0],), (keys[1],), how="left"),
+        TemporalJoinKernel((keys[0],), (keys[1],), how="left"),
         [
             StatefulInput(left, (keys[0],), left.columns[1], chained=chained),
             StatefulInput(right, (keys[1],), right.columns[1]),

@@ -20,7 +20,7 @@ _FIRST: Final = "_tm_first"  # the time of a key's first row; in its records TIM
 
 
 @dataclass(frozen=True, slots=True)
-class KeepFirst:
+class KeepFirstKernel:
     """Emit the earliest row of a key when the watermark reaches it; among equals, the first to
     arrive. An earlier row that is not late replaces one that waits, and rows behind the
     watermark are late: so nothing is earlier than an emitted row.

@@ -19,7 +19,7 @@ from tidemark.kernels.tables import Longs, longs
 
 
 @dataclass(frozen=True, slots=True)
-class KeepLast:
+class KeepLastKernel:
     """Emit a key's row when it arrives, unless a newer one of the key came before it.
 
     Among equals, the last to arrive wins. The first row of a key is an insert, each later one an

@@ -21,7 +21,7 @@ LATE_KIND: Final = "_tm_late_kind"  # the row's kind, if the input has kinds
 
 
 @dataclass(frozen=True, slots=True)
-class LateRows:
+class LateRowsKernel:
     """The rows of its first input that a kernel drops, instead of the kernel's output.
 
     They have the columns of the input, their time and the watermark when they arrived, both

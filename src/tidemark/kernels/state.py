@@ -8,9 +8,9 @@ from typing import Any
 
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.segments import Load, Segment
-from tidemark.kernels.tables import KeyedTable, Table, TimeQueue
+from tidemark.kernels.tables import KeyedTable, StateTable, TimeQueue
 
-_SHAPES: dict[str, type[Table]] = {"keyed": KeyedTable, "queue": TimeQueue}
+_SHAPES: dict[str, type[StateTable]] = {"keyed": KeyedTable, "queue": TimeQueue}
 _SHAPE_NAMES = {shape: name for name, shape in _SHAPES.items()}
 
 
@@ -20,7 +20,7 @@ class State:
 
     watermark: int = BEFORE_ALL
     sequence: int = 0
-    tables: Mapping[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, StateTable] = field(default_factory=dict)
 
     def keyed(self, name: str) -> KeyedTable:
         table = self.tables.get(name, KeyedTable())
@@ -32,7 +32,7 @@ class State:
         assert isinstance(table, TimeQueue)
         return table
 
-    def with_tables(self, **tables: Table) -> State:
+    def with_tables(self, **tables: StateTable) -> State:
         return replace(self, tables={**self.tables, **tables})
 
     def segments(self) -> Iterator[Segment]:

@@ -84,7 +84,7 @@ def stable_order_by(first: Longs, second: Longs) -> Longs:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class StateTable:
     segments: tuple[Segment, ...] = ()
 
     @property
@@ -97,7 +97,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyedTable(Table):
+class KeyedTable(StateTable):
     """Rows by key: each segment is sorted by the hash of the key and probed by binary search."""
 
     def append(
@@ -169,7 +169,7 @@ def _positions_of(sorted_hashes: Longs, wanted: Longs) -> Longs:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeQueue(Table):
+class TimeQueue(StateTable):
     """Rows that wait for a time: each segment is sorted by it, and taken from the front."""
 
     @property

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.co_group.kernel import SIDES, CoGroup, Frames, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import SIDES, CoGroupKernel, Frames, Placing, WindowsOfRows
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.join_output import How, Output, beside, taken, wanted
 from tidemark.kernels.keys import Keys, has_null
@@ -33,11 +33,11 @@ def window_join(
     nulls_equal: tuple[bool, ...] | None = None,
     wanted: tuple[str, ...] = (),
     compaction: Compaction | None = None,
-) -> CoGroup:
+) -> CoGroupKernel:
     """The kernel that joins rows of which each is in some windows by itself."""
     matches = Matches(left_keys, right_keys, how, condition, nulls_equal, wanted)
     windows = WindowsOfRows(left, right)
-    return CoGroup(windows, matches, any_order=True, compaction=compaction or Compaction())
+    return CoGroupKernel(windows, matches, any_order=True, compaction=compaction or Compaction())
 
 
 @dataclass(frozen=True, slots=True)

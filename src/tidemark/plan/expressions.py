@@ -10,6 +10,9 @@ from tidemark.catalog.tables import UserFunction
 from tidemark.functions.registry import Function
 from tidemark.types import DataType
 
+# Checkpoints are checked against hashes of plans, which contain expressions by class and field name
+# (`nodes.state.plain`): do not rename these classes or their fields, or no job resumes.
+
 
 @dataclass(frozen=True, slots=True)
 class Ref:

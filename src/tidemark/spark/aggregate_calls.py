@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import UserFunction
-from tidemark.kernels.windows.spec import Call
+from tidemark.kernels.windows.spec import AggregateSpec
 from tidemark.plan.nodes import AggregateCall
 from tidemark.spark.types import to_polars, to_spark
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from tidemark.kernels.aggregates.users import RowByRow, Vectorized
 
 
-def calls_of(calls: Sequence[AggregateCall], names: Sequence[str]) -> tuple[Call, ...]:
+def calls_of(calls: Sequence[AggregateCall], names: Sequence[str]) -> tuple[AggregateSpec, ...]:
     """The calls over input columns of these names."""
     return tuple(_call(place, call, names) for place, call in enumerate(calls))
 
 
-def _call(place: int, call: AggregateCall, names: Sequence[str]) -> Call:
-    return Call(
+def _call(place: int, call: AggregateCall, names: Sequence[str]) -> AggregateSpec:
+    return AggregateSpec(
         call.function,
         tuple(names[argument] for argument in call.arguments),
         _result(place),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.searching import searched
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.columns import KIND, SEQUENCE
-from tidemark.kernels.windows.spec import Call
+from tidemark.kernels.windows.spec import AggregateSpec
 
 I8, I32, I64 = pl.Int8(), pl.Int32(), pl.Int64()
 F64, TEXT, DAY = pl.Float64(), pl.String(), pl.Date()
@@ -37,7 +37,7 @@ def aggregate(
         pl.Series(KIND, ["+I"] * len(values) + ["-D"] * len(taken_back), pl.String),
         pl.col("x").is_not_null().alias("known"),
     )
-    call = Call(function, ("x",), "result", result, **options)
+    call = AggregateSpec(function, ("x",), "result", result, **options)
     aggregates = Aggregates.of([call], retracts=bool(taken_back))
     told = aggregates.merged(aggregates.lifted(rows, ["g"]), ["g"]).select(aggregates.results)
     assert told.schema["result"] == result
@@ -131,9 +131,9 @@ def test_rows_that_fail_the_filter_are_left_out():
 
 def test_equal_accumulators_are_kept_once():
     calls = [
-        Call("SUM", ("x",), "a", I64),
-        Call("AVG", ("x",), "b", I64),
-        Call("COUNT", ("x",), "c", I64),
+        AggregateSpec("SUM", ("x",), "a", I64),
+        AggregateSpec("AVG", ("x",), "b", I64),
+        AggregateSpec("COUNT", ("x",), "c", I64),
     ]
 
     assert len(Aggregates.of(calls, retracts=False).accumulators) == 2
@@ -150,9 +150,9 @@ FUNCTIONS = {
     "LAST_VALUE": I64,
     "LISTAGG": TEXT,
 }
-ALL = [Call(name, ("x",), name, type_) for name, type_ in FUNCTIONS.items()]
-ALL += [Call("SUM", ("x",), "distinct", I64, distinct=True)]
-ALL += [Call("COUNT", ("x",), "different", I64, distinct=True)]
+ALL = [AggregateSpec(name, ("x",), name, type_) for name, type_ in FUNCTIONS.items()]
+ALL += [AggregateSpec("SUM", ("x",), "distinct", I64, distinct=True)]
+ALL += [AggregateSpec("COUNT", ("x",), "different", I64, distinct=True)]
 rows = st.lists(
     st.tuples(st.integers(0, 2), st.one_of(st.none(), st.integers(-5, 5))), min_size=1, max_size=30
 )

@@ -10,8 +10,8 @@ import polars as pl
 from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, HASH, KIND, STAMP, TIME
 from tidemark.kernels.protocol import Step
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Call
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, AggregateSpec
 
 from ..drive import restarted as restarted
 from . import reference
@@ -20,13 +20,13 @@ from .reference import Emitted, Row
 LONG, TEXT = pl.Int64(), pl.String()
 
 CALLS = {
-    "count": (Call("COUNT", (), "n", LONG), reference.count),
-    "sum": (Call("SUM", ("v",), "s", LONG), reference.total),
-    "min": (Call("MIN", ("v",), "lo", LONG), reference.least),
-    "max": (Call("MAX", ("v",), "hi", LONG), reference.greatest),
-    "distinct": (Call("COUNT", ("v",), "d", LONG, distinct=True), reference.distinct),
-    "filtered": (Call("SUM", ("v",), "fs", LONG, filter="f"), reference.filtered),
-    "list": (Call("LISTAGG", ("v",), "l", TEXT), reference.listed),
+    "count": (AggregateSpec("COUNT", (), "n", LONG), reference.count),
+    "sum": (AggregateSpec("SUM", ("v",), "s", LONG), reference.total),
+    "min": (AggregateSpec("MIN", ("v",), "lo", LONG), reference.least),
+    "max": (AggregateSpec("MAX", ("v",), "hi", LONG), reference.greatest),
+    "distinct": (AggregateSpec("COUNT", ("v",), "d", LONG, distinct=True), reference.distinct),
+    "filtered": (AggregateSpec("SUM", ("v",), "fs", LONG, filter="f"), reference.filtered),
+    "list": (AggregateSpec("LISTAGG", ("v",), "l", TEXT), reference.listed),
 }
 
 SCHEMA = {
@@ -62,7 +62,7 @@ def _hash(key: str | None, hash_values: int) -> int:
 class Driver:
     """A kernel with its state, fed step by step."""
 
-    kernel: WindowAggregate
+    kernel: WindowAggregateKernel
     hash_values: int = 3
     state: State = field(default_factory=State)
     last: Step | None = None

@@ -13,8 +13,8 @@ import yaml
 from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.windows.spec import (
     NOTHING_BESIDES,
+    AggregateSpec,
     Assigner,
-    Call,
     Cumulating,
     Emit,
     Firing,
@@ -47,7 +47,7 @@ class Recorded:
     case: str
     assigner: Assigner
     delay: float
-    calls: tuple[Call, ...]
+    calls: tuple[AggregateSpec, ...]
     keys: tuple[str, ...] = ("k",)
     emit: Emit = NOTHING_BESIDES
     lateness_ms: int = 0
@@ -83,8 +83,10 @@ def milliseconds(text: str) -> int:
     return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def call(function: str, *arguments: str, to: str, type: pl.DataType = I64, **rest: Any) -> Call:
-    return Call(function, arguments, to, type, **rest)
+def call(
+    function: str, *arguments: str, to: str, type: pl.DataType = I64, **rest: Any
+) -> AggregateSpec:
+    return AggregateSpec(function, arguments, to, type, **rest)
 
 
 N, S = call("COUNT", to="n"), call("SUM", "v", to="s", type=I32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.kernels.columns import AFTER_ALL
-from tidemark.kernels.windows.aggregate import WindowAggregate
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import Emit, Firing, Given
 
 from .drive import CALLS, Driver, frame, parse
@@ -18,7 +18,7 @@ class Groups:
     def __init__(
         self, idle_ms: int | None = 10, *, retracts: bool = False, repeats: bool = False
     ) -> None:
-        kernel = WindowAggregate(
+        kernel = WindowAggregateKernel(
             ("k",),
             Given("s", "e", endless=True),
             (TOTAL,),

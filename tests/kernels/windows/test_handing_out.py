@@ -10,12 +10,18 @@ from hypothesis import strategies as st
 from tests.searching import searched
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.handing_out import HandingOut
-from tidemark.kernels.keep_first import KeepFirst
-from tidemark.kernels.late_rows import LATE_KIND, LATE_TIME, LATE_WATERMARK, LateRows, Punctual
+from tidemark.kernels.keep_first import KeepFirstKernel
+from tidemark.kernels.late_rows import (
+    LATE_KIND,
+    LATE_TIME,
+    LATE_WATERMARK,
+    LateRowsKernel,
+    Punctual,
+)
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.rank import Order, WindowRank
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.rank import Order, WindowRankKernel
 from tidemark.kernels.windows.session_rows import SessionRows
 from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Given, Session, Sliding
 from tidemark.kernels.windows.wall_clock import WallClock
@@ -27,9 +33,9 @@ SUM = (CALLS["sum"][0],)
 BESIDE = ("_tm_late0", "_tm_late1")
 
 
-def aggregate(assigner, lateness: int = 0, *, counted: bool = False) -> WindowAggregate:
+def aggregate(assigner, lateness: int = 0, *, counted: bool = False) -> WindowAggregateKernel:
     emit = Emit(late=Firing(each_row=True)) if lateness else Emit()
-    return WindowAggregate(("k",), assigner, SUM, emit, lateness, counted=counted)
+    return WindowAggregateKernel(("k",), assigner, SUM, emit, lateness, counted=counted)
 
 
 HOUR = 3_600_000
@@ -43,8 +49,11 @@ OPERATORS: dict[str, tuple[Kernel, Kernel]] = {
     "given": (aggregate(Given("s", "e")), Punctual(Given("s", "e"))),
     "sessions": (aggregate(Session(5)), aggregate(Session(5))),
     "rows of sessions": (SessionRows(("k",), 5), aggregate(Session(5))),
-    "rank": (WindowRank(("k",), "s", "e", (Order("v"),), 1, 2, "n"), Punctual(Given("s", "e"))),
-    "keep first": (KeepFirst(("k",)), Punctual(None, lateness_ms=1)),
+    "rank": (
+        WindowRankKernel(("k",), "s", "e", (Order("v"),), 1, 2, "n"),
+        Punctual(Given("s", "e")),
+    ),
+    "keep first": (KeepFirstKernel(("k",)), Punctual(None, lateness_ms=1)),
     "by the wall clock": (
         WallClock(aggregate(Sliding(HOUR, HOUR)), "Asia/Tokyo"),
         WallClock(Punctual(Sliding(HOUR, HOUR)), "Asia/Tokyo"),
@@ -67,7 +76,7 @@ def accompanied(rows: pl.DataFrame) -> pl.DataFrame:
 @given(batches=st.lists(st.tuples(ROWS, st.integers(-40, 60), st.booleans()), max_size=4))
 def test_what_an_operator_drops_it_hands_out_and_nothing_else_changes(name, batches):
     operator, rule = OPERATORS[name]
-    kernels = [HandingOut(operator, BESIDE), operator, LateRows(rule)]
+    kernels = [HandingOut(operator, BESIDE), operator, LateRowsKernel(rule)]
     states, watermark = [State() for _ in kernels], -100
 
     for made, step_by, restarts in batches:
@@ -101,7 +110,7 @@ def test_a_late_row_has_its_own_values_its_time_and_the_watermark_it_met():
 
 def test_kinds_are_handed_out_too():
     rows = frame([(row, 9) for row in parse("a 1 5 -U, a 1 6 +U")], 3, kinds=True)
-    kernel = WindowAggregate(("k",), Sliding(5, 5), SUM, retracts=True)
+    kernel = WindowAggregateKernel(("k",), Sliding(5, 5), SUM, retracts=True)
     step = HandingOut(kernel, BESIDE).step(State(), [accompanied(rows)], 9, 0)
 
     assert step.handed_out is not None
@@ -122,7 +131,7 @@ def test_what_is_beside_is_not_kept(name):
 
 def test_state_that_is_counted_is_like_that_of_rows_combined_before_the_exchange():
     rows = frame([(row, -1) for row in parse("a 1 5, a 2 6, b 3 7")], 3, kinds=False)
-    combined = WindowAggregate(("k",), Sliding(10, 10), SUM, combined=True)
+    combined = WindowAggregateKernel(("k",), Sliding(10, 10), SUM, combined=True)
     partial = combined.combine(rows).with_columns(pl.int_range(pl.len()).alias("_tm_arrival"))
     before = combined.step(State(), [partial], 0, 0).state
     counted = aggregate(Sliding(10, 10), counted=True)

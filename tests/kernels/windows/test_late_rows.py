@@ -9,11 +9,17 @@ from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.columns import KIND
-from tidemark.kernels.late_rows import LATE_KIND, LATE_TIME, LATE_WATERMARK, LateRows, Punctual
+from tidemark.kernels.late_rows import (
+    LATE_KIND,
+    LATE_TIME,
+    LATE_WATERMARK,
+    LateRowsKernel,
+    Punctual,
+)
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.rank import WindowRank
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.rank import WindowRankKernel
 from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Given, Session, Sliding
 from tidemark.kernels.windows.wall_clock import WallClock
 
@@ -26,7 +32,7 @@ COUNT = (CALLS["count"][0],)
 def told(kernel: Kernel, rows: str, stamps: list[int], kinds: bool = False) -> list[tuple]:
     """Key, time and met watermark of the rows that are told, in one step."""
     given_rows = frame(list(zip(parse(rows), stamps, strict=True)), 3, kinds)
-    step = LateRows(kernel).step(State(), [given_rows], max(stamps), 0)
+    step = LateRowsKernel(kernel).step(State(), [given_rows], max(stamps), 0)
     assert step.metrics.late == (0,)
     assert step.metrics.rows_out == step.output.height
     return list(step.output.select("k", LATE_TIME, LATE_WATERMARK).iter_rows())
@@ -48,7 +54,7 @@ def test_without_windows_the_watermark_itself_is_the_border():
 
 
 def test_a_row_that_bridges_to_an_open_session_is_in_time():
-    sessions = WindowAggregate(("k",), Session(5), COUNT)
+    sessions = WindowAggregateKernel(("k",), Session(5), COUNT)
 
     # a 10 opens [10, 15); a 6 touches it; nothing of b is open.
     assert told(sessions, "a 10, a 6, b 6", [3, 11, 11]) == [("b", 6, 11)]
@@ -56,14 +62,14 @@ def test_a_row_that_bridges_to_an_open_session_is_in_time():
 
 def test_kinds_come_along():
     rows = frame([(row, 9) for row in parse("a 1 5 -U, a 1 6 +U")], 3, kinds=True)
-    step = LateRows(Punctual(Sliding(5, 5))).step(State(), [rows], 9, 0)
+    step = LateRowsKernel(Punctual(Sliding(5, 5))).step(State(), [rows], 9, 0)
 
     assert step.output[LATE_KIND].to_list() == ["-U", "+U"]
     assert KIND not in step.output.columns
 
 
 def test_times_and_watermarks_are_instants_whatever_the_clock_shows():
-    by_clock = LateRows(WallClock(Punctual(Sliding(3_600_000, 3_600_000)), "Asia/Tokyo"))
+    by_clock = LateRowsKernel(WallClock(Punctual(Sliding(3_600_000, 3_600_000)), "Asia/Tokyo"))
     rows = frame([(Row("a", 1), 7_200_000)], 3, kinds=False)
     step = by_clock.step(State(), [rows], 7_200_000, 0)
 
@@ -80,8 +86,11 @@ WINDOWS = [Sliding(10, 10, -3), Sliding(12, 4), Sliding(4, 10), Cumulating(12, 4
 @given(batches=st.lists(st.tuples(ROWS, st.integers(-40, 60)), max_size=4))
 def test_rows_are_late_exactly_where_an_aggregate_drops_them(assigner, lateness, batches):
     emit = Emit(late=Firing(each_row=True)) if lateness else Emit()
-    aggregate = WindowAggregate(("k",), assigner, COUNT, emit, lateness)
-    kernels: list[Kernel] = [LateRows(aggregate), LateRows(Punctual(assigner, lateness))]
+    aggregate = WindowAggregateKernel(("k",), assigner, COUNT, emit, lateness)
+    kernels: list[Kernel] = [
+        LateRowsKernel(aggregate),
+        LateRowsKernel(Punctual(assigner, lateness)),
+    ]
     states, watermark = [State(), State()], -100
 
     for pairs, step_by in batches:
@@ -100,10 +109,10 @@ def test_rows_are_late_exactly_where_an_aggregate_drops_them(assigner, lateness,
 
 
 def test_ranks_count_as_late_what_is_told():
-    rank = WindowRank(("k",), "s", "e", (), 1, 1, "rank")
+    rank = WindowRankKernel(("k",), "s", "e", (), 1, 1, "rank")
     rows = [(Row("a", 5, window=(0, 10)), 8), (Row("a", 5, window=(0, 10)), 9)]
     arriving: pl.DataFrame = frame(rows, 3, kinds=False)
 
     assert rank.step(State(), [arriving], 9, 0).metrics.late == (1,)
-    late = LateRows(Punctual(Given("s", "e"))).step(State(), [arriving], 9, 0)
+    late = LateRowsKernel(Punctual(Given("s", "e"))).step(State(), [arriving], 9, 0)
     assert late.output.height == 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.rank import Order, WindowRank
+from tidemark.kernels.windows.rank import Order, WindowRankKernel
 
 SIZE = 10
 # key, time, value, the watermark before the row
@@ -39,13 +39,15 @@ def frame(rows: list[Row]) -> pl.DataFrame:
     )
 
 
-def top(low: int, high: int, *, descending: bool = True, newest_first: bool = False) -> WindowRank:
+def top(
+    low: int, high: int, *, descending: bool = True, newest_first: bool = False
+) -> WindowRankKernel:
     order = (Order("v", descending, nulls_last=descending),)
     small = Compaction(fanout=2, smallest=2)
-    return WindowRank(("k",), "start", "end", order, low, high, "rn", newest_first, small)
+    return WindowRankKernel(("k",), "start", "end", order, low, high, "rn", newest_first, small)
 
 
-def run(kernel: WindowRank, steps: list[tuple[list[Row], int]]) -> list[Told]:
+def run(kernel: WindowRankKernel, steps: list[tuple[list[Row], int]]) -> list[Told]:
     """What steps of rows and a watermark tell; the state is written down and read after each."""
     state, told = State(), []
     for rows, watermark in steps:
@@ -56,7 +58,7 @@ def run(kernel: WindowRank, steps: list[tuple[list[Row], int]]) -> list[Told]:
     return told
 
 
-def reference(rows: list[Row], kernel: WindowRank) -> list[Told]:
+def reference(rows: list[Row], kernel: WindowRankKernel) -> list[Told]:
     """Each window with the rows that came before its last millisecond had passed."""
     windows: dict[tuple[str | None, int], list[tuple[int, int | None]]] = {}
     watermark = BEFORE_ALL

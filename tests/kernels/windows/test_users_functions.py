@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.searching import searched
 from tidemark.errors import TidemarkError
 from tidemark.kernels.aggregates.users import RowByRow, Vectorized
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.spec import Call, Emit, Firing, Session, Sliding
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.spec import AggregateSpec, Emit, Firing, Session, Sliding
 
 from .drive import LONG, TEXT, Driver
 from .reference import Reference, count
@@ -48,12 +48,12 @@ class Spread:
 
 
 @pytest.fixture(params=[Vectorized(spread), RowByRow(Spread())], ids=["vectorized", "row by row"])
-def call(request) -> Call:
-    return Call("SPREAD", ("v",), "spread", LONG, implementation=request.param)
+def call(request) -> AggregateSpec:
+    return AggregateSpec("SPREAD", ("v",), "spread", LONG, implementation=request.param)
 
 
 def test_it_sees_all_rows_of_a_window_across_batches(call):
-    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,)))
+    tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), (call,)))
     tumble.feed("a 1 5, b 1, a 2 9")
     tumble.restart()
 
@@ -61,7 +61,7 @@ def test_it_sees_all_rows_of_a_window_across_batches(call):
 
 
 def test_it_sees_merged_sessions(call):
-    session = Driver(WindowAggregate(("k",), Session(5), (call,)))
+    session = Driver(WindowAggregateKernel(("k",), Session(5), (call,)))
     session.feed("a 0 1, a 8 4")
 
     assert session.feed("a 4 10", watermark=50) == ["a 0 13 9"]
@@ -69,7 +69,7 @@ def test_it_sees_merged_sessions(call):
 
 def test_rows_that_are_taken_back_are_gone(call):
     early = Emit(early=Firing(each_row=True))
-    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,), early, retracts=True))
+    tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), (call,), early, retracts=True))
 
     assert tumble.feed("a 1 5, a 2 9, a 1 5 -D") == [
         "a 0 10 0 +I",
@@ -81,8 +81,10 @@ def test_rows_that_are_taken_back_are_gone(call):
 
 
 def test_value_of_another_type_is_refused_by_the_name_of_the_function():
-    call = Call("SPREAD", ("v",), "spread", LONG, implementation=Vectorized(lambda _: "much"))
-    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,)))
+    call = AggregateSpec(
+        "SPREAD", ("v",), "spread", LONG, implementation=Vectorized(lambda _: "much")
+    )
+    tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), (call,)))
     tumble.feed("a 1 5")
 
     with pytest.raises(
@@ -112,14 +114,16 @@ class MergingDiary(Diary):
         accumulator += [f"({''.join(other)})" for other in accumulators]
 
 
-def diary(function: Diary) -> Call:
-    return Call("DIARY", ("v",), "diary", TEXT, implementation=RowByRow(function))
+def diary(function: Diary) -> AggregateSpec:
+    return AggregateSpec("DIARY", ("v",), "diary", TEXT, implementation=RowByRow(function))
 
 
 @pytest.mark.parametrize("function", [Diary(), MergingDiary()])
 def test_rows_that_are_taken_back_are_retracted_in_their_order(function):
     early = Emit(early=Firing(each_row=True))
-    updating = WindowAggregate(("k",), Sliding(10, 10), (diary(function),), early, retracts=True)
+    updating = WindowAggregateKernel(
+        ("k",), Sliding(10, 10), (diary(function),), early, retracts=True
+    )
     tumble = Driver(updating)
     tumble.feed("a 1 5")
     tumble.restart()
@@ -134,7 +138,7 @@ def test_rows_that_are_taken_back_are_retracted_in_their_order(function):
     ("function", "result"), [(Diary(), "+1+2+4+6+10"), (MergingDiary(), "+1+2(+4+6)+10")]
 )
 def test_accumulators_of_sessions_that_merge_are_merged_if_they_can_be(function, result):
-    session = Driver(WindowAggregate(("k",), Session(5), (diary(function),)))
+    session = Driver(WindowAggregateKernel(("k",), Session(5), (diary(function),)))
     session.feed("a 0 1, a 1 2, a 8 4, a 9 6")
     session.restart()
 
@@ -145,10 +149,10 @@ def test_all_kinds_of_functions_run_along_beside_each_other():
     early = Emit(early=Firing(each_row=True))
     calls = (
         diary(Diary()),
-        Call("SPREAD", ("v",), "spread", LONG, implementation=Vectorized(spread)),
-        Call("COUNT", (), "n", LONG),
+        AggregateSpec("SPREAD", ("v",), "spread", LONG, implementation=Vectorized(spread)),
+        AggregateSpec("COUNT", (), "n", LONG),
     )
-    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), calls, early, retracts=True))
+    tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), calls, early, retracts=True))
     tumble.feed("a 1 5, b 1 1")
 
     assert tumble.feed("a 2 9, a 1 5 -D")[1::2] == ["a 0 10 +5+9 4 2 +U", "a 0 10 +5+9-5 0 1 +U"]
@@ -161,16 +165,16 @@ def test_nobody_asks_for_the_result_of_rows_that_are_all_taken_back(implementati
             return 6 // accumulator[0]
 
     whole = implementation or RowByRow(Sixth())
-    call = Call("SIXTH", ("v",), "n", LONG, implementation=whole)
+    call = AggregateSpec("SIXTH", ("v",), "n", LONG, implementation=whole)
     early = Emit(early=Firing(each_row=True))
-    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,), early, retracts=True))
+    tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), (call,), early, retracts=True))
 
     assert tumble.feed("a 1 5, a 1 5 -D, a 1 4") == ["a 0 10 6 +I", "a 0 10 6 -D", "a 0 10 6 +I"]
 
 
 def test_function_without_arguments_sees_that_there_are_rows():
-    call = Call("ROWS", (), "n", LONG, implementation=RowByRow(Rows()))
-    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,)))
+    call = AggregateSpec("ROWS", (), "n", LONG, implementation=RowByRow(Rows()))
+    tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), (call,)))
     tumble.feed("a 1, b 1, a 2")
 
     assert tumble.feed("a 3", watermark=9) == ["a 0 10 3", "b 0 10 1"]
@@ -181,8 +185,8 @@ def test_one_column_may_be_several_arguments():
         def accumulate(self, accumulator: list[int], value: int, factor: int) -> None:
             accumulator[0] += value * factor
 
-    call = Call("SQUARES", ("v", "v"), "n", LONG, implementation=RowByRow(Products()))
-    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,)))
+    call = AggregateSpec("SQUARES", ("v", "v"), "n", LONG, implementation=RowByRow(Products()))
+    tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), (call,)))
 
     assert tumble.feed("a 1 2, a 2 3", watermark=9) == ["a 0 10 13"]
 
@@ -192,9 +196,9 @@ def test_accumulator_that_cannot_be_kept_is_refused_by_the_name_of_the_function(
         def create_accumulator(self):
             return [0, lambda: None]
 
-    call = Call("LOCKED", (), "n", LONG, implementation=RowByRow(Locked()))
+    call = AggregateSpec("LOCKED", (), "n", LONG, implementation=RowByRow(Locked()))
     early = Emit(early=Firing(each_row=True))
-    tumble = Driver(WindowAggregate(("k",), Sliding(10, 10), (call,), early))
+    tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), (call,), early))
 
     with pytest.raises(TidemarkError, match="accumulator of aggregate function `LOCKED` cannot"):
         tumble.feed("a 1 5")
@@ -234,8 +238,8 @@ class MergingRows(Rows):
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
 @searched(10)
 def test_it_gives_what_the_rows_give_however_they_come(function, assigner, emit, script, takes):
-    call = Call("ROWS", ("v",), "n", LONG, implementation=RowByRow(function))
-    kernel = WindowAggregate(("k",), ASSIGNERS[assigner], (call,), emit, compaction=SMALL)
+    call = AggregateSpec("ROWS", ("v",), "n", LONG, implementation=RowByRow(function))
+    kernel = WindowAggregateKernel(("k",), ASSIGNERS[assigner], (call,), emit, compaction=SMALL)
     rows = Reference(ASSIGNERS[assigner], (count,), emit)
 
     check(kernel, rows, script)

@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.stamped import SEEN, Stamped
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.aggregate import WindowAggregate
-from tidemark.kernels.windows.spec import Call, Session, Sliding
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+from tidemark.kernels.windows.spec import AggregateSpec, Session, Sliding
 from tidemark.kernels.windows.wall_clock import ShownClock, WallClock, instants
 from tidemark.kernels.windows.window_time import WINDOW_TIME, WithWindowTime
 
 HOUR = 3_600_000
-DAYS = WindowAggregate((), Sliding(24 * HOUR, 24 * HOUR), (Call("COUNT", (), "n", pl.Int64()),))
+DAYS = WindowAggregateKernel(
+    (), Sliding(24 * HOUR, 24 * HOUR), (AggregateSpec("COUNT", (), "n", pl.Int64()),)
+)
 LOS_ANGELES = WallClock(DAYS, "America/Los_Angeles")
 
 
@@ -120,7 +122,9 @@ def test_the_clock_is_that_of_the_calendar_and_what_has_passed_never_falls(momen
 
 
 def test_rows_that_bring_their_stamps_are_judged_one_by_one():
-    seconds = WindowAggregate((), Sliding(10, 10), (Call("COUNT", (), "n", pl.Int64()),))
+    seconds = WindowAggregateKernel(
+        (), Sliding(10, 10), (AggregateSpec("COUNT", (), "n", pl.Int64()),)
+    )
     arrived = rows(1, 12, 2).with_columns(pl.Series(SEEN, [BEFORE_ALL, 1, 12], pl.Int64))
     step = Stamped(seconds).step(State(), [arrived], AFTER_ALL, 0)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, KIND
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.aggregate import WindowAggregate
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
 from .recorded import RECORDED, Recorded, milliseconds
@@ -45,7 +45,7 @@ def test_flinks_answer_however_rows_are_cut_into_batches(recorded: Recorded, bat
 
 
 def answer(recorded: Recorded, batch: int) -> pl.DataFrame:
-    kernel = WindowAggregate(
+    kernel = WindowAggregateKernel(
         recorded.keys, recorded.assigner, recorded.calls, recorded.emit, recorded.lateness_ms
     )
     rows, told, state = recorded.rows(), [], State()

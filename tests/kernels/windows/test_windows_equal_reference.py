@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
-from tidemark.kernels.windows.aggregate import WindowAggregate
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import (
     Assigner,
     CountSliding,
@@ -81,7 +81,7 @@ def with_retractions(script: list[Any], takes: list[bool]) -> list[Any]:
     return result
 
 
-def check(kernel: WindowAggregate, reference: Reference, script: list[Any]) -> None:
+def check(kernel: WindowAggregateKernel, reference: Reference, script: list[Any]) -> None:
     """Run both; after every cut they have told the same."""
     # Few hashes, so that keys must be told apart by more; then so many that they need not be.
     for hash_values in (2, 1000):
@@ -129,7 +129,7 @@ SMALL = Compaction(fanout=2, smallest=2)
 @searched(10)
 def test_each_window_is_told_once_with_the_rows_that_came_in_time(name, script):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
-    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
+    kernel = WindowAggregateKernel(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
     check(kernel, Reference(ASSIGNERS[name], functions), script)
 
 
@@ -146,7 +146,9 @@ ADDED = [
 @searched(10)
 def test_what_is_only_added_up_is_the_same(name, combined, script):
     chosen, functions = calls("count", "sum", "filtered")
-    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=combined, compaction=SMALL)
+    kernel = WindowAggregateKernel(
+        ("k",), ASSIGNERS[name], chosen, combined=combined, compaction=SMALL
+    )
     check(kernel, Reference(ASSIGNERS[name], functions), script)
 
 
@@ -155,7 +157,7 @@ def test_what_is_only_added_up_is_the_same(name, combined, script):
 @searched(10)
 def test_rows_that_are_taken_back_do_not_count(name, script, takes):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
-    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, retracts=True, compaction=SMALL)
+    kernel = WindowAggregateKernel(("k",), ASSIGNERS[name], chosen, retracts=True, compaction=SMALL)
     check(kernel, Reference(ASSIGNERS[name], functions), with_retractions(script, takes))
 
 
@@ -165,7 +167,7 @@ def test_rows_that_are_taken_back_do_not_count(name, script, takes):
 def test_lists_are_in_order_of_arrival(name, script, takes):
     chosen, functions = calls("list")
     reference = Reference(ASSIGNERS[name], functions)
-    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
+    kernel = WindowAggregateKernel(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
     check(kernel, reference, script)
     check(replace(kernel, retracts=True), reference, with_retractions(script, takes))
 
@@ -175,7 +177,7 @@ def test_lists_are_in_order_of_arrival(name, script, takes):
 @searched(10)
 def test_rows_combined_before_they_come_give_the_same(name, script):
     chosen, functions = calls("count", "sum", "min", "distinct", "filtered")
-    kernel = WindowAggregate(("k",), ASSIGNERS[name], chosen, combined=True, compaction=SMALL)
+    kernel = WindowAggregateKernel(("k",), ASSIGNERS[name], chosen, combined=True, compaction=SMALL)
     assert kernel.combinable
     check(kernel, Reference(ASSIGNERS[name], functions), script)
 
@@ -186,7 +188,7 @@ def test_rows_combined_before_they_come_give_the_same(name, script):
 @searched(8)
 def test_results_are_told_before_and_after_the_end(name, emit, script, lateness):
     chosen, functions = calls("count", "sum", "min", "max", "filtered")
-    kernel = WindowAggregate(
+    kernel = WindowAggregateKernel(
         ("k",), UPDATING[name], chosen, EMITS[emit], lateness, compaction=SMALL
     )
     check(kernel, Reference(UPDATING[name], functions, EMITS[emit], lateness), script)
@@ -199,7 +201,9 @@ def test_results_are_told_before_and_after_the_end(name, emit, script, lateness)
 def test_a_result_whose_rows_are_all_taken_back_is_deleted(name, emit, script, takes):
     chosen, functions = calls("count", "sum", "min", "distinct", "list")
     assigner, emits = UPDATING[name], EMITS[emit]
-    kernel = WindowAggregate(("k",), assigner, chosen, emits, 10, retracts=True, compaction=SMALL)
+    kernel = WindowAggregateKernel(
+        ("k",), assigner, chosen, emits, 10, retracts=True, compaction=SMALL
+    )
     reference = Reference(assigner, functions, emits, 10)
     check(kernel, reference, with_retractions(script, takes))
 
@@ -212,5 +216,5 @@ COUNTED = [CountSliding(3, 3), CountSliding(5, 2), CountSliding(4, 1), CountSlid
 @searched(10)
 def test_count_windows_are_told_when_they_are_full(assigner, script):
     chosen, functions = calls("count", "sum", "min", "list")
-    kernel = WindowAggregate(("k",), assigner, chosen, compaction=SMALL)
+    kernel = WindowAggregateKernel(("k",), assigner, chosen, compaction=SMALL)
     check(kernel, Reference(assigner, functions), script)

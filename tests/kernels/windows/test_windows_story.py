@@ -8,10 +8,10 @@ import pytest
 from tidemark.errors import NotSupported
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.aggregate import WindowAggregate
+from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import (
+    AggregateSpec,
     Assigner,
-    Call,
     CountSliding,
     Cumulating,
     Emit,
@@ -26,8 +26,8 @@ COUNT, SUM = CALLS["count"][0], CALLS["sum"][0]
 EACH_ROW = Firing(each_row=True)
 
 
-def drive(assigner: Assigner, *calls: Call, **options) -> Driver:
-    return Driver(WindowAggregate(("k",), assigner, calls or (COUNT,), **options))
+def drive(assigner: Assigner, *calls: AggregateSpec, **options) -> Driver:
+    return Driver(WindowAggregateKernel(("k",), assigner, calls or (COUNT,), **options))
 
 
 # --- the seed's example: HOP(rowtime, INTERVAL '4' SECOND, INTERVAL '20' SECOND) --------------
@@ -364,7 +364,7 @@ def test_nothing_is_remembered_of_windows_that_are_over():
     ],
 )
 def test_windows_without_keys_are_one_group(assigner, told):
-    kernel = WindowAggregate((), assigner, (COUNT,))
+    kernel = WindowAggregateKernel((), assigner, (COUNT,))
     rows = pl.DataFrame({HASH: [0, 0], TIME: [1, 2], ARRIVAL: [0, 1], STAMP: [BEFORE_ALL] * 2})
 
     step = kernel.step(State(), [rows], 9, 0)

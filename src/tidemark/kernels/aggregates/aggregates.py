@@ -15,10 +15,10 @@ from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulato
 from tidemark.kernels.aggregates.functions import aggregate_of
 from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
-from tidemark.kernels.aggregates.scope import Scope
+from tidemark.kernels.aggregates.scope import AggregateScope
 from tidemark.kernels.columns import ACCUMULATE, KIND
 from tidemark.kernels.tables import Longs, up_to_each
-from tidemark.kernels.windows.spec import Call
+from tidemark.kernels.windows.spec import AggregateSpec
 
 _GROUP = "_tm_list"
 _PLACE = "_tm_place_of_list"
@@ -40,7 +40,7 @@ class Aggregates:
     @classmethod
     def of(
         cls,
-        calls: Sequence[Call],
+        calls: Sequence[AggregateSpec],
         *,
         retracts: bool,
         counted: bool = False,
@@ -50,7 +50,7 @@ class Aggregates:
         """`counted` keeps the number of rows even if no call needs it. Without `merges`, a group
         has a single accumulator, to which rows are added in order.
         """
-        scopes = [Scope(call, retracts, by_arrival, merges) for call in calls]
+        scopes = [AggregateScope(call, retracts, by_arrival, merges) for call in calls]
         found = [aggregate_of(scope) for scope in scopes]
         kept = {a.name: a for aggregate in found for a in aggregate.accumulators}
         if retracts or counted:

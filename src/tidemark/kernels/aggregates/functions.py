@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from tidemark.kernels.aggregates import numbers, users, values
 from tidemark.kernels.aggregates.accumulators import Merge
-from tidemark.kernels.aggregates.scope import Aggregate, Scope
+from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 
-FUNCTIONS: Mapping[str, Callable[[Scope], Aggregate]] = {
+FUNCTIONS: Mapping[str, Callable[[AggregateScope], Aggregate]] = {
     "COUNT": numbers.count,
     "SUM": numbers.total,
     "AVG": numbers.mean,
@@ -26,7 +26,7 @@ FUNCTIONS: Mapping[str, Callable[[Scope], Aggregate]] = {
 }
 
 
-def aggregate_of(scope: Scope) -> Aggregate:
+def aggregate_of(scope: AggregateScope) -> Aggregate:
     """The accumulator and result of a call; user-defined functions take precedence."""
     if scope.call.implementation is not None:
         return users.aggregate(scope)

@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import SIGN, Accumulator, Merge
-from tidemark.kernels.aggregates.scope import Aggregate, Scope
+from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 
 ROWS: Final = "_tm_rows"  # Int64; the number of rows, minus retracted ones
 
@@ -29,7 +29,7 @@ def rows(retracts: bool) -> Accumulator:
     return Accumulator(ROWS, one, Merge.TOTAL)
 
 
-def count(scope: Scope) -> Aggregate:
+def count(scope: AggregateScope) -> Aggregate:
     if not scope.call.arguments:
         if scope.call.filter is None:
             kept = rows(scope.retracts)
@@ -40,22 +40,22 @@ def count(scope: Scope) -> Aggregate:
     return Aggregate((kept,), counted)
 
 
-def total(scope: Scope) -> Aggregate:
+def total(scope: AggregateScope) -> Aggregate:
     kept, sums = _sums(scope, _adding(scope.call.dtype), squares=False)
     return Aggregate(kept, pl.when(sums.count != 0).then(_narrowed(sums.sum, scope.call.dtype)))
 
 
-def mean(scope: Scope) -> Aggregate:
+def mean(scope: AggregateScope) -> Aggregate:
     dtype = scope.call.dtype
     kept, sums = _sums(scope, pl.Float64() if dtype.is_float() else _adding(dtype), squares=False)
     quotient = _quotient(sums.sum, sums.count, dtype)
     return Aggregate(kept, pl.when(sums.count != 0).then(_narrowed(quotient, dtype)))
 
 
-def variance(sample: bool, root: bool = False) -> Callable[[Scope], Aggregate]:
+def variance(sample: bool, root: bool = False) -> Callable[[AggregateScope], Aggregate]:
     """Variance of the values (`sample`: estimated for the population they are taken from)."""
 
-    def aggregate(scope: Scope) -> Aggregate:
+    def aggregate(scope: AggregateScope) -> Aggregate:
         kept, sums = _sums(scope, pl.Float64(), squares=True)
         divisor = sums.count - 1 if sample else sums.count
         spread = (sums.squares - sums.sum * sums.sum / sums.count).clip(0) / divisor
@@ -69,7 +69,7 @@ def _one(condition: pl.Expr) -> pl.Expr:
     return pl.when(condition).then(pl.lit(1, pl.Int64)).otherwise(pl.lit(0, pl.Int64))
 
 
-def _counted(scope: Scope) -> tuple[Accumulator, pl.Expr]:
+def _counted(scope: AggregateScope) -> tuple[Accumulator, pl.Expr]:
     if scope.call.distinct:
         kept, values = scope.values(ordered=False)
         return kept, values.list.len().cast(pl.Int64)
@@ -78,7 +78,9 @@ def _counted(scope: Scope) -> tuple[Accumulator, pl.Expr]:
     return kept, pl.col(kept.name)
 
 
-def _sums(scope: Scope, dtype: pl.DataType, squares: bool) -> tuple[tuple[Accumulator, ...], Sums]:
+def _sums(
+    scope: AggregateScope, dtype: pl.DataType, squares: bool
+) -> tuple[tuple[Accumulator, ...], Sums]:
     """The sums, computed in a type, and the accumulators they need."""
     counts, counted = _counted(scope)
     if scope.call.distinct:

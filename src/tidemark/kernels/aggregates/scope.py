@@ -8,7 +8,7 @@ import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulator, Merge
 from tidemark.kernels.columns import SEQUENCE
-from tidemark.kernels.windows.spec import Call
+from tidemark.kernels.windows.spec import AggregateSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,13 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class AggregateScope:
     """A call, with `retracts` if rows can be retracted. Items of lists are in order of arrival
     if `by_arrival`, otherwise in the order in which groups were merged. Without `merges`,
     groups are not merged.
     """
 
-    call: Call
+    call: AggregateSpec
     retracts: bool
     by_arrival: bool
     merges: bool = True

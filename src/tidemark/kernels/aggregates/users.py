@@ -17,7 +17,7 @@ from tidemark.errors import TidemarkError
 from tidemark.kernels.aggregates.accumulators import AT, SIGN, Accumulator, Merge
 from tidemark.kernels.aggregates.folded import Accumulating, Folded
 from tidemark.kernels.aggregates.numbers import ROWS
-from tidemark.kernels.aggregates.scope import Aggregate, Scope
+from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 from tidemark.kernels.columns import SEQUENCE
 
 
@@ -46,7 +46,7 @@ class Vectorized:
         return value.as_py() if hasattr(value, "as_py") else value
 
 
-def aggregate(scope: Scope) -> Aggregate:
+def aggregate(scope: AggregateScope) -> Aggregate:
     """The user's function over the rows of each group, including NULLs, in order of arrival."""
     implementation = scope.call.implementation
     if isinstance(implementation, RowByRow) and not scope.call.distinct:
@@ -60,7 +60,7 @@ def aggregate(scope: Scope) -> Aggregate:
     return Aggregate((kept,), _result(scope, values, of_values))
 
 
-def _folded(scope: Scope, function: Accumulating) -> Aggregate:
+def _folded(scope: AggregateScope, function: Accumulating) -> Aggregate:
     folded = Folded(function, scope.call.function, scope.by_arrival, scope.merges)
 
     def of_rows(rows: pl.Series) -> pl.Series:
@@ -73,12 +73,12 @@ def _folded(scope: Scope, function: Accumulating) -> Aggregate:
     return Aggregate((kept,), _result(scope, pl.col(kept.name), folded.value))
 
 
-def _arguments(scope: Scope) -> list[pl.Expr]:
+def _arguments(scope: AggregateScope) -> list[pl.Expr]:
     """The arguments under names of their own: the same column may be used several times."""
     return [pl.col(name).alias(f"{n}") for n, name in enumerate(scope.call.arguments)]
 
 
-def _result(scope: Scope, parts: pl.Expr, of_group: Callable[[Any], Any]) -> pl.Expr:
+def _result(scope: AggregateScope, parts: pl.Expr, of_group: Callable[[Any], Any]) -> pl.Expr:
     """The function's result for each group. Nobody needs that of a group whose rows are all
     retracted, and the function need not have one.
     """
@@ -96,7 +96,7 @@ def _result(scope: Scope, parts: pl.Expr, of_group: Callable[[Any], Any]) -> pl.
 _PART: Final = "_tm_part"
 
 
-def _of_the_result_type(scope: Scope, name: str, results: list[Any]) -> pl.Series:
+def _of_the_result_type(scope: AggregateScope, name: str, results: list[Any]) -> pl.Series:
     dtype = scope.call.dtype
     try:
         return pl.Series(name, results, dtype)

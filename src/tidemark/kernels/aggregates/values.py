@@ -7,13 +7,13 @@ from collections.abc import Callable
 import polars as pl
 
 from tidemark.kernels.aggregates.accumulators import VALUE, Merge
-from tidemark.kernels.aggregates.scope import Aggregate, Scope
+from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 
 
-def extreme(how: Merge) -> Callable[[Scope], Aggregate]:
+def extreme(how: Merge) -> Callable[[AggregateScope], Aggregate]:
     """The minimum or maximum; if rows can be retracted, all values must be kept."""
 
-    def aggregate(scope: Scope) -> Aggregate:
+    def aggregate(scope: AggregateScope) -> Aggregate:
         if scope.retracts:
             kept, values = scope.values(ordered=False)
             ends = values.list.min() if how is Merge.LEAST else values.list.max()
@@ -24,10 +24,10 @@ def extreme(how: Merge) -> Callable[[Scope], Aggregate]:
     return aggregate
 
 
-def end(how: Merge) -> Callable[[Scope], Aggregate]:
+def end(how: Merge) -> Callable[[AggregateScope], Aggregate]:
     """The value that arrived first or last, ignoring NULLs."""
 
-    def aggregate(scope: Scope) -> Aggregate:
+    def aggregate(scope: AggregateScope) -> Aggregate:
         if scope.retracts:
             kept, values = scope.values()
             found = values.list.first() if how is Merge.FIRST else values.list.last()
@@ -39,19 +39,19 @@ def end(how: Merge) -> Callable[[Scope], Aggregate]:
     return aggregate
 
 
-def joined_strings(scope: Scope) -> Aggregate:
+def joined_strings(scope: AggregateScope) -> Aggregate:
     kept, values = scope.values()
     separator = "," if scope.call.separator is None else scope.call.separator
     text = values.list.eval(pl.element().cast(pl.String)).list.join(separator)
     return Aggregate((kept,), pl.when(values.list.len() > 0).then(text))
 
 
-def array(scope: Scope) -> Aggregate:
+def array(scope: AggregateScope) -> Aggregate:
     kept, values = scope.values(nulls=True)
     return Aggregate((kept,), pl.when(values.list.len() > 0).then(values).cast(scope.call.dtype))
 
 
-def bag(scope: Scope) -> Aggregate:
+def bag(scope: AggregateScope) -> Aggregate:
     """How often each value occurs: a map, in the form that Polars has maps."""
     kept, values = scope.values()
     entry = pl.struct(

@@ -14,7 +14,7 @@ from tidemark.kernels.cuts import BY_TIME, ByArrival, ByTime, Cut
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Table, earliest
+from tidemark.kernels.tables import StateTable, earliest
 from tidemark.kernels.windows.panes import LAST, PANE, panes_of
 from tidemark.kernels.windows.spec import WINDOW_END, Cumulating, Given, Sliding
 
@@ -69,7 +69,7 @@ class Closing:
     """The tables a step has changed, the rows whose windows have closed, and those of each side
     that came too late for theirs."""
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, StateTable]
     rows: Frames
     late: Frames
     next_event_time: int | None
@@ -82,7 +82,7 @@ class Windows(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CoGroup:
+class CoGroupKernel:
     """Calls `meet` with the rows of both sides whose windows the watermark has closed.
 
     A window closes when the watermark reaches its last millisecond; a row that comes later is
@@ -130,7 +130,7 @@ class CoGroup:
             return self.windows.cut()
         return ByArrival()
 
-    def limited(self, pairs: int | None) -> CoGroup:
+    def limited(self, pairs: int | None) -> CoGroupKernel:
         return replace(self, pairs_at_once=pairs)
 
     def _pieces(self, rows: Frames) -> Iterator[pl.DataFrame]:

@@ -41,7 +41,7 @@ def clock_of(watermark: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class CleanUp:
+class IntervalCleanUp:
     """The clean-up of one side's cache, whose rows expire `size` after their time."""
 
     side: str

@@ -12,7 +12,7 @@ import polars as pl
 from tidemark.kernels.arrivals import Arrivals, arrange
 from tidemark.kernels.columns import AFTER_ALL, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.cuts import BY_TIME, ByArrival, ByTime, Cut
-from tidemark.kernels.interval_join.clean_up import END, CleanUp, clock_of
+from tidemark.kernels.interval_join.clean_up import END, IntervalCleanUp, clock_of
 from tidemark.kernels.interval_join.matches import plain
 from tidemark.kernels.interval_join.sides import Arrived, Look, Side
 from tidemark.kernels.join_output import How, Output, beside, taken, wanted
@@ -26,7 +26,7 @@ _HOLDS = "_tm_holds"
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalJoin:
+class IntervalJoinKernel:
     """Join rows where the right time lies in [left time + lower, left time + upper].
 
     A pair is emitted when the later of its rows arrives. No row is too late to look for
@@ -84,7 +84,7 @@ class IntervalJoin:
         """The clock starts at 1970: until then a row is cached or not whatever rows come next."""
         return ByTime(BY_TIME.times, together=0) if self.time == "event" else ByArrival()
 
-    def limited(self, pairs: int | None) -> IntervalJoin:
+    def limited(self, pairs: int | None) -> IntervalJoinKernel:
         return replace(self, pairs_at_once=pairs)
 
     def _arranged(
@@ -101,8 +101,8 @@ class IntervalJoin:
         return replace(arrivals, late=(0, 0))
 
     def _sides(self) -> tuple[Side, Side]:
-        left = CleanUp("left", self.left_keys, self.upper, self.slack, self.compaction)
-        right = CleanUp("right", self.right_keys, -self.lower, self.slack, self.compaction)
+        left = IntervalCleanUp("left", self.left_keys, self.upper, self.slack, self.compaction)
+        right = IntervalCleanUp("right", self.right_keys, -self.lower, self.slack, self.compaction)
         return (
             Side(left, pads=self.how in ("left", "full", "anti"), first_only=self.how == "semi"),
             Side(right, pads=self.how in ("right", "full")),

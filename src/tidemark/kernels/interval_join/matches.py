@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
-from tidemark.kernels.interval_join.clean_up import CleanUp
+from tidemark.kernels.interval_join.clean_up import IntervalCleanUp
 from tidemark.kernels.joined import of_the_user
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.state import State
@@ -31,7 +31,7 @@ class Partners:
     A cached row has a flag if it had matched when it was cached; for others there is a note.
     """
 
-    clean_up: CleanUp
+    clean_up: IntervalCleanUp
 
     @property
     def _notes(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
-from tidemark.kernels.interval_join.clean_up import FLOOR, CleanUp
+from tidemark.kernels.interval_join.clean_up import FLOOR, IntervalCleanUp
 from tidemark.kernels.interval_join.matches import MATCHED, Partners
 from tidemark.kernels.join_output import Output
 from tidemark.kernels.keys import Keys, has_null
@@ -24,7 +24,7 @@ class Side:
     `first_only`, rows are emitted without the other side at their first match.
     """
 
-    clean_up: CleanUp
+    clean_up: IntervalCleanUp
     pads: bool = False
     first_only: bool = False
 

@@ -24,7 +24,7 @@ UNTIL = "_tm_until"  # the first watermark at which a row is gone
 
 
 @dataclass(frozen=True, slots=True)
-class StreamIntervalJoin:
+class StreamIntervalJoinKernel:
     """The pairs of rows where the right time lies in [left time + lower, left time + upper].
 
     A row behind the watermark is dropped and counted. Others are kept while a row that is in
@@ -66,7 +66,7 @@ class StreamIntervalJoin:
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         return BY_TIME
 
-    def limited(self, pairs: int | None) -> StreamIntervalJoin:
+    def limited(self, pairs: int | None) -> StreamIntervalJoinKernel:
         return replace(self, pairs_at_once=pairs)
 
     def _together(

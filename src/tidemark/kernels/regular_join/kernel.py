@@ -33,7 +33,7 @@ _BOTH: Final = (LEFT, RIGHT)
 
 
 @dataclass(frozen=True, slots=True)
-class RegularJoin:
+class RegularJoinKernel:
     """Join each row with the rows of the other side that are there when it comes, and take the
     pairs back when it is taken back.
 
@@ -86,7 +86,7 @@ class RegularJoin:
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         return Nowhere() if self.at_end else ByArrival()
 
-    def limited(self, pairs: int | None) -> RegularJoin:
+    def limited(self, pairs: int | None) -> RegularJoinKernel:
         return replace(self, pairs_at_once=pairs)
 
     def _changes(self, rows: Sequence[pl.DataFrame]) -> Changes:

@@ -24,7 +24,7 @@ from tidemark.kernels.temporal_join.versions import as_versions
 
 
 @dataclass(frozen=True, slots=True)
-class TemporalJoin:
+class TemporalJoinKernel:
     """Give each left row the right version that was valid at its event time.
 
     A version holds from its own time until the key's next one. Left rows wait for the

@@ -21,7 +21,7 @@ from tidemark.kernels.temporal_join.versions import ENDS, VersionIndex, as_versi
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessingTimeTemporalJoin:
+class ProcessingTimeTemporalJoinKernel:
     """Join each left row with the latest right version that arrived before it.
 
     Left rows are joined at once and never kept. An insert or update of the right side replaces the

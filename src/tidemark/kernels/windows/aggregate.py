@@ -21,8 +21,8 @@ from tidemark.kernels.windows.panes import panes_of
 from tidemark.kernels.windows.sessions import SessionWindows
 from tidemark.kernels.windows.spec import (
     NOTHING_BESIDES,
+    AggregateSpec,
     Assigner,
-    Call,
     CountSliding,
     Cumulating,
     Emit,
@@ -34,7 +34,7 @@ from tidemark.kernels.windows.updating import UpdatingWindows
 
 
 @dataclass(frozen=True, slots=True)
-class WindowAggregate:
+class WindowAggregateKernel:
     """Aggregate the rows of each key and window, and tell the result when the window closes.
 
     A window closes when the watermark reaches its last millisecond, and rows that find all
@@ -58,7 +58,7 @@ class WindowAggregate:
 
     keys: tuple[str, ...]
     assigner: Assigner
-    calls: tuple[Call, ...]
+    calls: tuple[AggregateSpec, ...]
     emit: Emit = NOTHING_BESIDES
     lateness_ms: int = 0
     processing_time: bool = False

@@ -12,7 +12,7 @@ from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import AFTER_ALL, KIND, STAMP, TIME
 from tidemark.kernels.state import State
-from tidemark.kernels.tables import Longs, Table, ascends, longs, stable_order
+from tidemark.kernels.tables import Longs, StateTable, ascends, longs, stable_order
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 
 
@@ -67,7 +67,7 @@ def by_clock(
 class Outcome:
     """The tables a step has changed, its results, and the late rows."""
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, StateTable]
     output: pl.DataFrame
     late: pl.DataFrame
     next_event_time: int | None = None

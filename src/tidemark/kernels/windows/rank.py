@@ -28,7 +28,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowRank:
+class WindowRankKernel:
     """The rows `low` to `high` of each key and window by `order`, counted from 1, with their number
     in `rank`.
 

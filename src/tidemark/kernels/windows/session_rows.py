@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from tidemark.kernels.co_group.kernel import CoGroup
+from tidemark.kernels.co_group.kernel import CoGroupKernel
 from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import AFTER_ALL, KIND
 from tidemark.kernels.protocol import Step
@@ -48,7 +48,9 @@ class SessionRows:
         rows = inputs[0].rename({KIND: _KIND}, strict=False)
         if self.processing_time:
             rows, watermark = by_clock(state, rows, watermark, processing_time)
-        sessions = CoGroup(SharedSessions(self.keys, self.keys, self.gap), _alone, self.compaction)
+        sessions = CoGroupKernel(
+            SharedSessions(self.keys, self.keys, self.gap), _alone, self.compaction
+        )
         step = sessions.step(state, [rows, rows.clear()], watermark, processing_time)
         came, late = step.metrics.rows_in[:1], step.metrics.late[:1]
         dropped = step.late and (step.late[0].rename({_KIND: KIND}, strict=False),)

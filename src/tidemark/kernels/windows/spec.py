@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 WINDOW_START: Final = "_tm_window_start"  # Int64; the window's first millisecond
 WINDOW_END: Final = "_tm_window_end"  # Int64; the first millisecond after it
 
+# Checkpoints are checked against hashes of plans, which contain windows by class and field name: do
+# not rename those of `Assigner`, or no job resumes.
+
 
 @dataclass(frozen=True, slots=True)
 class Sliding:
@@ -71,7 +74,7 @@ Assigner = Sliding | Cumulating | Session | Given | CountSliding
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AggregateSpec:
     """One aggregate call, with Flink's name of the function in capitals.
 
     `arguments` and `filter` name input columns; COUNT without an argument counts rows. `dtype` is

@@ -36,8 +36,7 @@ def co_group(builder: Builder, operator: Operator) -> Frame:
     """The function's result for each group; without a function, the pairs, as rows of both
     sides.
     """
-    from tidemark.kernels.co_group.kernel import CoGroup as Kernel
-    from tidemark.kernels.co_group.kernel import WindowsOfRows
+    from tidemark.kernels.co_group.kernel import CoGroupKernel, WindowsOfRows
     from tidemark.kernels.co_group.sessions import SharedSessions
     from tidemark.kernels.window_join import Matches, PairsInWindows
 
@@ -54,7 +53,7 @@ def co_group(builder: Builder, operator: Operator) -> Frame:
     meet: Meet = PairsInWindows(Matches(left.keys, right.keys))
     if node.function is not None:
         meet = _each_group(node, names, left, right)
-    kernel = Kernel(windows, meet)
+    kernel = CoGroupKernel(windows, meet)
     runs = by_watermark(kernel, node.time_type, builder.zone, operator.held_back_ms)
     if node.function is None:
         return _pairs(builder, operator, runs, sides)

@@ -22,12 +22,12 @@ _ALWAYS = (f"0L AS {GIVEN[0]}", f"{2**62}L AS {GIVEN[1]}")
 def group_aggregate(builder: Builder, operator: Operator) -> Frame:
     from pyspark.sql.types import StructType
 
-    from tidemark.kernels.windows.aggregate import WindowAggregate as Kernel
+    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 
     node, changelog = operator.node, operator.edge.changelog
     assert isinstance(node, GroupAggregate)
     input_ = WindowInput.of(builder, operator, more=_ALWAYS)
-    kernel = Kernel(
+    kernel = WindowAggregateKernel(
         input_.keys,
         Given(*GIVEN, endless=not node.at_end),
         calls_of(node.calls, input_.names),

@@ -28,14 +28,14 @@ def interval_join(builder: Builder, operator: Operator) -> Frame:
 
 
 def _kernel(node: IntervalJoin, sides: Sides) -> Kernel:
-    from tidemark.kernels.interval_join.kernel import IntervalJoin as SqlForm
-    from tidemark.kernels.interval_join.stream_api import StreamIntervalJoin
+    from tidemark.kernels.interval_join.kernel import IntervalJoinKernel
+    from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
 
     left, right = sides.left.keys, sides.right.keys
     if node.drops_late:
-        return StreamIntervalJoin(left, right, node.lower_ms, node.upper_ms)
+        return StreamIntervalJoinKernel(left, right, node.lower_ms, node.upper_ms)
     condition = None if node.condition is None else pair_condition(node.condition, sides.names)
-    return SqlForm(
+    return IntervalJoinKernel(
         left,
         right,
         lower=node.lower_ms,

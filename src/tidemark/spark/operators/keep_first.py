@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def keep_first(builder: Builder, operator: Operator) -> Frame:
     from pyspark.sql.types import StructType
 
-    from tidemark.kernels.keep_first import KeepFirst as Kernel
+    from tidemark.kernels.keep_first import KeepFirstKernel
 
     node = operator.node
     assert isinstance(node, KeepFirst)
     assert builder.state is not None
     input_ = WindowInput.of(builder, operator)
-    kernel = Kernel(input_.keys, by_clock=node.by_clock, ttl=builder.state.ttl_ms or None)
+    kernel = KeepFirstKernel(input_.keys, by_clock=node.by_clock, ttl=builder.state.ttl_ms or None)
     schema = StructType(input_.fields(input_.names))
     packed = builder.run_kernel(operator, input_.given_time(kernel), [input_.rows], schema)
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)

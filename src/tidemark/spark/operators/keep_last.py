@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def keep_last(builder: Builder, operator: Operator) -> Frame:
     from tidemark.kernels.held_back import held_back
-    from tidemark.kernels.keep_last import KeepLast as Kernel
+    from tidemark.kernels.keep_last import KeepLastKernel
 
     [input_] = operator.inputs
     frame = build_input(builder, input_)
@@ -26,6 +26,6 @@ def keep_last(builder: Builder, operator: Operator) -> Frame:
     rows = stateful_input(builder, input_, below.data, keys, time, below.packed)
     output = output_of(operator, below.columns)
     schema = schema_of(below.data.schema.fields, output, kinds=True)
-    kernel = held_back(Kernel(keys), operator.held_back_ms)
+    kernel = held_back(KeepLastKernel(keys), operator.held_back_ms)
     packed = builder.run_kernel(operator, kernel, [rows], schema)
     return Frame.of(packed, names_of(operator.edge), Changelog.RETRACT)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.kernels.windows.spec import Call, Given, Session
+from tidemark.kernels.windows.spec import AggregateSpec, Given, Session
 from tidemark.plan.nodes import LateRows
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.inputs import build_input, named, stateful_input
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 def late_rows(builder: Builder, operator: Operator) -> Frame:
     from tidemark.kernels.held_back import held_back
-    from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK
-    from tidemark.kernels.late_rows import LateRows as Kernel
+    from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRowsKernel
 
     node = operator.node
     assert isinstance(node, LateRows)
@@ -40,7 +39,7 @@ def late_rows(builder: Builder, operator: Operator) -> Frame:
         beside = [_rest_of_sessions(builder, other) for other in others]
     else:
         beside = [_watermark_of(builder, n, other, input_) for n, other in enumerate(others)]
-    kernel = Kernel(_drops(node, input_, beside, time, builder.zone))
+    kernel = LateRowsKernel(_drops(node, input_, beside, time, builder.zone))
     # An operator with other inputs knows the watermark of its batch, not that before each row.
     runs = held_back(kernel, operator.held_back_ms) if beside else input_.given_time(kernel)
     kept = [input_.names[place] for place in node.kept]
@@ -93,10 +92,10 @@ def _drops(
     """A kernel that drops the same rows as the operator, with as little state as possible."""
     import polars as pl
 
-    from tidemark.kernels.co_group.kernel import CoGroup
+    from tidemark.kernels.co_group.kernel import CoGroupKernel
     from tidemark.kernels.co_group.sessions import SharedSessions
     from tidemark.kernels.late_rows import Punctual
-    from tidemark.kernels.windows.aggregate import WindowAggregate
+    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
     from tidemark.kernels.windows.spec import Cumulating, Sliding
 
     if node.given is not None:
@@ -106,10 +105,10 @@ def _drops(
             return Punctual(None, node.lateness_ms)
         case Session(gap) if node.shares_sessions:
             shared = SharedSessions(input_.keys, beside[0].keys, gap)
-            return by_wall_clock(CoGroup(shared, _nothing), time, zone)
+            return by_wall_clock(CoGroupKernel(shared, _nothing), time, zone)
         case Session():
-            count = Call("COUNT", (), "_tm_rows", pl.Int64())
-            sessions = WindowAggregate(
+            count = AggregateSpec("COUNT", (), "_tm_rows", pl.Int64())
+            sessions = WindowAggregateKernel(
                 input_.keys, node.assigner, (count,), retracts=input_.retracts
             )
             return by_wall_clock(sessions, time, zone)

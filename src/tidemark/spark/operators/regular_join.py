@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def regular_join(builder: Builder, operator: Operator) -> Frame:
-    from tidemark.kernels.regular_join.kernel import RegularJoin as Kernel
+    from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 
     node = operator.node
     assert isinstance(node, RegularJoin)
     sides = Sides.of(builder, operator)
     left, right = (input_.stage.edge for input_ in operator.inputs)
     condition = None if node.condition is None else pair_condition(node.condition, sides.names)
-    kernel = Kernel(
+    kernel = RegularJoinKernel(
         _known(sides.left, left),
         _known(sides.right, right),
         how=node.how,

@@ -28,9 +28,9 @@ def temporal_join(builder: Builder, operator: Operator) -> Frame:
 
 
 def _by_event_time(builder: Builder, node: TemporalJoin, sides: Sides) -> Kernel:
-    from tidemark.kernels.temporal_join.event_time import TemporalJoin as EventTimeKernel
+    from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 
-    return EventTimeKernel(
+    return TemporalJoinKernel(
         sides.left.keys,
         sides.right.keys,
         node.how,
@@ -41,9 +41,9 @@ def _by_event_time(builder: Builder, node: TemporalJoin, sides: Sides) -> Kernel
 
 def _by_processing_time(builder: Builder, node: TemporalJoin, sides: Sides) -> Kernel:
     from tidemark.kernels.temporal_join.load_phase import AfterLoading
-    from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoin
+    from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoinKernel
 
-    kernel = ProcessingTimeTemporalJoin(
+    kernel = ProcessingTimeTemporalJoinKernel(
         sides.left.keys, sides.right.keys, node.how, retention=builder.retention()
     )
     return kernel if node.load_idle_ms is None else AfterLoading(kernel, node.load_idle_ms)

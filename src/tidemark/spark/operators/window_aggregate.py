@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
-    from tidemark.kernels.windows.aggregate import WindowAggregate as WindowKernel
+    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
 
@@ -50,10 +50,10 @@ def window_aggregate(builder: Builder, operator: Operator) -> Frame:
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
 
 
-def _kernel(node: WindowAggregate, input_: WindowInput) -> WindowKernel:
-    from tidemark.kernels.windows.aggregate import WindowAggregate as WindowKernel
+def _kernel(node: WindowAggregate, input_: WindowInput) -> WindowAggregateKernel:
+    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 
-    return WindowKernel(
+    return WindowAggregateKernel(
         input_.keys,
         node.assigner if node.given is None else Given(*GIVEN),
         calls_of(node.calls, input_.names),

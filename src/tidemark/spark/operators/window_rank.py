@@ -19,14 +19,13 @@ _RANK = "_tm_rank"
 def window_rank(builder: Builder, operator: Operator) -> Frame:
     from pyspark.sql.types import LongType, StructField, StructType
 
-    from tidemark.kernels.windows.rank import Order
-    from tidemark.kernels.windows.rank import WindowRank as Kernel
+    from tidemark.kernels.windows.rank import Order, WindowRankKernel
 
     node = operator.node
     assert isinstance(node, WindowRank)
     input_ = WindowInput.of(builder, operator, node.bounds)
     order = [Order(input_.names[by.column], by.descending, by.nulls_last) for by in node.order]
-    kernel = Kernel(
+    kernel = WindowRankKernel(
         input_.keys, *GIVEN, tuple(order), node.low, node.high, _RANK, node.newest_first
     )
     runs = input_.given_time(by_wall_clock(kernel, node.time_type, builder.zone))
