@@ -12,7 +12,7 @@ from tidemark.rows import json_row
 from tidemark.session import sinks
 from tidemark.session.changelogs import changes_of
 from tidemark.spark.job_folders import JobFolders
-from tidemark.spark.stateful.end_of_input import say_ended
+from tidemark.spark.stateful.end_of_input import announce_end
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
     try:
         _deliver(case, folder, query)
         for end in built.ends:
-            say_ended(spark, end)
+            announce_end(spark, end)
         query.processAllAvailable()
     finally:
         query.stop()

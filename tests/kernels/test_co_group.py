@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from tests.searching import searched
-from tidemark.kernels.co_group.kernel import CoGroupKernel, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import CoGroupKernel, WindowAssignment, WindowsOfRows
 from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
@@ -50,7 +50,7 @@ def groups_of(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
 def kernel(gap: int | None, compaction: Compaction | None = None) -> CoGroupKernel:
     if gap is None:
         given = WindowsOfRows(
-            Placing(Given("l_start", "l_end")), Placing(Given("r_start", "r_end"))
+            WindowAssignment(Given("l_start", "l_end")), WindowAssignment(Given("r_start", "r_end"))
         )
         return CoGroupKernel(given, groups_of, compaction or Compaction())
     sessions = SharedSessions(("l_key",), ("r_key",), gap)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 
 from tests.searching import searched
-from tidemark.kernels.co_group.kernel import Placing
+from tidemark.kernels.co_group.kernel import WindowAssignment
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
-from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRowsKernel, Punctual
+from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, DropLateRows, LateRowsKernel
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.window_join import window_join
 from tidemark.kernels.windows.spec import Given
@@ -21,16 +21,16 @@ from .histories import CUTS, Event, JoinDriver, histories, left, right
 
 WINDOWS = Given("l_start", "l_end"), Given("r_start", "r_end")
 # A join, what drops its late rows on each side, and whether rows say which window they are in.
-JOINS: dict[str, tuple[Kernel, tuple[Punctual, Punctual], bool]] = {
+JOINS: dict[str, tuple[Kernel, tuple[DropLateRows, DropLateRows], bool]] = {
     "window join": (
-        window_join(("l_key",), ("r_key",), *map(Placing, WINDOWS)),
-        (Punctual(WINDOWS[LEFT]), Punctual(WINDOWS[RIGHT])),
+        window_join(("l_key",), ("r_key",), *map(WindowAssignment, WINDOWS)),
+        (DropLateRows(WINDOWS[LEFT]), DropLateRows(WINDOWS[RIGHT])),
         True,
     ),
     "interval join": (
         StreamIntervalJoinKernel(("l_key",), ("r_key",), -5, 5),
         # A row is late behind the watermark, not at it.
-        (Punctual(None, lateness_ms=1), Punctual(None, lateness_ms=1)),
+        (DropLateRows(None, lateness_ms=1), DropLateRows(None, lateness_ms=1)),
         False,
     ),
 }

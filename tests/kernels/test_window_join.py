@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.searching import searched
-from tidemark.kernels.co_group.kernel import CoGroupKernel, Placing
+from tidemark.kernels.co_group.kernel import CoGroupKernel, WindowAssignment
 from tidemark.kernels.columns import AFTER_ALL, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.window_join import window_join
@@ -61,8 +61,8 @@ def joining(
     return window_join(
         ("l_key",),
         ("r_key",),
-        Placing(windows[0]),
-        Placing(windows[1]),
+        WindowAssignment(windows[0]),
+        WindowAssignment(windows[1]),
         how=how,  # type: ignore[arg-type]
         condition=condition,
         nulls_equal=(nulls_equal,),
@@ -118,7 +118,10 @@ def test_what_waits_holds_no_more_than_the_rows_their_hashes_and_windows() -> No
 def test_a_row_meets_others_in_each_of_its_windows_and_tells_which_one_it_is() -> None:
     #  windows of 10 every 5:  left a7 in [0, 10) and [5, 15)   right a3 in [-5, 5) and [0, 10)
     start, end = pl.col(WINDOW_START).alias("from"), pl.col(WINDOW_END).alias("until")
-    left_side, right_side = Placing(Sliding(10, 5), (start, end)), Placing(Sliding(10, 5))
+    left_side, right_side = (
+        WindowAssignment(Sliding(10, 5), (start, end)),
+        WindowAssignment(Sliding(10, 5)),
+    )
     wanted = ("l_payload", "from", "until", "r_payload")
     kernel = window_join(("l_key",), ("r_key",), left_side, right_side, "left", wanted=wanted)
     driver = driver_of(kernel, windowed=False)

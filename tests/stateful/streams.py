@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 
-from tidemark.spark.stateful.end_of_input import end_folder_ready, say_ended, with_watermark
+from tidemark.spark.stateful.end_of_input import announce_end, end_folder_ready, with_watermark
 from tidemark.spark.stateful.metrics import OperatorMetrics, Totals, reports_of
 
 
@@ -72,7 +72,7 @@ class Streams:
 
     def end(self) -> list[tuple[Any, ...]]:
         for name in self.names:
-            say_ended(self.spark, self._end(name))
+            announce_end(self.spark, self._end(name))
         return self._processed()
 
     def stop(self) -> None:

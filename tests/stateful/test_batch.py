@@ -22,7 +22,7 @@ from tests.stateful.batches import (
     packed_of,
     rows_of,
 )
-from tidemark.kernels.co_group.kernel import Placing
+from tidemark.kernels.co_group.kernel import WindowAssignment
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.held_back import HeldBack
 from tidemark.kernels.interval_join.kernel import IntervalJoinKernel
@@ -50,7 +50,9 @@ def sums(assigner: Assigner) -> WindowAggregateKernel:
 JOINS: dict[str, Kernel] = {
     "temporal": TemporalJoinKernel(A, B, "left"),
     "interval, held back": HeldBack(IntervalJoinKernel(A, B, -3, 5, "left"), 7),
-    "window": window_join(A, B, Placing(Sliding(10, 4)), Placing(Sliding(8, 4)), "full"),
+    "window": window_join(
+        A, B, WindowAssignment(Sliding(10, 4)), WindowAssignment(Sliding(8, 4)), "full"
+    ),
 }
 AGGREGATES: dict[str, tuple[Kernel, tuple[str, ...]]] = {
     "tumbling": (sums(Sliding(10, 10)), SUMS),

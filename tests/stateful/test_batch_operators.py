@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from tests.searching import searched
 from tests.stateful.batches import ONE_STEP, TINY_STEPS, Outcome, Rows, outcome
-from tidemark.kernels.co_group.kernel import CoGroupKernel, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import CoGroupKernel, WindowAssignment, WindowsOfRows
 from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.held_back import HeldBack
@@ -21,7 +21,7 @@ from tidemark.kernels.interval_join.kernel import IntervalJoinKernel
 from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
 from tidemark.kernels.keep_first import KeepFirstKernel
 from tidemark.kernels.keep_last import KeepLastKernel
-from tidemark.kernels.late_rows import LATE_TIME, LateRowsKernel, Punctual
+from tidemark.kernels.late_rows import LATE_TIME, DropLateRows, LateRowsKernel
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 from tidemark.kernels.regular_join.lifetimes import JoinInput
@@ -54,9 +54,12 @@ CALLS = (
     AggregateSpec("SUM", ("x",), "total", pl.Int64()),
     AggregateSpec("LISTAGG", ("tag",), "tags", pl.String()),
 )
-TUMBLING, WIDE = Placing(Sliding(10, 10)), Placing(Sliding(1000, 1000))
+TUMBLING, WIDE = WindowAssignment(Sliding(10, 10)), WindowAssignment(Sliding(1000, 1000))
 FEW_PAIRS = 100
-A_SAYS, B_SAYS = Placing(Given("a_start", "a_end")), Placing(Given("b_start", "b_end"))
+A_SAYS, B_SAYS = (
+    WindowAssignment(Given("a_start", "a_end")),
+    WindowAssignment(Given("b_start", "b_end")),
+)
 SUMS = ("a", "total", "tags")
 WINDOWS = (*SUMS, WINDOW_START, WINDOW_END)
 BERLIN = "Europe/Berlin"
@@ -114,7 +117,9 @@ JOINS: dict[str, Case] = {
     "interval, held back": Case(HeldBack(IntervalJoinKernel(A, B, -3, 5, "left"), 7)),
     "interval, processing time": Case(IntervalJoinKernel(A, B, -3, 5, "full", time="processing")),
     "interval of the stream API": Case(StreamIntervalJoinKernel(A, B, -3, 5)),
-    "window": Case(window_join(A, B, Placing(Sliding(10, 4)), Placing(Sliding(8, 4)), "full")),
+    "window": Case(
+        window_join(A, B, WindowAssignment(Sliding(10, 4)), WindowAssignment(Sliding(8, 4)), "full")
+    ),
     "window, semi": Case(window_join(A, B, TUMBLING, TUMBLING, "semi"), PAIR[:2]),
     "window, given": Case(window_join(A, B, A_SAYS, B_SAYS, "left")),
     "window, given on one side": Case(window_join(A, B, TUMBLING, B_SAYS, "right")),
@@ -160,7 +165,7 @@ AGGREGATES: dict[str, Case] = {
         WindowRankKernel(A, "a_start", "a_end", (Order("a_end"),), 1, 3, "rank"), ("a", "x", "rank")
     ),
     "rows of sessions": Case(SessionRows(A, 3), ("a", "x", WINDOW_START, WINDOW_END)),
-    "late rows": Case(LateRowsKernel(Punctual(Sliding(10, 10))), ("a", "x", LATE_TIME)),
+    "late rows": Case(LateRowsKernel(DropLateRows(Sliding(10, 10))), ("a", "x", LATE_TIME)),
 }
 
 

@@ -15,13 +15,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tidemark.kernels.co_group.kernel import CoGroupKernel, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import CoGroupKernel, WindowAssignment, WindowsOfRows
 from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import BEFORE_ALL, HASH
 from tidemark.kernels.handing_out import HandingOut
 from tidemark.kernels.keep_first import KeepFirstKernel
 from tidemark.kernels.keep_last import KeepLastKernel
-from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, LateRowsKernel, Punctual
+from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, DropLateRows, LateRowsKernel
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 from tidemark.kernels.regular_join.lifetimes import JoinInput
@@ -181,7 +181,7 @@ def sums_of_both(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
 
 
 def co_group(gap: int | None) -> Job:
-    minutes = Placing(Sliding(60_000, 60_000))
+    minutes = WindowAssignment(Sliding(60_000, 60_000))
     windows = (
         WindowsOfRows(minutes, minutes) if gap is None else SharedSessions(("k",), ("rk",), gap)
     )
@@ -251,7 +251,7 @@ class TestMoving:
     def test_rows_are_late_by_the_watermark_that_was_reached_elsewhere(
         self, before: int, after: int
     ) -> None:
-        job = late_rows(Punctual(Sliding(1000, 1000)))
+        job = late_rows(DropLateRows(Sliding(1000, 1000)))
         assert job.step(before, 5000, 6) == []
         assert sorted(job.step(after, 6000, 3)) == [(k, 3000, 5000) for k in KEYS]
 

@@ -13,12 +13,12 @@ from tidemark.spark.stateful.packing import Pack, Unpack
 
 _FROZEN = """
 import gc
-from tidemark.spark.stateful.modules import spare_modules
+from tidemark.spark.stateful.modules import freeze_loaded_objects
 assert gc.get_freeze_count() == 0
-spare_modules()
+freeze_loaded_objects()
 spared = gc.get_freeze_count()
 later = [[] for _ in range(1000)]
-spare_modules()
+freeze_loaded_objects()
 print(spared > 0, gc.get_freeze_count() == spared)
 """
 
@@ -36,7 +36,7 @@ def test_a_worker_leaves_it_out_when_it_has_done_its_first_task(
     task: Pack | Unpack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spared: list[bool] = []
-    monkeypatch.setattr(packing, "spare_modules", lambda: spared.append(True))
+    monkeypatch.setattr(packing, "freeze_loaded_objects", lambda: spared.append(True))
 
     assert list(task(iter([]))) == []
 

@@ -15,12 +15,12 @@ from tidemark.kernels.state import State
 
 @dataclass(frozen=True, slots=True)
 class HandingOut:
-    """A kernel of one input that hands out the rows which it drops because they are late: their
-    columns `beside` those that the kernel inside is given, their time, the watermark they met, and
-    their kind if they have one.
+    """Runs a kernel with one input and hands out the rows that it drops because they are late: the
+    columns `beside`, which the kernel does not see, the time of the row, the watermark when it
+    arrived, and its kind if rows have kinds.
 
-    What is beside goes no further than here, so it is not kept. Time and watermark are as they
-    are here, whatever clock the kernel inside is shown.
+    The columns `beside` are never kept. Time and watermark are those of this input, whatever clock
+    the kernel inside uses.
     """
 
     kernel: Kernel
@@ -37,9 +37,9 @@ class HandingOut:
         step = self.kernel.step(state, [rows.drop(self.beside)], watermark, processing_time)
         assert step.late is not None, "the kernel counts late rows, and does not show them"
         [late] = step.late
-        return replace(step, handed_out=self._told(rows, late[ARRIVAL]))
+        return replace(step, handed_out=self._handed_out(rows, late[ARRIVAL]))
 
-    def _told(self, rows: pl.DataFrame, late: pl.Series) -> pl.DataFrame:
+    def _handed_out(self, rows: pl.DataFrame, late: pl.Series) -> pl.DataFrame:
         dropped = rows.filter(pl.col(ARRIVAL).is_in(late.implode()))
         kinds = [pl.col(KIND).alias(LATE_KIND)] if KIND in rows.columns else []
         return dropped.select(

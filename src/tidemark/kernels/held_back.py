@@ -1,4 +1,4 @@
-"""Operators above others whose rows may come out some time behind the watermark."""
+"""Operators whose input comes from operators that emit rows behind the watermark."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from tidemark.kernels.state import State
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """Runs a kernel by a watermark that is `by` milliseconds behind: no row is late that an
-    operator below has kept for as long."""
+    """Runs a kernel with a watermark that is held back by `by` milliseconds: rows that an operator
+    below has kept for this long are not late.
+    """
 
     kernel: Kernel
     by: int

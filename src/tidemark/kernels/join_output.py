@@ -55,7 +55,7 @@ class Output:
             self.parts.append(rows)
             self.places.append(places)
 
-    def alone(self, side: str, rows: pl.DataFrame, places: Longs) -> None:
+    def unmatched(self, side: str, rows: pl.DataFrame, places: Longs) -> None:
         """Unmatched rows: next to NULLs, or without the other side in a semi or anti join."""
         own, other = (self.left, self.right) if side == "left" else (self.right, self.left)
         shown = rows.select(own.columns)

@@ -13,7 +13,7 @@ from tidemark.kernels.tables import Longs
 JoinType = Literal["inner", "left"]
 
 
-def of_the_user(frame: pl.DataFrame) -> pl.DataFrame:
+def user_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame without what only kernels need; a row kind is kept."""
     return frame.drop(HASH, TIME, SEQUENCE, strict=False)
 

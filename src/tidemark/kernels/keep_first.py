@@ -10,7 +10,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import HASH, SEQUENCE, STAMP, TIME
-from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.joined import user_columns
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -55,7 +55,7 @@ class KeepFirstKernel:
         if not self.by_clock:
             firsts, state = self._due(state, firsts, final, processing_time)
         state = replace(state, watermark=final, sequence=end_of(state, numbered))
-        waiting, output = state.queue("waiting"), of_the_user(firsts)
+        waiting, output = state.queue("waiting"), user_columns(firsts)
         came = (inputs[0].height,)
         metrics = Metrics.of(state, came, (late.height,), output.height, waiting.height)
         return Step(state, output, metrics, earliest(waiting.next), late=(late.drop(HASH),))

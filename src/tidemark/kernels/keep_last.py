@@ -10,7 +10,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import HASH, KIND, SEQUENCE, TIME
-from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
@@ -80,6 +80,6 @@ def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> pl.DataFra
     kinds = np.concatenate([np.full(int(replaced.sum()), "-U"), np.where(replaced, "+U", "+I")])
     # The old row is emitted just before the one that replaces it.
     order = np.argsort(np.concatenate([sequence[replaced], sequence]), kind="stable")
-    return of_the_user(history[position[order]]).with_columns(
+    return user_columns(history[position[order]]).with_columns(
         pl.Series(KIND, kinds[order], pl.String)
     )

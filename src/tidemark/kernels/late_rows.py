@@ -41,8 +41,8 @@ class LateRowsKernel:
         rows = inputs[0]
         met = [pl.col(TIME).alias(LATE_TIME), pl.col(STAMP).alias(LATE_WATERMARK)]
         kinds = [pl.col(KIND).alias(LATE_KIND)] if KIND in rows.columns else []
-        told = [rows.with_columns(*met, *kinds), *inputs[1:]]
-        step = self.kernel.step(state, told, watermark, processing_time)
+        rows_with_times = [rows.with_columns(*met, *kinds), *inputs[1:]]
+        step = self.kernel.step(state, rows_with_times, watermark, processing_time)
         assert step.late is not None
         output = step.late[0].drop(TIME, STAMP, KIND, strict=False)
         # Nothing is dropped here, however much is late.
@@ -52,12 +52,12 @@ class LateRowsKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Punctual:
-    """Drops the rows that find all their windows closed, or, without windows, those at or behind
-    the watermark; all of them `lateness_ms` later than that. It has no output for the other
-    rows, keeps no state, and ignores further inputs.
+class DropLateRows:
+    """Drops rows whose windows have all been closed for `lateness_ms`; without windows, rows that
+    are at least `lateness_ms` behind the watermark. It has no output for other rows, keeps no
+    state, and ignores further inputs.
 
-    A kernel that aggregates, ranks or joins the rows of such windows drops the same ones.
+    A kernel that aggregates, ranks or joins the rows of such windows drops the same rows.
     """
 
     assigner: Sliding | Cumulating | Given | None

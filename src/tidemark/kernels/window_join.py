@@ -9,7 +9,13 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.co_group.kernel import SIDES, CoGroupKernel, Frames, Placing, WindowsOfRows
+from tidemark.kernels.co_group.kernel import (
+    SIDES,
+    CoGroupKernel,
+    Frames,
+    WindowAssignment,
+    WindowsOfRows,
+)
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.join_output import How, Output, beside, taken, wanted
 from tidemark.kernels.keys import Keys, has_null
@@ -26,15 +32,15 @@ _HOLDS: Final = "_tm_holds"
 def window_join(
     left_keys: tuple[str, ...],
     right_keys: tuple[str, ...],
-    left: Placing,
-    right: Placing,
+    left: WindowAssignment,
+    right: WindowAssignment,
     how: How = "inner",
     condition: pl.Expr | None = None,
     nulls_equal: tuple[bool, ...] | None = None,
     wanted: tuple[str, ...] = (),
     compaction: Compaction | None = None,
 ) -> CoGroupKernel:
-    """The kernel that joins rows of which each is in some windows by itself."""
+    """The kernel that joins rows whose windows do not depend on other rows."""
     matches = Matches(left_keys, right_keys, how, condition, nulls_equal, wanted)
     windows = WindowsOfRows(left, right)
     return CoGroupKernel(windows, matches, any_order=True, compaction=compaction or Compaction())
@@ -44,11 +50,10 @@ def window_join(
 class Matches:
     """The join of closed windows: rows of both sides with equal keys in the same window.
 
-    Rows without a partner come out where `how` keeps them: beside nulls, or alone in an anti
-    join. `condition` is tested on the joined columns, null counting as false. `nulls_equal` says
-    for each key whether null is equal to null; by default it is to nothing. Of the joined columns
-    only those `wanted` come out, if they are named. Output comes window by window, the earliest
-    end first.
+    Unmatched rows are emitted if `how` keeps them: padded with NULLs, or alone in an anti join.
+    `condition` is tested on the joined columns; NULL counts as false. `nulls_equal` is, for each
+    key, whether NULL equals NULL; by default it does not. Of the joined columns, only those
+    `wanted` are emitted, if any are named. Output is window by window, the earliest end first.
     """
 
     left_keys: tuple[str, ...]
@@ -98,7 +103,7 @@ class Matches:
         for side, hows in enumerate((("left", "full", "anti"), ("right", "full"))):
             if self.how in hows or (side == 0 and self.how == "semi"):
                 alone = np.flatnonzero(met[side] if self.how == "semi" else ~met[side])
-                output.alone(SIDES[side], rows[side][alone], ends[side][alone])
+                output.unmatched(SIDES[side], rows[side][alone], ends[side][alone])
 
     def _stretches(
         self, left: pl.DataFrame, right: pl.DataFrame
@@ -114,7 +119,7 @@ class Matches:
         )
         keys, numbers = Keys.numbering(self.left_keys, left, named)
         windows = _window_numbers(left, right)
-        # One number for window and key is sorted and found again much faster than columns are.
+        # One number for window and key is sorted and searched much faster than several columns.
         cells = [window * len(keys) + key for window, key in zip(windows, numbers, strict=True)]
         equal = self.nulls_equal or (False,) * len(self.left_keys)
         never_null = [key for key, both in zip(self.left_keys, equal, strict=True) if not both]
@@ -141,7 +146,7 @@ def _window_numbers(left: pl.DataFrame, right: pl.DataFrame) -> list[Longs]:
     ends, starts = longs(windows, WINDOW_END), longs(windows, WINDOW_START)
     numbers, _ = ranks(ends)
     if ends.size and np.ptp(ends - starts):
-        # Of several lengths: those that end together need not start together.
+        # Windows differ in length, so those that end together need not start together.
         places, count = ranks(starts)
         numbers, _ = ranks(numbers * count + places)
     return np.split(numbers, [left.height])
@@ -157,7 +162,7 @@ def _ordered(cells: Longs, without: Flags) -> Longs:
 
 @dataclass(frozen=True, slots=True)
 class PairsInWindows:
-    """The pairs of an inner join, with the bounds of the window that they meet in."""
+    """The pairs of an inner join, with the bounds of their window."""
 
     matches: Matches
 

@@ -34,7 +34,7 @@ from tidemark.spark.partitions import enough_partitions
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote, start_on_server
-from tidemark.spark.stateful.end_of_input import say_ended
+from tidemark.spark.stateful.end_of_input import announce_end
 from tidemark.spark.upkeep import Keeper
 from tidemark.storage import Location
 
@@ -240,7 +240,7 @@ class Launcher:
 
         def tell_ends() -> None:
             for end in built.ends:
-                say_ended(self.spark, end)
+                announce_end(self.spark, end)
 
         if bounded and built.ends:
             stream.phases = 2

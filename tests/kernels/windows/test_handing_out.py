@@ -15,8 +15,8 @@ from tidemark.kernels.late_rows import (
     LATE_KIND,
     LATE_TIME,
     LATE_WATERMARK,
+    DropLateRows,
     LateRowsKernel,
-    Punctual,
 )
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.state import State
@@ -41,22 +41,22 @@ def aggregate(assigner, lateness: int = 0, *, counted: bool = False) -> WindowAg
 HOUR = 3_600_000
 # Each operator that can hand out, and what tells the same rows by itself.
 OPERATORS: dict[str, tuple[Kernel, Kernel]] = {
-    "tumbling": (aggregate(Sliding(10, 10, -3)), Punctual(Sliding(10, 10, -3))),
-    "hopping": (aggregate(Sliding(12, 4)), Punctual(Sliding(12, 4))),
-    "counted": (aggregate(Sliding(12, 4), counted=True), Punctual(Sliding(12, 4))),
-    "cumulating": (aggregate(Cumulating(12, 4)), Punctual(Cumulating(12, 4))),
-    "late results": (aggregate(Sliding(10, 10), 7), Punctual(Sliding(10, 10), 7)),
-    "given": (aggregate(Given("s", "e")), Punctual(Given("s", "e"))),
+    "tumbling": (aggregate(Sliding(10, 10, -3)), DropLateRows(Sliding(10, 10, -3))),
+    "hopping": (aggregate(Sliding(12, 4)), DropLateRows(Sliding(12, 4))),
+    "counted": (aggregate(Sliding(12, 4), counted=True), DropLateRows(Sliding(12, 4))),
+    "cumulating": (aggregate(Cumulating(12, 4)), DropLateRows(Cumulating(12, 4))),
+    "late results": (aggregate(Sliding(10, 10), 7), DropLateRows(Sliding(10, 10), 7)),
+    "given": (aggregate(Given("s", "e")), DropLateRows(Given("s", "e"))),
     "sessions": (aggregate(Session(5)), aggregate(Session(5))),
     "rows of sessions": (SessionRows(("k",), 5), aggregate(Session(5))),
     "rank": (
         WindowRankKernel(("k",), "s", "e", (Order("v"),), 1, 2, "n"),
-        Punctual(Given("s", "e")),
+        DropLateRows(Given("s", "e")),
     ),
-    "keep first": (KeepFirstKernel(("k",)), Punctual(None, lateness_ms=1)),
+    "keep first": (KeepFirstKernel(("k",)), DropLateRows(None, lateness_ms=1)),
     "by the wall clock": (
         WallClock(aggregate(Sliding(HOUR, HOUR)), "Asia/Tokyo"),
-        WallClock(Punctual(Sliding(HOUR, HOUR)), "Asia/Tokyo"),
+        WallClock(DropLateRows(Sliding(HOUR, HOUR)), "Asia/Tokyo"),
     ),
 }
 

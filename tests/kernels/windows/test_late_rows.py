@@ -13,8 +13,8 @@ from tidemark.kernels.late_rows import (
     LATE_KIND,
     LATE_TIME,
     LATE_WATERMARK,
+    DropLateRows,
     LateRowsKernel,
-    Punctual,
 )
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.state import State
@@ -40,17 +40,19 @@ def told(kernel: Kernel, rows: str, stamps: list[int], kinds: bool = False) -> l
 
 def test_a_row_is_late_when_its_last_window_is_over():
     # Windows [0, 10) and [5, 15): the last millisecond of the second is 14.
-    hop = Punctual(Sliding(10, 5))
+    hop = DropLateRows(Sliding(10, 5))
 
     assert told(hop, "a 6, b 7, c 20", [13, 14, 14]) == [("b", 7, 14)]
 
 
 def test_allowed_lateness_keeps_windows_open():
-    assert told(Punctual(Sliding(10, 10), lateness_ms=5), "a 1, b 2", [13, 14]) == [("b", 2, 14)]
+    assert told(DropLateRows(Sliding(10, 10), lateness_ms=5), "a 1, b 2", [13, 14]) == [
+        ("b", 2, 14)
+    ]
 
 
 def test_without_windows_the_watermark_itself_is_the_border():
-    assert told(Punctual(None), "a 4, b 5, c 6", [5, 5, 5]) == [("a", 4, 5), ("b", 5, 5)]
+    assert told(DropLateRows(None), "a 4, b 5, c 6", [5, 5, 5]) == [("a", 4, 5), ("b", 5, 5)]
 
 
 def test_a_row_that_bridges_to_an_open_session_is_in_time():
@@ -62,14 +64,14 @@ def test_a_row_that_bridges_to_an_open_session_is_in_time():
 
 def test_kinds_come_along():
     rows = frame([(row, 9) for row in parse("a 1 5 -U, a 1 6 +U")], 3, kinds=True)
-    step = LateRowsKernel(Punctual(Sliding(5, 5))).step(State(), [rows], 9, 0)
+    step = LateRowsKernel(DropLateRows(Sliding(5, 5))).step(State(), [rows], 9, 0)
 
     assert step.output[LATE_KIND].to_list() == ["-U", "+U"]
     assert KIND not in step.output.columns
 
 
 def test_times_and_watermarks_are_instants_whatever_the_clock_shows():
-    by_clock = LateRowsKernel(WallClock(Punctual(Sliding(3_600_000, 3_600_000)), "Asia/Tokyo"))
+    by_clock = LateRowsKernel(WallClock(DropLateRows(Sliding(3_600_000, 3_600_000)), "Asia/Tokyo"))
     rows = frame([(Row("a", 1), 7_200_000)], 3, kinds=False)
     step = by_clock.step(State(), [rows], 7_200_000, 0)
 
@@ -89,7 +91,7 @@ def test_rows_are_late_exactly_where_an_aggregate_drops_them(assigner, lateness,
     aggregate = WindowAggregateKernel(("k",), assigner, COUNT, emit, lateness)
     kernels: list[Kernel] = [
         LateRowsKernel(aggregate),
-        LateRowsKernel(Punctual(assigner, lateness)),
+        LateRowsKernel(DropLateRows(assigner, lateness)),
     ]
     states, watermark = [State(), State()], -100
 
@@ -114,5 +116,5 @@ def test_ranks_count_as_late_what_is_told():
     arriving: pl.DataFrame = frame(rows, 3, kinds=False)
 
     assert rank.step(State(), [arriving], 9, 0).metrics.late == (1,)
-    late = LateRowsKernel(Punctual(Given("s", "e"))).step(State(), [arriving], 9, 0)
+    late = LateRowsKernel(DropLateRows(Given("s", "e"))).step(State(), [arriving], 9, 0)
     assert late.output.height == 1

@@ -1,4 +1,4 @@
-"""Rows of two inputs that have one key and are in one window, brought together when it closes."""
+"""The rows of two inputs with the same key and window, grouped when the window closes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tidemark.kernels.windows.spec import WINDOW_END, Cumulating, Given, Sliding
 
 Frames = tuple[pl.DataFrame, pl.DataFrame]
 
-# What comes of the rows of closed windows: those of the left side and those of the right, with
-# the user's columns, HASH, WINDOW_START and WINDOW_END; rows of one window are in order of arrival.
-Meet = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
+# Turns the rows of closed windows, left and right ones, into output. They have the user's columns,
+# HASH, WINDOW_START and WINDOW_END; rows of one window are in order of arrival.
+OnClose = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
 
 SIDES: Final = ("left", "right")
 
 
 @runtime_checkable
-class MeetInPieces(Protocol):
-    """A `Meet` that can be held to so many pairs at a time."""
+class OnCloseInPieces(Protocol):
+    """An `OnClose` that can be limited to a number of pairs at a time."""
 
     def pieces(
         self, left: pl.DataFrame, right: pl.DataFrame, at_most: int | None
@@ -38,7 +38,7 @@ class MeetInPieces(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Arriving:
-    """The rows of a step, each with the watermark before it and its place in the sequence."""
+    """The rows of a step, each with the watermark before it and its position in the sequence."""
 
     frames: Frames
     watermark: int
@@ -53,7 +53,7 @@ class Arriving:
 
     @property
     def closed(self) -> int:
-        """The end of the last window that is over: its last millisecond is the watermark."""
+        """The end of the last closed window, whose last millisecond is the watermark."""
         return min(self.watermark, AFTER_ALL - 1) + 1
 
 
@@ -65,9 +65,10 @@ def _numbered(state: State, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
-    """The tables a step has changed, the rows whose windows have closed, and those of each side
-    that came too late for theirs."""
+class ClosedWindows:
+    """The tables that a step has changed, the rows whose windows have closed, and the late rows of
+    each side.
+    """
 
     tables: Mapping[str, StateTable]
     rows: Frames
@@ -76,22 +77,22 @@ class Closing:
 
 
 class Windows(Protocol):
-    """How rows of two sides come into windows, and wait for these to close."""
+    """Assigns the rows of two sides to windows, and keeps them until these close."""
 
-    def step(self, state: State, arriving: Arriving, compaction: Compaction) -> Closing: ...
+    def step(self, state: State, arriving: Arriving, compaction: Compaction) -> ClosedWindows: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CoGroupKernel:
-    """Calls `meet` with the rows of both sides whose windows the watermark has closed.
+    """Calls `on_close` with the rows of both sides whose windows have closed, and emits its result.
 
-    A window closes when the watermark reaches its last millisecond; a row that comes later is
-    dropped and counted. What `meet` gives is emitted. Each window is in one call as a whole.
-    With `any_order` what it gives does not depend on the order in which rows of a window come.
+    A window closes when the watermark reaches its last millisecond; later rows are dropped and
+    counted. All rows of a window are in the same call. With `any_order`, the result does not depend
+    on the order in which the rows of a window arrive.
     """
 
     windows: Windows
-    meet: Meet
+    on_close: OnClose
     compaction: Compaction = field(default_factory=Compaction)
     any_order: bool = False
     pairs_at_once: int | None = None
@@ -134,17 +135,17 @@ class CoGroupKernel:
         return replace(self, pairs_at_once=pairs)
 
     def _pieces(self, rows: Frames) -> Iterator[pl.DataFrame]:
-        if isinstance(self.meet, MeetInPieces):
-            return self.meet.pieces(*rows, self.pairs_at_once)
-        return iter([self.meet(*rows)])
+        if isinstance(self.on_close, OnCloseInPieces):
+            return self.on_close.pieces(*rows, self.pairs_at_once)
+        return iter([self.on_close(*rows)])
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
-    """How each row of a side comes into its windows: by its TIME, or as it says itself.
+class WindowAssignment:
+    """How the rows of a side are assigned to windows: by their TIME, or by columns of their own.
 
-    `shown` are columns made of WINDOW_START and WINDOW_END when a window closes: what the query
-    sees of it where rows do not bring that along.
+    `shown` are the query's columns of a window if rows do not have them; they are computed from
+    WINDOW_START and WINDOW_END when the window closes.
     """
 
     assigner: Sliding | Cumulating | Given
@@ -156,7 +157,7 @@ class Placing:
 
     @property
     def passing(self) -> list[str]:
-        """The columns of a row that nobody asks for when its window closes."""
+        """The columns of a row that are not used any more when its window closes."""
         given = [self.given.start, self.given.end] if self.given else []
         return [*given, TIME, ARRIVAL, SEQUENCE, STAMP]
 
@@ -167,33 +168,34 @@ class Placing:
 
 @dataclass(frozen=True, slots=True)
 class WindowsOfRows:
-    """A row is in its windows whatever other rows there are. Rows wait in a queue for each side,
-    once for every window."""
+    """Windows that do not depend on other rows. Rows wait in a queue for each side, once for each
+    of their windows.
+    """
 
-    left: Placing
-    right: Placing
+    left: WindowAssignment
+    right: WindowAssignment
 
-    def step(self, state: State, arriving: Arriving, compaction: Compaction) -> Closing:
+    def step(self, state: State, arriving: Arriving, compaction: Compaction) -> ClosedWindows:
         rows, late, tables = [], [], {}
-        for side, placing, came in zip(
+        for side, assignment, came in zip(
             SIDES, (self.left, self.right), arriving.frames, strict=True
         ):
-            placed = placing.placed(came)
+            placed = assignment.placed(came)
             in_time, too_late = _parted(placed, pl.col(STAMP) < pl.col(WINDOW_END) - 1)
             late.append(too_late.select(came.columns))
             over, waits = _parted(
-                in_time.drop(placing.passing), pl.col(WINDOW_END) <= arriving.closed
+                in_time.drop(assignment.passing), pl.col(WINDOW_END) <= arriving.closed
             )
             due, queue = state.queue(side).take(arriving.closed, WINDOW_END, waits.clear())
-            rows.append(pl.concat([due, over], rechunk=True).with_columns(placing.shown))
+            rows.append(pl.concat([due, over], rechunk=True).with_columns(assignment.shown))
             tables[side] = queue.push(waits, WINDOW_END, compaction)
         end = earliest(*(queue.next for queue in tables.values()))
-        return Closing(
+        return ClosedWindows(
             tables, (rows[0], rows[1]), (late[0], late[1]), None if end is None else end - 1
         )
 
     def cut(self) -> Cut:
-        """A row is in time for its windows while the watermark is below the end of the first."""
+        """A row is not late for any window while the watermark is below the end of its first."""
         given = self.left.given, self.right.given
         if not any(given):
             return BY_TIME
@@ -201,8 +203,9 @@ class WindowsOfRows:
 
 
 def _parted(rows: pl.DataFrame, condition: pl.Expr) -> Frames:
-    """The rows for which a condition holds, and the others. Mostly it holds for all or for none,
-    and then nothing is copied."""
+    """The rows for which a condition holds, and the others. Usually it holds for all or for none,
+    and then nothing is copied.
+    """
     holds = rows.select(condition.alias(_HOLDS))[_HOLDS]
     if holds.all():
         return rows, rows.clear()

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.kernels.co_group.kernel import SIDES, Arriving, Closing
+from tidemark.kernels.co_group.kernel import SIDES, Arriving, ClosedWindows
 from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -41,7 +41,7 @@ class SharedSessions:
     right_keys: tuple[str, ...]
     gap: int
 
-    def step(self, state: State, arriving: Arriving, compaction: Compaction) -> Closing:
+    def step(self, state: State, arriving: Arriving, compaction: Compaction) -> ClosedWindows:
         fresh = self._opened(arriving)
         due, closing = state.queue("closing").take(
             arriving.closed, WINDOW_END, fresh.select(HASH, WINDOW_START, WINDOW_END).clear()
@@ -69,7 +69,7 @@ class SharedSessions:
             table = _without_closed(state.keyed(side), closing, over)
             tables[side] = table.append(kept, compaction, self._open_parts(sessions, arriving))
         end = closing.next
-        return Closing(
+        return ClosedWindows(
             {**tables, "sessions": sessions, "closing": closing},
             (rows[0], rows[1]),
             (late[0], late[1]),

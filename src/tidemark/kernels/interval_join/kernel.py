@@ -1,4 +1,4 @@
-"""The interval join of SQL: pairs of rows with equal keys whose times are not far apart."""
+"""The interval join of SQL: pairs of rows with equal keys whose times are within bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.kernels.columns import AFTER_ALL, KIND, SEQUENCE, STAMP, TIME
 from tidemark.kernels.cuts import BY_TIME, ByArrival, ByTime, Cut
 from tidemark.kernels.interval_join.clean_up import END, IntervalCleanUp, clock_of
 from tidemark.kernels.interval_join.matches import plain
-from tidemark.kernels.interval_join.sides import Arrived, Look, Side
+from tidemark.kernels.interval_join.sides import Arrived, Search, Side
 from tidemark.kernels.join_output import How, Output, beside, taken, wanted
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Pairs, equal_keys
@@ -27,18 +27,18 @@ _HOLDS = "_tm_holds"
 
 @dataclass(frozen=True, slots=True)
 class IntervalJoinKernel:
-    """Join rows where the right time lies in [left time + lower, left time + upper].
+    """Join rows if the right time is in [left time + lower, left time + upper].
 
-    A pair is emitted when the later of its rows arrives. No row is too late to look for
-    partners; a row is cached for others while the clock has not passed the end of its range.
-    The clock is the watermark just before a row, or the time of day; it starts at 1970, as in
-    Flink. How long cached rows are found, and when those without a partner come out, says
-    `clean_up`; `slack` is added to it.
+    A pair is emitted when the later of its rows arrives. No row is too late to search for matches;
+    it is cached for later rows while the clock has not passed the end of its range. The clock is
+    the watermark just before a row, or processing time; it starts at 1970, as in Flink. For how
+    long cached rows are found, and when unmatched ones are emitted, is decided in `clean_up`, to
+    which `slack` is added.
 
-    `semi` emits a left row at its first partner, `anti` one that is forgotten without any.
-    `condition` is tested on the joined columns, null counting as false. `nulls_equal` says for
-    each key whether null is equal to null; by default it is to nothing. Of the joined columns
-    only those `wanted` come out, if they are named.
+    `semi` emits a left row at its first match, `anti` when it expires unmatched. `condition` is
+    tested on the joined columns; NULL counts as false. `nulls_equal` is, for each key, whether NULL
+    equals NULL; by default it does not. Of the joined columns, only those `wanted` are emitted, if
+    any are named.
     """
 
     left_keys: tuple[str, ...]
@@ -73,7 +73,7 @@ class IntervalJoinKernel:
             state = side.clean_up.tidied(state, before, clock)
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
         made = output.frame()
-        waiting = sum(side.partners.waiting(state) for side in sides)
+        waiting = sum(side.match_notes.waiting(state) for side in sides)
         metrics = Metrics.of(state, arrivals.rows_in, arrivals.late, made.height, waiting)
         if self.time == "processing":
             return Step(state, made, metrics)
@@ -81,7 +81,7 @@ class IntervalJoinKernel:
         return Step(state, made, metrics, wake)
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
-        """The clock starts at 1970: until then a row is cached or not whatever rows come next."""
+        """The clock starts at 1970: until then, caching a row does not depend on other rows."""
         return ByTime(BY_TIME.times, together=0) if self.time == "event" else ByArrival()
 
     def limited(self, pairs: int | None) -> IntervalJoinKernel:
@@ -116,50 +116,50 @@ class IntervalJoinKernel:
         frames: Sequence[pl.DataFrame],
         output: Output,
     ) -> State:
-        """The clock comes to show a time, then rows arrive while it does."""
+        """The clock advances to a time, then rows arrive at that time."""
         for side, rows in zip(sides, frames, strict=True):
             state = side.tick(state, rows, clock, output)
         left, right = (
             Arrived.at(clock, side, self._worth_caching(side, rows))
             for side, rows in zip(sides, frames, strict=True)
         )
-        looks = [
-            Look.of(state, mine, theirs, clock, self._never_null(mine.side), self.pairs_at_once)
+        searches = [
+            Search.of(state, mine, theirs, clock, self._never_null(mine.side), self.pairs_at_once)
             for mine, theirs in ((left, right), (right, left))
         ]
-        for look in looks:
-            state = self._match(state, look, clock, output)
-        for look in looks:
-            state = look.sweep(state, clock, output)
+        for search in searches:
+            state = self._match(state, search, clock, output)
+        for search in searches:
+            state = search.sweep(state, clock, output)
         for arrived in (left, right):
             state = arrived.settle(state, clock, output)
         output.settle()
         return state
 
     def _worth_caching(self, side: Side, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows that can find nothing matter only where they may come out alone."""
+        """Rows that cannot match matter only if unmatched rows are emitted."""
         return rows.drop_nulls(self._never_null(side)) if self.how == "inner" else rows
 
     def _never_null(self, side: Side) -> list[str]:
-        """The keys in which null equals nothing."""
+        """The keys in which NULL equals nothing."""
         equal = self._nulls_equal()
         return [key for key, both in zip(side.keys, equal, strict=True) if not both]
 
     def _nulls_equal(self) -> tuple[bool, ...]:
         return self.nulls_equal or (False,) * len(self.left_keys)
 
-    def _match(self, state: State, look: Look, clock: int, output: Output) -> State:
-        """Emit the pairs that rows find, and remember who has found a partner."""
-        mine, theirs = look.mine, look.theirs
+    def _match(self, state: State, search: Search, clock: int, output: Output) -> State:
+        """Emit the pairs that rows find, and record which rows have matched."""
+        mine, theirs = search.mine, search.theirs
         places = longs(mine.rows, SEQUENCE)
-        for found in look.pairs(state):
+        for found in search.pairs(state):
             pairs, joined = self._tested(mine, theirs.side, found)
             if joined is not None:
                 output.add_pairs(joined, places[pairs.mine])
             mine.matched[pairs.mine] = True
             if pairs.rows is theirs.cached:
                 theirs.mark(pairs.theirs)
-            elif theirs.side.follows_partners:
+            elif theirs.side.notes_matches:
                 state = theirs.side.found(state, pairs, places, clock, output)
         return state
 
@@ -184,9 +184,9 @@ class IntervalJoinKernel:
 
 
 def slices(state: State, arrivals: Arrivals) -> Iterator[tuple[int, tuple[pl.DataFrame, ...]]]:
-    """The watermarks of a step, at most `END`, each with the rows that come while it stands.
+    """The watermarks of a step, at most `END`, each with the rows that arrive at it.
 
-    There are few: rows of a micro-batch know no more than the batch's watermark.
+    There are few: usually, all rows of a micro-batch have the same watermark.
     """
     watermarks = [state.watermark, *arrivals.advances.watermark.tolist()]
     bounds = [

@@ -9,7 +9,7 @@ import polars as pl
 
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.interval_join.clean_up import IntervalCleanUp
-from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.joined import user_columns
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import distinct, longs
@@ -21,11 +21,11 @@ NEEDED = "_tm_needed"  # until when a note about a row must be kept
 
 def plain(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with the user's columns only."""
-    return of_the_user(rows).drop(MATCHED, EXPIRES, strict=False)
+    return user_columns(rows).drop(MATCHED, EXPIRES, strict=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Partners:
+class MatchNotes:
     """Which cached rows of one side have found a match, or have been padded.
 
     A cached row has a flag if it had matched when it was cached; for others there is a note.

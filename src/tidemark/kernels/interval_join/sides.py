@@ -10,7 +10,7 @@ import polars as pl
 
 from tidemark.kernels.columns import HASH, SEQUENCE, TIME
 from tidemark.kernels.interval_join.clean_up import FLOOR, IntervalCleanUp
-from tidemark.kernels.interval_join.matches import MATCHED, Partners
+from tidemark.kernels.interval_join.matches import MATCHED, MatchNotes
 from tidemark.kernels.join_output import Output
 from tidemark.kernels.keys import Keys, has_null
 from tidemark.kernels.ranges import Flags, Pairs, Ranges, by_key_and_time
@@ -41,34 +41,34 @@ class Side:
         return self.clean_up.size
 
     @property
-    def follows_partners(self) -> bool:
+    def notes_matches(self) -> bool:
         return self.pads or self.first_only
 
     @property
-    def partners(self) -> Partners:
-        return Partners(self.clean_up)
+    def match_notes(self) -> MatchNotes:
+        return MatchNotes(self.clean_up)
 
     def tick(self, state: State, like: pl.DataFrame, clock: int, output: Output) -> State:
         """The clock advances to a time; `like` has the side's columns."""
         state = self.clean_up.fire(state, like, clock)
         if not self.pads:
             return state
-        forgotten, state = self.partners.cleaned_up(state, like, clock)
-        output.alone(self.name, forgotten, np.full(forgotten.height, -1))
+        forgotten, state = self.match_notes.cleaned_up(state, like, clock)
+        output.unmatched(self.name, forgotten, np.full(forgotten.height, -1))
         return state
 
     def found(self, state: State, pairs: Pairs, places: Longs, clock: int, output: Output) -> State:
         """Cached rows have matched: record those for which it is the first time."""
         rows = pairs.rows[pairs.theirs].with_columns(pl.Series(_PLACE, places[pairs.mine]))
         rows = rows.filter(~pl.col(MATCHED)).unique(SEQUENCE, maintain_order=True)
-        rows = rows.filter(~self.partners.noted(state, rows))
+        rows = rows.filter(~self.match_notes.noted(state, rows))
         if self.first_only:
-            output.alone(self.name, rows.drop(_PLACE), longs(rows, _PLACE))
-        return self.partners.note(state, rows, clock)
+            output.unmatched(self.name, rows.drop(_PLACE), longs(rows, _PLACE))
+        return self.match_notes.note(state, rows, clock)
 
     def wakes(self, state: State) -> tuple[int | None, ...]:
         """When the side must be called although no row arrives."""
-        return self.clean_up.next(state), self.partners.next(state)
+        return self.clean_up.next(state), self.match_notes.next(state)
 
 
 _PLACE = "_tm_place"
@@ -100,21 +100,21 @@ class Arrived:
         places = longs(self.rows, SEQUENCE)
         if self.side.pads:
             done = ~self.caches & ~self.matched
-            output.alone(self.side.name, self.rows.filter(done), places[done])
+            output.unmatched(self.side.name, self.rows.filter(done), places[done])
         if self.side.first_only:
             matched = self.matched.copy()
-            output.alone(self.side.name, self.rows.filter(matched), places[matched])
+            output.unmatched(self.side.name, self.rows.filter(matched), places[matched])
         rows = self.cached
-        if self.side.follows_partners:
+        if self.side.notes_matches:
             matched = self.matched[self.caches]
             if self.side.pads:
-                state = self.side.partners.wait(state, rows.filter(~matched))
+                state = self.side.match_notes.wait(state, rows.filter(~matched))
             rows = rows.with_columns(pl.Series(MATCHED, matched))
         return self.side.clean_up.cache(state, rows, clock)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Search:
     """Rows of one side that search the cache of the other.
 
     `swept` are the records of the other side's running timers at the keys they search.
@@ -134,19 +134,19 @@ class Look:
         clock: int,
         never_null: Sequence[str],
         at_most: int | None = None,
-    ) -> Look:
+    ) -> Search:
         """`never_null` are the keys in which a NULL matches nothing. More matches than `at_most` in
         one place are too many."""
         rows, back = mine.rows, theirs.side.size
         hashes, times = longs(rows, HASH), longs(rows, TIME)
         # If nothing outlives its expiry, the oldest live row is one that expires now.
         first, last = np.maximum(times, clock) - back, times + mine.side.size
-        looks = last > clock - back - 1
-        records = theirs.side.clean_up.running(state, hashes[looks], theirs.rows, clock)
+        searches = last > clock - back - 1
+        records = theirs.side.clean_up.running(state, hashes[searches], theirs.rows, clock)
         if not records.is_empty():
-            records, row = _first_looks(mine, looks, records, theirs.side.keys)
+            records, row = _first_searches(mine, searches, records, theirs.side.keys)
             first[row] = np.maximum(times[row], longs(records, FLOOR)) - back
-        finds = looks & ~has_null(rows, never_null)
+        finds = searches & ~has_null(rows, never_null)
         ranges = Ranges(hashes, first, np.where(finds, last, first - 1), at_most)
         return cls(mine, theirs, ranges, records)
 
@@ -166,20 +166,20 @@ class Look:
         if side.pads:
             for rows in side.clean_up.forgotten(state, self.swept, clock):
                 rows = rows.filter(~pl.col(MATCHED))
-                rows = rows.filter(~side.partners.noted(state, rows))
+                rows = rows.filter(~side.match_notes.noted(state, rows))
                 place = longs(self.mine.rows, SEQUENCE).min()
-                output.alone(side.name, rows, np.full(rows.height, place))
-                state = side.partners.note(state, rows, clock)
+                output.unmatched(side.name, rows, np.full(rows.height, place))
+                state = side.match_notes.note(state, rows, clock)
         return side.clean_up.swept(state, self.swept, clock)
 
 
-def _first_looks(
-    mine: Arrived, looks: Flags, records: pl.DataFrame, keys: tuple[str, ...]
+def _first_searches(
+    mine: Arrived, searches: Flags, records: pl.DataFrame, keys: tuple[str, ...]
 ) -> tuple[pl.DataFrame, Longs]:
     """The records whose keys are searched, and for each the first row that does."""
     numbered = Keys.of(keys, records)
     number = numbered.number(mine.rows, mine.side.keys)
-    looking = np.flatnonzero(looks & (number >= 0))
+    looking = np.flatnonzero(searches & (number >= 0))
     looking = looking[np.argsort(longs(mine.rows, SEQUENCE)[looking], kind="stable")]
     looked_at, first = np.unique(number[looking], return_index=True)
     place = np.empty(len(numbered), dtype=np.int64)

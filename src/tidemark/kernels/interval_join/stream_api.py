@@ -1,4 +1,4 @@
-"""The interval join of the stream API: rows that come too late are dropped, others never linger."""
+"""The interval join of the stream API: drops late rows and keeps others only as long as needed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ UNTIL = "_tm_until"  # the first watermark at which a row is gone
 
 @dataclass(frozen=True, slots=True)
 class StreamIntervalJoinKernel:
-    """The pairs of rows where the right time lies in [left time + lower, left time + upper].
+    """The pairs of rows with the right time in [left time + lower, left time + upper].
 
-    A row behind the watermark is dropped and counted. Others are kept while a row that is in
-    time may still find them, each by its own time. Null keys match nothing.
+    A row behind the watermark is dropped and counted. Others are kept, each by its own time, while
+    a row that is not late may still match them. NULL keys match nothing.
     """
 
     left_keys: tuple[str, ...]
@@ -72,7 +72,7 @@ class StreamIntervalJoinKernel:
     def _together(
         self, state: State, now: int, frames: Sequence[pl.DataFrame], output: Output
     ) -> State:
-        """Rows that come while the watermark stands find partners, then wait for others."""
+        """Rows that arrive at one watermark search for matches, then wait for more."""
         names = ("left", "right")
         sizes = (max(self.upper, 0), max(-self.lower, 0))
         keys = (self.left_keys, self.right_keys)
@@ -102,7 +102,7 @@ class StreamIntervalJoinKernel:
         return state
 
     def _tidied(self, state: State, before: State, now: int) -> State:
-        """The state at the end of a step, without rows that came and were forgotten in it."""
+        """The state at the end of a step, without rows that arrived and expired in it."""
         tables = {
             name: state.keyed(name).tidied(
                 before.keyed(name), lambda rows: rows.filter(pl.col(UNTIL) > now)
@@ -120,7 +120,7 @@ class StreamIntervalJoinKernel:
         table: str,
         now: int,
     ) -> Iterator[Pairs]:
-        """Rows from before that are still kept, and rows that came just now, but earlier."""
+        """Rows of earlier steps that are still kept, and earlier rows of this step."""
         for pairs in ranges.within(state.keyed(table)):
             yield pairs.where(longs(pairs.rows, UNTIL)[pairs.theirs] > now)
         pairs = ranges.among(others)
@@ -129,7 +129,7 @@ class StreamIntervalJoinKernel:
 
 
 def _late(rows: pl.DataFrame, now: int) -> pl.DataFrame:
-    """The rows behind the watermark, with what that was."""
+    """The rows behind the watermark, with the watermark."""
     late = rows.filter(pl.col(TIME) < now).drop(HASH)
     return late.with_columns(pl.lit(now, pl.Int64).alias(STAMP))
 

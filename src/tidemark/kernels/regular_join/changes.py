@@ -31,7 +31,7 @@ LEFT, RIGHT = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Meetings:
+class MatchEvents:
     """How the rows of a side match rows of the other one, in order.
 
     `row` is an existing row, `event` the other side's row that is added or retracted; `first` marks
@@ -47,7 +47,9 @@ class Meetings:
     touched: Flags
 
     @classmethod
-    def of(cls, mine: Present, mine_found: Pairs, other: Present, other_found: Pairs) -> Meetings:
+    def of(
+        cls, mine: Present, mine_found: Pairs, other: Present, other_found: Pairs
+    ) -> MatchEvents:
         before = longs(mine.lives, PARTNERS).copy()
         found = np.bincount(mine_found.mine, minlength=mine.events.height)
         before[mine.is_new] = found[mine.adds]  # both are sorted by hash and arrival
@@ -123,7 +125,7 @@ class Changes:
         else:
             return
         rows, kinds = rows.filter(chosen), kinds[chosen]
-        self._add(self._alone(side, rows), longs(rows, SEQUENCE), ITSELF, kinds)
+        self._add(self._unmatched(side, rows), longs(rows, SEQUENCE), ITSELF, kinds)
 
     def paired(self, side: int, present: Present, found: Pairs) -> None:
         """The pairs themselves, unless only one side comes out."""
@@ -140,19 +142,19 @@ class Changes:
         places = found.theirs * _PHASES + ITSELF
         self._add(pairs, present.places[found.mine], places, kinds)
 
-    def met(self, side: int, mine: Present, other: Present, meetings: Meetings) -> None:
+    def met(self, side: int, mine: Present, other: Present, match_events: MatchEvents) -> None:
         """Existing rows get their first match, or lose their only one."""
         for chosen, phase, comes in (
-            (meetings.first, BEFORE, self.how == "semi"),
-            (meetings.last, AFTER, self.how != "semi"),
+            (match_events.first, BEFORE, self.how == "semi"),
+            (match_events.last, AFTER, self.how != "semi"),
         ):
-            event = meetings.event[chosen]
+            event = match_events.event[chosen]
             kinds = np.full(event.size, INSERT if comes else DELETE, dtype=np.int8)
             if self.how == "semi":
                 kinds = other.kinds[event]
-            row = meetings.row[chosen]
+            row = match_events.row[chosen]
             places = row * _PHASES + phase
-            self._add(self._alone(side, mine.lives[row]), other.places[event], places, kinds)
+            self._add(self._unmatched(side, mine.lives[row]), other.places[event], places, kinds)
 
     # --- rows --------------------------------------------------------------------------------
 
@@ -161,7 +163,7 @@ class Changes:
         # Nothing to gather from a side without wanted columns.
         return shown[positions] if shown.columns else shown
 
-    def _alone(self, side: int, rows: pl.DataFrame) -> pl.DataFrame:
+    def _unmatched(self, side: int, rows: pl.DataFrame) -> pl.DataFrame:
         """Unmatched rows: next to NULLs if both sides are emitted."""
         shown = rows.select(self.empty[side].columns)
         if not self.shows_both:

@@ -1,4 +1,4 @@
-"""The regular join of SQL: pairs of rows with equal keys, as long as both are there."""
+"""The regular join of SQL: pairs of rows with equal keys, as long as neither is retracted."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import KIND, SEQUENCE, TIME
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.join_output import How, beside
-from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.joined import user_columns
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags, Pairs, equal_keys
-from tidemark.kernels.regular_join.changes import LEFT, RIGHT, Changes, Meetings
+from tidemark.kernels.regular_join.changes import LEFT, RIGHT, Changes, MatchEvents
 from tidemark.kernels.regular_join.lifetimes import (
     PARTNERS,
     JoinInput,
@@ -34,21 +34,21 @@ _BOTH: Final = (LEFT, RIGHT)
 
 @dataclass(frozen=True, slots=True)
 class RegularJoinKernel:
-    """Join each row with the rows of the other side that are there when it comes, and take the
-    pairs back when it is taken back.
+    """Join each row with the existing rows of the other side when it arrives, and retract the pairs
+    when it is retracted.
 
-    A row of an outer side is padded with nulls while it has no partner: the padded row comes
-    first, is taken back by the first partner and comes again when the last one goes. `semi` gives
-    a left row while it has a partner, `anti` one while it has none. Which kind each change is,
-    is Flink's: where a side can be padded its changes are inserts and deletes, elsewhere pairs
-    have the kind of the row that causes them. A row that is taken back without having been there
-    takes back its pairs all the same, as in Flink.
+    A row of an outer side is padded with NULLs while it is unmatched: the padded row is emitted
+    first, retracted at the first match, and emitted again when the last match is retracted. `semi`
+    emits a left row while it is matched, `anti` while it is unmatched. Row kinds are Flink's: if a
+    side can be padded, its changes are inserts and deletes; otherwise, pairs have the kind of the
+    row that causes them. Retracting a row that does not exist still retracts its pairs, as in
+    Flink.
 
-    `condition` is tested on the joined columns, null counting as false. `nulls_equal` says for
-    each key whether null is equal to null; by default it is to nothing. Of the joined columns
-    only those `wanted` come out, if they are named. With `ttl` rows are forgotten so many
-    milliseconds after they were last written, without a word. With `at_end` all rows come in one
-    step, and only what is left of them in the end is joined.
+    `condition` is tested on the joined columns; NULL counts as false. `nulls_equal` is, for each
+    key, whether NULL equals NULL; by default it does not. Of the joined columns, only those
+    `wanted` are emitted, if any are named. With `ttl`, rows silently expire this many milliseconds
+    after they were last written. With `at_end`, all rows arrive in one step, and only those that
+    remain at its end are joined.
     """
 
     left: JoinInput
@@ -93,7 +93,7 @@ class RegularJoinKernel:
         return Changes((self._shown(rows[LEFT]), self._shown(rows[RIGHT])), self.how)
 
     def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """An empty frame with the columns of a side that come out."""
+        """An empty frame with the columns of a side that are emitted."""
         empty = _plain(rows).clear()
         return empty.select(n for n in empty.columns if not self.wanted or n in self.wanted)
 
@@ -109,7 +109,7 @@ class RegularJoinKernel:
     def _follow(
         self, state: State, rows: Sequence[pl.DataFrame], changes: Changes, now: int
     ) -> State:
-        """All that the rows cause as they come one by one."""
+        """The changes that the rows cause as they arrive one by one."""
         sides = self._sides()
         matchable = [self._matchable(side, rows[side], changes) for side in _BOTH]
         present = [
@@ -125,25 +125,27 @@ class RegularJoinKernel:
             other = 1 - mine
             partners, touched = None, np.zeros(present[mine].lives.height, dtype=bool)
             if sides[mine].counts:
-                meetings = Meetings.of(present[mine], found[mine], present[other], found[other])
-                changes.met(mine, present[mine], present[other], meetings)
-                partners, touched = self._known_partners(meetings, present[mine], other)
+                match_events = MatchEvents.of(
+                    present[mine], found[mine], present[other], found[other]
+                )
+                changes.met(mine, present[mine], present[other], match_events)
+                partners, touched = self._known_partners(match_events, present[mine], other)
             state = sides[mine].write(state, present[mine], partners, touched, now)
         return state
 
     def _known_partners(
-        self, meetings: Meetings, present: Present, other: int
+        self, match_events: MatchEvents, present: Present, other: int
     ) -> tuple[Longs, Flags]:
-        """What must be remembered of partners, and of which rows it is something new."""
+        """The number of matches to keep for each row, and for which rows it has changed."""
         if self.ttl is not None:
-            return meetings.end, meetings.touched
+            return match_events.end, match_events.touched
         retracts = (self.left, self.right)[other].retracts
-        # Where none goes again, one partner is as good as many.
-        partners = meetings.end if retracts else np.minimum(meetings.end, 1)
+        # If the other side never retracts rows, it is enough to know whether there is a match.
+        partners = match_events.end if retracts else np.minimum(match_events.end, 1)
         return partners, partners != longs(present.lives, PARTNERS)
 
     def _matchable(self, side: int, rows: pl.DataFrame, changes: Changes) -> pl.DataFrame:
-        """The rows without those that never have a partner, which need not be kept."""
+        """The rows without those that can never match, which need not be kept."""
         never_null = self._never_null(side)
         if not any(rows[name].null_count() for name in never_null):
             return rows
@@ -153,7 +155,7 @@ class RegularJoinKernel:
         return rows.filter(known)
 
     def _never_null(self, side: int) -> list[str]:
-        """The keys in which null equals nothing."""
+        """The keys in which NULL equals nothing."""
         keys = (self.left, self.right)[side].keys
         return [key for key, both in zip(keys, self._nulls_equal(), strict=True) if not both]
 
@@ -203,4 +205,4 @@ class RegularJoinKernel:
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with the user's columns only."""
-    return of_the_user(rows).drop(KIND, PARTNERS, strict=False)
+    return user_columns(rows).drop(KIND, PARTNERS, strict=False)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
-from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.joined import user_columns
 from tidemark.kernels.ranges import Flags, Pairs, Ranges, by_key_and_time
 from tidemark.kernels.tables import Longs, longs
 
@@ -127,7 +127,7 @@ def left_in_the_end(input_: JoinInput, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _deaths(input_: JoinInput, lives: pl.DataFrame, retractions: pl.DataFrame) -> Longs:
     """Per row the position in the sequence at which it ends."""
-    names = input_.unique or tuple(of_the_user(lives.drop(PARTNERS, strict=False)).columns)
+    names = input_.unique or tuple(user_columns(lives.drop(PARTNERS, strict=False)).columns)
     columns = [HASH, *dict.fromkeys((*input_.keys, *names)), SEQUENCE]
     sign = pl.lit(1, pl.Int64).alias(_SIGN)
     both = pl.concat(

@@ -11,7 +11,7 @@ import polars as pl
 from tidemark.kernels.arrivals import Advances
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, SEQUENCE, TIME
 from tidemark.kernels.history import FLOOR, PURGED, Past
-from tidemark.kernels.joined import JoinType, join_rows, of_the_user
+from tidemark.kernels.joined import JoinType, join_rows, user_columns
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs, stable_order_by
@@ -21,7 +21,7 @@ from tidemark.kernels.temporal_join.versions import ENDS, VersionIndex
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueRows:
     """The rows that are due in one step, their keys, and their versions."""
 
     advances: Advances
@@ -42,7 +42,7 @@ class Due:
         past: Past,
         waiting_left: tuple[pl.DataFrame, Longs],
         requesting: tuple[pl.DataFrame, Longs],
-    ) -> Due:
+    ) -> DueRows:
         """From left rows and requests, each with the numbers of their keys."""
         left, left_key = waiting_left
         if past.purged.any():
@@ -66,8 +66,8 @@ class Due:
             match = np.where((match >= 0) & ~ends[match], match, -1)
         if how == "inner":
             order = order[match[order] >= 0]
-        left = of_the_user(self.left)[order]
-        right = of_the_user(self.past.versions).drop(ENDS)
+        left = user_columns(self.left)[order]
+        right = user_columns(self.past.versions).drop(ENDS)
         return join_rows(left, right, match[order], how)
 
     def _match(self) -> Longs:

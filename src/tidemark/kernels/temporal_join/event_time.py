@@ -19,18 +19,18 @@ from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable, TimeQueue, distinct, earliest, longs
 from tidemark.kernels.temporal_join.clean_up import CleanUp, Retention
-from tidemark.kernels.temporal_join.due_rows import Due
+from tidemark.kernels.temporal_join.due_rows import DueRows
 from tidemark.kernels.temporal_join.versions import as_versions
 
 
 @dataclass(frozen=True, slots=True)
 class TemporalJoinKernel:
-    """Give each left row the right version that was valid at its event time.
+    """Join each left row with the right version that was valid at its event time.
 
-    A version holds from its own time until the key's next one. Left rows wait for the
-    watermark, because the version that explains them may still arrive; then they come out in
-    arrival order, with their own row kind. Once a key has fired, of its versions behind the
-    watermark only the newest is remembered, which is what rows that come too late can find.
+    A version is valid from its own time until the next one of its key. Left rows wait for the
+    watermark because their version may still arrive; then they are emitted in order of arrival,
+    with their own row kind. Once a key has fired, only the newest of its versions behind the
+    watermark is kept, which late rows can still match.
 
     `update_before` says what a `-U` row of the right side does: nothing, or end the version of
     its time as a `-D` does.
@@ -68,20 +68,20 @@ class TemporalJoinKernel:
         return Step(state, output, metrics, _next_firing(state))
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
-        """Changes of left rows come out in the order in which they came."""
+        """Changes of left rows are emitted in order of arrival."""
         changes = KIND in inputs[0].columns
         return ByArrival() if changes or self.retention else BY_TIME
 
     def _take_due(
         self, state: State, arrivals: Arrivals, left: pl.DataFrame, right: pl.DataFrame
-    ) -> tuple[Due, State]:
+    ) -> tuple[DueRows, State]:
         """All rows that are handled in this step; the rest of the new ones starts to wait."""
         advances = arrivals.advances
         until = arrivals.watermark if len(advances) else BEFORE_ALL
         requests = right.select(HASH, *self.right_keys, TIME, SEQUENCE)
         due_left, waiting = self._exchange(state.queue("waiting"), left, advances, until)
         due_requests, pending = self._exchange(state.queue("requests"), requests, advances, until)
-        # Whoever must know which keys were accessed must know the keys of all rows.
+        # Clean-up needs the keys of all rows, to know which were accessed.
         accessed = [self._right_named(left), right] if self.retention else []
         keys, (left_key, request_key, *_) = Keys.numbering(
             self.right_keys, self._right_named(due_left), due_requests, *accessed
@@ -89,7 +89,7 @@ class TemporalJoinKernel:
         # What arrived after the last firing of this step matters to the next step only.
         visible = advances.sequence[-1] if len(advances) else 0
         past = recall(state, keys, right.filter(pl.col(SEQUENCE) < visible))
-        due = Due.of(advances, keys, past, (due_left, left_key), (due_requests, request_key))
+        due = DueRows.of(advances, keys, past, (due_left, left_key), (due_requests, request_key))
         return due, state.with_tables(waiting=waiting, requests=pending)
 
     def _right_named(self, left: pl.DataFrame) -> pl.DataFrame:
@@ -108,7 +108,7 @@ class TemporalJoinKernel:
         )
 
     def _purged(self, state: State, clean_up: CleanUp, right: pl.DataFrame, now: int) -> State:
-        """The state after the clean-up timers that have come: all before them is forgotten."""
+        """The state after the clean-up timers that have fired, which remove everything of a key."""
         gone, state = clean_up.expired(state, right, now)
         records = gone.with_columns(
             pl.lit(state.sequence, pl.Int64).alias(SEQUENCE),
@@ -127,7 +127,7 @@ class TemporalJoinKernel:
     def _records_worth_keeping(
         self, state: State, records: pl.DataFrame, oldest: bool
     ) -> pl.DataFrame:
-        """The newest record of each key, but of purged keys only while purged rows are there."""
+        """The newest record of each key; of purged keys only while purged rows are stored."""
         newest = newest_records(records, self.right_keys)
         only_purged = (pl.col(SEQUENCE) == pl.col(PURGED)) & (pl.col(FLOOR) == BEFORE_ALL)
         purged = newest.filter(only_purged) if oldest and self.retention else newest.clear()
@@ -139,7 +139,7 @@ class TemporalJoinKernel:
         needed = pl.col(HASH).is_in(versions.implode()) | (pl.col(PURGED) > waiting)
         return newest.filter(~only_purged | needed)
 
-    def _remember(self, state: State, due: Due, right: pl.DataFrame) -> State:
+    def _remember(self, state: State, due: DueRows, right: pl.DataFrame) -> State:
         firings = self._with_records(state, due.records())
         versions = state.keyed("versions").append(
             right,

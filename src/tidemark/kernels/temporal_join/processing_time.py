@@ -10,7 +10,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import HASH, SEQUENCE
-from tidemark.kernels.joined import JoinType, join_rows, of_the_user
+from tidemark.kernels.joined import JoinType, join_rows, user_columns
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
@@ -54,7 +54,7 @@ class ProcessingTimeTemporalJoinKernel:
         left_key = keys.number(left, self.left_keys)
         versions = self._known(state, keys, right)
         match = self._match(versions, keys, left, left_key)
-        output = join_rows(of_the_user(left), of_the_user(versions).drop(ENDS), match, self.how)
+        output = join_rows(user_columns(left), user_columns(versions).drop(ENDS), match, self.how)
         if clean_up:
             matched = left_key[match >= 0]
             state = self._accessed(state, clean_up, keys, matched, right, processing_time)

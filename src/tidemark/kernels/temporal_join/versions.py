@@ -1,4 +1,4 @@
-"""Looking up, for many keys and times at once, the version that was valid then."""
+"""Finds, for many keys and times at once, the version that was valid then."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class VersionIndex:
     def find(self, key: Longs, time: Longs, usable: Usable | None = None) -> Longs:
         """Per query the position of the newest version at or before the time; -1 if none.
 
-        Of several with one time the last to arrive is found. Where `usable` refuses a
-        version the one before it is tried.
+        Of several versions with the same time, the last to arrive is found. If `usable` rejects a
+        version, the one before it is tried.
         """
         found = _last_up_to(self._pair, key * self._width + self._rank(time))
         self._leave_other_keys(found, key)
@@ -67,7 +67,8 @@ def _ranks(times: Longs, keys: int) -> tuple[Callable[[Longs], Longs], int]:
 
 
 def _last_up_to(ordered: Longs, wanted: Longs) -> Longs:
-    """Where in an ascending array the last value is that is not above each of the wanted ones.
+    """For each of the wanted values, the position of the last value in an ascending array that is
+    not above it.
 
     Searching in order stays in the cache, which is worth the sorting.
     """
@@ -84,8 +85,9 @@ def _last_up_to(ordered: Longs, wanted: Longs) -> Longs:
 
 
 def as_versions(rows: pl.DataFrame, ignored: Sequence[str] = ()) -> pl.DataFrame:
-    """Rows of a changelog as versions. Those of a null key are kept: as in Flink, NULL matches
-    NULL in a temporal join, and a primary key has none."""
+    """The rows of a changelog as versions. Those with NULL keys are kept: as in Flink, NULL matches
+    NULL in a temporal join, and a primary key contains none.
+    """
     if KIND not in rows.columns:
         return rows.with_columns(pl.lit(False).alias(ENDS))
     kind = pl.col(KIND)

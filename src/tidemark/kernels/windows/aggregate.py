@@ -1,4 +1,4 @@
-"""Windows with aggregates: rows in, results of windows out."""
+"""Windowed aggregation."""
 
 from __future__ import annotations
 
@@ -35,25 +35,24 @@ from tidemark.kernels.windows.updating import UpdatingWindows
 
 @dataclass(frozen=True, slots=True)
 class WindowAggregateKernel:
-    """Aggregate the rows of each key and window, and tell the result when the window closes.
+    """Aggregate the rows of each key and window, and emit the result when the window closes.
 
-    A window closes when the watermark reaches its last millisecond, and rows that find all
-    their windows closed are dropped. With `emit` results are told before or after that too:
-    output is a changelog then. Windows stay open `lateness_ms` longer for rows, but only with
-    a late firing, as in Flink. With `processing_time` the clock takes the place of time and
-    watermark.
+    A window closes when the watermark reaches its last millisecond, and rows whose windows are all
+    closed are dropped. With `emit`, results are emitted before or after that too, and the output
+    is a changelog. Windows stay open `lateness_ms` longer for rows, but only with a late firing, as
+    in Flink. With `processing_time`, the clock replaces times and watermark.
 
-    Output has the keys, a column per call, and where the window starts and ends; kinds too if
-    `changelog_output`. `retracts` says that input rows have kinds.
+    Output has the keys, a column per call, and the start and end of the window; kinds too if
+    `changelog_output`. With `retracts`, input rows have kinds.
 
-    With `idle_ms` a window is forgotten when no row has come for so long by the clock: the next
-    row opens a new one. With `repeats` results are told even if they are as they were, so that
-    operators behind this one do not forget them either.
+    With `idle_ms`, a window expires when no row has arrived for this long in processing time; the
+    next row opens a new one. With `repeats`, unchanged results are emitted again, so that they do
+    not expire in the operators after this one either.
 
-    With `combined` the input is what `combine` has made of rows, somewhere before the exchange:
-    a row per key, pane and set of open windows, with columns of accumulators instead of the
-    user's. Rows that come too late are then counted, not shown. A kernel that has `counted` keeps
-    state like one with `combined`, and takes rows.
+    With `combined`, the input is the output of `combine`, which ran before the exchange: a row per
+    key, pane and set of open windows, with columns of accumulators instead of the user's. Late rows
+    are then counted, not shown. A kernel that has `counted` keeps state like one with `combined`,
+    but its input are rows.
     """
 
     keys: tuple[str, ...]
@@ -79,7 +78,7 @@ class WindowAggregateKernel:
 
     @property
     def changelog_output(self) -> bool:
-        """Whether results have a kind, because a window may have several."""
+        """Whether results have kinds, because a window may have several results."""
         return self.retracts or self._updates
 
     @property
@@ -87,7 +86,7 @@ class WindowAggregateKernel:
         return self.emit.early is not None or self.emit.late is not None
 
     def combine(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows as partial panes, for a kernel like this one, with `combined`; see `combinable`.
+        """The rows as partial panes, for a kernel like this one with `combined`; see `combinable`.
 
         Rows have HASH and TIME, and STAMP if each has its own; so does the output, which needs
         ARRIVAL (and STAMP) like rows.
@@ -96,7 +95,7 @@ class WindowAggregateKernel:
 
     @property
     def combinable(self) -> bool:
-        """Whether rows can be combined before they arrive here, and it pays off."""
+        """Whether rows can be combined before the exchange, and it pays off."""
         fixed = isinstance(self.assigner, Sliding | Cumulating | Given)
         return (
             fixed

@@ -9,7 +9,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import unnumbered
 from tidemark.kernels.columns import HASH, SEQUENCE, STAMP
-from tidemark.kernels.joined import of_the_user
+from tidemark.kernels.joined import user_columns
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -63,7 +63,7 @@ class WindowRankKernel:
         waiting = state.queue(_TABLE).push(first, self.end, self.compaction)
         due, waiting = waiting.take(incoming.ended, self.end, first.clear())
         counted = self._ranked(due).filter(pl.col(self.rank) >= self.low)
-        output = of_the_user(counted.sort(self.end, maintain_order=True))
+        output = user_columns(counted.sort(self.end, maintain_order=True))
         state = replace(
             state.with_tables(**{_TABLE: waiting}),
             watermark=incoming.watermark,

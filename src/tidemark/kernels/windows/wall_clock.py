@@ -1,7 +1,7 @@
-"""Windows by the clock on the wall: what a kernel computes, in the time of some zone.
+"""Windows in local time: runs a kernel with the times that a clock in a time zone shows.
 
-Where time is an instant, windows are still those of the session's calendar: a day has 23 or 25
-hours twice a year. The kernel inside sees what the clock shows, as milliseconds since 1970.
+Even if times are instants, windows follow the calendar of the session: twice a year, a day has 23
+or 25 hours. The kernel inside gets local times, as milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
 
-# Clocks are moved on the quarter of an hour.
+# Clocks change on a quarter of an hour.
 _QUARTER: Final = 15 * 60_000
-# How long an hour may be that comes twice.
+# The longest period that may occur twice.
 _LONGEST_SHIFT: Final = 12 * _QUARTER
 _FIXED = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::?(\d\d))?\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class WallClock:
-    """A kernel of which time and watermark are what a clock in `zone` shows.
+    """Runs a kernel whose times and watermark are those that a clock in `zone` shows.
 
-    State and timers outside are instants, as of any other kernel.
+    Outside, state and timers are instants, as for any other kernel.
     """
 
     kernel: Kernel
@@ -59,7 +59,7 @@ class WallClock:
         )
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
-        """Bounds of windows that rows bring along are what the clock shows, not instants."""
+        """Window bounds in columns of the rows are local times, not instants."""
         cut = cut_of(self.kernel, inputs)
         return cut if cut is BY_TIME or not isinstance(cut, ByTime) else ByArrival()
 
@@ -74,7 +74,7 @@ class WallClock:
         )
 
     def passed(self, watermark: int) -> int:
-        """What the clock has shown for the last time when the watermark is at an instant."""
+        """The latest local time that cannot occur again once the watermark is at an instant."""
         return int(self._passed(np.array([watermark], dtype=np.int64))[0])
 
     def _passed(self, watermarks: Longs) -> Longs:
@@ -82,14 +82,14 @@ class WallClock:
         never = (distinct == BEFORE_ALL) | (distinct >= AFTER_ALL - _LONGEST_SHIFT)
         instants = np.where(never, 0, distinct)
         shown = instants + self.offsets(instants)
-        # While an hour comes for the first of two times, nothing of it has passed.
+        # The first time that an hour occurs twice, none of it has passed for good.
         for later in range(_QUARTER, _LONGEST_SHIFT + 1, _QUARTER):
             quarter = (instants // _QUARTER) * _QUARTER + later
             shown = np.minimum(shown, quarter + self.offsets(quarter))
         return np.asarray(np.where(never, distinct, shown)[place], dtype=np.int64)
 
     def instant(self, shown: int | None) -> int | None:
-        """The first instant at which a time of the clock has passed."""
+        """The first instant at which a local time has passed for good."""
         if shown is None or not abs(shown) < _FAR:
             return shown
         day = 96 * _QUARTER
@@ -98,7 +98,7 @@ class WallClock:
         return next((c for c in candidates if self.passed(c) >= shown), candidates[-1])
 
     def offsets(self, instants: Longs) -> Longs:
-        """How far the clock is ahead of UTC at each instant."""
+        """The offset of the zone from UTC at each instant."""
         quarters, place = np.unique(instants // _QUARTER, return_inverse=True)
         zone = _zone(self.zone)
         found = [_offset(int(quarter) * _QUARTER, zone) for quarter in quarters]
@@ -107,7 +107,7 @@ class WallClock:
 
 @dataclass(frozen=True, slots=True)
 class ShownClock:
-    """A kernel by the clock, which is told what a clock in `zone` shows."""
+    """Runs a processing-time kernel with the processing time that a clock in `zone` shows."""
 
     kernel: Kernel
     zone: str
@@ -125,8 +125,9 @@ class ShownClock:
 
 
 def instants(shown: pl.Series, zone: str) -> pl.Series:
-    """When a clock in the zone shows each time: for the first time, if it does so twice; if it
-    skips a time, as much later as it skips."""
+    """The instants of local times: the first one if a time occurs twice; if a time is skipped, the
+    instant that is as much later as the clock skips.
+    """
     found = shown.unique().drop_nulls()
     there = _zone(zone)
     moments = pl.Series([_instant(time, there) for time in found], dtype=pl.Int64)
@@ -141,7 +142,7 @@ def _instant(shown: int, zone: tzinfo) -> int:
     return shown - distance // timedelta(milliseconds=1)
 
 
-# Beyond the years that a calendar knows.
+# Outside the years that `datetime` supports.
 _PAST: Final = -60_000_000_000_000
 _FAR: Final = 253_000_000_000_000
 

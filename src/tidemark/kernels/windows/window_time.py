@@ -18,8 +18,9 @@ WINDOW_TIME: Final = "_tm_window_time"  # Int64; the window's last millisecond
 
 @dataclass(frozen=True, slots=True)
 class WithWindowTime:
-    """A kernel whose output says when each window happens. The bounds of windows are what a clock
-    shows; with `zone` their time is the instant at which a clock there does."""
+    """Adds the time of each window to a kernel's output. Window bounds are local times; with
+    `zone`, their time is the instant at which a clock in that zone shows it.
+    """
 
     kernel: Kernel
     zone: str | None = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from tidemark.kernels.co_group.kernel import Meet
+    from tidemark.kernels.co_group.kernel import OnClose
     from tidemark.kernels.protocol import Kernel
     from tidemark.physical import Operator
     from tidemark.plan.nodes import Edge
@@ -45,15 +45,15 @@ def co_group(builder: Builder, operator: Operator) -> Frame:
     names, sides = window_sides(builder, operator)
     left, right = sides
     windows: Any
-    if left.placing is None or right.placing is None:
+    if left.assignment is None or right.assignment is None:
         assert node.gap_ms is not None
         windows = SharedSessions(left.keys, right.keys, node.gap_ms)
     else:
-        windows = WindowsOfRows(left.placing, right.placing)
-    meet: Meet = PairsInWindows(Matches(left.keys, right.keys))
+        windows = WindowsOfRows(left.assignment, right.assignment)
+    on_close: OnClose = PairsInWindows(Matches(left.keys, right.keys))
     if node.function is not None:
-        meet = _each_group(node, names, left, right)
-    kernel = CoGroupKernel(windows, meet)
+        on_close = _each_group(node, names, left, right)
+    kernel = CoGroupKernel(windows, on_close)
     runs = by_watermark(kernel, node.time_type, builder.zone, operator.held_back_ms)
     if node.function is None:
         return _pairs(builder, operator, runs, sides)

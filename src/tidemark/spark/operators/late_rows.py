@@ -94,15 +94,15 @@ def _drops(
 
     from tidemark.kernels.co_group.kernel import CoGroupKernel
     from tidemark.kernels.co_group.sessions import SharedSessions
-    from tidemark.kernels.late_rows import Punctual
+    from tidemark.kernels.late_rows import DropLateRows
     from tidemark.kernels.windows.aggregate import WindowAggregateKernel
     from tidemark.kernels.windows.spec import Cumulating, Sliding
 
     if node.given is not None:
-        return by_wall_clock(Punctual(Given(*GIVEN), node.lateness_ms), time, zone)
+        return by_wall_clock(DropLateRows(Given(*GIVEN), node.lateness_ms), time, zone)
     match node.assigner:
         case None:
-            return Punctual(None, node.lateness_ms)
+            return DropLateRows(None, node.lateness_ms)
         case Session(gap) if node.shares_sessions:
             shared = SharedSessions(input_.keys, beside[0].keys, gap)
             return by_wall_clock(CoGroupKernel(shared, _nothing), time, zone)
@@ -113,7 +113,7 @@ def _drops(
             )
             return by_wall_clock(sessions, time, zone)
         case Sliding() | Cumulating():
-            return by_wall_clock(Punctual(node.assigner, node.lateness_ms), time, zone)
+            return by_wall_clock(DropLateRows(node.assigner, node.lateness_ms), time, zone)
     raise AssertionError(f"rows are never late for {node.assigner}")
 
 

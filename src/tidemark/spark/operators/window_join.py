@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql.types import StructField
 
-    from tidemark.kernels.co_group.kernel import Placing
+    from tidemark.kernels.co_group.kernel import WindowAssignment
     from tidemark.kernels.protocol import Kernel
     from tidemark.physical import Input, Operator
     from tidemark.plan.nodes import Edge
@@ -45,13 +45,13 @@ def window_join(builder: Builder, operator: Operator) -> Frame:
     node = operator.node
     assert isinstance(node, WindowJoin)
     names, (left, right) = window_sides(builder, operator)
-    assert left.placing is not None and right.placing is not None
+    assert left.assignment is not None and right.assignment is not None
     output = output_of(operator, names)
     kernel = kernel_of(
         left.keys,
         right.keys,
-        left.placing,
-        right.placing,
+        left.assignment,
+        right.assignment,
         node.how,
         condition=None if node.condition is None else pair_condition(node.condition, names),
         nulls_equal=node.nulls_equal or None,
@@ -94,7 +94,7 @@ class WindowSide:
 
     fields: tuple[StructField, ...]  # the columns that the query sees
     keys: tuple[str, ...]
-    placing: Placing | None
+    assignment: WindowAssignment | None
     input: StatefulInput
 
     @classmethod
@@ -119,7 +119,7 @@ class WindowSide:
         """Rows without windows: one that is in several is exchanged once, and without bounds."""
         from pyspark.sql.types import StructField
 
-        from tidemark.kernels.co_group.kernel import Placing
+        from tidemark.kernels.co_group.kernel import WindowAssignment
 
         assert input_.time is not None and input_.windows is not None
         rows, time = named(build_input(builder, input_), names), names[input_.time]
@@ -134,14 +134,14 @@ class WindowSide:
         shown = tuple(_shown(window).alias(name) for name, window in windows.items())
         keys, data = keyed(data, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
         given = stateful_input(builder, input_, data, keys, time)
-        return cls(tuple(fields), keys, Placing(input_.windows, shown), given)
+        return cls(tuple(fields), keys, WindowAssignment(input_.windows, shown), given)
 
     @classmethod
     def _as_given(
         cls, builder: Builder, input_: Input, names: tuple[str, ...], window: Window, side: str
     ) -> WindowSide:
         """Rows with their windows in two additional columns, or with only their time."""
-        from tidemark.kernels.co_group.kernel import Placing
+        from tidemark.kernels.co_group.kernel import WindowAssignment
 
         frame = like(build_input(builder, input_), names, Changelog.APPEND)
         given = Given(f"_tm_start_{side}", f"_tm_end_{side}")
@@ -156,7 +156,7 @@ class WindowSide:
         time = None if input_.time is None else names[input_.time]
         rows = stateful_input(builder, input_, data, keys, time)
         fields = tuple(data.schema[name] for name in names)
-        return cls(fields, keys, None if window is None else Placing(given), rows)
+        return cls(fields, keys, None if window is None else WindowAssignment(given), rows)
 
 
 def _shown(window: WindowColumn) -> pl.Expr:

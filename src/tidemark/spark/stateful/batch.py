@@ -23,7 +23,7 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.bucket import Bucket, Packed, in_order_of_source
 from tidemark.spark.stateful.metrics import LATE, REPORT, Stopwatch, report, wrapped_output
-from tidemark.spark.stateful.modules import spare_modules
+from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
 from tidemark.spark.stateful.spill import Spill, forget, spilling, total_size
 
@@ -186,7 +186,7 @@ def run(bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str) -> Iterat
                 yield _output(**{name: payload})
                 watch.resume()
     yield _output(**{REPORT: report(label, tally.read(), watch)})
-    spare_modules()
+    freeze_loaded_objects()
 
 
 def _packed_rows(batch: pa.RecordBatch) -> Iterator[Packed]:

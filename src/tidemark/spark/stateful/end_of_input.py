@@ -21,7 +21,7 @@ def end_folder_ready(spark: SparkSession, folder: str) -> None:
     spark.createDataFrame([], "ended BOOLEAN").write.mode("ignore").json(folder)
 
 
-def say_ended(spark: SparkSession, folder: str) -> None:
+def announce_end(spark: SparkSession, folder: str) -> None:
     """Mark the input as read to its end; repeating it has no effect."""
     spark.sql("SELECT true AS ended").coalesce(1).write.mode("append").json(folder)
 

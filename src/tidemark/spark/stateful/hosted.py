@@ -9,7 +9,7 @@ from tidemark.spark.stateful.bucket import Bucket, Packed, as_kernel_watermark
 from tidemark.spark.stateful.cache import of_this_worker
 from tidemark.spark.stateful.end_of_input import END_MS
 from tidemark.spark.stateful.metrics import Stopwatch, packed_output
-from tidemark.spark.stateful.modules import spare_modules
+from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
 from tidemark.spark.stateful.store import StateStore
 
@@ -56,7 +56,7 @@ class Hosted:
         timer = self._move_timer(notes.get("timer"), step.next_event_time)
         self._store.save(before, step.state, {"timer": timer, "watermarks": watermarks})
         watch.lap("state")
-        spare_modules()
+        freeze_loaded_objects()
         yield from packed_output(
             int(key[0]), step, self._store.round_trips, watch, self._bucket.payloads
         )

@@ -7,7 +7,7 @@ from functools import cache
 
 
 @cache
-def spare_modules() -> None:
+def freeze_loaded_objects() -> None:
     """Exclude everything that exists so far from all later garbage collections in this process.
 
     Spark's workers collect garbage after each task, before they take the next one. Scanning all of

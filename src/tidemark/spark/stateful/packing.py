@@ -16,7 +16,7 @@ import pyarrow as pa
 from tidemark.errors import DataError
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
 from tidemark.spark.stateful.hashing import xxhash64
-from tidemark.spark.stateful.modules import spare_modules
+from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.payloads import IN_ROWS, Payloads, unwrapped
 
 BUCKET = "bucket"
@@ -100,7 +100,7 @@ class Pack:
             position += rows.height
         if watermark > BEFORE_ALL:
             yield self._told(partition, watermark)
-        spare_modules()
+        freeze_loaded_objects()
 
     def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         """The rows in pieces: as they arrive, or as many as are worth combining."""
@@ -206,7 +206,7 @@ class Unpack:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield from self.opened(batch.column(PAYLOAD))
-        spare_modules()
+        freeze_loaded_objects()
 
     def opened(self, payloads: Iterable[pa.BinaryScalar]) -> Iterator[pa.RecordBatch]:
         for payload in payloads:
