@@ -1,8 +1,8 @@
-"""How a batch that is too large for one step may be cut.
+"""How a batch that is too large for one step may be cut into several.
 
-By the contract of kernels rows may be cut into steps anywhere, if they come in their order. But a
-join then keeps all of them until the last watermark. Many joins give the same rows if those of a
-batch come in the order of their times, with the watermark right after them.
+By their contract, kernels accept rows in any number of steps, as long as they are in order. But a
+join then keeps all of them until the last watermark. Many joins return the same rows if those of a
+batch arrive in the order of their times, each followed by the watermark.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from tidemark.kernels.protocol import Kernel
 
 @dataclass(frozen=True, slots=True)
 class ByArrival:
-    """Rows come in their order; the watermark only moves after the last of them."""
+    """Rows arrive in their order; the watermark only advances after the last of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByTime:
-    """Rows come in the order of these times in milliseconds, one for each input. The watermark is
-    always below the times of those that are still to come, so none of them is late. All rows up to
-    the time `together` come in the first step."""
+    """Rows arrive in the order of these times in milliseconds, one for each input. The watermark is
+    always below the times of the remaining rows, so none of them is late. All rows up to the time
+    `together` arrive in the first step.
+    """
 
     times: tuple[pl.Expr, ...]
     together: int = BEFORE_ALL
@@ -34,7 +35,7 @@ class ByTime:
 
 @dataclass(frozen=True, slots=True)
 class Nowhere:
-    """All rows come in one step, by which the kernel knows what is left of them in the end."""
+    """All rows arrive in one step, after which the kernel knows that there are no more."""
 
 
 Cut = ByArrival | ByTime | Nowhere
@@ -43,8 +44,7 @@ BY_TIME: Final = ByTime((pl.col(TIME), pl.col(TIME)))
 
 @runtime_checkable
 class SaysCut(Protocol):
-    """A kernel that does not want rows by arrival. `inputs` are empty frames, which have the
-    columns."""
+    """A kernel that decides how its rows are cut. `inputs` are empty frames with its columns."""
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut: ...
 

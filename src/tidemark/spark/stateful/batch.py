@@ -1,8 +1,8 @@
-"""A bucket of a batch, of which all rows are there: one step, or as many as its rows need.
+"""A key group of a batch, with all its rows: one step, or as many as its rows need.
 
-What a worker has in memory does not grow with its input. A bucket whose rows are more than a step
-should hold is split by the hashes of keys, on disk. A key with very many rows is still in one
-piece then; its rows come to the kernel bit by bit, by their times if that gives the same answer.
+The memory of a worker does not grow with its input. A key group with more rows than one step should
+hold is split by the hashes of keys, on disk. A key with very many rows stays in one piece; the
+kernel gets its rows in several steps, by their times if the result is the same.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, P
 from tidemark.spark.stateful.spill import Spill, forget, spilling, total_size
 
 _OUTPUT: Final = pa.schema([(PAYLOAD, pa.binary()), (REPORT, pa.string()), (LATE, pa.binary())])
-# As many bytes of rows come to a kernel at once, which needs several times that for them.
+# The bytes of rows in one step. A kernel needs several times as much memory for them.
 _STEP_BYTES: Final = 24 << 20
 # So many pairs of a join are made at once.
 _PAIRS: Final = 1 << 19
 # More pieces would be files of a few rows. What they are too few for comes bit by bit.
 _MOST_PIECES: Final = 512
-# One row in so many says how the rows are spread over time.
+# One row in this many is a sample of how rows are distributed over time.
 _SAMPLE: Final = 16
 
 
 @dataclass(slots=True)
 class Tally:
-    """The metrics of all steps as those of one: state is what each piece has left behind."""
+    """The metrics of all steps as those of one; the state is the sum of what each piece keeps."""
 
     steps: list[Metrics] = field(default_factory=list)
     ended: list[Metrics] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """All rows of a bucket, which come at one processing time; no more are expected."""
+    """All rows of a key group, with the same processing time."""
 
     bucket: Bucket
     now: int
@@ -83,7 +83,7 @@ class Batch:
                 tally.ended.append(tally.steps[-1])
 
     def _pieces(self, spill: Spill, packed: list[Packed]) -> Iterator[list[Packed]]:
-        """The rows by their keys, so that a piece is no more than one step should hold."""
+        """The rows split by their keys, so that a piece has no more than one step should hold."""
         count = min(math.ceil(total_size(packed) / self.step_bytes), _MOST_PIECES)
         if count <= 1:
             yield packed
@@ -104,10 +104,10 @@ class Batch:
                 state = step.state
 
     def _slices(self, spill: Spill, piece: list[Packed]) -> Iterator[tuple[list[Packed], int]]:
-        """What is to come in each step, and the watermark after it."""
+        """The rows of each step, and the watermark after it."""
         count = math.ceil(total_size(piece) / self.step_bytes)
         cut = cut_of(self.bucket.kernel, [shape.empty for shape in self.bucket.shapes])
-        # Keys are never spread quite evenly, and a step more would not be worth while.
+        # Keys are never distributed quite evenly, and another step would not be worth it.
         if count <= 2 or isinstance(cut, Nowhere):
             yield piece, AFTER_ALL
         elif isinstance(cut, ByTime):
@@ -142,7 +142,7 @@ class Batch:
             forget(rows)
 
     def _bounds(self, piece: list[Packed], cut: ByTime, count: int) -> np.ndarray:
-        """Times that part the rows about evenly, each the first one of a slice."""
+        """Times that divide the rows about evenly, each the first one of a slice."""
         found = [
             _longs(rows.gather_every(_SAMPLE), cut.times[row[0]])
             for row in piece
@@ -166,14 +166,15 @@ def _longs(rows: pl.DataFrame, time: pl.Expr) -> np.ndarray:
 
 
 def _of_hashes(rows: pl.DataFrame, count: int) -> np.ndarray:
-    """A number for each row by its key. The lower bits of hashes have chosen the bucket."""
+    """A number for each row by its key. The lower bits of hashes have chosen the key group."""
     upper = rows[HASH].to_numpy().view(np.uint64) >> np.uint64(32)
     return np.asarray(upper % np.uint64(count))
 
 
 def run(bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str) -> Iterator[pa.RecordBatch]:
-    """The packed output of a bucket whose packed rows come in batches, for Spark. They say in a
-    column of their own what the `clock` showed. The report comes last."""
+    """The packed output of a key group whose packed rows arrive in batches, for Spark. The column
+    `clock` contains their processing time. The report is last.
+    """
     batches = iter(batches)
     first = next(batches)
     label, now = first.column(BUCKET)[0].as_py(), first.column(clock)[0].as_py()

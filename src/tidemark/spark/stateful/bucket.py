@@ -1,4 +1,4 @@
-"""One step of a kernel over one bucket, whoever calls for it: Spark's stream or Spark's batch."""
+"""One step of a kernel over one key group, in a stream or in a batch."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from tidemark.spark.stateful.end_of_input import END_MS
 from tidemark.spark.stateful.packing import Combine
 from tidemark.spark.stateful.payloads import IN_ROWS, Payloads, unwrapped
 
-# A packed row: the input it belongs to, where it comes from, and its rows; or, without these,
-# how far the watermark has come there.
+# A packed row: the input it belongs to, its source, and its rows; or, without rows, the watermark
+# of that source.
 Packed = tuple[int, int, int, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
 class InputShape:
-    """What a bucket must know of an input that has no rows right now.
+    """What a key group must know about an input, even if it has no rows right now.
 
-    `empty` is a frame of its rows as the kernel gets them, but for STAMP and ARRIVAL. The rows of
-    a `chained` input come out of another stateful operator, which emits them before its watermark
-    moves on: they are in time although they lie behind it. Rows of an input with `combine` have
-    its columns.
+    `empty` is a frame of its rows as the kernel gets them, but without STAMP and ARRIVAL. The rows
+    of a `chained` input are the output of another stateful operator, which emits them before its
+    watermark advances: they are not late even if they are behind it. Rows of an input with
+    `combine` have the columns of that.
     """
 
     schema: pa.Schema  # of the user's columns
@@ -53,20 +53,19 @@ class InputShape:
         return cls(schema, combine.made_of(rows) if combine else rows, chained, combine)
 
     def is_combined(self, rows: pl.DataFrame) -> bool:
-        """Whether packed rows are what `combine` has made. Those that it would not have made
-        fewer come as they were."""
+        """Whether packed rows are combined. They are not if that would not have reduced them."""
         return rows.columns != [*self.schema.names, HASH, TIME]
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A kernel with its inputs, which columns of its output are wanted, and how they leave."""
+    """A kernel with its inputs, the wanted columns of its output, and how its output is packed."""
 
     kernel: Kernel
     shapes: tuple[InputShape, ...]
     output: tuple[str, ...]
     payloads: Payloads = IN_ROWS
-    late: tuple[str, ...] = ()  # what it hands out of late rows
+    late: tuple[str, ...] = ()  # the columns of the late rows that it hands out
 
     def step(
         self,
@@ -77,10 +76,10 @@ class Bucket:
         processing_time: int,
         lap: Callable[[str], None] = lambda _: None,
     ) -> Step:
-        """Rows of sources come after the watermark `before`, and then it moves to `after`.
+        """Rows of sources arrive at the watermark `before`, which then advances to `after`.
 
-        A table has none before its rows and the last of all after them. `lap` hears when the
-        rows are there and the kernel begins.
+        A table has no watermark before its rows and the last possible one after them. `lap` is
+        called when the rows have been unpacked and the kernel starts.
         """
         arriving = self._arriving(state, packed, before)
         lap("decode")
@@ -118,9 +117,9 @@ class Bucket:
         )
 
     def watermarks(self, packed: Iterable[Packed], known: Sequence[int]) -> list[int]:
-        """How far the watermark of each input has come, after what was `known`.
+        """The watermark of each input, which was `known` before.
 
-        Every partition tells every bucket, so this is what Spark will say in the next batch.
+        Every partition reports it to every key group; Spark has it in the next micro-batch.
         """
         now = list(known) or [BEFORE_ALL] * len(self.shapes)
         for number, _, watermark, payload in packed:
@@ -141,11 +140,11 @@ class Bucket:
 
     @property
     def order(self) -> list[int]:
-        """The inputs, in the order in which their rows come to the kernel.
+        """The inputs, in the order in which the kernel gets their rows.
 
-        Rows of other operators come before those of sources. Between two inputs of a kind there
-        is no order to be known; the later input goes first, so that a join's left rows find what
-        came in the same batch.
+        Rows of other operators precede those of sources. The order between two inputs of the same
+        kind is unknown; the later input is first, so that the left rows of a join match rows of the
+        same micro-batch.
         """
         numbers = reversed(range(len(self.shapes)))
         return sorted(numbers, key=lambda number: not self.shapes[number].chained)
@@ -177,7 +176,7 @@ def in_order_of_source(shape: InputShape, packed: Iterable[Packed]) -> Iterator[
 
 
 def as_kernel_watermark(spark_watermark: int) -> int:
-    """Spark says 0 while there is none yet, and the end marker's time when all has come."""
+    """Spark reports 0 before the first watermark, and the time of the end marker after all rows."""
     if spark_watermark <= 0:
         return BEFORE_ALL
     return AFTER_ALL if spark_watermark >= END_MS else spark_watermark

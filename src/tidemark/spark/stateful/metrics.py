@@ -1,8 +1,8 @@
-"""What operators say about themselves: a line beside the packed output, read from progress.
+"""Metrics of operators: a report next to the packed output, which is read from a query's progress.
 
-Each bucket reports after each step. Spark gathers the reports of a micro-batch as an observed
-metric, which a query's progress carries, over Spark Connect too. Numbers that describe state
-are of the buckets that had something to do; `Totals` remembers the others.
+Each key group reports after each step. Spark collects the reports of a micro-batch as an observed
+metric, which is part of a query's progress, over Spark Connect too. Metrics of state cover only the
+key groups that had something to do; `Totals` keeps those of the others.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ROWS_PER_PAYLOAD = 100_000
 
 
 class Stopwatch:
-    """Milliseconds of a step by what they went to: each lap is the time since the one before."""
+    """The milliseconds that each part of a step took: a lap is the time since the last one."""
 
     def __init__(self) -> None:
         self.spent_ms: dict[str, float] = {}
@@ -48,7 +48,7 @@ class Stopwatch:
         self._since = now
 
     def resume(self) -> None:
-        """What has passed since the last lap belongs to somebody else."""
+        """Do not count the time since the last lap."""
         self._since = time.perf_counter()
 
 
@@ -59,7 +59,7 @@ def packed_output(
     watch: Stopwatch | None = None,
     way: Payloads = IN_ROWS,
 ) -> Iterator[pd.DataFrame]:
-    """A step's output rows, packed, beside the late rows that it hands out, and its report."""
+    """A step's output rows, packed, the late rows that it hands out, and its report."""
     import pandas as pd
 
     watch = watch or Stopwatch()
@@ -100,7 +100,7 @@ def observed(packed: DataFrame, operator: str, observation: Observation | None =
     has no progress to read them from, by an `observation`."""
     from pyspark.sql import functions as f
 
-    # Frames may meet in one query, whose metrics must have different names.
+    # Several of these frames may be in one query, whose metrics must have different names.
     where = observation or f"{_PREFIX}{operator}{_APART}{uuid.uuid4().hex[:8]}"
     return packed.observe(where, f.collect_list(REPORT).alias(_REPORTS))
 
@@ -110,14 +110,14 @@ def of_observation(observation: Observation) -> list[dict[str, Any]]:
     try:
         found = observation.get
     except Exception:
-        # Spark has found that the operator need not run, and fails to say so.
+        # Spark fails if it has optimized the operator away.
         return []
     return [json.loads(report) for report in found.get(_REPORTS) or ()]
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorMetrics:
-    """An operator's numbers over all its buckets.
+    """An operator's metrics over all its key groups.
 
     Rows, round trips and time are of one micro-batch, or summed up in totals; the rest
     describes the state as it is. `watermark` is None before the first one.
@@ -136,7 +136,7 @@ class OperatorMetrics:
 
 
 def reports_of(progress: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Per operator the reports in a query's progress (as JSON): one per bucket that worked."""
+    """The reports of each operator in a query's progress (as JSON): one per active key group."""
     found: dict[str, list[dict[str, Any]]] = {}
     for name, row in observations(progress).items():
         if name.startswith(_PREFIX):
@@ -153,7 +153,7 @@ def observations(progress: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _with_names(row: dict[str, Any]) -> dict[str, Any]:
-    """Spark Connect tells values and columns apart."""
+    """Spark Connect separates values and columns."""
     if row.keys() != {"values", "schema"}:
         return row
     names = [column["name"] for column in row["schema"]["fields"]]
@@ -162,7 +162,7 @@ def _with_names(row: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Totals:
-    """Sums up reports of one operator, batch after batch."""
+    """Adds up the reports of one operator."""
 
     _latest: dict[int, dict[str, Any]] = field(default_factory=dict)
     _rows_in: list[int] = field(default_factory=list)
@@ -181,7 +181,7 @@ class Totals:
             self._busy_ms += report["busy_ms"]
 
     def kept(self) -> dict[str, Group]:
-        """The state of each group that has reported, by the number that Spark knows it by."""
+        """The state of each key group that has reported, by its label in Spark."""
         return {
             str(label): Group(report["state_rows"], report["state_bytes"], report["waiting"])
             for label, report in self._latest.items()

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SourceWatermark:
-    """The watermark of a frame's one source, which lies `behind_ms` behind the event time, or
-    behind the TIMESTAMPs of `column`, which the kernel does not see.
+    """The watermark of a frame's only source, which is `behind_ms` behind the event time, or behind
+    the TIMESTAMPs of `column`, which the kernel does not see.
 
-    One that is not yet `declared` on the frame is declared by the operator, with the end of
-    its input at `end_folder` if that is bounded; nothing may have dropped rows below then.
+    Unless it is already `declared` on the frame, the operator declares it, with the end of its
+    input at `end_folder` if that is bounded; then nothing below may have dropped rows.
     """
 
     behind_ms: int
@@ -56,15 +56,14 @@ class SourceWatermark:
 class StatefulInput:
     """One input of a stateful operator.
 
-    The frame has Spark-safe column names, no two inputs the same ones but for `_tm_kind`,
-    which carries row kinds where there are any. `time_column` is the event time, a TIMESTAMP
-    or TIMESTAMP_NTZ. A streaming frame fed by sources has its watermark declared
-    (`end_of_input.with_watermark`), or leaves that to the operator; one that comes out of
-    another stateful operator is `chained`.
+    The frame has Spark-safe column names, which differ between inputs except for `_tm_kind`, the
+    row kinds if there are any. `time_column` is the event time, a TIMESTAMP or TIMESTAMP_NTZ. A
+    streaming frame over sources has its watermark declared (`end_of_input.with_watermark`), or
+    leaves that to the operator; the output of another stateful operator is `chained`.
 
-    If the `watermark` of all inputs is known, a micro-batch ends at the one that its own rows
-    have made, where Spark would let them wait for the next one. `combine` makes fewer rows out
-    of those of a batch before they are moved.
+    If the `watermark` of all inputs is known, a micro-batch ends at the watermark of its own rows,
+    while with Spark's they would wait for the next one. `combine` reduces the rows of a batch
+    before the exchange.
     """
 
     frame: DataFrame
@@ -74,19 +73,19 @@ class StatefulInput:
     combine: Combine | None = None
     chained: bool = False
     shows_time: bool = True
-    # The same rows as columns, where another operator gives them so: they need not be rows for
-    # the exchange.
+    # The same rows as packed columns, if another operator emits them; the exchange needs no rows.
     packed: PackedRows | None = None
-    # What the kernel hands out of its late rows, if it does.
+    # The columns of the late rows that the kernel hands out, if it does.
     late: StructType | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StatefulOptions:
-    """How an operator runs. `buckets` may not change while a checkpoint lives; a multiple of
-    Spark's shuffle partitions gives each the same share. With `ticker_ms` every bucket is
-    called at least that often, for kernels that ask for processing time. `observation` is told
-    what a batch did; `payloads` says how rows come to the kernel and leave it."""
+    """How an operator runs. `buckets` is the number of key groups, which is fixed as long as a
+    checkpoint exists; if it is a multiple of Spark's shuffle partitions, each gets an equal share.
+    With `ticker_ms`, every key group is called at least that often, for kernels in processing time.
+    `observation` collects the metrics of a batch; `payloads` decides how rows are exchanged.
+    """
 
     name: str = "operator"
     buckets: int = 8
@@ -102,8 +101,9 @@ def run_stateful(
     output_schema: StructType,
     options: StatefulOptions,
 ) -> PackedRows:
-    """The operator's output, whose columns are those of the kernel with these types; a stream
-    exactly if an input is one."""
+    """The operator's output, with the kernel's columns in these types. It is a stream if an input
+    is one.
+    """
     _check_keys(inputs)
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
@@ -152,8 +152,9 @@ def _from_rows(input_: StatefulInput, pack: Pack) -> DataFrame:
 
 
 def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
-    """Columns that an operator gives, packed for the next one by the workers that have them; None
-    if there are none, or keys that only Spark can hash."""
+    """The output columns of an operator, packed for the next one by the same workers; None if there
+    are none, or if only Spark can hash the keys.
+    """
     if input_.packed is None:
         return None
     schema = arrow_schema(input_.packed.schema)
@@ -172,7 +173,7 @@ def _union(frames: Sequence[DataFrame]) -> DataFrame:
 
 
 def _ticks(spark: SparkSession, every_ms: int, numbers: tuple[int, ...]) -> DataFrame:
-    """A row without content for each bucket, now and then."""
+    """An empty row for each key group from time to time."""
     from pyspark.sql import functions as f
 
     per_second = max(1, 1000 // every_ms)
@@ -200,9 +201,9 @@ def _streamed(packed: DataFrame, bucket: Bucket) -> DataFrame:
 
 
 def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
-    """All rows of a bucket in as many steps as they need, after which no more are expected.
+    """All rows of a key group, in as many steps as they need.
 
-    They all come at one processing time. Spark reads the clock once, when the query starts, for
+    They all have the same processing time. Spark reads the clock once, when the query starts, for
     all its operators and for PROCTIME().
     """
     from pyspark.sql import functions as f

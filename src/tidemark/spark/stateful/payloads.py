@@ -1,8 +1,8 @@
-"""The rows inside a packed row: in it as an Arrow stream, or beside it in a file that it names.
+"""The rows of a packed row: inside it as an Arrow stream, or in a file whose name it contains.
 
-Spark copies what passes through its shuffle a dozen times, so rows are compressed for the way.
-Where all workers are on one machine they need not go that way: who packs them leaves them in a
-file, and who opens them maps it into memory, so that nothing is copied or compressed.
+Spark copies data a dozen times in a shuffle, so rows are compressed for it. If all workers are on
+one machine, rows bypass the shuffle: they are written to a file, which the reader maps into memory,
+so that nothing is copied or compressed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _COMPRESSED = b"size:"
 
 
 def encode(frame: pl.DataFrame, *, compressed: bool = False) -> bytes:
-    """`compressed` is for what will be moved or kept: by itself Spark copies all bytes from place
-    to place several times, and compresses and packs them twice where it keeps them."""
+    """`compressed` is for data that Spark moves or stores: it copies all bytes several times, and
+    compresses them twice when it stores them.
+    """
     large = compressed and frame.estimated_size() > _LARGE
     buffer = io.BytesIO()
     frame.write_ipc_stream(buffer, compression="zstd" if large else "uncompressed")
@@ -40,7 +41,7 @@ def decode(payload: bytes) -> pl.DataFrame:
 
 
 def mapped(path: Path) -> pl.DataFrame:
-    """The rows of an Arrow file, which may be removed then: what is not touched is not read."""
+    """The rows of an Arrow file, which may be removed afterwards. Unused columns are not read."""
     with pa.memory_map(os.fspath(path)) as file:
         frame = pl.from_arrow(pa.ipc.open_file(file).read_all())
     assert isinstance(frame, pl.DataFrame)
@@ -49,19 +50,19 @@ def mapped(path: Path) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Payloads:
-    """How the workers of a query hand rows to each other: in files of `folder`, which must be
-    the same for all of them, or inside packed rows if there is none.
+    """How the workers of a query exchange rows: in files of `folder`, which all of them must share,
+    or inside packed rows if it is None.
 
-    Spark may read a micro-batch's shuffle again for as long as the batch lasts, and in a batch
-    query for as long as there are frames of it. So each micro-batch removes the files of those
-    before it, and whoever has made the folder removes what is left.
+    Spark may read the shuffle of a micro-batch again as long as that runs, and of a batch query as
+    long as its frames exist. So each micro-batch removes the files of earlier ones, and the creator
+    of the folder removes the rest.
     """
 
     folder: str | None = None
     more_than: int = _LARGE  # bytes of rows that are worth a file
 
     def wrapped(self, frame: pl.DataFrame, *, compressed: bool = False) -> bytes:
-        """What `unwrapped` gives the rows back for; compressed if they go inside the row."""
+        """The payload for some rows, which `unwrapped` reads; compressed if it contains them."""
         size = frame.estimated_size()
         if self.folder is None or size <= self.more_than:
             payload = encode(frame, compressed=compressed)
@@ -75,7 +76,7 @@ class Payloads:
         return _IN_FILE + os.fsencode(path)
 
     def forget_earlier_batches(self) -> None:
-        """A micro-batch begins when Spark needs nothing of those before it any more."""
+        """Remove the files of earlier micro-batches, which Spark does not need any more."""
         if self.folder is None:
             return
         current = self._of_batch(Path(self.folder))
@@ -104,7 +105,7 @@ def in_file(payload: bytes) -> bool:
 
 
 def appended(payload: bytes, path: Path) -> bytes:
-    """What stands for a payload that now lies at the end of a file, beside others."""
+    """A payload that refers to one appended to a file."""
     with path.open("ab") as file:
         offset = file.tell()
         file.write(payload)
@@ -113,7 +114,7 @@ def appended(payload: bytes, path: Path) -> bytes:
 
 
 def size_of(payload: bytes) -> int:
-    """How many bytes of rows there are in a payload."""
+    """The number of bytes of the rows in a payload."""
     if payload.startswith(_IN_PART):
         return int(payload.split(b":", 4)[3])
     if payload.startswith(_COMPRESSED):
@@ -131,7 +132,7 @@ def _path(payload: bytes) -> Path:
 
 
 def _read(payload: bytes) -> bytes:
-    """A payload that lies in a file, beside others."""
+    """A payload that is stored in a file with others."""
     _, offset, length, _, path = payload.split(b":", 4)
     with Path(os.fsdecode(path)).open("rb") as file:
         file.seek(int(offset))
@@ -139,7 +140,7 @@ def _read(payload: bytes) -> bytes:
 
 
 def unwrapped(payload: bytes, *, last: bool = False) -> pl.DataFrame:
-    """The rows of a payload. The `last` who asks for them takes them away."""
+    """The rows of a payload. The `last` reader removes the file."""
     if payload.startswith(_IN_PART):
         return unwrapped(_read(payload))
     if payload.startswith(_COMPRESSED):

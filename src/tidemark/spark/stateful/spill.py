@@ -1,4 +1,4 @@
-"""Rows of a batch that a worker cannot hold at once, on the disk of its machine."""
+"""Rows of a batch that do not fit into a worker's memory, on the disk of its machine."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Numbers = Callable[[int, pl.DataFrame], np.ndarray]
 
 @contextmanager
 def spilling(shapes: Sequence[InputShape], at_once: int) -> Iterator[Spill]:
-    """A place for rows of these inputs, `at_once` bytes of which may be in memory."""
-    # Spark says where it keeps what it spills itself.
+    """Storage for the rows of these inputs, `at_once` bytes of which may be in memory."""
+    # The folders to which Spark spills too.
     places = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     with tempfile.TemporaryDirectory(prefix="tidemark-", dir=places[0] or None) as folder:
         yield Spill(tuple(shapes), at_once, Path(folder))
@@ -38,7 +38,7 @@ class Spill:
     folder: Path
 
     def held(self, packed: Iterable[Packed]) -> list[Packed]:
-        """All packed rows that have any rows in them; those in memory as long as there is room."""
+        """All packed rows that are not empty; in memory as long as there is room."""
         kept: list[Packed] = []
         held = 0
         for input_, partition, position, payload in packed:
@@ -52,7 +52,7 @@ class Spill:
         return kept
 
     def split(self, packed: Iterable[Packed], numbers: Numbers, count: int) -> list[list[Packed]]:
-        """The rows in parts, those of each in the order in which they were."""
+        """The rows in parts, in each of them in their order."""
         parts: list[list[Packed]] = [[] for _ in range(count)]
         files = Payloads(os.fspath(self.folder), more_than=0)
         in_order = sorted(packed, key=lambda row: row[:3])
@@ -63,7 +63,7 @@ class Spill:
         return parts
 
     def _gathered(self, input_: int, packed: Iterable[Packed]) -> Iterator[pl.DataFrame]:
-        """The rows of an input in order, few payloads or many at a time: parts are to be large."""
+        """The rows of an input in order, several payloads at a time, so that parts are large."""
         frames: list[pl.DataFrame] = []
         size = 0
         for row in packed:
@@ -95,7 +95,7 @@ def total_size(packed: Iterable[Packed]) -> int:
 
 
 def forget(packed: Iterable[Packed]) -> None:
-    """Remove what was written of these rows."""
+    """Remove the files of these rows."""
     for *_, payload in packed:
         if payload is not None and in_file(payload):
             unwrapped(payload, last=True)
