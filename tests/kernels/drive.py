@@ -78,7 +78,7 @@ class Driver:
         return list(step.output.select("l_payload", "r_payload", KIND).iter_rows())
 
     def take(self, inputs: Sequence[pl.DataFrame], watermark: int, processing_time: int) -> Step:
-        """One step of the kernel, from which the next one goes on."""
+        """One step of the kernel, from whose state the next one starts."""
         step = self.kernel.step(self.state, inputs, watermark, processing_time)
         self.state, self.metrics = step.state, step.metrics
         self.next_event_time = step.next_event_time

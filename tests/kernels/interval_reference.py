@@ -90,7 +90,7 @@ class IntervalReference:
         return out
 
     def any(self, side: int, matched: bool, cached: Cached) -> bool:
-        """Whether the left one of two rows had a partner before."""
+        """Whether the left one of two rows had matched before."""
         return matched if side == LEFT else cached.matched
 
     def joins(self, side: int, row: Row, cached: Row) -> bool:

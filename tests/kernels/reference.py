@@ -42,7 +42,7 @@ class CleanUpTimers:
         self.timers.pop(key, None)
 
     def tick(self, clock: int) -> list[str | None]:
-        """The keys to forget, now that the clock has moved."""
+        """The keys that expire now that the clock has advanced."""
         self.clock = clock
         expired = [key for key, timer in self.timers.items() if timer <= clock]
         for key in expired:

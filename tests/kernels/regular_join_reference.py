@@ -88,13 +88,13 @@ class RegularReference:
         return [self.alone(row, kind)] if not partners and self.outer(row.side) else []
 
     def met(self, partner: Row, kind: str) -> list[Told]:
-        """A row that was there gets its first partner."""
+        """An existing row gets its first match."""
         if not self.counts(partner.side):
             return []
         return [self.alone(partner, kind if self.how == "semi" else "-D")]
 
     def lost(self, partner: Row, kind: str) -> list[Told]:
-        """A row that was there loses its only partner."""
+        """An existing row loses its only match."""
         if not self.counts(partner.side):
             return []
         return [self.alone(partner, kind if self.how == "semi" else "+I")]
@@ -140,7 +140,7 @@ class RegularReference:
             partner.written = self.clock
 
     def left_in_the_end(self) -> list[Told]:
-        """What all rows come to, without the way there."""
+        """The final result of all rows, without the changes."""
         left, right = (self.standing(side) for side in (LEFT, RIGHT))
         pairs = [(a, b) for a in left for b in right if self.joins(a.row, b.row)]
         if self.how in ("semi", "anti"):

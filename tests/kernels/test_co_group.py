@@ -85,7 +85,7 @@ def test_a_row_of_either_side_bridges_sessions_of_both() -> None:
     assert driver.state.queue("closing").height == 0
 
 
-def test_a_session_of_one_side_alone_is_a_group_with_the_other_side_empty() -> None:
+def test_a_session_of_only_one_side_is_a_group_with_the_other_side_empty() -> None:
     driver = CoGroupDriver(kernel(GAP))
     rows = [left("a", 0, 1), right("b", 3, 2), left("a", 30, 3)]
 
@@ -96,7 +96,7 @@ def test_a_session_of_one_side_alone_is_a_group_with_the_other_side_empty() -> N
     ]
 
 
-def test_rows_of_a_closed_session_do_not_come_again_in_a_later_one_over_their_time() -> None:
+def test_rows_of_a_closed_session_are_not_in_a_later_one_over_their_time() -> None:
     driver = CoGroupDriver(kernel(GAP))
 
     assert driver.groups([left("a", 0, 1), left("a", 5, 2), left("a", 11, 9), left("a", 30, 4)], 4)\
@@ -132,7 +132,7 @@ def expected(reference: CoGroupReference, events: Sequence[Event]) -> list[Group
 @pytest.mark.parametrize("gap", [None, GAP])
 @given(history=HISTORIES, cuts=CUTS, compaction=COMPACTIONS)
 @searched(25)
-def test_rows_meet_as_if_each_came_alone_however_they_are_cut(
+def test_rows_match_as_they_do_one_by_one_however_they_are_cut(
     gap: int | None, history: list[Event], cuts: list[str], compaction: Compaction
 ) -> None:
     reference = CoGroupReference(window_of, gap)

@@ -89,7 +89,7 @@ def feed(reference: IntervalReference | StreamReference, events: Sequence[Event]
 
 @given(joins(), HISTORIES, CUTS)
 @MANY
-def test_stamped_rows_join_as_if_each_came_alone(
+def test_stamped_rows_join_as_they_do_one_by_one(
     join: tuple[IntervalJoinKernel, IntervalReference], history: list[Event], cuts: list[str]
 ) -> None:
     kernel, reference = join

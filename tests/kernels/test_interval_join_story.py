@@ -1,4 +1,4 @@
-"""The interval join, told step by step."""
+"""The interval join, step by step."""
 
 from __future__ import annotations
 
@@ -111,14 +111,14 @@ def test_a_row_in_order_is_gone_as_soon_as_it_expires():
         ("anti", [(1, None)]),
     ],
 )
-def test_rows_without_a_partner_come_out_at_the_end_of_all(how, end):
+def test_unmatched_rows_are_emitted_at_the_end_of_the_input(how, end):
     join = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5, how=how))
     join.pairs([Arrived(RIGHT, Row("a", 10, 7), 0), Arrived(LEFT, Row("a", 90, 1), 0)], 0)
 
     assert sorted(join.pairs([], AFTER_ALL), key=str) == end
 
 
-def test_pairs_come_out_in_the_order_their_later_rows_arrive():
+def test_pairs_are_emitted_in_the_order_of_their_later_rows():
     join = JoinDriver(IntervalJoinKernel(*KEYS, -5, 5))
     rows = [(RIGHT, 7, 3), (LEFT, 1, 4), (LEFT, 2, 1), (RIGHT, 8, 2)]
     arrived = [Arrived(side, Row("a", time, payload), 0) for side, payload, time in rows]
@@ -141,7 +141,7 @@ def test_one_side_may_be_wanted_without_the_other(how, wanted):
 @pytest.mark.parametrize(
     ("join", "kept"), [(IntervalJoinKernel, 15), (StreamIntervalJoinKernel, 14)]
 )
-def test_rows_that_a_step_forgets_are_never_written_down(join, kept):
+def test_rows_that_expire_within_a_step_are_never_stored(join, kept):
     driver = JoinDriver(join(*KEYS, -5, 5), hash_values=1000)
     rows = [Arrived(side, Row("a", n, n), 0) for n in range(100) for side in (LEFT, RIGHT)]
 

@@ -41,13 +41,13 @@ def found(kept: list[tuple[int, int]], looking: list[tuple[int, int]], width: in
 
 @given(kept=rows(40), looking=rows(12), width=st.integers(-3, 10))
 @searched(200)
-def test_what_is_found_is_what_lies_in_the_range(kept, looking, width):
+def test_the_rows_found_are_those_in_the_range(kept, looking, width):
     found(kept, looking, width)
 
 
 @given(kept=rows(60), looking=rows(2), width=st.integers(-3, 10))
 @searched(100)
-def test_few_rows_find_theirs_in_long_runs(kept, looking, width):
+def test_a_few_rows_find_matches_in_long_runs(kept, looking, width):
     found(kept, looking, width)
 
 

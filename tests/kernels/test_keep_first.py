@@ -90,7 +90,7 @@ def test_a_row_behind_the_watermark_is_late_and_one_at_it_is_not():
     assert driver.late == [1]
 
 
-def test_rows_come_out_by_their_times():
+def test_rows_are_emitted_by_their_times():
     assert by_time().step(("a", 5, 1), ("bb", 3, 2), ("ccc", 4, 3), 9) == [
         ("bb", 2),
         ("ccc", 3),
@@ -102,14 +102,14 @@ def test_null_is_a_key():
     assert by_time().step((None, 5, 1), (None, 4, 2), AFTER_ALL) == [(None, 2)]
 
 
-def test_by_the_clock_the_first_to_arrive_comes_out_at_once():
+def test_in_processing_time_the_first_row_is_emitted_at_once():
     driver = Driver(KeepFirstKernel(("k",), by_clock=True))
 
     assert driver.step(("EUR", 5, 1), ("EUR", 3, 2), ("USD", 4, 3)) == [("EUR", 1), ("USD", 3)]
     assert driver.step(("EUR", 1, 4)) == []
 
 
-def test_a_key_is_forgotten_some_time_after_it_was_written():
+def test_a_key_expires_some_time_after_it_was_written():
     driver = Driver(KeepFirstKernel(("k",), by_clock=True, ttl=10))
 
     assert driver.step(("EUR", 1, 1), now=0) == [("EUR", 1)]

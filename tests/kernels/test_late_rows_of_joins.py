@@ -1,4 +1,4 @@
-"""The rows that joins drop, and those that are told as late."""
+"""The rows that joins drop, and those that are reported as late."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def late_rows(join: str, side: int) -> LateDriver:
     return driver
 
 
-def test_a_late_row_tells_its_time_and_the_watermark_of_both_inputs() -> None:
+def test_a_late_row_has_its_time_and_the_watermark_of_both_inputs() -> None:
     late = late_rows("interval join", LEFT)
     rows = [left("a", 8, 1, 9), left("b", 9, 2, 9), right("a", 1, 3, 9)]
 
@@ -68,7 +68,7 @@ def test_a_late_row_tells_its_time_and_the_watermark_of_both_inputs() -> None:
 @pytest.mark.parametrize("name", JOINS)
 @given(history=histories(near=25, far=12), cuts=CUTS)
 @searched(12)
-def test_rows_are_told_exactly_where_a_join_drops_them(
+def test_rows_are_reported_exactly_when_a_join_drops_them(
     name: str, side: int, history: list[Event], cuts: list[str]
 ) -> None:
     join = JoinDriver(JOINS[name][0], windowed=JOINS[name][2])

@@ -1,4 +1,4 @@
-"""Ways to sort and to search that are fast, beside those that are obvious."""
+"""Fast ways to sort and to search, compared with obvious ones."""
 
 from __future__ import annotations
 

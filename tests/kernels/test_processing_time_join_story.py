@@ -1,4 +1,4 @@
-"""The processing-time temporal join, told step by step by a scripted clock."""
+"""The processing-time temporal join, step by step with a scripted clock."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def loading(idle_ms: int = 10) -> Driver:
     return Driver(AfterLoading(LEFT_JOIN, idle_ms, Compaction(fanout=2, smallest=1)))
 
 
-def test_orders_wait_until_no_rate_has_come_for_a_while() -> None:
+def test_orders_wait_until_no_rate_has_arrived_for_a_while() -> None:
     join = loading(idle_ms=10)
 
     assert join.feed(left="EUR 0 1, USD 0 2", at=100) == []
@@ -88,7 +88,7 @@ def test_orders_wait_until_no_rate_has_come_for_a_while() -> None:
     assert join.next_event_time is None
 
 
-def test_what_comes_when_all_is_silent_already_comes_after_those_who_waited() -> None:
+def test_rows_that_arrive_after_the_idle_time_follow_those_that_waited() -> None:
     join = loading(idle_ms=10)
     join.feed(right="EUR 0 110", left="EUR 0 1", at=100)
 
@@ -106,7 +106,7 @@ def test_once_loaded_nothing_waits_any_more_and_a_restart_does_not_load_again() 
     assert join.feed(left="EUR 0 1", right="EUR 0 120", at=111) == ["1 120 +I"]
 
 
-def test_rates_have_been_loaded_when_their_watermark_comes_to_the_start() -> None:
+def test_rates_are_loaded_when_their_watermark_reaches_the_start() -> None:
     join = loading(idle_ms=1_000)
     join.feed(left="EUR 0 1", right="EUR 90 110", at=100)
     join.restart()
@@ -125,7 +125,7 @@ def test_the_end_of_input_ends_the_loading() -> None:
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_those_who_wait_come_out_in_the_order_in_which_they_came(restart: bool) -> None:
+def test_waiting_rows_are_emitted_in_order_of_arrival(restart: bool) -> None:
     join, came_out = loading(idle_ms=10), []
     for place in range(13):
         right = "a 0 1" if place <= 2 else ""

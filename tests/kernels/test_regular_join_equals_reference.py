@@ -116,7 +116,7 @@ def histories(draw: st.DrawFn, kernel: RegularJoinKernel) -> list[Row]:
 
 @given(st.data(), joins(), CUTS)
 @MANY
-def test_rows_join_as_if_each_came_alone(
+def test_rows_join_as_they_do_one_by_one(
     data: st.DataObject, join: tuple[RegularJoinKernel, RegularReference], cuts: list[str]
 ) -> None:
     kernel, reference = join
@@ -135,7 +135,7 @@ def test_rows_join_as_if_each_came_alone(
 
 @given(st.data(), joins(), st.integers(1, 9))
 @MANY
-def test_rows_are_forgotten_a_while_after_they_were_last_written(
+def test_rows_expire_some_time_after_they_were_last_written(
     data: st.DataObject, join: tuple[RegularJoinKernel, RegularReference], ttl: int
 ) -> None:
     kernel, reference = replace(join[0], ttl=ttl), replace(join[1], ttl=ttl)
@@ -164,7 +164,7 @@ def test_in_a_batch_only_what_is_left_in_the_end_is_joined(
 
 @given(st.data(), joins())
 @MANY
-def test_what_is_told_comes_to_what_is_left_where_only_what_came_is_taken_back(
+def test_the_changes_add_up_to_the_result_if_only_existing_rows_are_retracted(
     data: st.DataObject, join: tuple[RegularJoinKernel, RegularReference]
 ) -> None:
     kernel, reference = join

@@ -1,4 +1,4 @@
-"""The regular join, told step by step."""
+"""The regular join, step by step."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _shown(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
-def test_rows_meet_however_old_they_are():
+def test_rows_match_however_old_they_are():
     join = Told(RegularJoinKernel(*APPENDS))
 
     assert join.left("a 1") == []
@@ -48,7 +48,7 @@ def test_rows_meet_however_old_they_are():
     assert join.left("a 2, b 3") == ["+I 2 12", "+I 3 11"]
 
 
-def test_a_row_is_padded_until_its_first_partner_comes():
+def test_a_row_is_padded_until_its_first_match():
     join = Told(RegularJoinKernel(*APPENDS, how="left"))
 
     assert join.left("a 1") == ["+I 1 -"]
@@ -57,7 +57,7 @@ def test_a_row_is_padded_until_its_first_partner_comes():
     assert join.left("a 2") == ["+I 2 11", "+I 2 12"]
 
 
-def test_and_again_when_its_last_partner_goes():
+def test_a_row_is_padded_again_when_its_last_match_is_retracted():
     join = Told(RegularJoinKernel(*CHANGES, how="full"))
 
     assert join.left("a 1") == ["+I 1 -"]
@@ -69,7 +69,7 @@ def test_and_again_when_its_last_partner_goes():
     assert join.state.height <= 3
 
 
-def test_all_that_happens_within_one_step_is_told_too():
+def test_everything_within_one_step_is_emitted_too():
     join = Told(RegularJoinKernel(*CHANGES, how="left"))
 
     assert join.left("a 1, a 1 -D, a 2") == ["+I 1 -", "-D 1 -", "+I 2 -"]
@@ -80,7 +80,7 @@ def test_all_that_happens_within_one_step_is_told_too():
     ("how", "kinds"), [("inner", ["-U", "+U"]), ("left", ["-U", "+I"]), ("right", ["-D", "+I"])]
 )
 def test_kinds_of_updates_pass_where_nothing_is_padded(how, kinds):
-    """A left join's right side: what it takes back keeps its kind, what it gives does not."""
+    """A left join's right side: its retractions keep their kind, its additions do not."""
     join = Told(RegularJoinKernel(*CHANGES, how=how))
     join.left("a 1")
     join.left("a 1")
@@ -100,15 +100,15 @@ def test_equal_rows_are_there_as_often_as_they_came():
     assert join.left("a 1 -D") == ["-D 1 11", "+I - 11"]
 
 
-def test_a_delete_that_meets_no_row_takes_its_pairs_back_all_the_same():
-    """As in Flink: what is told is wrong already where this happens, or state was let go."""
+def test_a_delete_without_its_row_still_retracts_the_pairs():
+    """As in Flink: this only happens if the input is wrong already, or if state has expired."""
     join = Told(RegularJoinKernel(*CHANGES))
 
     assert join.right("a 11") == []
     assert join.left("a 1 -D, b 7 -D") == ["-D 1 11"]
 
 
-def test_a_key_that_comes_again_takes_the_place_of_its_row_without_a_word():
+def test_a_repeated_key_silently_replaces_its_row():
     unique = JoinInput(("l_key",), unique=("l_name",))
     join = Told(RegularJoinKernel(unique, APPENDS[1], how="left"))
 
@@ -118,7 +118,7 @@ def test_a_key_that_comes_again_takes_the_place_of_its_row_without_a_word():
     assert join.right("a 12") == ["+I 1 12"]
 
 
-def test_null_keys_meet_nothing_and_are_not_kept():
+def test_null_keys_match_nothing_and_are_not_kept():
     join = Told(RegularJoinKernel(*CHANGES, how="full"))
 
     assert join.left("null 1") == ["+I 1 -"]
@@ -127,7 +127,7 @@ def test_null_keys_meet_nothing_and_are_not_kept():
     assert join.state.height == 0
 
 
-def test_null_keys_meet_where_null_is_said_to_equal_null():
+def test_null_keys_match_where_null_equals_null():
     join = Told(RegularJoinKernel(*APPENDS, nulls_equal=(True,)))
 
     join.left("null 1")
@@ -151,7 +151,7 @@ def test_semi_and_anti_joins_give_each_left_row_once():
     )
 
 
-def test_a_row_is_forgotten_a_while_after_it_was_written():
+def test_a_row_expires_some_time_after_it_was_written():
     join = Told(RegularJoinKernel(*APPENDS, how="left", ttl=100))
 
     assert join.left("a 1", clock=0) == ["+I 1 -"]
@@ -163,7 +163,7 @@ def test_a_row_is_forgotten_a_while_after_it_was_written():
     assert join.state.height == 0
 
 
-def test_at_the_end_of_a_batch_only_what_is_left_is_told():
+def test_at_the_end_of_a_batch_only_the_final_result_is_emitted():
     join = Told(RegularJoinKernel(*CHANGES, how="left", at_end=True))
     rows = ["a 1", "b 2", "b 2 -D", "c 3"]
 

@@ -97,7 +97,7 @@ def by_key(
 
 @given(joins(), histories(), CUTS)
 @MANY
-def test_stamped_rows_join_as_if_each_came_alone(
+def test_stamped_rows_join_as_they_do_one_by_one(
     join: tuple[TemporalJoinKernel, EventTimeReference],
     history: list[Arrived | int],
     cuts: list[str],
@@ -153,7 +153,7 @@ def clocks(draw: st.DrawFn) -> list[int]:
 
 @given(joins(), histories(), CUTS, clocks(), st.sampled_from([(2, 3), (4, 6), (0, 5)]))
 @MANY
-def test_idle_keys_are_forgotten_at_the_same_moment(
+def test_idle_keys_expire_at_the_same_moment(
     join: tuple[TemporalJoinKernel, EventTimeReference],
     history: list[Arrived | int],
     cuts: list[str],

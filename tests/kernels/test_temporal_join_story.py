@@ -1,4 +1,4 @@
-"""The event-time temporal join, told step by step."""
+"""The event-time temporal join, step by step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_an_order_waits_until_its_rate_cannot_change() -> None:
     assert join.next_event_time is None
 
 
-def test_rows_come_out_in_the_order_they_came_in_with_their_kind() -> None:
+def test_rows_are_emitted_in_order_of_arrival_with_their_kind() -> None:
     join = Driver(INNER)
     join.feed(left="EUR 5 1 +I, EUR 3 2 -U, EUR 4 3 +U", right="EUR 1 110")
 
@@ -47,7 +47,7 @@ def test_a_delete_ends_a_version_and_a_retraction_does_not() -> None:
     assert join.feed(watermark=9) == ["1 110 +I", "2 110 +I", "3 - +I"]
 
 
-def test_a_retraction_can_be_told_to_end_the_version_of_its_time() -> None:
+def test_a_retraction_may_end_the_version_at_its_time() -> None:
     join = Driver(
         TemporalJoinKernel(("l_key",), ("r_key",), how="left", update_before="ends version")
     )
@@ -56,7 +56,7 @@ def test_a_retraction_can_be_told_to_end_the_version_of_its_time() -> None:
     assert join.feed(watermark=9) == ["1 - +I", "2 120 +I"]
 
 
-def test_a_late_order_finds_the_one_version_that_is_left_or_nothing() -> None:
+def test_a_late_order_matches_the_only_version_left_or_nothing() -> None:
     # versions   1---12---20        35
     # orders           10      30 (15!)   the row at 15 comes after the watermark 30
     join = Driver(LEFT_JOIN)
@@ -99,7 +99,7 @@ def test_a_key_keeps_one_version_of_the_past_however_many_came() -> None:
     assert join.state.keyed("versions").height < 10
 
 
-def test_an_idle_key_is_forgotten_between_the_shortest_and_the_longest_time() -> None:
+def test_an_idle_key_expires_between_the_shortest_and_the_longest_time() -> None:
     # With two hours: access at 10:00 sets 13:00, one at 11:00 leaves it, one at 11:30 moves it.
     join = Driver(TemporalJoinKernel(("l_key",), ("r_key",), retention=Retention.of(120)))
     join.feed(right="a 1 1, b 1 1", at=600)
@@ -117,7 +117,7 @@ def test_an_idle_key_is_forgotten_between_the_shortest_and_the_longest_time() ->
     assert join.feed(watermark=9, at=962) == []
 
 
-def test_forgotten_keys_leave_nothing_behind() -> None:
+def test_expired_keys_leave_no_state() -> None:
     kernel = TemporalJoinKernel(
         ("l_key",), ("r_key",), retention=Retention(2, 3), compaction=Compaction(2, 1)
     )

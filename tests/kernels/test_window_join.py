@@ -99,14 +99,14 @@ def test_a_window_joins_at_its_last_millisecond_and_takes_no_rows_after_it() -> 
     assert driver.next_event_time is None
 
 
-def test_a_pair_that_fails_the_condition_leaves_both_rows_without_a_partner() -> None:
+def test_a_pair_that_fails_the_condition_leaves_both_rows_unmatched() -> None:
     driver = driver_of(joining("full", pl.col("l_payload") < pl.col("r_payload")))
     rows = [left("a", 1, 3), right("a", 2, 5), left("a", 4, 7), right("a", 3, 1)]
 
     assert driver.pairs(rows, AFTER_ALL) == [(3, 5), (7, None), (None, 1)]
 
 
-def test_what_waits_holds_no_more_than_the_rows_their_hashes_and_windows() -> None:
+def test_waiting_rows_are_stored_with_their_hashes_and_windows_only() -> None:
     driver = driver_of(joining("inner"))
     driver.pairs([left("a", 1, 1)], 0)
     [segment] = driver.state.segments()
@@ -115,7 +115,7 @@ def test_what_waits_holds_no_more_than_the_rows_their_hashes_and_windows() -> No
     assert segment.rows().width == 5
 
 
-def test_a_row_meets_others_in_each_of_its_windows_and_tells_which_one_it_is() -> None:
+def test_a_row_matches_others_in_each_of_its_windows_and_shows_the_window() -> None:
     #  windows of 10 every 5:  left a7 in [0, 10) and [5, 15)   right a3 in [-5, 5) and [0, 10)
     start, end = pl.col(WINDOW_START).alias("from"), pl.col(WINDOW_END).alias("until")
     left_side, right_side = (
@@ -163,7 +163,7 @@ def expected(
     COMPACTIONS,
 )
 @searched(100)
-def test_rows_join_as_if_each_came_alone_however_they_are_cut(
+def test_rows_join_as_they_do_one_by_one_however_they_are_cut(
     how: str,
     conditional: bool,
     nulls_equal: bool,

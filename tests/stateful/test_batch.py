@@ -94,7 +94,7 @@ def test_a_join_by_time_keeps_few_rows_between_the_steps_of_one_key(kernel: Kern
     assert max(steps.kept) <= AT_MOST
 
 
-def test_rows_that_a_worker_cannot_hold_lie_where_spark_keeps_its_own_until_it_is_done(
+def test_rows_that_do_not_fit_into_memory_are_in_sparks_local_folder_until_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/nowhere")
@@ -125,7 +125,7 @@ def test_packed_rows_in_files_are_still_there_after_the_batch(tmp_path: Path) ->
 
 
 def spark_batch(frames: Sequence[pl.DataFrame]) -> pa.RecordBatch:
-    """Rows of bucket 12 as Spark hands them over."""
+    """Rows of key group 12 as Spark passes them on."""
     many = len(frames)
     columns = {
         BUCKET: pa.array([12] * many, pa.int32()),
@@ -138,7 +138,7 @@ def spark_batch(frames: Sequence[pl.DataFrame]) -> pa.RecordBatch:
     return pa.record_batch(columns)
 
 
-def test_a_bucket_reports_once_after_all_its_output() -> None:
+def test_a_key_group_reports_once_after_all_its_output() -> None:
     batch = spark_batch([rows_of(LEFT, [(n, n)]) for n in range(600)])
     bucket = Bucket(sums(Sliding(10, 10)), (InputShape.of(LEFT),), SUMS)
 
@@ -154,7 +154,7 @@ def test_a_bucket_reports_once_after_all_its_output() -> None:
     assert (report["bucket"], report["rows_in"], report["rows_out"]) == (12, [600], 600)
 
 
-def test_late_rows_that_a_kernel_hands_out_leave_a_batch_beside_its_output() -> None:
+def test_late_rows_that_a_kernel_hands_out_are_emitted_next_to_the_output_of_a_batch() -> None:
     @dataclass(frozen=True)
     class HandsOut:
         kernel: Kernel

@@ -211,7 +211,7 @@ class TestMoving:
         out = job.step(after, 60_000, 2, None)
         assert sorted(out) == [(200 + k, 200 + k) for k in KEYS]
 
-    def test_a_regular_join_finds_every_row(self, before: int, after: int) -> None:
+    def test_a_regular_join_finds_all_rows(self, before: int, after: int) -> None:
         job = regular_join()
         assert job.step(before, 1000, 1, None) == []
         assert sorted(job.step(after, 2000, None, 2)) == PAIRS
@@ -240,7 +240,7 @@ class TestMoving:
         assert job.step(after, 5000, 2) == []
 
     @pytest.mark.parametrize("gap", [None, 10_000])
-    def test_a_co_group_meets_the_rows_of_both_sides(
+    def test_a_co_group_contains_the_rows_of_both_sides(
         self, before: int, after: int, gap: int | None
     ) -> None:
         job = co_group(gap)

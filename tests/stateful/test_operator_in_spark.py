@@ -48,7 +48,7 @@ def streams(spark: SparkSession, tmp_path: Path) -> Streams:
     return Streams(spark, tmp_path, ("o", "r", "s"))
 
 
-def test_an_order_comes_out_with_its_rate_when_the_watermark_says_so_and_after_a_restart(
+def test_an_order_is_emitted_with_its_rate_at_its_watermark_and_after_a_restart(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     streams = Streams(spark, tmp_path, ("o", "r"))
@@ -58,7 +58,7 @@ def test_an_order_comes_out_with_its_rate_when_the_watermark_says_so_and_after_a
     assert streams.add(r="EUR 5 120") == [("EUR", 1, 110)]
     streams.stop()
     streams.start(orders_with_rates)
-    # 7 waits: orders have come to 8, rates to 5 only.
+    # 7 waits: orders are at 8, rates only at 5.
     assert streams.add(o="EUR 7 2, JPY 8 3") == []
     assert streams.add(r="EUR 7 130, USD 7 101") == [("EUR", 2, 130)]
     assert streams.end() == [("JPY", 3, None)]
@@ -73,7 +73,7 @@ def test_an_order_comes_out_with_its_rate_when_the_watermark_says_so_and_after_a
     assert metrics.state_rows >= 2
 
 
-def test_rows_left_in_files_come_out_the_same_however_often_a_batch_is_read(
+def test_rows_in_files_are_the_same_however_often_a_batch_is_read(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     streams = Streams(spark, tmp_path, ("o", "r"), readings=2)
@@ -108,7 +108,7 @@ def test_rows_of_one_join_are_in_time_for_the_next_one(streams: Streams) -> None
     assert streams.metrics("second").late == (0, 0)
 
 
-def test_a_table_gives_what_the_stream_gives_with_nested_columns_and_a_hot_key(
+def test_a_table_returns_the_rows_of_the_stream_with_nested_columns_and_a_hot_key(
     spark: SparkSession,
 ) -> None:
     nested = [

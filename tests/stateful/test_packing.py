@@ -30,7 +30,7 @@ def batch(*rows: tuple[str, int], zone: str = "UTC") -> pa.RecordBatch:
     )
 
 
-def test_rows_keep_their_order_within_their_bucket() -> None:
+def test_rows_keep_their_order_within_their_key_group() -> None:
     pack = Pack(0, (10, 20), SCHEMA, "ts")
 
     packed = [
@@ -68,7 +68,7 @@ def test_the_session_time_zone_does_not_get_into_state() -> None:
 
 
 @pytest.mark.parametrize(("behind", "told"), [(0, 9), (2, 7), (9, None), (None, None)])
-def test_every_bucket_is_told_the_watermark_of_the_partition(
+def test_every_key_group_gets_the_watermark_of_the_partition(
     behind: int | None, told: int | None
 ) -> None:
     rows = [batch(("a", 9000), ("a", 7000)), batch(("c", 5000))]
@@ -78,7 +78,7 @@ def test_every_bucket_is_told_the_watermark_of_the_partition(
     assert saying == ([(10, 1, told), (20, 1, told)] if told else [])
 
 
-def test_a_watermark_may_be_told_by_a_column_that_is_not_packed() -> None:
+def test_a_watermark_may_be_in_a_column_that_is_not_packed() -> None:
     made = pa.array([5000, None, 3000], pa.timestamp("us", "UTC"))
     rows = batch(("a", 9000), ("b", 7000), ("a", 8000)).append_column("made", made)
     pack = Pack(1, (10,), SCHEMA, None, 0, watermark_column="made")
@@ -123,7 +123,7 @@ def test_rows_that_combining_would_not_halve_are_combined_where_they_arrive(keys
     assert recorder.keys == ["a", "b"]
 
 
-def test_a_bucket_knows_the_furthest_watermark_of_each_input() -> None:
+def test_a_key_group_knows_the_latest_watermark_of_each_input() -> None:
     bucket = Bucket(Recorder(), (InputShape.of(SCHEMA), InputShape.of(SCHEMA)), ())
 
     first = bucket.watermarks([(0, 0, 5, None), (0, 1, 9, None)], ())
@@ -142,7 +142,7 @@ def test_a_null_time_names_the_row() -> None:
 
 
 @pytest.mark.parametrize("buckets", [1, 2, 4, 6, 12])
-def test_every_partition_gets_the_same_number_of_buckets(buckets: int) -> None:
+def test_every_partition_gets_the_same_number_of_key_groups(buckets: int) -> None:
     assert len(set(labels(buckets))) == buckets
 
 
@@ -183,7 +183,7 @@ class Keeper(Recorder):
         return super().step(state, inputs, watermark, processing_time)
 
 
-def test_rows_of_another_operator_come_before_the_watermark_that_it_lets_through() -> None:
+def test_rows_of_another_operator_precede_its_watermark() -> None:
     recorder = Recorder()
     bucket = Bucket(recorder, (InputShape.of(SCHEMA, chained=True), InputShape.of(SCHEMA)), ())
     payload = next(Pack(0, (0,), SCHEMA, "ts")(iter([batch(("a", 1), ("b", 2))])))[PAYLOAD][0]

@@ -68,7 +68,7 @@ def test_many_rows_stay_in_a_file_and_few_go_along(tmp_path: Path) -> None:
     assert early.equals(MANY[5:90_000])
 
 
-def test_a_micro_batch_forgets_those_before_it_and_nothing_else(tmp_path: Path, task: Task) -> None:
+def test_a_micro_batch_removes_the_files_of_earlier_ones_only(tmp_path: Path, task: Task) -> None:
     payloads = Payloads(str(tmp_path / "here"), more_than=0)
     payloads.forget_earlier_batches()
 
@@ -84,7 +84,7 @@ def test_a_micro_batch_forgets_those_before_it_and_nothing_else(tmp_path: Path, 
     assert all(unwrapped(payload).equals(FEW) for payload in left.values())
 
 
-def test_a_payload_says_how_many_bytes_of_rows_there_are_wherever_these_lie(tmp_path: Path) -> None:
+def test_a_payload_knows_the_size_of_its_rows_wherever_they_are(tmp_path: Path) -> None:
     size = MANY.estimated_size()
     compressed = IN_ROWS.wrapped(MANY, compressed=True)
     inside = IN_ROWS.wrapped(MANY)

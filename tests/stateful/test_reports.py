@@ -1,4 +1,4 @@
-"""What a step says of itself beside its rows."""
+"""What a step reports about itself, next to its rows."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_report_says_what_the_time_of_a_step_went_to() -> None:
 
 
 @pytest.mark.parametrize(("rows", "late"), [(0, 0), (2, 0), (0, 3), (2, 250_001), (100_001, 1)])
-def test_late_rows_leave_beside_the_results(rows: int, late: int) -> None:
+def test_late_rows_are_emitted_next_to_the_results(rows: int, late: int) -> None:
     output, handed_out = (
         pl.DataFrame({name: range(height)}, schema={name: pl.Int64})
         for name, height in (("n", rows), ("late", late))

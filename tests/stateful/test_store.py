@@ -1,4 +1,4 @@
-"""State of a bucket in a state store, here a dictionary that counts its calls."""
+"""The state of a key group in a state store, here a dictionary that counts its calls."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_saving_costs_one_call_and_one_per_segment_that_changed() -> None:
     assert spark.calls == store.round_trips == 3  # the manifest twice, one segment
 
 
-def test_segments_that_are_gone_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removed_segments_leave_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "_PIECE", 100)
     spark = Spark()
     store = StateStore(spark, spark, SegmentCache())
@@ -168,7 +168,7 @@ def test_files_not_used_for_longest_go_when_there_are_too_many(tmp_path: Path) -
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 4000
 
 
-def test_totals_add_rows_and_keep_the_newest_state_of_each_bucket() -> None:
+def test_totals_add_rows_and_keep_the_newest_state_of_each_key_group() -> None:
     def report(bucket: int, rows_in: int, kept: int) -> dict[str, Any]:
         return {
             "bucket": bucket,
@@ -193,7 +193,7 @@ def test_totals_add_rows_and_keep_the_newest_state_of_each_bucket() -> None:
     assert (metrics.waiting, metrics.segments, metrics.watermark) == (10, 2, 5)
 
 
-def test_a_segment_that_the_checkpoint_lacks_is_told() -> None:
+def test_a_segment_missing_from_the_checkpoint_is_reported() -> None:
     spark = Spark()
     writer = StateStore(spark, spark, SegmentCache())
     writer.open()
@@ -206,7 +206,7 @@ def test_a_segment_that_the_checkpoint_lacks_is_told() -> None:
         next(found.segments()).rows()
 
 
-def test_two_attempts_at_a_step_store_the_same_and_either_may_go_on_from_the_other() -> None:
+def test_two_attempts_at_a_step_store_the_same_and_can_resume_from_each_other() -> None:
     def attempt() -> Spark:
         spark = Spark()
         store = StateStore(spark, spark, SegmentCache())

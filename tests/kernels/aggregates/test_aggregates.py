@@ -30,7 +30,7 @@ def aggregate(
     taken_back: list[Any] = (),
     **options: Any,
 ) -> Any:
-    """The result over a group's values, after some of them were taken back."""
+    """The result over a group's values after some of them were retracted."""
     rows = pl.DataFrame({"x": pl.Series([*values, *taken_back], dtype=type_)}).with_columns(
         pl.lit(0).alias("g"),
         pl.int_range(pl.len(), dtype=pl.Int64).alias(SEQUENCE),
@@ -103,13 +103,13 @@ def test_functions_have_flinks_results_and_types(function, values, type_, result
         ("VAR_POP", F64, pytest.approx(14 / 3)),
     ],
 )
-def test_what_is_taken_back_is_as_if_it_had_never_come(function, result, expected):
+def test_retracted_rows_are_as_if_they_had_never_arrived(function, result, expected):
     values = [9, 3, 1, 2, None, 9, 7]
 
     assert aggregate(function, values, I32, result, taken_back=[9, 1, 9]) == expected
 
 
-def test_of_equal_values_the_first_is_taken_back():
+def test_of_equal_values_the_first_is_retracted():
     assert aggregate("LISTAGG", [1, 2, 1], I32, TEXT, taken_back=[1]) == "2,1"
 
 

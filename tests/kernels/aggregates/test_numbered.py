@@ -1,4 +1,4 @@
-"""Adding up by numbers, beside the library that groups by anything."""
+"""Sums by group number, compared with Polars, which groups by anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tidemark.kernels.aggregates.accumulators import Merge
 from tidemark.kernels.aggregates.numbered import merged, merged_runs
 
-# Small numbers meet often; large ones do not fit into one number together.
+# Small numbers are often equal; large ones do not fit into one number together.
 whole = st.one_of(st.integers(0, 3), st.integers(-(2**63), 2**63 - 1))
 KEYS: dict[str, tuple[Any, pl.DataType]] = {
     "whole": (whole, pl.Int64()),
@@ -39,7 +39,7 @@ def grouped(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 @given(st.data(), st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=3, unique=True))
-def test_groups_come_to_the_same(data: st.DataObject, by: list[str]) -> None:
+def test_groups_have_the_same_results(data: st.DataObject, by: list[str]) -> None:
     types = [KEYS[name] for name in by]
     pool = data.draw(st.lists(st.tuples(*(kind for kind, _ in types)), min_size=1, max_size=6))
     found = data.draw(st.lists(st.tuples(st.sampled_from(pool), values), min_size=1, max_size=40))
@@ -52,7 +52,7 @@ def test_groups_come_to_the_same(data: st.DataObject, by: list[str]) -> None:
 
 
 @given(st.data(), st.lists(values, min_size=1, max_size=20))
-def test_runs_come_to_what_their_rows_do(data: st.DataObject, found: list[Any]) -> None:
+def test_runs_have_the_results_of_their_rows(data: st.DataObject, found: list[Any]) -> None:
     rows = pl.DataFrame(found, SCHEMA, orient="row").with_row_index("place")
     places = st.integers(0, rows.height - 1)
     drawn = data.draw(st.lists(st.tuples(places, places), max_size=8))

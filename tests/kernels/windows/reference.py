@@ -138,7 +138,7 @@ class Reference:
         return [told for window in still_open for told in self.add(row, window)]
 
     def counted(self, row: Row, windows: CountSliding) -> list[Emitted]:
-        """A window starts with every `slide`-th row, and is told when it is full."""
+        """A window starts with every `slide`-th row, and is emitted when it is full."""
         rows = self.rows.setdefault(row.key, [])
         rows.append(row)
         start = len(rows) - windows.size

@@ -13,7 +13,7 @@ TOTAL = CALLS["sum"][0]
 
 
 class Groups:
-    """Rows of groups at moments of the clock, and what is told of them."""
+    """Rows of groups at processing times, and the results that are emitted."""
 
     def __init__(
         self, idle_ms: int | None = 10, *, retracts: bool = False, repeats: bool = False
@@ -43,7 +43,7 @@ class Groups:
         return self.driver.state.keyed("windows").height
 
 
-def test_group_goes_on_while_rows_come_in_time():
+def test_group_is_kept_while_rows_keep_arriving():
     groups = Groups()
 
     assert groups.feed("a 0 1", at=0) == ["a 1 +I"]
@@ -59,7 +59,7 @@ def test_idle_group_begins_anew():
     assert groups.feed("a 0 2, b 0 1", at=10) == ["a 2 +I", "b 6 -U", "b 7 +U"]
 
 
-def test_idle_groups_are_forgotten_across_restarts():
+def test_idle_groups_expire_across_restarts():
     groups = Groups()
     groups.feed("a 0 1", at=0)
     groups.driver.restart()
@@ -68,7 +68,7 @@ def test_idle_groups_are_forgotten_across_restarts():
     assert groups.feed("a 0 2", at=19) == ["a 2 +I"]
 
 
-def test_state_of_idle_groups_is_let_go_when_their_time_has_come():
+def test_state_of_idle_groups_expires():
     groups = Groups()
     groups.feed("a 0 1", at=0)
     assert groups.feed(at=9) == []
@@ -78,13 +78,13 @@ def test_state_of_idle_groups_is_let_go_when_their_time_has_come():
     assert groups.kept == 0
 
 
-def test_same_result_is_told_again_so_that_it_is_not_forgotten_behind():
+def test_same_result_is_emitted_again_so_that_it_does_not_expire_downstream():
     twice = "a 0 1, a 0 0"
     assert Groups(repeats=True).feed(twice, at=0) == ["a 1 +I", "a 1 -U", "a 1 +U"]
     assert Groups().feed(twice, at=0) == ["a 1 +I"]
 
 
-def test_row_of_a_forgotten_group_cannot_be_taken_back():
+def test_row_of_an_expired_group_cannot_be_retracted():
     groups = Groups(retracts=True)
     groups.feed("a 0 1, b 0 1", at=0)
 
@@ -101,7 +101,7 @@ def test_group_that_lost_all_its_rows_begins_anew():
     assert groups.feed("a 0 2", at=2) == ["a 2 +I"]
 
 
-def test_end_of_the_input_tells_nothing_more():
+def test_the_end_of_the_input_emits_nothing_more():
     groups = Groups(idle_ms=None)
 
     assert groups.feed("a 0 1", at=0) == ["a 1 +I"]

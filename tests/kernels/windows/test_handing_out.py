@@ -39,7 +39,7 @@ def aggregate(assigner, lateness: int = 0, *, counted: bool = False) -> WindowAg
 
 
 HOUR = 3_600_000
-# Each operator that can hand out, and what tells the same rows by itself.
+# Each operator that can hand out late rows, and one that finds the same rows by itself.
 OPERATORS: dict[str, tuple[Kernel, Kernel]] = {
     "tumbling": (aggregate(Sliding(10, 10, -3)), DropLateRows(Sliding(10, 10, -3))),
     "hopping": (aggregate(Sliding(12, 4)), DropLateRows(Sliding(12, 4))),
@@ -119,7 +119,7 @@ def test_kinds_are_handed_out_too():
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_what_is_beside_is_not_kept(name):
+def test_columns_that_the_kernel_does_not_see_are_not_kept(name):
     rows = accompanied(frame([(Row("a", 5, 1, window=(0, 10)), -1)], 3, kinds=False))
     kernel = HandingOut(OPERATORS[name][0], BESIDE)
     state = kernel.step(State(), [rows], 0, 0).state

@@ -1,4 +1,4 @@
-"""Late rows are told as they came, and are those that the windows themselves drop."""
+"""Late rows are reported as they arrived, and are those that the windows themselves drop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COUNT = (CALLS["count"][0],)
 
 
 def told(kernel: Kernel, rows: str, stamps: list[int], kinds: bool = False) -> list[tuple]:
-    """Key, time and met watermark of the rows that are told, in one step."""
+    """Key, time and watermark of the rows that are reported, in one step."""
     given_rows = frame(list(zip(parse(rows), stamps, strict=True)), 3, kinds)
     step = LateRowsKernel(kernel).step(State(), [given_rows], max(stamps), 0)
     assert step.metrics.late == (0,)
@@ -110,7 +110,7 @@ def test_rows_are_late_exactly_where_an_aggregate_drops_them(assigner, lateness,
         assert dropped.equals(late)
 
 
-def test_ranks_count_as_late_what_is_told():
+def test_ranks_count_the_reported_rows_as_late():
     rank = WindowRankKernel(("k",), "s", "e", (), 1, 1, "rank")
     rows = [(Row("a", 5, window=(0, 10)), 8), (Row("a", 5, window=(0, 10)), 9)]
     arriving: pl.DataFrame = frame(rows, 3, kinds=False)

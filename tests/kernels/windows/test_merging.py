@@ -40,13 +40,13 @@ def test_a_session_that_is_over_takes_nothing_more():
     assert sessions(row(0), row(3, watermark=3)) == [0, 0]
 
 
-def test_a_late_row_joins_the_session_that_lies_over_the_watermark_if_it_meets_that():
+def test_a_late_row_joins_the_session_over_the_watermark_if_it_touches_that():
     assert sessions(row(10), row(5, watermark=12)) == [0, 0]
     assert sessions(row(10), row(4, watermark=12)) == [0, DROPPED]
     assert sessions(row(10), row(5, watermark=14)) == [0, DROPPED]
 
 
-def test_a_late_row_does_not_join_what_comes_only_after_it():
+def test_a_late_row_does_not_match_rows_that_arrive_after_it():
     assert sessions(row(0), row(5, watermark=12), row(10, watermark=12)) == [0, DROPPED, 2]
 
 
@@ -56,7 +56,7 @@ def test_late_rows_that_have_joined_let_earlier_ones_join_but_only_those_behind_
     assert sessions(row(10), second, first) == [0, DROPPED, 0]
 
 
-def test_what_a_late_row_meets_may_be_any_of_what_lies_over_the_watermark():
+def test_a_late_row_may_touch_any_session_over_the_watermark():
     assert sessions(row(10), row(6, 10), row(8, 10), row(9, 10)) == [0, 0, 0, 0]
 
 
@@ -123,7 +123,7 @@ def arriving(draw: st.DrawFn, most: int) -> list[Span]:
 @pytest.mark.parametrize("scale", [1, 2**30])
 @given(before=stored(), rows=arriving(60))
 @searched(100)
-def test_spans_at_their_own_watermarks_become_what_they_become_one_after_the_other(
+def test_spans_at_their_own_watermarks_merge_as_they_do_one_by_one(
     scale: int, before: list[Span], rows: list[Span]
 ):
     # So far apart a key and a time do not fit into one number.
@@ -156,6 +156,6 @@ def heavily_late(rows: int, keys: int, seed: int) -> list[Span]:
 
 @pytest.mark.parametrize("keys", [1, 3, 10, 40])
 @pytest.mark.parametrize("seed", range(5))
-def test_thousands_of_late_rows_become_what_they_become_one_after_the_other(keys: int, seed: int):
+def test_thousands_of_late_rows_merge_as_they_do_one_by_one(keys: int, seed: int):
     spans = heavily_late(3000, keys, seed)
     assert sessions(*spans) == one_after_the_other(spans)

@@ -78,7 +78,7 @@ def reference(rows: list[Row], kernel: WindowRankKernel) -> list[Told]:
     return told
 
 
-def test_the_largest_rows_of_a_window_are_told_when_it_is_over():
+def test_the_largest_rows_of_a_window_are_emitted_when_it_closes():
     rows: list[Row] = [("a", 1, 5, 0), ("a", 2, 9, 0), ("a", 9, 7, 0), ("a", 11, 1, 0)]
 
     assert run(top(1, 2), [(rows, 8)]) == []
@@ -103,7 +103,7 @@ def test_of_equal_rows_the_first_wins_or_the_last_if_that_is_asked():
     assert (first, last) == (1, 2)
 
 
-def test_only_rows_that_may_be_told_are_kept():
+def test_only_rows_that_may_be_emitted_are_kept():
     step = top(1, 1).step(State(), [frame([("a", 1, v, 0) for v in range(100)])], 0, 0)
 
     assert step.metrics.waiting == 1

@@ -57,7 +57,7 @@ class Driver:
 # --- stories -----------------------------------------------------------------------------------
 
 
-def test_rows_wait_until_their_session_is_over_and_then_come_with_its_bounds():
+def test_rows_wait_until_their_session_ends_and_are_emitted_with_its_bounds():
     #  a:  0 ----5
     #         3 ----8          20 ----25      gap 5
     #  b:        6 ----11
@@ -87,7 +87,7 @@ def test_a_row_is_late_if_what_it_becomes_part_of_is_over():
     assert sessions.feed(watermark=AFTER_ALL) == ["a 4 4 9", "b 2 2 11", "b 5 2 11"]
 
 
-def test_what_takes_a_row_back_comes_behind_it_if_both_are_of_one_session():
+def test_a_retraction_follows_its_row_if_both_are_in_one_session():
     sessions = Driver(SessionRows(("k",), GAP), kinds=True)
     sessions.feed("a 0 1, a 2 1 -U, a 20 1 +U, a 8 3 -D")
 
@@ -99,7 +99,7 @@ def test_what_takes_a_row_back_comes_behind_it_if_both_are_of_one_session():
     ]
 
 
-def test_by_the_clock_a_session_is_over_when_no_row_came_for_the_gap():
+def test_in_processing_time_a_session_ends_when_no_row_arrives_for_the_gap():
     sessions = Driver(SessionRows(("k",), GAP, processing_time=True))
 
     assert sessions.feed("a 900 1", at=100) == []
@@ -166,7 +166,7 @@ COMPACTIONS = st.builds(Compaction, fanout=st.integers(2, 4), smallest=st.intege
 @pytest.mark.parametrize("hash_values", [2, 1000])
 @given(script=scripts, compaction=COMPACTIONS)
 @searched(60)
-def test_rows_come_with_their_sessions_as_if_each_had_come_alone(
+def test_rows_have_the_sessions_that_they_have_one_by_one(
     hash_values: int, script: list[Any], compaction: Compaction
 ):
     driver = Driver(SessionRows(("k",), GAP, compaction=compaction), hash_values)

@@ -67,7 +67,7 @@ def test_it_sees_merged_sessions(call):
     assert session.feed("a 4 10", watermark=50) == ["a 0 13 9"]
 
 
-def test_rows_that_are_taken_back_are_gone(call):
+def test_retracted_rows_are_gone(call):
     early = Emit(early=Firing(each_row=True))
     tumble = Driver(WindowAggregateKernel(("k",), Sliding(10, 10), (call,), early, retracts=True))
 
@@ -119,7 +119,7 @@ def diary(function: Diary) -> AggregateSpec:
 
 
 @pytest.mark.parametrize("function", [Diary(), MergingDiary()])
-def test_rows_that_are_taken_back_are_retracted_in_their_order(function):
+def test_rows_are_retracted_in_their_order(function):
     early = Emit(early=Firing(each_row=True))
     updating = WindowAggregateKernel(
         ("k",), Sliding(10, 10), (diary(function),), early, retracts=True
@@ -145,7 +145,7 @@ def test_accumulators_of_sessions_that_merge_are_merged_if_they_can_be(function,
     assert session.feed("a 4 10", watermark=50) == [f"a 0 14 {result}"]
 
 
-def test_all_kinds_of_functions_run_along_beside_each_other():
+def test_all_kinds_of_functions_can_be_combined():
     early = Emit(early=Firing(each_row=True))
     calls = (
         diary(Diary()),
@@ -159,7 +159,7 @@ def test_all_kinds_of_functions_run_along_beside_each_other():
 
 
 @pytest.mark.parametrize("implementation", [Vectorized(lambda v: 6 // len(v)), None])
-def test_nobody_asks_for_the_result_of_rows_that_are_all_taken_back(implementation):
+def test_the_result_of_rows_that_are_all_retracted_is_not_computed(implementation):
     class Sixth(Rows):
         def get_value(self, accumulator: list[int]) -> int:
             return 6 // accumulator[0]
@@ -237,7 +237,7 @@ class MergingRows(Rows):
 )
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
 @searched(10)
-def test_it_gives_what_the_rows_give_however_they_come(function, assigner, emit, script, takes):
+def test_combined_rows_have_the_same_result_in_any_order(function, assigner, emit, script, takes):
     call = AggregateSpec("ROWS", ("v",), "n", LONG, implementation=RowByRow(function))
     kernel = WindowAggregateKernel(("k",), ASSIGNERS[assigner], (call,), emit, compaction=SMALL)
     rows = Reference(ASSIGNERS[assigner], (count,), emit)

@@ -57,7 +57,7 @@ def test_a_day_is_that_of_the_zone(zone):
     ]
 
 
-def test_days_by_the_clock_are_those_of_the_zone():
+def test_days_of_processing_time_are_those_of_the_zone():
     days = replace(DAYS, processing_time=True)
     clock = ShownClock(days, "Asia/Shanghai")
     midnight = instant("2024-05-05T16:00:00")
@@ -69,7 +69,7 @@ def test_days_by_the_clock_are_those_of_the_zone():
     assert second.output["_tm_window_start"].to_list() == [instant("2024-05-05T00:00:00")]
 
 
-def test_sessions_by_the_clock_are_told_once():
+def test_sessions_of_processing_time_are_emitted_once():
     sessions = replace(DAYS, assigner=Session(HOUR), processing_time=True)
     clock, told = ShownClock(sessions, "Asia/Shanghai"), []
     state, now = State(), instant("2024-05-05T12:00:00")

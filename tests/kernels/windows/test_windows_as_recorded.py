@@ -1,4 +1,4 @@
-"""Windows beside what Flink 2.3 answered: recorded cases, each row with its own watermark."""
+"""Windows compared with Flink 2.3: recorded cases, each row with its own watermark."""
 
 from __future__ import annotations
 

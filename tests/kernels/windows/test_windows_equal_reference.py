@@ -67,7 +67,7 @@ scripts = st.lists(
 
 
 def with_retractions(script: list[Any], takes: list[bool]) -> list[Any]:
-    """Some rows are, some time after they came, taken back."""
+    """Some rows are retracted some time after they arrived."""
     result: list[Any] = []
     open_: list[Row] = []
     for item, take in zip(script, takes, strict=False):
@@ -82,7 +82,7 @@ def with_retractions(script: list[Any], takes: list[bool]) -> list[Any]:
 
 
 def check(kernel: WindowAggregateKernel, reference: Reference, script: list[Any]) -> None:
-    """Run both; after every cut they have told the same."""
+    """Run both; after every cut they have emitted the same."""
     # Few hashes, so that keys must be told apart by more; then so many that they need not be.
     for hash_values in (2, 1000):
         driver, slow = Driver(kernel, hash_values), replace(reference, cells={}, rows={}, late=[])
@@ -127,7 +127,7 @@ SMALL = Compaction(fanout=2, smallest=2)
 @pytest.mark.parametrize("name", ASSIGNERS)
 @given(script=scripts)
 @searched(10)
-def test_each_window_is_told_once_with_the_rows_that_came_in_time(name, script):
+def test_each_window_is_emitted_once_with_the_rows_that_are_not_late(name, script):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
     kernel = WindowAggregateKernel(("k",), ASSIGNERS[name], chosen, compaction=SMALL)
     check(kernel, Reference(ASSIGNERS[name], functions), script)
@@ -155,7 +155,7 @@ def test_what_is_only_added_up_is_the_same(name, combined, script):
 @pytest.mark.parametrize("name", ASSIGNERS)
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
 @searched(10)
-def test_rows_that_are_taken_back_do_not_count(name, script, takes):
+def test_retracted_rows_do_not_count(name, script, takes):
     chosen, functions = calls("count", "sum", "min", "max", "distinct", "filtered")
     kernel = WindowAggregateKernel(("k",), ASSIGNERS[name], chosen, retracts=True, compaction=SMALL)
     check(kernel, Reference(ASSIGNERS[name], functions), with_retractions(script, takes))
@@ -175,7 +175,7 @@ def test_lists_are_in_order_of_arrival(name, script, takes):
 @pytest.mark.parametrize("name", [n for n, a in ASSIGNERS.items() if not isinstance(a, Session)])
 @given(script=scripts)
 @searched(10)
-def test_rows_combined_before_they_come_give_the_same(name, script):
+def test_rows_combined_in_advance_have_the_same_result(name, script):
     chosen, functions = calls("count", "sum", "min", "distinct", "filtered")
     kernel = WindowAggregateKernel(("k",), ASSIGNERS[name], chosen, combined=True, compaction=SMALL)
     assert kernel.combinable
@@ -186,7 +186,7 @@ def test_rows_combined_before_they_come_give_the_same(name, script):
 @pytest.mark.parametrize("name", UPDATING)
 @given(script=scripts, lateness=st.sampled_from([0, 5, 30]))
 @searched(8)
-def test_results_are_told_before_and_after_the_end(name, emit, script, lateness):
+def test_results_are_emitted_before_and_after_the_end(name, emit, script, lateness):
     chosen, functions = calls("count", "sum", "min", "max", "filtered")
     kernel = WindowAggregateKernel(
         ("k",), UPDATING[name], chosen, EMITS[emit], lateness, compaction=SMALL
@@ -198,7 +198,7 @@ def test_results_are_told_before_and_after_the_end(name, emit, script, lateness)
 @pytest.mark.parametrize("name", ["tumbling", "sliding", "given"])
 @given(script=scripts, takes=st.lists(st.booleans(), min_size=40, max_size=40))
 @searched(10)
-def test_a_result_whose_rows_are_all_taken_back_is_deleted(name, emit, script, takes):
+def test_a_result_whose_rows_are_all_retracted_is_deleted(name, emit, script, takes):
     chosen, functions = calls("count", "sum", "min", "distinct", "list")
     assigner, emits = UPDATING[name], EMITS[emit]
     kernel = WindowAggregateKernel(
@@ -214,7 +214,7 @@ COUNTED = [CountSliding(3, 3), CountSliding(5, 2), CountSliding(4, 1), CountSlid
 @pytest.mark.parametrize("assigner", COUNTED)
 @given(script=scripts)
 @searched(10)
-def test_count_windows_are_told_when_they_are_full(assigner, script):
+def test_count_windows_are_emitted_when_they_are_full(assigner, script):
     chosen, functions = calls("count", "sum", "min", "list")
     kernel = WindowAggregateKernel(("k",), assigner, chosen, compaction=SMALL)
     check(kernel, Reference(assigner, functions), script)

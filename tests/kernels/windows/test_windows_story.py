@@ -1,4 +1,4 @@
-"""Windows as the design tells them: small tables with the answer beside each row."""
+"""Windows as in the design: small tables with the answer next to each row."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_seeds_hopping_windows_count_rows_per_key():
     assert sorted(hop.feed(SEED, watermark=AFTER_ALL)) == sorted(seed_windows())
 
 
-def test_the_seeds_windows_are_told_in_the_order_of_their_ends():
+def test_the_seeds_windows_are_emitted_in_the_order_of_their_ends():
     told = drive(Sliding(20000, 4000)).feed(SEED, watermark=AFTER_ALL)
 
     ends = [int(line.split()[2]) for line in told]
@@ -82,7 +82,7 @@ def test_the_seeds_answer_does_not_depend_on_batches():
     assert sorted(told + hop.feed(watermark=AFTER_ALL)) == sorted(seed_windows())
 
 
-def test_a_row_at_10000_lies_in_five_windows():
+def test_a_row_at_10000_is_in_five_windows():
     told = drive(Sliding(20000, 4000)).feed("A 10000", watermark=AFTER_ALL)
 
     assert [line.split()[1] for line in told] == ["-8000", "-4000", "0", "4000", "8000"]
@@ -137,7 +137,7 @@ def test_rows_between_windows_are_in_none_and_are_not_late():
     assert hop.late == 0
 
 
-def test_cumulating_windows_come_step_by_step_also_where_nothing_is_new():
+def test_cumulating_windows_are_emitted_step_by_step_even_without_new_rows():
     cumulate = drive(Cumulating(size=12, step=4))
 
     assert cumulate.feed("a 5, a 11", watermark=30) == ["a 0 8 1", "a 0 12 2"]
@@ -206,7 +206,7 @@ def test_a_row_behind_the_watermark_joins_a_session_that_is_still_open():
 # --- early and late results -------------------------------------------------------------------
 
 
-def test_every_row_tells_its_window_and_the_end_adds_nothing():
+def test_every_row_emits_its_window_and_the_end_adds_nothing():
     # Flink 2.3, emit/early_tumble, times in seconds behind 10:00; all rows in one batch.
     tumble = drive(Sliding(10, 10), COUNT, SUM, emit=Emit(early=EACH_ROW))
 
@@ -222,7 +222,7 @@ def test_every_row_tells_its_window_and_the_end_adds_nothing():
     ]
 
 
-def test_a_row_tells_its_latest_window_first():
+def test_a_row_emits_its_latest_window_first():
     # Flink 2.3, emit/early_hop.
     hop = drive(Sliding(10, 5), emit=Emit(early=EACH_ROW))
 
@@ -235,7 +235,7 @@ def test_a_row_tells_its_latest_window_first():
     ]
 
 
-def test_a_row_that_leaves_the_result_as_it_was_tells_nothing():
+def test_a_row_that_does_not_change_the_result_emits_nothing():
     tumble = drive(Sliding(10, 10), SUM, emit=Emit(early=EACH_ROW))
 
     assert tumble.feed("a 1 5, a 2 0, a 3") == ["a 0 10 5 +I"]
@@ -281,7 +281,7 @@ def test_a_call_for_an_early_result_says_nothing_of_late_rows():
     assert tumble.feed(at=1120) == ["a 0 10 1 -U", "a 0 10 2 +U"]
 
 
-def test_a_window_whose_rows_are_all_taken_back_is_deleted():
+def test_a_window_whose_rows_are_all_retracted_is_deleted():
     tumble = drive(Sliding(10, 10), SUM, emit=Emit(early=EACH_ROW), retracts=True)
 
     assert tumble.feed("a 1 5, a 1 5 -D, a 2 7") == [
@@ -291,7 +291,7 @@ def test_a_window_whose_rows_are_all_taken_back_is_deleted():
     ]
 
 
-def test_a_window_without_rows_left_is_not_told():
+def test_a_window_without_remaining_rows_is_not_emitted():
     tumble = drive(Sliding(10, 10), retracts=True)
 
     assert tumble.feed("a 1, a 1 null -D, b 2", watermark=9) == ["b 0 10 1 +I"]
@@ -310,7 +310,7 @@ def test_windows_of_processing_time_follow_the_clock_and_no_row_is_late():
     assert tumble.feed(at=1025) == ["a 1010 1020 1"]
 
 
-def test_sessions_of_processing_time_end_when_nothing_comes_for_a_gap():
+def test_sessions_of_processing_time_end_when_no_row_arrives_for_a_gap():
     session = drive(Session(10), processing_time=True)
 
     session.feed("a 0", at=1000)
@@ -325,7 +325,7 @@ def test_windows_of_processing_time_end_with_their_input():
     assert tumble.feed("a 0", at=3, watermark=AFTER_ALL) == ["a 0 10 1"]
 
 
-def test_a_count_window_is_told_when_it_is_full():
+def test_a_count_window_is_emitted_when_it_is_full():
     rows = drive(CountSliding(size=3, slide=2), SUM)
 
     assert rows.feed("a 9 1, a 3 2, b 1 9") == []
@@ -337,12 +337,12 @@ def test_a_count_window_is_told_when_it_is_full():
 
 
 @pytest.mark.parametrize("assigner", [Session(5), CountSliding(2, 2)])
-def test_windows_whose_end_is_not_known_before_tell_no_early_results(assigner):
+def test_windows_whose_end_is_not_known_have_no_early_results(assigner):
     with pytest.raises(NotSupported, match="early and late results"):
         drive(assigner, emit=Emit(early=EACH_ROW))
 
 
-def test_nothing_is_remembered_of_windows_that_are_over():
+def test_nothing_is_kept_of_closed_windows():
     for assigner in (Sliding(10, 10), Sliding(20, 5), Cumulating(20, 5), Session(5)):
         for emit in (Emit(), Emit(early=EACH_ROW, late=EACH_ROW)):
             if isinstance(assigner, Session) and emit.early:
