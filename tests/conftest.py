@@ -57,7 +57,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave(part: str, config: pytest.Config, items: list[pytest.Item]) -> None:
-    guesses = {item.nodeid: 2.0 if item.get_closest_marker("spark") else 0.05 for item in items}
+    guesses = {
+        item.nodeid: 2.0 if item.get_closest_marker("spark") else 0.05
+        for item in items
+        if not item.get_closest_marker("alone")
+    }
     ours = parts.of_part(guesses, part, parts.recorded())
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in ours])
     items[:] = [item for item in items if item.nodeid in ours]
