@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.connect_port import connect_port
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["classic", "connect"])
+@pytest.mark.parametrize("mode", ["classic", pytest.param("connect", marks=pytest.mark.alone)])
 def test_a_session_of_the_users_stays_as_it_is(mode, tmp_path):
     """The classic master is named by spark-defaults."""
     (tmp_path / "spark-defaults.conf").write_text("spark.master  local[2]\n")
@@ -28,7 +29,7 @@ def test_a_session_of_the_users_stays_as_it_is(mode, tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
 
