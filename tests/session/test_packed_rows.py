@@ -180,3 +180,17 @@ def test_a_stream_starts_again_where_its_files_end(spark: SparkSession, tmp_path
     assert run(1, 2).sort_by("d").to_pydict() == {"d": [1, 2], "e": [1, 2]}
     # Its inputs have ended, so what comes then is late; nothing is written twice.
     assert run(3).sort_by("d").to_pydict() == {"d": [1, 2], "e": [1, 2]}
+
+
+def test_a_batch_uses_all_cores_although_only_names_of_files_are_shuffled(spark):
+    session = tidemark.connect(spark, options={"execution.runtime-mode": "batch"})
+    session.register("t", spark.range(0, 1000, 1, 4))
+    tracker = spark.sparkContext.statusTracker()
+    before = set(tracker.getJobIdsForGroup(None))
+
+    rows = session.sql("SELECT id % 10 AS k, COUNT(*) AS n FROM t GROUP BY id % 10").rows()
+
+    assert sorted(row["n"] for row in rows) == [100] * 10
+    last = max(set(tracker.getJobIdsForGroup(None)) - before)
+    stages = sorted(tracker.getJobInfo(last).stageIds)
+    assert tracker.getStageInfo(stages[-1]).numTasks == 2

@@ -42,6 +42,9 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Rows between workers of one machine are in files, and only their names are shuffled. Going by
+    # the size of those, Spark would run all key groups of a batch in one task, on one core.
+    "spark.sql.adaptive.coalescePartitions.minPartitionSize": "1b",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
