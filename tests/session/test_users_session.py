@@ -14,6 +14,12 @@ from tests.connect_port import connect_port
 from tests.waiting import PATIENCE_SECONDS
 
 
+def _activated() -> dict[str, str]:
+    """Spark's workers run the `python3` that is first on the path, unless one is set."""
+    here = str(Path(sys.executable).parent)
+    return {"PATH": os.pathsep.join((here, os.environ["PATH"])), "PYSPARK_PYTHON": "python3"}
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["classic", pytest.param("connect", marks=pytest.mark.alone)])
@@ -25,7 +31,7 @@ def test_a_session_of_the_users_stays_as_it_is(mode, tmp_path):
     with connect_port():
         done = subprocess.run(
             [sys.executable, Path(__file__).with_name("users_session.py")],
-            env={**os.environ, **where},
+            env={**os.environ, **_activated(), **where},
             cwd=tmp_path,
             capture_output=True,
             text=True,
