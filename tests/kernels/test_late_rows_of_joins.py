@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+import polars as pl
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.co_group.kernel import WindowAssignment
 from tidemark.kernels.columns import AFTER_ALL
+from tidemark.kernels.cuts import cut_of
+from tidemark.kernels.handing_out import HandingOut
+from tidemark.kernels.held_back import held_back
 from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
 from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, DropLateRows, LateRowsKernel
+from tidemark.kernels.pieces import steps_of
 from tidemark.kernels.protocol import Kernel
+from tidemark.kernels.state import State
 from tidemark.kernels.window_join import window_join
-from tidemark.kernels.windows.spec import Given
+from tidemark.kernels.windows.spec import Given, Sliding
+from tidemark.kernels.windows.wall_clock import WallClock
 
 from .drive import LEFT, RIGHT, Arrived
 from .histories import CUTS, Event, JoinDriver, histories, left, right
 
+TEN = Sliding(10, 10)
+TOKYO = "Asia/Tokyo"
 WINDOWS = Given("l_start", "l_end"), Given("r_start", "r_end")
 # A join, what drops its late rows on each side, and whether rows say which window they are in.
-JOINS: dict[str, tuple[Kernel, tuple[DropLateRows, DropLateRows], bool]] = {
+JOINS: dict[str, tuple[Kernel, tuple[Kernel, Kernel], bool]] = {
     "window join": (
         window_join(("l_key",), ("r_key",), *map(WindowAssignment, WINDOWS)),
         (DropLateRows(WINDOWS[LEFT]), DropLateRows(WINDOWS[RIGHT])),
         True,
+    ),
+    "window join that assigns windows": (
+        window_join(("l_key",), ("r_key",), *map(WindowAssignment, (TEN, TEN))),
+        (DropLateRows(TEN), DropLateRows(TEN)),
+        False,
+    ),
+    "by the wall clock": (
+        WallClock(window_join(("l_key",), ("r_key",), *map(WindowAssignment, (TEN, TEN))), TOKYO),
+        (WallClock(DropLateRows(TEN), TOKYO), WallClock(DropLateRows(TEN), TOKYO)),
+        False,
     ),
     "interval join": (
         StreamIntervalJoinKernel(("l_key",), ("r_key",), -5, 5),
@@ -47,9 +68,10 @@ class LateDriver(JoinDriver):
         return output.select(f"{'lr'[self.side]}_payload", LATE_TIME, LATE_WATERMARK).rows()
 
 
-def late_rows(join: str, side: int) -> LateDriver:
+def late_rows(join: str, side: int, held_back_ms: int = 0) -> LateDriver:
     _, rules, windowed = JOINS[join]
-    driver = LateDriver(LateRowsKernel(rules[side]), windowed=windowed)
+    kernel = held_back(LateRowsKernel(rules[side]), held_back_ms)
+    driver = LateDriver(kernel, windowed=windowed)
     driver.side = side
     return driver
 
@@ -78,3 +100,65 @@ def test_rows_are_reported_exactly_when_a_join_drops_them(
         before = len(join.late[side])
         join.output(rows, watermark)
         assert [payload for payload, *_ in late.told(rows, watermark)] == join.late[side][before:]
+
+
+# Columns that the joins do not see, which may have the same name on both sides.
+BESIDE: Final = ("_tm_late0",)
+
+
+class HandingOutDriver(JoinDriver):
+    """Feeds a join that hands out late rows with rows that are accompanied by another column."""
+
+    sides: tuple[int, ...] = (LEFT, RIGHT)
+
+    def inputs(self, rows: Sequence[Arrived]) -> list[pl.DataFrame]:
+        return [
+            made.with_columns(pl.col(f"{'lr'[side]}_payload").neg().alias(*BESIDE))
+            if side in self.sides
+            else made
+            for side, made in enumerate(super().inputs(rows))
+        ]
+
+
+@pytest.mark.parametrize("sides", [(RIGHT,), (LEFT, RIGHT)])
+@pytest.mark.parametrize("name", JOINS)
+@given(by=st.sampled_from([0, 7]), history=histories(near=25, far=12), cuts=CUTS)
+@searched(8)
+def test_a_join_hands_out_the_rows_it_drops_of_each_side_and_nothing_else_changes(
+    name: str, sides: tuple[int, ...], by: int, history: list[Event], cuts: list[str]
+) -> None:
+    join, _, windowed = JOINS[name]
+    handing = HandingOutDriver(
+        held_back(HandingOut(join, dict.fromkeys(sides, BESIDE)), by), windowed=windowed
+    )
+    handing.sides = sides
+    plain = JoinDriver(held_back(join, by), windowed=windowed)
+    rules = {side: late_rows(name, side, by) for side in sides}
+    drivers = [handing, plain, *rules.values()]
+
+    for events, rows, watermark in handing.steps(history, cuts):
+        step = handing.take(handing.inputs(rows), watermark, 0)
+        expected = plain.take(plain.inputs(rows), watermark, 0)
+        assert step.output.equals(expected.output)
+        assert step.metrics == expected.metrics
+        for side, rule in rules.items():
+            late = [(-payload, *met) for payload, *met in step.handed_out[side].rows()]
+            assert late == rule.told(rows, watermark)
+            assert len(late) == step.metrics.late[side]
+        if len(events) % 2:
+            for driver in drivers:
+                driver.restart()
+    kept = {column for table in handing.state.segments() for column in table.rows().columns}
+    assert not kept.intersection(BESIDE)
+
+
+def test_a_batch_of_a_join_that_hands_out_late_rows_is_cut_like_any_other() -> None:
+    join, _, _ = JOINS["interval join"]
+    driver = HandingOutDriver(HandingOut(join, {LEFT: BESIDE, RIGHT: BESIDE}))
+    inputs = driver.inputs([left("a", 1, 1), left("a", 1, 2), right("a", 1, 3), right("a", 1, 4)])
+
+    assert cut_of(driver.kernel, inputs) == cut_of(join, inputs)
+    steps = list(steps_of(driver.kernel, State(), inputs, AFTER_ALL, 0, pairs=1))
+    assert len(steps) > 1
+    assert sum(step.output.height for step in steps) == 4
+    assert not any(rows.height for step in steps for rows in step.handed_out.values())

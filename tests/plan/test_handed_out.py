@@ -7,7 +7,7 @@ import pytest
 from tests.plan.marked import plan, world
 from tests.plan.test_late_rows import DDL, LATE, MEET, TUMBLE, WINDOWS
 from tidemark.checkpoints.of_plan import contract_of
-from tidemark.physical import Settings, physical_plan
+from tidemark.physical import Outlet, Settings, physical_plan
 from tidemark.physical.explain import explain
 from tidemark.plan.handed_out import outlets_of, readers_of
 from tidemark.plan.kept_state import LayoutOptions
@@ -27,6 +27,10 @@ TOP = (
     "SELECT k, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k "
     f"ORDER BY i) AS rn FROM {WINDOWS.format('s')}) WHERE rn <= 3"
 )
+NEAR = (
+    "SELECT l.k, 1 FROM o AS l JOIN s AS r "
+    "ON l.k = r.k AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts"
+)
 FIRST = (
     "SELECT k, i FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS rn FROM s) "
     "WHERE rn = 1"
@@ -39,6 +43,13 @@ SESSIONS = (
 @pytest.fixture
 def tables():
     return world(DDL)
+
+
+@pytest.fixture
+def dropping(tables):
+    """Tables whose interval joins drop late rows."""
+    tables.plan_script("SET 'tidemark.interval-join.late-rows' = 'drop'")
+    return tables
 
 
 def together(tables, *inserts: str) -> Plan:
@@ -56,9 +67,9 @@ def found(root: Node, kind: type) -> list[Node]:
     return [node for node in walk(root) if isinstance(node, kind)]
 
 
-@pytest.mark.parametrize("query", [TUMBLE, TOP, FIRST, SESSIONS])
-def test_an_operator_hands_out_the_rows_it_drops_with_the_requested_columns(tables, query):
-    both = beside(tables, query, late="SELECT c, late_operator, late_by FROM s$late WHERE i > 1")
+@pytest.mark.parametrize("query", [TUMBLE, FIRST, SESSIONS, NEAR])
+def test_an_operator_hands_out_the_rows_it_drops_with_the_requested_columns(dropping, query):
+    both = beside(dropping, query, late="SELECT c, late_operator, late_by FROM s$late WHERE i > 1")
     reader, job = both.roots
 
     [output] = found(reader, LateOutput)
@@ -69,6 +80,67 @@ def test_an_operator_hands_out_the_rows_it_drops_with_the_requested_columns(tabl
     assert not found(reader, LateRows)
     assert both.jobs == (job,)
     assert job.edge == both.of_single_roots.roots[1].edge
+
+
+@pytest.mark.parametrize("query", [TOP, MEET])
+def test_rows_that_have_their_windows_bring_their_times_for_the_outlet(tables, query):
+    kept = query.replace("window_end, k", "window_end, k, window_time")
+    both = beside(tables, kept, late="SELECT k, late_operator, late_by FROM s$late")
+    [beside_it] = found(both.jobs[0], LateColumns)
+    [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+    rows = operator.inputs[0]
+
+    assert beside_it.places == (0, 3)
+    assert rows.time is not None
+    assert rows.stage.edge.names[rows.time] in ("ts", "late ts")
+    assert found(both.roots[0], LateOutput)[0].places == (0,)
+
+
+def test_a_join_hands_out_the_late_rows_of_each_side_to_the_inserts_that_read_them(tables):
+    of_right = LATE.replace("s$", "o$")
+    three = together(
+        tables,
+        f"INSERT INTO lates {LATE}",
+        f"INSERT INTO counts {MEET.replace('LEFT', 'FULL')}",
+        f"INSERT INTO lates {of_right}",
+    )
+    left, job, right = three.roots
+    [operator] = physical_plan(job, Settings(), streaming=True).operators
+    outlets = [given.outlet for given in operator.inputs]
+
+    assert three.jobs == (job,)
+    assert outlets == [Outlet(0, (0, 3)), Outlet(1, (0, 1))]
+    assert operator.outlets == {0: 0, 1: 1}
+    assert [output.outlet for root in (left, right) for output in found(root, LateOutput)] == [0, 1]
+    assert [output.operator for root in (left, right) for output in found(root, LateOutput)] == [
+        "window-join of k, TUMBLE(size 10 s), left side",
+        "window-join of k, TUMBLE(size 10 s), right side",
+    ]
+    assert list(readers_of(job, three.roots)) == [left, right]
+    assert job.edge == three.of_single_roots.roots[1].edge
+
+
+def test_one_side_of_a_join_may_be_read_alone(tables):
+    both = beside(tables, MEET, late=LATE.replace("s$", "o$"))
+    [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+
+    assert operator.outlets == {0: 1}
+    assert [given.width for given in operator.inputs] == [
+        len(given.stage.edge.columns) - (2 if given.outlet else 0) for given in operator.inputs
+    ]
+
+
+def test_a_table_that_is_joined_with_itself_has_an_outlet_for_each_side(tables):
+    both = beside(tables, MEET.replace("TABLE o", "TABLE s"))
+    [job] = both.jobs
+    [part] = readers_of(job, both.roots)
+
+    assert len(outlets_of(job)) == 2
+    assert found(part, UnionAll)
+    assert [output.operator.split(", ")[-1] for output in found(part, LateOutput)] == [
+        "left side",
+        "right side",
+    ]
 
 
 def test_explain_describes_the_operator_in_the_same_words(tables):
@@ -87,11 +159,13 @@ def test_explain_describes_the_operator_in_the_same_words(tables):
         TOP,
         FIRST,
         SESSIONS,
+        MEET,
+        NEAR,
         FIRST.replace("FROM s)", "FROM s WHERE k IS NOT NULL AND i > 1)"),
     ],
 )
-def test_state_is_the_same_as_when_late_rows_are_not_read(tables, query):
-    both = beside(tables, query)
+def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
+    both = beside(dropping, query)
 
     contracts = [
         contract_of(
@@ -102,14 +176,16 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(tables, query):
             shuffle_partitions=2,
             spark="4.3",
         )
-        for root in (both.roots[1], both.of_single_roots.roots[1], plan(query, tables).roots[0])
+        for root in (both.roots[1], both.of_single_roots.roots[1], plan(query, dropping).roots[0])
     ]
 
     assert contracts[0].operators == contracts[1].operators == contracts[2].operators
     assert contracts[0].sources == contracts[1].sources
 
 
-JOINED = MEET.replace("LEFT", "INNER")
+HOPPING = MEET.replace("TUMBLE(", "HOP(").replace(
+    "INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"
+)
 DOUBLE = (
     "SELECT 'all', SUM(n) FROM (SELECT window_time AS ts, COUNT(*) AS n FROM "
     f"{WINDOWS.format('s')} GROUP BY window_start, window_end, window_time) "
@@ -121,7 +197,7 @@ UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, 
 @pytest.mark.parametrize(
     ("query", "late"),
     [
-        (JOINED, LATE),
+        (HOPPING, LATE),
         (TOP.replace("TUMBLE(", "HOP(").replace("INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"), LATE),
         (DOUBLE, LATE),
         (UNION, LATE),
@@ -133,7 +209,7 @@ UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, 
         ("SELECT k, 1 FROM s", LATE),
     ],
     ids=[
-        "a join",
+        "a join of rows in several windows",
         "rows in several windows",
         "an operator below another one",
         "a union below",
@@ -221,8 +297,8 @@ def test_an_operator_with_an_outlet_combines_no_rows_and_explain_says_what_it_do
     text = explain(both)
 
     assert (operator.combines, plain.combines) == (False, True)
-    assert operator.outlet is not None
-    assert operator.outlet.places == (0,)
+    [outlet] = operator.outlets
+    assert operator.inputs[0].outlet == Outlet(outlet, (0,))
     assert operator.inputs[0].keys == plain.inputs[0].keys
     assert (
         "window-aggregate-1: stateful operator, one kernel per key group; hands out late rows"

@@ -163,10 +163,10 @@ def test_late_rows_that_a_kernel_hands_out_are_emitted_next_to_the_output_of_a_b
             self, state: State, inputs: Sequence[pl.DataFrame], watermark: int, clock: int
         ) -> Step:
             step = self.kernel.step(state, inputs, watermark, clock)
-            return replace(step, handed_out=inputs[0].select("x"))
+            return replace(step, handed_out={0: inputs[0].select("x")})
 
     shape = InputShape.of(LEFT)
-    bucket = Bucket(HandsOut(sums(Sliding(10, 10))), (shape,), SUMS, late=("x",))
+    bucket = Bucket(HandsOut(sums(Sliding(10, 10))), (shape,), SUMS, late={0: ("x",)})
     rows = rows_of(LEFT, EVEN)
 
     emitted = [

@@ -103,13 +103,12 @@ class Job:
         store = StateStore(self.stores[label], self.stores[label], cache)
         before, _ = store.open()
         shapes = tuple(map(self._shape, self.names))
-        bucket = Bucket(self.kernel, shapes, self.output, late=self.late)
+        bucket = Bucket(self.kernel, shapes, self.output, late={0: self.late} if self.late else {})
         step = bucket.step(before, packed, self.watermark, watermark, 0)
         store.save(before, step.state, {})
         if not self.late:
             return step.output.rows()
-        assert step.handed_out is not None
-        return step.handed_out.rows()
+        return step.handed_out[0].rows()
 
     def _shape(self, names: tuple[str, str]) -> InputShape:
         return InputShape.of(_schema(names))
@@ -262,7 +261,7 @@ class TestMoving:
             ("k",), Sliding(1000, 1000), (AggregateSpec("COUNT", (), "n", pl.Int64()),)
         )
         late = ("v", LATE_TIME, LATE_WATERMARK)
-        job = Job(HandingOut(counts, ("v",)), (LEFT,), ("k", "n"), late)
+        job = Job(HandingOut(counts, {0: ("v",)}), (LEFT,), ("k", "n"), late)
         assert job.step(before, 5000, 6) == []
         assert sorted(job.step(after, 6000, 3)) == [(300 + k, 3000, 5000) for k in KEYS]
 

@@ -35,7 +35,7 @@ def test_late_rows_are_emitted_next_to_the_results(rows: int, late: int) -> None
     )
     metrics = Metrics.of(State(), (1,), (late,), rows, 0)
 
-    [frame] = packed_output(3, Step(State(), output, metrics, handed_out=handed_out))
+    [frame] = packed_output(3, Step(State(), output, metrics, handed_out={0: handed_out}))
 
     assert frame[REPORT].count() == 1
     for column, expected in ((PAYLOAD, output), (LATE, handed_out)):

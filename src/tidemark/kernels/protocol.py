@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import polars as pl
@@ -56,8 +56,9 @@ class Step:
     the first watermark that reaches it. Of the clock it asks nothing: a host shows it often.
     `late` holds, for each input, the rows that were dropped because they came too late, with the
     user's columns, TIME, ARRIVAL and, as STAMP, the watermark each met. `handed_out` is what of
-    them leaves the operator; see `HandingOut`. `more` is further output, which is made when it is
-    asked for and not in the metrics; only a kernel that was told to make pieces has any.
+    them leaves the operator, by the number of the input; see `HandingOut`. `more` is further
+    output, which is made when it is asked for and not in the metrics; only a kernel that was told
+    to make pieces has any.
     """
 
     state: State
@@ -65,7 +66,7 @@ class Step:
     metrics: Metrics
     next_event_time: int | None = None
     late: tuple[pl.DataFrame, ...] | None = None
-    handed_out: pl.DataFrame | None = None
+    handed_out: Mapping[int, pl.DataFrame] = field(default_factory=dict)
     more: Iterator[pl.DataFrame] | None = None
 
 

@@ -134,7 +134,8 @@ class _Planner:
     def _input(self, node: Node, port: Port, shown: bool) -> Input:
         if isinstance(node, LateColumns):
             given = self._input(node.input, port, shown)
-            return replace(given, outlet=Outlet(node.outlet, node.places))
+            time = node.time if given.time is None else given.time
+            return replace(given, time=time, outlet=Outlet(node.outlet, node.places))
         if port.window is not None:
             return self._in_windows(node, port, port.window)
         stamped = port.stamps and node.can_be_stamped

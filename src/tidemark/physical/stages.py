@@ -100,6 +100,12 @@ class Input:
     end: int | None = None
     outlet: Outlet | None = None
 
+    @property
+    def width(self) -> int:
+        """How many columns the kernel sees: all but those for an outlet."""
+        beside = () if self.outlet is None else self.outlet.places
+        return len(self.stage.edge.columns) - len(beside)
+
 
 @dataclass(frozen=True, slots=True)
 class Operator:
@@ -122,14 +128,17 @@ class Operator:
     phases: Phases = "one_phase"
 
     @property
-    def outlet(self) -> Outlet | None:
-        """Where the operator hands out late rows, if it does."""
-        return next((given.outlet for given in self.inputs if given.outlet is not None), None)
+    def outlets(self) -> dict[int, int]:
+        """Where the operator hands out late rows: for the number of each outlet, that of the input
+        that the rows are from.
+        """
+        given = ((place, input_.outlet) for place, input_ in enumerate(self.inputs))
+        return {outlet.number: place for place, outlet in given if outlet is not None}
 
     @property
     def combines(self) -> bool:
         """Whether rows may be combined before the exchange. Those that are handed out may not."""
-        return self.phases != "one_phase" and self.outlet is None
+        return self.phases != "one_phase" and not self.outlets
 
 
 Stage = Compute | WatermarkStage | Operator

@@ -52,7 +52,7 @@ def _operator(operator: Operator) -> str:
     parts = ["stateful operator, one kernel per key group"]
     if operator.combines:
         parts.append(_PHASES[operator.phases])
-    if operator.outlet is not None:
+    if operator.outlets:
         parts.append("hands out late rows")
     if operator.held_back_ms:
         parts.append(f"watermark held back by {duration(operator.held_back_ms)}")
@@ -101,7 +101,7 @@ def operator_json(operator: Operator) -> dict[str, Any]:
         "operator": operator.node.description.name,
         "columns": list(operator.edge.names),
         "phases": operator.phases if operator.combines else "one_phase",
-        "hands_out_late_rows": operator.outlet is not None,
+        "hands_out_late_rows": bool(operator.outlets),
         "held_back_ms": operator.held_back_ms,
         "tick_ms": operator.tick_ms,
         "inputs": [

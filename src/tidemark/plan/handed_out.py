@@ -2,17 +2,18 @@
 
 Such an INSERT only filters and projects late rows, and becomes a part of the job whose operator
 hands them out: one decision, one watermark, one exchange. The operator is the last one with state
-of its INSERT and has one input. Others find late rows in jobs of their own, by `LateRows`.
+of its INSERT; a join hands out the late rows of each side. Others find late rows in jobs of their
+own, by `LateRows`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tidemark.kernels.windows.spec import Sliding
 from tidemark.plan.carried import Carrier
+from tidemark.plan.late_rows import time_of
 from tidemark.plan.nodes import (
     AssignWindows,
     Filter,
@@ -20,6 +21,7 @@ from tidemark.plan.nodes import (
     LateOutput,
     LateRows,
     Node,
+    Port,
     Project,
     Sink,
     UnionAll,
@@ -78,15 +80,40 @@ def _part(node: Node, outlets: frozenset[int]) -> Node | None:
 
 
 @dataclass(slots=True)
-class _Outlets:
-    """The operators that hand out late rows. For each root: the number of the outlet, what carries
-    the values of the table to the operator, and which of its columns are requested.
+class _Outlet:
+    """Where an operator hands out the late rows of an input: under a number, the values of a table
+    that are carried to the operator. Of these, some columns are requested.
     """
 
+    number: int
+    carrier: Carrier
+    time: int  # the column of the table that is its event time
+    asked: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, late: LateRows, number: int) -> _Outlet:
+        assert late.table is not None
+        return cls(number, _carrier(late), time_of(late.table))
+
+    def beside(self, rows: Node, port: Port) -> LateColumns:
+        """The rows of an input, with the requested columns."""
+        # The operator may not know the times of rows, if these have their windows.
+        places = tuple(sorted(self.asked | ({self.time} if port.time is None else set())))
+        wanted = replace(
+            self.carrier,
+            values=tuple(self.carrier.values[n] for n in places),
+            names=tuple(f"late {self.carrier.names[n]}" for n in places),
+        )
+        [carried] = wanted.to(rows)
+        return LateColumns(carried.rows, places, self.number, self.time)
+
+
+@dataclass(slots=True)
+class _Outlets:
+    """The outlets of the operators of all roots, by the number of the root and of the input."""
+
     roots: tuple[Node, ...]
-    numbers: dict[int, int] = field(default_factory=dict)
-    carriers: dict[int, Carrier] = field(default_factory=dict)
-    asked: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    open: dict[tuple[int, int], _Outlet] = field(default_factory=dict)
 
     def reader(self, place: int) -> Node | None:
         """The root as a reader of outlets; None if it must be a job of its own."""
@@ -94,14 +121,16 @@ class _Outlets:
         late = [node for node in walk(root) if isinstance(node, LateRows)]
         if not late or not _only_passes(root):
             return None
-        found = {node: self._dropping(node, place) for node in late}
-        ways: dict[int, Carrier] = dict(self.carriers)
-        for node, of in found.items():
-            # An operator has one outlet, for one table.
-            if of is None or ways.setdefault(of, _carrier(node)) != _carrier(node):
+        outlets, outputs = dict(self.open), {}
+        for node in late:
+            of = self._dropping(node, place)
+            if of is None:
                 return None
-        self.carriers = ways
-        outputs = {node: self._output(node, of) for node, of in found.items() if of is not None}
+            outlet = outlets.setdefault((of, node.port), _Outlet.of(node, len(outlets)))
+            if outlet.carrier != _carrier(node):
+                return None  # An outlet is for one table.
+            outputs[node] = _output(node, outlet.number)
+        self.open = outlets
         return _with_outputs(root, outputs)
 
     def _dropping(self, late: LateRows, reader: int) -> int | None:
@@ -113,43 +142,41 @@ class _Outlets:
                 return place if _hands_out(late) else None
         return None
 
-    def _output(self, late: LateRows, of: int) -> LateOutput:
-        number = self.numbers.setdefault(of, len(self.numbers))
-        columns = late.edge.columns
-        width = len(late.kept)
-        return LateOutput(
-            number,
-            late.operator,
-            columns[:width],
-            tuple(range(width)),
-            columns[width:],
-            late.edge.bounded,
-        )
-
     def ask(self, reader: Node) -> None:
         """Note which columns of the table a reader needs."""
+        by_number = {outlet.number: outlet for outlet in self.open.values()}
         for node in walk(reader):
             if isinstance(node, LateOutput):
-                self.asked[node.outlet].update(node.places)
+                by_number[node.outlet].asked.update(node.places)
 
     def opened(self, place: int) -> Node:
-        """The root, with the requested columns added to the input of its last stateful operator."""
+        """The root, with the requested columns added to the inputs of its last stateful operator
+        that have outlets."""
         root = self.roots[place]
-        if place not in self.carriers:
+        outlets = {port: outlet for (at, port), outlet in self.open.items() if at == place}
+        if not outlets:
             return root
-        number, carrier = self.numbers[place], self.carriers[place]
-        places = tuple(sorted(self.asked[number]))
-        wanted = replace(
-            carrier,
-            values=tuple(carrier.values[n] for n in places),
-            names=tuple(f"late {carrier.names[n]}" for n in places),
-        )
         operator = _last_operator(root)
-        assert operator is not None
-        [rows] = operator.inputs
-        [carried] = wanted.to(rows)
-        with_late_columns = LateColumns(carried.rows, places, number)
-        return _replaced(root, operator.with_inputs([with_late_columns]))
+        assert operator is not None and operator.needs is not None
+        ports = operator.needs.ports
+        inputs = [
+            outlets[number].beside(rows, ports[number]) if number in outlets else rows
+            for number, rows in enumerate(operator.inputs)
+        ]
+        return _replaced(root, operator.with_inputs(inputs))
+
+
+def _output(late: LateRows, number: int) -> LateOutput:
+    columns = late.edge.columns
+    width = len(late.kept)
+    return LateOutput(
+        number,
+        late.operator,
+        columns[:width],
+        tuple(range(width)),
+        columns[width:],
+        late.edge.bounded,
+    )
 
 
 def _only_passes(root: Node) -> bool:
@@ -185,11 +212,9 @@ def _hands_out(late: LateRows) -> bool:
     """
     operator = late.dropped_by
     assert operator is not None
-    if len(operator.inputs) != 1 or [rule.rows for rule in operator.late_inputs] != [
-        operator.inputs[0]
-    ]:
+    node, core = operator.inputs[late.port], _carrier(late).core
+    if [rule.rows for rule in operator.late_inputs if rule.port == late.port] != [node]:
         return False
-    node, core = operator.inputs[0], _carrier(late).core
     while node != core:
         if not isinstance(node, Project | Filter | Unnest) and not _tumbles(node):
             return False

@@ -40,6 +40,11 @@ def bind_late_rows(rows: Node, name: str, at: Span | None, others: Sequence[Node
     return late[0] if len(late) == 1 else UnionAll(tuple(late))
 
 
+def time_of(rows: Node) -> int:
+    """The column that is the event time of a table."""
+    return next(n for n, column in enumerate(rows.edge.columns) if column.time == "event")
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     """The table, and what carries its rows to operators."""
@@ -51,16 +56,14 @@ class _Read:
 
     @classmethod
     def of(cls, rows: Node, name: str, at: Span | None) -> _Read:
-        edge = rows.edge
-        times = [place for place, column in enumerate(edge.columns) if column.time == "event"]
-        if not times:
+        if all(column.time != "event" for column in rows.edge.columns):
             raise PlanError(
                 f"`{name}` has no event time, so it has no late rows",
                 at=at,
-                notes={"columns": ", ".join(edge.names)},
+                notes={"columns": ", ".join(rows.edge.names)},
                 hint="declare a WATERMARK for a column of the table",
             )
-        return cls(rows, Carrier.of(rows), times[0], at)
+        return cls(rows, Carrier.of(rows), time_of(rows), at)
 
     # --- operators -------------------------------------------------------------------------
 
@@ -70,7 +73,7 @@ class _Read:
             for input_ in node.late_inputs:
                 for carried in self.carrier.to(input_.rows):
                     late = self._late(carried, input_)
-                    yield replace(late, dropped_by=node, table=self.rows)
+                    yield replace(late, dropped_by=node, port=input_.port, table=self.rows)
 
     def by_the_source(self) -> LateRows:
         """The rows at or behind the watermark of the rows before them."""

@@ -110,7 +110,7 @@ class Builder:
             operator.id, self.state.buckets, operator.tick_ms, observation, payloads
         )
         packed = run_stateful(self.spark, kernel, inputs, schema, options)
-        if packed.late is not None:
+        if packed.late:
             self.handing_out.append((operator, packed))
         return packed
 

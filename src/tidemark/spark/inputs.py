@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
+from tidemark.spark.outlets import columns_beside, late_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,6 +54,7 @@ def stateful_input(
         chained=input_.chained,
         shows_time=input_.shown,
         packed=packed,
+        late=late_schema(input_, data),
     )
 
 
@@ -97,7 +99,7 @@ class Sides:
     @classmethod
     def of(cls, builder: Builder, operator: Operator) -> Sides:
         names = names_of_sides(operator)
-        width = len(operator.inputs[0].stage.edge.columns)
+        width = operator.inputs[0].width
         left, right = (
             _side(builder, input_, own, f"_tm_all_{side}")
             for input_, own, side in zip(
@@ -117,8 +119,8 @@ class Sides:
 
 
 def names_of_sides(operator: Operator) -> tuple[str, ...]:
-    """Names for the columns of both inputs, all of them distinct."""
-    left, right = (input_.stage.edge.names for input_ in operator.inputs)
+    """Names for the columns of both inputs that the query sees, all of them distinct."""
+    left, right = (input_.stage.edge.names[: input_.width] for input_ in operator.inputs)
     return spark_text.safe_names((*left, *right))
 
 
@@ -129,6 +131,7 @@ def output_of(operator: Operator, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str) -> InputSide:
+    names = (*names, *columns_beside(input_))
     frame = named(build_input(builder, input_), names)
     keys, data = keyed(frame.data, tuple(names[key] for key in input_.keys), everyone)
     time = None if input_.time is None else names[input_.time]

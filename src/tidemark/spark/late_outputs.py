@@ -19,8 +19,9 @@ from tidemark.physical import Compute, Operator, Stage
 from tidemark.plan.nodes import LateOutput
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.handover import Consume, Handover
+from tidemark.spark.outlets import late_column
 from tidemark.spark.upkeep import together
-from tidemark.spark.windowed import called, late_column
+from tidemark.spark.windowed import called
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -78,7 +79,8 @@ class Above:
                 edge = self.operator.edge
                 return Frame.of(given, names_of(edge), edge.changelog)
             if isinstance(stage, Compute) and isinstance(stage.node, LateOutput):
-                return _late_rows(stage.node, given.handed_out)
+                number = self.operator.outlets[stage.node.outlet]
+                return _late_rows(stage.node, given.handed_out(number))
             return self.builder.lower(builder, stage)
 
         return replace(self.builder, lower=lower).build(stage).checked()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
@@ -12,15 +12,16 @@ from tidemark.functions.moments import is_utc, millis_of_clock
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.spark.frame import KIND, SEEN, names_of
 from tidemark.spark.inputs import build_input, has_kinds, keyed, stateful_input
+from tidemark.spark.outlets import columns_beside, handing_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructField, StructType
+    from pyspark.sql.types import StructField
 
     from tidemark.kernels.protocol import Kernel
-    from tidemark.physical import Operator, Outlet
+    from tidemark.physical import Operator
     from tidemark.plan.nodes import Edge
     from tidemark.spark.builder import Builder
     from tidemark.spark.stateful.operator import StatefulInput
@@ -42,7 +43,6 @@ class WindowInput:
     retracts: bool
     is_stamped: bool
     rows: StatefulInput = field(repr=False)
-    beside: tuple[str, ...] = ()  # columns that the kernel does not see
 
     @classmethod
     def of(
@@ -58,7 +58,8 @@ class WindowInput:
         """
         input_ = operator.inputs[0]
         below = build_input(builder, input_)
-        names = _names(len(below.columns), input_.outlet)
+        own_names = tuple(f"_tm_in{place}" for place in range(input_.width))
+        names = (*own_names, *columns_beside(input_))
         projections = [
             f"{spark_text.name(old)} AS {new}"
             for old, new in zip(below.columns, names, strict=True)
@@ -72,11 +73,7 @@ class WindowInput:
         as_it_is = below.packed if input_.keys and given is None and not more else None
         packed = None if as_it_is is None else as_it_is.called(names)
         rows = stateful_input(builder, input_, data, keys, time, packed)
-        beside = () if input_.outlet is None else names[len(names) - len(input_.outlet.places) :]
-        own, kinds = names[: len(names) - len(beside)], has_kinds(below)
-        if input_.outlet is not None:
-            rows = replace(rows, late=_late_schema(data.schema, beside, kinds=kinds))
-        return cls(operator, data, own, keys, kinds, below.stamped, rows, beside)
+        return cls(operator, data, own_names, keys, has_kinds(below), below.stamped, rows)
 
     @property
     def key_columns(self) -> tuple[str, ...]:
@@ -94,37 +91,13 @@ class WindowInput:
     def given_time(self, kernel: Kernel) -> Kernel:
         """The kernel, given the watermark before each row, or one that holds back. If the operator
         has an outlet, it hands out late rows there."""
-        from tidemark.kernels.handing_out import HandingOut
         from tidemark.kernels.held_back import held_back
         from tidemark.kernels.stamped import Stamped
 
-        if self.operator.outlet is not None:
-            kernel = HandingOut(kernel, self.beside)
+        kernel = handing_out(kernel, self.operator)
         if self.is_stamped:
             return Stamped(kernel)
         return held_back(kernel, self.operator.held_back_ms)
-
-
-def late_column(place: int) -> str:
-    """What a column of a table is called where it leaves an operator with late rows."""
-    return f"_tm_late{place}"
-
-
-def _names(width: int, outlet: Outlet | None) -> tuple[str, ...]:
-    """Names for the columns of an input, of which the last ones may be for an outlet."""
-    beside = () if outlet is None else tuple(map(late_column, outlet.places))
-    return (*(f"_tm_in{place}" for place in range(width - len(beside))), *beside)
-
-
-def _late_schema(rows: StructType, beside: Sequence[str], *, kinds: bool) -> StructType:
-    """The columns of late rows that are handed out."""
-    from pyspark.sql.types import LongType, StringType, StructField, StructType
-
-    from tidemark.kernels.late_rows import LATE_KIND, LATE_TIME, LATE_WATERMARK
-
-    late_fields = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
-    own = [StructField(name, rows[name].dataType) for name in beside]
-    return StructType([*own, *late_fields, *[StructField(LATE_KIND, StringType())] * kinds])
 
 
 def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str, *, by_clock: bool = False) -> Kernel:

@@ -76,7 +76,7 @@ def accompanied(rows: pl.DataFrame) -> pl.DataFrame:
 @given(batches=st.lists(st.tuples(ROWS, st.integers(-40, 60), st.booleans()), max_size=4))
 def test_what_an_operator_drops_it_hands_out_and_nothing_else_changes(name, batches):
     operator, rule = OPERATORS[name]
-    kernels = [HandingOut(operator, BESIDE), operator, LateRowsKernel(rule)]
+    kernels = [HandingOut(operator, {0: BESIDE}), operator, LateRowsKernel(rule)]
     states, watermark = [State() for _ in kernels], -100
 
     for made, step_by, restarts in batches:
@@ -93,8 +93,7 @@ def test_what_an_operator_drops_it_hands_out_and_nothing_else_changes(name, batc
         assert handing.output.equals(plain.output)
         assert handing.metrics == plain.metrics
         expected = told.output.select(*BESIDE, LATE_TIME, LATE_WATERMARK)
-        assert handing.handed_out is not None
-        assert handing.handed_out.equals(expected)
+        assert handing.handed_out[0].equals(expected)
         assert handing.metrics.late == (expected.height,)
 
 
@@ -102,26 +101,24 @@ def test_a_late_row_has_its_own_values_its_time_and_the_watermark_it_met():
     rows = accompanied(
         frame(list(zip(parse("a 1 7, b 12 8, a 2 9"), [9, 9, 12], strict=True)), 3, False)
     )
-    step = HandingOut(aggregate(Sliding(10, 10)), BESIDE).step(State(), [rows], 12, 0)
+    step = HandingOut(aggregate(Sliding(10, 10)), {0: BESIDE}).step(State(), [rows], 12, 0)
 
-    assert step.handed_out is not None
-    assert step.handed_out.rows() == [("a-7-0", -7, 1, 9), ("a-9-2", -9, 2, 12)]
+    assert step.handed_out[0].rows() == [("a-7-0", -7, 1, 9), ("a-9-2", -9, 2, 12)]
 
 
 def test_kinds_are_handed_out_too():
     rows = frame([(row, 9) for row in parse("a 1 5 -U, a 1 6 +U")], 3, kinds=True)
     kernel = WindowAggregateKernel(("k",), Sliding(5, 5), SUM, retracts=True)
-    step = HandingOut(kernel, BESIDE).step(State(), [accompanied(rows)], 9, 0)
+    step = HandingOut(kernel, {0: BESIDE}).step(State(), [accompanied(rows)], 9, 0)
 
-    assert step.handed_out is not None
-    assert step.handed_out[LATE_KIND].to_list() == ["-U", "+U"]
-    assert KIND not in step.handed_out.columns
+    assert step.handed_out[0][LATE_KIND].to_list() == ["-U", "+U"]
+    assert KIND not in step.handed_out[0].columns
 
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_columns_that_the_kernel_does_not_see_are_not_kept(name):
     rows = accompanied(frame([(Row("a", 5, 1, window=(0, 10)), -1)], 3, kinds=False))
-    kernel = HandingOut(OPERATORS[name][0], BESIDE)
+    kernel = HandingOut(OPERATORS[name][0], {0: BESIDE})
     state = kernel.step(State(), [rows], 0, 0).state
 
     kept = {column for segment in state.segments() for column in segment.rows().columns}

@@ -168,7 +168,7 @@ class LateInput:
     and end are in the columns `given`; without windows it is late at or behind the watermark. That
     watermark is `held_back_ms` behind those of the rows and of the `other` input, if the operator
     has two. Sessions may be built together with the rows of `shared`, which has their keys followed
-    by their time.
+    by their time. `port` is the number of the input.
     """
 
     rows: Node
@@ -181,6 +181,7 @@ class LateInput:
     held_back_ms: int = 0
     other: Node | None = None
     shared: Node | None = None
+    port: int = 0
 
 
 def walk(node: Node) -> Iterator[Node]:

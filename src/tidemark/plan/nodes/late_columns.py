@@ -18,16 +18,24 @@ class LateColumns(Unary, Stateless):
     each row that it drops because it is late.
 
     They are the last columns of `input`: those at `places` of the table whose late rows are read.
-    `outlet` is the number under which they are read.
+    The event time of the table is `time_place`. `outlet` is the number under which they are read.
     """
 
     places: tuple[int, ...]
     outlet: int
+    time_place: int
 
     @property
     def width(self) -> int:
         """How many columns the operator sees."""
         return len(self.input.edge.columns) - len(self.places)
+
+    @property
+    def time(self) -> int | None:
+        """Which column of the input is the event time of the table, if that is among them."""
+        if self.time_place not in self.places:
+            return None
+        return self.width + self.places.index(self.time_place)
 
     def _edge(self) -> Edge:
         below = self.input.edge

@@ -40,8 +40,10 @@ class LateRows(Stateful):
     beside: tuple[Node, ...] = ()
     held_back_ms: int = 0
     shares_sessions: bool = False
-    # The operator itself, which may hand out what it drops, and the table whose rows these are.
+    # The operator itself, which may hand out what it drops of an input, and the table whose rows
+    # these are.
     dropped_by: Node | None = field(default=None, compare=False, repr=False)
+    port: int = field(default=0, compare=False, repr=False)
     table: Node | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -31,7 +31,8 @@ def late_sides(
     """Both inputs of a join: rows are late by the watermark of both sides."""
     held_back_ms = max(delay_ms(join.left), delay_ms(join.right))
 
-    def side(name: str, rows: Node, other: Node, keys: tuple[int, ...], given: Window) -> LateInput:
+    def side(port: int, rows: Node, other: Node, keys: tuple[int, ...]) -> LateInput:
+        name, given = ("left", "right")[port], windows[port]
         words = operator_words(kind, rows, keys, window_of(rows, given))
         return LateInput(
             rows,
@@ -41,9 +42,10 @@ def late_sides(
             keys=keys,
             held_back_ms=held_back_ms,
             other=other,
+            port=port,
         )
 
     return (
-        side("left", join.left, join.right, join.left_keys, windows[0]),
-        side("right", join.right, join.left, join.right_keys, windows[1]),
+        side(0, join.left, join.right, join.left_keys),
+        side(1, join.right, join.left, join.right_keys),
     )

@@ -54,7 +54,7 @@ def co_group(builder: Builder, operator: Operator) -> Frame:
     if node.function is not None:
         on_close = _each_group(node, names, left, right)
     kernel = CoGroupKernel(windows, on_close)
-    runs = by_watermark(kernel, node.time_type, builder.zone, operator.held_back_ms)
+    runs = by_watermark(operator, kernel, node.time_type, builder.zone)
     if node.function is None:
         return _pairs(builder, operator, runs, sides)
     packed = builder.run_kernel(operator, runs, [left.input, right.input], _schema(operator.edge))

@@ -8,6 +8,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes import IntervalJoin
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.inputs import Sides
+from tidemark.spark.outlets import handing_out
 from tidemark.spark.pair_conditions import pair_condition
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def interval_join(builder: Builder, operator: Operator) -> Frame:
     node = operator.node
     assert isinstance(node, IntervalJoin)
     sides = Sides.of(builder, operator)
-    kernel = held_back(_kernel(node, sides), operator.held_back_ms)
+    kernel = held_back(handing_out(_kernel(node, sides), operator), operator.held_back_ms)
     packed = builder.run_kernel(operator, kernel, sides.inputs, sides.schema())
     return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)
 

@@ -23,6 +23,7 @@ from tidemark.spark.inputs import (
     schema_of,
     stateful_input,
 )
+from tidemark.spark.outlets import columns_beside, handing_out
 from tidemark.spark.pair_conditions import pair_condition
 from tidemark.spark.types import to_spark
 from tidemark.spark.windowed import by_wall_clock
@@ -58,16 +59,19 @@ def window_join(builder: Builder, operator: Operator) -> Frame:
         wanted=output,
     )
     schema = schema_of([*left.fields, *right.fields], output)
-    runs = by_watermark(kernel, node.time_type, builder.zone, operator.held_back_ms)
+    runs = by_watermark(operator, kernel, node.time_type, builder.zone)
     packed = builder.run_kernel(operator, runs, [left.input, right.input], schema)
     return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)
 
 
-def by_watermark(kernel: Kernel, time: t.DataType, zone: str, held_back_ms: int) -> Kernel:
-    """The kernel with the watermark held back, in the local time of the zone."""
+def by_watermark(operator: Operator, kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
+    """The kernel with the watermark held back, in the local time of the zone. It hands out late
+    rows where the operator has outlets.
+    """
     from tidemark.kernels.held_back import held_back
 
-    return held_back(by_wall_clock(kernel, time, zone), held_back_ms)
+    shown = by_wall_clock(kernel, time, zone)
+    return held_back(handing_out(shown, operator), operator.held_back_ms)
 
 
 def window_sides(
@@ -77,7 +81,7 @@ def window_sides(
     node, names = operator.node, names_of_sides(operator)
     assert isinstance(node, WindowJoin | CoGroup)
     left, right = operator.inputs
-    width = len(left.stage.edge.columns)
+    width = left.width
     mine = WindowSide.of(builder, left, node.left.edge, names[:width], node.left_window, "l")
     theirs = WindowSide.of(builder, right, node.right.edge, names[width:], node.right_window, "r")
     return names, (mine, theirs)
@@ -122,7 +126,8 @@ class WindowSide:
         from tidemark.kernels.co_group.kernel import WindowAssignment
 
         assert input_.time is not None and input_.windows is not None
-        rows, time = named(build_input(builder, input_), names), names[input_.time]
+        every = (*names, *columns_beside(input_))
+        rows, time = named(build_input(builder, input_), every), every[input_.time]
         columns = list(zip(names, edge.columns, strict=True))
         windows = {name: column.window for name, column in columns if column.window is not None}
         data = rows.data.drop(*(name for name in windows if name != time))
@@ -143,17 +148,18 @@ class WindowSide:
         """Rows with their windows in two additional columns, or with only their time."""
         from tidemark.kernels.co_group.kernel import WindowAssignment
 
-        frame = like(build_input(builder, input_), names, Changelog.APPEND)
+        every = (*names, *columns_beside(input_))
+        frame = like(build_input(builder, input_), every, Changelog.APPEND)
         given = Given(f"_tm_start_{side}", f"_tm_end_{side}")
         bounds = zip(window or (), (given.start, given.end), strict=window is not None)
         projections = [
             f"{millis_of_clock(spark_text.name(names[column]))} AS {to}" for column, to in bounds
         ]
         follows = input_.watermark is not None and input_.watermark.followed
-        kept = [*map(spark_text.name, names), *[WATERMARK] * follows]
+        kept = [*map(spark_text.name, every), *[WATERMARK] * follows]
         own = frame.data.selectExpr(*kept, *projections)
         keys, data = keyed(own, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
-        time = None if input_.time is None else names[input_.time]
+        time = None if input_.time is None else every[input_.time]
         rows = stateful_input(builder, input_, data, keys, time)
         fields = tuple(data.schema[name] for name in names)
         return cls(fields, keys, None if window is None else WindowAssignment(given), rows)

@@ -22,12 +22,22 @@ from tidemark.kernels.cuts import ByTime, Nowhere, cut_of
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
 from tidemark.spark.stateful.bucket import Bucket, Packed, in_order_of_source
-from tidemark.spark.stateful.metrics import LATE, REPORT, Stopwatch, report, wrapped_output
+from tidemark.spark.stateful.metrics import (
+    LATE,
+    OUTLET,
+    REPORT,
+    Stopwatch,
+    report,
+    wrapped_late_rows,
+    wrapped_output,
+)
 from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
 from tidemark.spark.stateful.spill import Spill, forget, spilling, total_size
 
-_OUTPUT: Final = pa.schema([(PAYLOAD, pa.binary()), (REPORT, pa.string()), (LATE, pa.binary())])
+_OUTPUT: Final = pa.schema(
+    [(PAYLOAD, pa.binary()), (REPORT, pa.string()), (LATE, pa.binary()), (OUTLET, pa.int32())]
+)
 # The bytes of rows in one step. A kernel needs several times as much memory for them.
 _STEP_BYTES: Final = 24 << 20
 # So many pairs of a join are made at once.
@@ -158,7 +168,7 @@ def _in_pieces(step: Step, tally: Tally) -> Iterator[Step]:
     yield replace(step, more=None)
     for rows in step.more or ():
         tally.more += rows.height
-        yield replace(step, output=rows, handed_out=None, more=None)
+        yield replace(step, output=rows, handed_out={}, more=None)
 
 
 def _longs(rows: pl.DataFrame, time: pl.Expr) -> np.ndarray:
@@ -181,13 +191,19 @@ def run(bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str) -> Iterat
     packed = (row for batch in chain([first], batches) for row in _packed_rows(batch))
     tally, watch = Tally(), Stopwatch()
     for step in Batch(bucket, now).steps(packed, tally, watch.lap):
-        for name, rows in ((PAYLOAD, step.output), (LATE, step.handed_out)):
-            for payload in () if rows is None else wrapped_output(rows, bucket.payloads):
-                watch.lap("encode")
-                yield _output(**{name: payload})
-                watch.resume()
+        for said in _said(step, bucket):
+            watch.lap("encode")
+            yield _output(**said)
+            watch.resume()
     yield _output(**{REPORT: report(label, tally.read(), watch)})
     freeze_loaded_objects()
+
+
+def _said(step: Step, bucket: Bucket) -> Iterator[dict[str, bytes | int]]:
+    for payload in wrapped_output(step.output, bucket.payloads):
+        yield {PAYLOAD: payload}
+    for number, payload in wrapped_late_rows(step, bucket.payloads):
+        yield {LATE: payload, OUTLET: number}
 
 
 def _packed_rows(batch: pa.RecordBatch) -> Iterator[Packed]:
@@ -195,6 +211,6 @@ def _packed_rows(batch: pa.RecordBatch) -> Iterator[Packed]:
     return zip(*columns, strict=True)
 
 
-def _output(**said: bytes | str) -> pa.RecordBatch:
+def _output(**said: bytes | str | int) -> pa.RecordBatch:
     columns = [pa.array([said.get(field.name)], field.type) for field in _OUTPUT]
     return pa.RecordBatch.from_arrays(columns, schema=_OUTPUT)

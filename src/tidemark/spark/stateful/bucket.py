@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -65,7 +65,8 @@ class Bucket:
     shapes: tuple[InputShape, ...]
     output: tuple[str, ...]
     payloads: Payloads = IN_ROWS
-    late: tuple[str, ...] = ()  # the columns of the late rows that it hands out
+    # The columns of the late rows that it hands out, by the number of the input.
+    late: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def step(
         self,
@@ -112,7 +113,7 @@ class Bucket:
         return replace(
             step,
             output=step.output.select(self.output),
-            handed_out=None if step.handed_out is None else step.handed_out.select(self.late),
+            handed_out={n: rows.select(self.late[n]) for n, rows in step.handed_out.items()},
             more=None if step.more is None else (rows.select(self.output) for rows in step.more),
         )
 

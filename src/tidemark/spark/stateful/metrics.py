@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 REPORT = "report"
 LATE = "late"
-OUTPUT_DDL = f"{PAYLOAD} BINARY, {REPORT} STRING, {LATE} BINARY"
+OUTLET = "outlet"  # the number of the input that late rows are from
+OUTPUT_DDL = f"{PAYLOAD} BINARY, {REPORT} STRING, {LATE} BINARY, {OUTLET} INT"
 _PREFIX = "tidemark:"
 _APART = "#"
 _REPORTS = "reports"
@@ -64,17 +65,18 @@ def packed_output(
 
     watch = watch or Stopwatch()
     payloads = [*wrapped_output(step.output, way)]
-    late = [] if step.handed_out is None else [*wrapped_output(step.handed_out, way)]
+    late = [*wrapped_late_rows(step, way)]
     length = max(len(payloads), len(late), 1)
     watch.lap("encode")
     columns: dict[str, list[Any]] = {
         PAYLOAD: payloads,
         REPORT: [report(bucket, step.metrics, watch, round_trips)],
-        LATE: late,
+        LATE: [payload for _, payload in late],
+        OUTLET: [number for number, _ in late],
     }
-    yield pd.DataFrame(
-        {name: [*values, *[None] * (length - len(values))] for name, values in columns.items()}
-    )
+    padded = {name: [*values, *[None] * (length - len(values))] for name, values in columns.items()}
+    # Numbers next to NULLs would become fractions.
+    yield pd.DataFrame(padded, dtype=object)
 
 
 def wrapped_output(rows: pl.DataFrame, way: Payloads) -> Iterator[bytes]:
@@ -82,6 +84,13 @@ def wrapped_output(rows: pl.DataFrame, way: Payloads) -> Iterator[bytes]:
     for part in rows.iter_slices(_ROWS_PER_PAYLOAD):
         if part.height:
             yield way.wrapped(part)
+
+
+def wrapped_late_rows(step: Step, way: Payloads) -> Iterator[tuple[int, bytes]]:
+    """The late rows of a step, packed, each time with the number of their input."""
+    for number, rows in step.handed_out.items():
+        for payload in wrapped_output(rows, way):
+            yield number, payload
 
 
 def report(bucket: int, metrics: Metrics, watch: Stopwatch, round_trips: int = 0) -> str:

@@ -75,7 +75,7 @@ class StatefulInput:
     shows_time: bool = True
     # The same rows as packed columns, if another operator emits them; the exchange needs no rows.
     packed: PackedRows | None = None
-    # The columns of the late rows that the kernel hands out, if it does.
+    # The columns of its late rows, if the kernel hands them out.
     late: StructType | None = None
 
 
@@ -108,8 +108,8 @@ def run_stateful(
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
     shapes, columns = tuple(_shape(i) for i in inputs), tuple(output_schema.names)
-    [late] = {i.late for i in inputs if i.late is not None} or {None}
-    names = () if late is None else tuple(late.names)
+    late = {n: i.late for n, i in enumerate(inputs) if i.late is not None}
+    names = {n: tuple(schema.names) for n, schema in late.items()}
     bucket = Bucket(kernel, shapes, columns, options.payloads, names)
     packed = _union([_packed(n, i, bucket, numbers) for n, i in enumerate(inputs)])
     if streaming and options.ticker_ms is not None:

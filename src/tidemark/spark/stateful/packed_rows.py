@@ -6,14 +6,14 @@ columns unpack the rows themselves instead, in the workers or where they are col
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tidemark.errors import NotSupported
-from tidemark.spark.stateful.metrics import LATE
+from tidemark.spark.stateful.metrics import LATE, OUTLET
 from tidemark.spark.stateful.packing import PAYLOAD, Unpack
 from tidemark.spark.types import from_spark, to_arrow
 
@@ -38,8 +38,8 @@ class PackedRows:
     # Whether large values are in files that the driver sees too. Otherwise a value may be as large
     # as all its rows, which is more than Spark should send to a client.
     in_files: bool
-    # The late rows that the operator hands out, if it does.
-    late: StructType | None = None
+    # The late rows that the operator hands out, by the number of their input.
+    late: Mapping[int, StructType] = field(default_factory=dict)
     # Whether the frame is read more than once.
     kept: bool = False
 
@@ -56,12 +56,11 @@ class PackedRows:
     def unpack(self) -> Unpack:
         return Unpack(arrow_schema(self.schema), self.kept)
 
-    @property
-    def handed_out(self) -> PackedRows:
-        """The late rows."""
-        assert self.late is not None
-        data = self.data.select(self.data[LATE].alias(PAYLOAD))
-        return replace(self, data=data, schema=self.late, late=None)
+    def handed_out(self, number: int) -> PackedRows:
+        """The late rows of the input with this number."""
+        data = self.data.where(self.data[OUTLET] == number)
+        late = data.select(data[LATE].alias(PAYLOAD))
+        return replace(self, data=late, schema=self.late[number], late={})
 
     def called(self, names: Sequence[str]) -> PackedRows:
         """The first columns under these names. All are nullable: padded rows have NULLs where
@@ -89,10 +88,10 @@ class _Taking:
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    for field in schema.fields:
-        if "YearMonthIntervalType" in str(field.dataType):
+    for column in schema.fields:
+        if "YearMonthIntervalType" in str(column.dataType):
             raise NotSupported(
-                f"INTERVAL YEAR TO MONTH is not supported in a stateful operator: {field.name}",
+                f"INTERVAL YEAR TO MONTH is not supported in a stateful operator: {column.name}",
                 notes={"why": "the libraries that store its state do not have this type"},
                 hint="cast the column to a number of months, or omit it",
             )
