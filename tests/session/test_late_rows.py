@@ -110,6 +110,20 @@ def test_rows_too_late_for_their_session_are_late_even_if_nothing_is_aggregated(
     assert sorted(row["n"] for row in written_rows(tmp_path / "counts")) == [1, 2, 3, 4, 5, 7]
 
 
+def test_late_rows_of_a_top_n_have_their_own_times(session: Session, tmp_path: Path):
+    windows = "TABLE(TUMBLE(TABLE ev, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+    number = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY v)"
+    session.sql(
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO counts SELECT k, n FROM "
+        f"(SELECT *, {number} AS n FROM {windows}) WHERE n <= 9; INSERT INTO lates "
+        "SELECT v, late_operator, late_time, late_watermark, late_by FROM ev$late; END"
+    ).job.wait()
+
+    late = sorted((row["v"], row["t"], row["late_by"]) for row in written_rows(tmp_path / "lates"))
+    assert late == [(4, "2024-05-06 10:00:09", 1000), (6, "2024-05-06 10:00:08", 20000)]
+    assert len(written_rows(tmp_path / "counts")) == len(ROWS) - 2
+
+
 UNBOUNDED = """
 CREATE TABLE ev (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
 WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/in',
@@ -182,6 +196,114 @@ def test_a_stream_writes_late_rows_and_results_and_resumes_from_its_checkpoint(
     assert counts == [("a", 1), ("a", 1), ("b", 2)]
     assert done["lates"] == 2
     assert not (tmp_path / "checkpoint" / "insert-into-lates").exists()
+
+
+TWO_TABLES = """
+CREATE TABLE {0} (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
+WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{{folder}}/{0}'{{unbounded}});
+CREATE TABLE late_{0} (v INT, late_by BIGINT) WITH (
+  'connector' = 'filesystem', 'format' = 'json', 'path' = '{{folder}}/late_{0}');
+"""
+JOINED = """
+CREATE TABLE pairs (l INT, r INT) WITH (
+  'connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/pairs');
+SET 'tidemark.interval-join.late-rows' = 'drop';
+EXECUTE STATEMENT SET BEGIN
+  INSERT INTO late_l SELECT v, late_by FROM l$late;
+  INSERT INTO pairs {join};
+  INSERT INTO late_r SELECT v, late_by FROM r$late;
+END
+"""
+WINDOW_JOIN = (
+    "SELECT l.v, r.v FROM TABLE(TUMBLE(TABLE l, DESCRIPTOR(ts), INTERVAL '10' SECOND)) AS l "
+    "FULL JOIN TABLE(TUMBLE(TABLE r, DESCRIPTOR(ts), INTERVAL '10' SECOND)) AS r "
+    "ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end"
+)
+INTERVAL_JOIN = (
+    "SELECT l.v, r.v FROM l JOIN r ON l.k = r.k "
+    "AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts + INTERVAL '5' SECOND"
+)
+# The watermark of both sides is 12 after the third row, and then 18 and 38.
+BEFORE = [
+    ("l", "a", 1, 1),
+    ("r", "a", 11, 14),
+    ("l", "b", 2, 20),
+    ("l", "a", 3, 5),
+    ("r", "a", 12, 9),
+]
+AFTER = [("l", "a", 4, 13), ("r", "c", 13, 40), ("l", "c", 5, 40), ("r", "a", 14, 19)]
+
+
+class TwoStreams:
+    """A join and the readers of the late rows of its sides, over rows that come one by one."""
+
+    def __init__(self, spark: SparkSession, folder: Path, join: str) -> None:
+        self._spark, self._folder, self._join = spark, folder, join
+        for name in "lr":
+            (folder / name).mkdir()
+
+    def run(self, rows: list[tuple[str, str, int, int]]) -> None:
+        """Start it, or resume it, with a micro-batch for each row."""
+        with tidemark.connect(self._spark, checkpoint=self._folder / "checkpoint") as session:
+            [run] = self._started(session, self._folder, ", 'source.monitor-interval' = '1'").runs
+            for table, k, v, second in rows:
+                row = {"k": k, "v": v, "ts": str(datetime(2024, 5, 6, 10, 0, second))}
+                hidden = self._folder / table / f".{v}"
+                hidden.write_text(json.dumps(row) + "\n", encoding="utf-8")
+                hidden.rename(self._folder / table / f"{v}.json")
+                run.query.processAllAvailable()
+
+    def as_batch(self, results: Path) -> None:
+        """All rows at once, with sinks in another folder."""
+        for name in "lr":
+            (results / name).parent.mkdir(exist_ok=True)
+            (results / name).symlink_to(self._folder / name)
+        session = tidemark.connect(self._spark)
+        session.sql("SET 'execution.runtime-mode' = 'batch'")
+        self._started(session, results, "").wait()
+
+    def _started(self, session: Session, folder: Path, unbounded: str):
+        declared = "".join(map(TWO_TABLES.format, "lr"))
+        script = declared.replace("{unbounded}", unbounded) + JOINED.replace("{join}", self._join)
+        return session.sql(script.replace("{folder}", str(folder))).job
+
+
+def values_of(folder: Path) -> list[tuple[int | None, ...]]:
+    rows = [tuple(row.values()) for row in written_rows(folder)] if folder.exists() else []
+    return sorted(rows, key=str)
+
+
+@pytest.mark.parametrize(
+    ("join", "pairs", "of_batch"),
+    [
+        (
+            WINDOW_JOIN,
+            [(1, None), (2, None), (4, 11)],
+            [(1, 12), (2, None), (3, 12), (4, 11), (4, 14), (5, 13)],
+        ),
+        (
+            INTERVAL_JOIN,
+            [(4, 11), (5, 13)],
+            [(3, 12), (4, 11), (4, 12), (5, 13)],
+        ),
+    ],
+    ids=["window join", "interval join"],
+)
+def test_both_sides_of_a_join_hand_out_late_rows_across_a_restart_and_none_in_a_batch(
+    spark: SparkSession, tmp_path: Path, join: str, pairs: list[object], of_batch: list[object]
+):
+    streams = TwoStreams(spark, tmp_path, join)
+    streams.run(BEFORE)
+    streams.run(AFTER)
+
+    assert values_of(tmp_path / "pairs") == pairs
+    assert values_of(tmp_path / "late_l") == [(3, 7000)]
+    assert values_of(tmp_path / "late_r") == [(12, 3000), (14, 19000)]
+
+    streams.as_batch(tmp_path / "batch")
+    assert values_of(tmp_path / "batch" / "pairs") == of_batch
+    assert values_of(tmp_path / "batch" / "late_l") == []
+    assert values_of(tmp_path / "batch" / "late_r") == []
 
 
 def test_without_windows_a_row_at_or_behind_the_watermark_is_late(session: Session):
