@@ -26,7 +26,7 @@ from tidemark.kernels.windows.spec import Given, Sliding
 from tidemark.kernels.windows.wall_clock import WallClock
 
 from .drive import LEFT, RIGHT, Arrived
-from .histories import CUTS, Event, JoinDriver, histories, left, right
+from .histories import CUTS, Event, JoinDriver, histories, in_any_order, left, right
 
 TEN = Sliding(10, 10)
 TOKYO = "Asia/Tokyo"
@@ -129,7 +129,8 @@ def test_a_join_hands_out_the_rows_it_drops_of_each_side_and_nothing_else_change
 ) -> None:
     join, _, windowed = JOINS[name]
     handing = HandingOutDriver(
-        held_back(HandingOut(join, dict.fromkeys(sides, BESIDE)), by), windowed=windowed
+        held_back(HandingOut(join, dict.fromkeys(sides, BESIDE)), by),
+        windowed=windowed,
     )
     handing.sides = sides
     plain = JoinDriver(held_back(join, by), windowed=windowed)
@@ -139,7 +140,7 @@ def test_a_join_hands_out_the_rows_it_drops_of_each_side_and_nothing_else_change
     for events, rows, watermark in handing.steps(history, cuts):
         step = handing.take(handing.inputs(rows), watermark, 0)
         expected = plain.take(plain.inputs(rows), watermark, 0)
-        assert step.output.equals(expected.output)
+        assert in_any_order(step.output.rows()) == in_any_order(expected.output.rows())
         assert step.metrics == expected.metrics
         for side, rule in rules.items():
             late = [(-payload, *met) for payload, *met in step.handed_out[side].rows()]
@@ -154,7 +155,7 @@ def test_a_join_hands_out_the_rows_it_drops_of_each_side_and_nothing_else_change
 
 def test_a_batch_of_a_join_that_hands_out_late_rows_is_cut_like_any_other() -> None:
     join, _, _ = JOINS["interval join"]
-    driver = HandingOutDriver(HandingOut(join, {LEFT: BESIDE, RIGHT: BESIDE}))
+    driver = HandingOutDriver(HandingOut(join, dict.fromkeys((LEFT, RIGHT), BESIDE)))
     inputs = driver.inputs([left("a", 1, 1), left("a", 1, 2), right("a", 1, 3), right("a", 1, 4)])
 
     assert cut_of(driver.kernel, inputs) == cut_of(join, inputs)
