@@ -40,7 +40,7 @@ KNOWS_ONLY = {"kernels": {"errors"}, "durations": set(), "errors": {"redaction"}
 # Third-party libraries by layer; without an entry, none.
 LIBRARIES = {
     "kernels": {"polars", "pyarrow", "numpy"},
-    "functions": {"pyarrow"},
+    "functions": {"pyarrow", "polars"},
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},
     "plan": {"sqlglot"},

@@ -4,7 +4,8 @@ import pytest
 
 from tidemark import types as t
 from tidemark.errors import NotSupported
-from tidemark.spark.types import from_arrow, from_spark, spark_type, to_arrow, to_spark
+from tidemark.functions.arrow_types import from_arrow, to_arrow
+from tidemark.spark.types import from_spark, spark_type, to_spark
 
 EXACT = [
     t.Boolean(),

@@ -59,7 +59,7 @@ def empty(edge: Edge) -> pa.Table:
     """A table without rows, for a query that returned none."""
     import pyarrow as pa
 
-    from tidemark.spark.types import to_arrow
+    from tidemark.functions.arrow_types import to_arrow
 
     fields = [(column.name, to_arrow(column.type)) for column in edge.columns]
     if edge.changelog is not Changelog.APPEND:

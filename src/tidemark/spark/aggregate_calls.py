@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import UserFunction
+from tidemark.functions.arrow_types import to_polars
 from tidemark.kernels.windows.spec import AggregateSpec
 from tidemark.plan.nodes import AggregateCall
-from tidemark.spark.types import to_polars, to_spark
+from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from tidemark.functions.arrow_types import to_polars
 from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref
-from tidemark.spark.types import to_polars
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tidemark.errors import NotSupported
+from tidemark.functions.arrow_types import to_arrow
 from tidemark.spark.stateful.metrics import LATE, OUTLET
 from tidemark.spark.stateful.packing import PAYLOAD, Unpack
-from tidemark.spark.types import from_spark, to_arrow
+from tidemark.spark.types import from_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
