@@ -25,9 +25,9 @@ from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import AggregateSpec, Given, Sliding
-from tidemark.spark.stateful.batch import Batch, Tally
-from tidemark.spark.stateful.bucket import Bucket, InputShape, Packed
-from tidemark.spark.stateful.payloads import encode
+from tidemark.runtime.batch import Batch, Tally
+from tidemark.runtime.bucket import Bucket, InputShape, Packed
+from tidemark.runtime.payloads import encode
 
 # Of Spark's ten thousand rows at a time, as many as one of four key groups gets.
 _PACKED_ROWS = 2_500

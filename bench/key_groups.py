@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH
 from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
-from tidemark.spark.stateful.bucket import Bucket, InputShape
+from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.packing import PAYLOAD, Pack

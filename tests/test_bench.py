@@ -39,7 +39,7 @@ from bench.temporal_join_workload import Workload, parsed
 from bench.windows_growth_tidemark import Growth, load_times
 from bench.windows_spark import end_ms, sums, watermark_ms
 from tests.waiting import wait_until
-from tidemark.spark.stateful.batch import Batch, Tally
+from tidemark.runtime.batch import Batch, Tally
 
 
 def test_long_script_is_long_and_right():

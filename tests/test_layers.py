@@ -18,7 +18,7 @@ ORDER = (
     ("errors", "durations"),
     ("unsupported",),
     ("kernels", "types"),
-    ("functions",),
+    ("functions", "runtime"),
     ("dialect",),
     ("catalog",),
     ("plan",),
@@ -35,11 +35,17 @@ ORDER = (
     ("__main__",),
 )
 # Deliberate exceptions: kernels are below everything, but know nothing of SQL's types either.
-KNOWS_ONLY = {"kernels": {"errors"}, "durations": set(), "errors": {"redaction"}}
+KNOWS_ONLY = {
+    "kernels": {"errors"},
+    "runtime": {"errors", "kernels"},
+    "durations": set(),
+    "errors": {"redaction"},
+}
 
 # Third-party libraries by layer; without an entry, none.
 LIBRARIES = {
     "kernels": {"polars", "pyarrow", "numpy"},
+    "runtime": {"polars", "pyarrow", "numpy"},
     "functions": {"pyarrow", "polars"},
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},
@@ -54,7 +60,7 @@ LIBRARIES = {
 # Too slow to load before a statement needs them: never while a module is being imported.
 LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
 # Only ever loaded by the workers, or by functions that run on them.
-LOADED_ON_WORKERS = {"kernels", "spark/stateful"}
+LOADED_ON_WORKERS = {"kernels", "runtime", "spark/stateful"}
 
 
 class Import(NamedTuple):

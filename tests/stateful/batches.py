@@ -13,9 +13,9 @@ from tidemark.kernels.cuts import Cut, cut_of
 from tidemark.kernels.pieces import limited
 from tidemark.kernels.protocol import Kernel, Metrics, Step
 from tidemark.kernels.state import State
-from tidemark.spark.stateful.batch import Batch, Tally
-from tidemark.spark.stateful.bucket import Bucket, InputShape, Packed
-from tidemark.spark.stateful.payloads import encode
+from tidemark.runtime.batch import Batch, Tally
+from tidemark.runtime.bucket import Bucket, InputShape, Packed
+from tidemark.runtime.payloads import encode
 
 LEFT = pa.schema(dict.fromkeys(["a", "x", "tag", "a_start", "a_end"], pa.int64()))
 LEFT = LEFT.set(2, pa.field("tag", pa.string()))

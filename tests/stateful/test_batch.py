@@ -33,11 +33,13 @@ from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.kernels.window_join import window_join
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import AggregateSpec, Assigner, Session, Sliding
-from tidemark.spark.stateful.batch import Batch, Tally, run
-from tidemark.spark.stateful.bucket import Bucket, InputShape
+from tidemark.runtime.batch import Batch, Tally
+from tidemark.runtime.bucket import Bucket, InputShape
+from tidemark.runtime.payloads import decode, encode
+from tidemark.spark.stateful.at_once import run
+from tidemark.spark.stateful.exchange import Exchange
 from tidemark.spark.stateful.metrics import LATE, REPORT
 from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
-from tidemark.spark.stateful.payloads import Payloads, decode, encode
 
 JOINED, SUMS = ("a", "x", "b", "y"), ("a", "total")
 A, B = ("a",), ("b",)
@@ -112,7 +114,7 @@ def test_rows_that_do_not_fit_into_memory_are_in_sparks_local_folder_until_the_e
 
 def test_packed_rows_in_files_are_still_there_after_the_batch(tmp_path: Path) -> None:
     # Spark may run a task again.
-    payloads = Payloads(str(tmp_path), more_than=0)
+    payloads = Exchange(str(tmp_path), more_than=0)
     packed = [(0, 0, n, payloads.wrapped(rows_of(LEFT, EVEN[:300]))) for n in range(3)]
     bucket = Bucket(sums(Sliding(10, 10)), (InputShape.of(LEFT),), SUMS)
 

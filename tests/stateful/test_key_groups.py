@@ -28,7 +28,7 @@ from tidemark.kernels.regular_join.lifetimes import JoinInput
 from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import WINDOW_END, AggregateSpec, Session, Sliding
-from tidemark.spark.stateful.bucket import Bucket, InputShape
+from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import _murmur3, labels
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.packing import PAYLOAD, Pack

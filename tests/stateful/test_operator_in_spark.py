@@ -11,8 +11,8 @@ from pyspark.sql.types import StructType
 
 from tidemark.errors import NotSupported, PlanError
 from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
+from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.operator import StatefulInput, StatefulOptions, run_stateful
-from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
 from .streams import Streams
 
@@ -22,7 +22,7 @@ def join(
     right: DataFrame,
     name: str = "join",
     chained: bool = False,
-    payloads: Payloads = IN_ROWS,
+    payloads: Exchange = IN_ROWS,
 ) -> DataFrame:
     """A left temporal join of two sources of `Streams`; the left one may be another join."""
     keys = [left.columns[0], right.columns[0]]
@@ -38,7 +38,7 @@ def join(
     ).rows
 
 
-def orders_with_rates(streams: Streams, payloads: Payloads = IN_ROWS) -> DataFrame:
+def orders_with_rates(streams: Streams, payloads: Exchange = IN_ROWS) -> DataFrame:
     joined = join(streams.read("o"), streams.read("r"), payloads=payloads)
     return joined.select("o_key", "o_payload", "r_payload")
 
@@ -78,12 +78,12 @@ def test_rows_in_files_are_the_same_however_often_a_batch_is_read(
 ) -> None:
     streams = Streams(spark, tmp_path, ("o", "r"), readings=2)
     folder = tmp_path / "payloads"
-    streams.start(lambda s: orders_with_rates(s, Payloads(str(folder), more_than=0)))
+    streams.start(lambda s: orders_with_rates(s, Exchange(str(folder), more_than=0)))
 
     streams.add(r="EUR 1 110, USD 1 100", o="EUR 4 1")
     assert streams.add(r="EUR 5 120", o="USD 6 2") == [("EUR", 1, 110)] * 2
     streams.stop()
-    streams.start(lambda s: orders_with_rates(s, Payloads(str(folder), more_than=0)))
+    streams.start(lambda s: orders_with_rates(s, Exchange(str(folder), more_than=0)))
     assert streams.end() == [("USD", 2, 100)] * 2
     streams.stop()
 

@@ -10,10 +10,11 @@ from tidemark.errors import DataError
 from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
-from tidemark.spark.stateful.bucket import Bucket, InputShape
+from tidemark.runtime.bucket import Bucket, InputShape
+from tidemark.runtime.combining import Combine
+from tidemark.runtime.payloads import decode, encode
 from tidemark.spark.stateful.buckets import labels
-from tidemark.spark.stateful.packing import PAYLOAD, Combine, Pack, Unpack
-from tidemark.spark.stateful.payloads import decode, encode
+from tidemark.spark.stateful.packing import PAYLOAD, Pack, Unpack
 
 SCHEMA = pa.schema([("k", pa.string()), ("ts", pa.timestamp("us", "UTC"))])
 

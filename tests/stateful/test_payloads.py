@@ -9,15 +9,8 @@ import polars as pl
 import pytest
 from pyspark import TaskContext
 
-from tidemark.spark.stateful.payloads import (
-    IN_ROWS,
-    Payloads,
-    appended,
-    decode,
-    encode,
-    size_of,
-    unwrapped,
-)
+from tidemark.runtime.payloads import appended, decode, encode, size_of, unwrapped
+from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 
 MANY = pl.DataFrame(
     {"n": range(100_000), "text": ["same"] * 100_000, "list": [[1, None]] * 100_000}
@@ -53,7 +46,7 @@ def test_many_rows_travel_compressed_and_few_as_they_are() -> None:
 
 
 def test_many_rows_stay_in_a_file_and_few_go_along(tmp_path: Path) -> None:
-    payloads = Payloads(str(tmp_path / "here"))
+    payloads = Exchange(str(tmp_path / "here"))
 
     few, many = payloads.wrapped(FEW), payloads.wrapped(MANY[5:90_000])
 
@@ -69,7 +62,7 @@ def test_many_rows_stay_in_a_file_and_few_go_along(tmp_path: Path) -> None:
 
 
 def test_a_micro_batch_removes_the_files_of_earlier_ones_only(tmp_path: Path, task: Task) -> None:
-    payloads = Payloads(str(tmp_path / "here"), more_than=0)
+    payloads = Exchange(str(tmp_path / "here"), more_than=0)
     payloads.forget_earlier_batches()
 
     left: dict[tuple[str | None, int | None], bytes] = {}

@@ -7,9 +7,9 @@ import pytest
 
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
+from tidemark.runtime.payloads import unwrapped
 from tidemark.spark.stateful.metrics import LATE, REPORT, Stopwatch, packed_output
 from tidemark.spark.stateful.packing import PAYLOAD
-from tidemark.spark.stateful.payloads import unwrapped
 
 
 def test_report_says_what_the_time_of_a_step_went_to() -> None:

@@ -101,7 +101,7 @@ class _Files:
     enough: int  # bytes of a file
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, str]]:
-        from tidemark.spark.stateful.packing import gathered
+        from tidemark.runtime.combining import gathered
 
         tables = self._pieces(gathered(batch for batch in batches if batch.num_rows))
         for first in tables:

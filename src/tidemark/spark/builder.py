@@ -100,12 +100,12 @@ class Builder:
         self, operator: Operator, kernel: Kernel, inputs: list[StatefulInput], schema: StructType
     ) -> PackedRows:
         """A kernel as an operator of the plan."""
+        from tidemark.spark.stateful.exchange import Exchange
         from tidemark.spark.stateful.operator import StatefulOptions, run_stateful
-        from tidemark.spark.stateful.payloads import Payloads
 
         observation = None if self.streaming else _observation()
         self.operators[operator.id] = observation
-        payloads = Payloads(self.state.payloads)
+        payloads = Exchange(self.state.payloads)
         options = StatefulOptions(
             operator.id, self.state.buckets, operator.tick_ms, observation, payloads
         )

@@ -59,7 +59,7 @@ def late_rows(builder: Builder, operator: Operator) -> Frame:
 
 def _watermark_of(builder: Builder, number: int, other: Input, rows: WindowInput) -> StatefulInput:
     """An input that advances the watermark, and has no rows for the operator."""
-    from tidemark.spark.stateful.packing import Combine
+    from tidemark.runtime.combining import Combine
 
     frame, time = build_input(builder, other), f"_tm_beside{number}"
     [column] = frame.columns

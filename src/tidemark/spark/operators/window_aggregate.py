@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def window_aggregate(builder: Builder, operator: Operator) -> Frame:
-    from tidemark.spark.stateful.packing import Combine
+    from tidemark.runtime.combining import Combine
 
     node = operator.node
     assert isinstance(node, WindowAggregate)

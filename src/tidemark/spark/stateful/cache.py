@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tidemark.spark.stateful.payloads import mapped
+from tidemark.runtime.payloads import mapped
 
 
 @dataclass(slots=True)

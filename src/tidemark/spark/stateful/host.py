@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
-    from tidemark.spark.stateful.bucket import Bucket
+    from tidemark.runtime.bucket import Bucket
     from tidemark.spark.stateful.hosted import Hosted
 
 

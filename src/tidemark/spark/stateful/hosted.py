@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tidemark.spark.stateful.bucket import Bucket, Packed, as_kernel_watermark
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
+from tidemark.runtime.bucket import Bucket, Packed
 from tidemark.spark.stateful.cache import of_this_worker
 from tidemark.spark.stateful.end_of_input import END_MS
 from tidemark.spark.stateful.metrics import Stopwatch, packed_output
@@ -70,3 +71,10 @@ class Hosted:
             if timer is not None:
                 self._handle.registerTimer(timer)
         return timer
+
+
+def as_kernel_watermark(spark_watermark: int) -> int:
+    """Spark reports 0 before the first watermark, and the time of the end marker after all rows."""
+    if spark_watermark <= 0:
+        return BEFORE_ALL
+    return AFTER_ALL if spark_watermark >= END_MS else spark_watermark

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from tidemark.checkpoints.noted import Group
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.protocol import Metrics, Step
+from tidemark.runtime.payloads import IN_ROWS, Payloads
 from tidemark.spark.stateful.packing import PAYLOAD
-from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
 if TYPE_CHECKING:
     import pandas as pd

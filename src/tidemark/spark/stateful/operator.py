@@ -11,11 +11,13 @@ import pyarrow as pa
 from tidemark.errors import PlanError
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.protocol import Kernel
+from tidemark.runtime.bucket import Bucket, InputShape
+from tidemark.runtime.combining import Combine
+from tidemark.runtime.hashing import can_hash
 from tidemark.spark.frame import WATERMARK
-from tidemark.spark.stateful.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.end_of_input import with_watermark
-from tidemark.spark.stateful.hashing import can_hash
+from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed
 from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
@@ -26,11 +28,9 @@ from tidemark.spark.stateful.packing import (
     PAYLOAD,
     POSITION,
     TICK,
-    Combine,
     Pack,
     Repack,
 )
-from tidemark.spark.stateful.payloads import IN_ROWS, Payloads
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -91,7 +91,7 @@ class StatefulOptions:
     buckets: int = 8
     ticker_ms: int | None = None
     observation: Observation | None = None
-    payloads: Payloads = IN_ROWS
+    payloads: Exchange = IN_ROWS
 
 
 def run_stateful(
@@ -111,7 +111,9 @@ def run_stateful(
     late = {n: i.late for n, i in enumerate(inputs) if i.late is not None}
     names = {n: tuple(schema.names) for n, schema in late.items()}
     bucket = Bucket(kernel, shapes, columns, options.payloads, names)
-    packed = _union([_packed(n, i, bucket, numbers) for n, i in enumerate(inputs)])
+    packed = _union(
+        [_packed(n, i, bucket, numbers, options.payloads) for n, i in enumerate(inputs)]
+    )
     if streaming and options.ticker_ms is not None:
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
@@ -122,7 +124,11 @@ def run_stateful(
 
 
 def _packed(
-    number: int, input_: StatefulInput, bucket: Bucket, numbers: tuple[int, ...]
+    number: int,
+    input_: StatefulInput,
+    bucket: Bucket,
+    numbers: tuple[int, ...],
+    payloads: Exchange,
 ) -> DataFrame:
     watermark = input_.watermark
     pack = Pack(
@@ -133,7 +139,7 @@ def _packed(
         behind_ms=watermark.behind_ms if watermark else None,
         combine=input_.combine,
         watermark_column=watermark.column if watermark else None,
-        payloads=bucket.payloads,
+        payloads=payloads,
     )
     packed = _from_columns(input_, pack) or _from_rows(input_, pack)
     if watermark is None or watermark.declared:
@@ -209,7 +215,7 @@ def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
     from pyspark.sql import functions as f
 
     def all_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from tidemark.spark.stateful.batch import run
+        from tidemark.spark.stateful.at_once import run
 
         yield from run(bucket, batches, _CLOCK)
 

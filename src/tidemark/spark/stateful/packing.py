@@ -6,18 +6,20 @@ thousand rows of one key group as an Arrow stream, so the cost is per key group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from tidemark.errors import DataError
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
-from tidemark.spark.stateful.hashing import xxhash64
+from tidemark.runtime.combining import Combine, gathered
+from tidemark.runtime.hashing import xxhash64
+from tidemark.runtime.payloads import unwrapped
+from tidemark.runtime.times import event_times, in_schema, milliseconds
+from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.modules import freeze_loaded_objects
-from tidemark.spark.stateful.payloads import IN_ROWS, Payloads, unwrapped
 
 BUCKET = "bucket"
 INPUT = "input"
@@ -39,26 +41,6 @@ TICK = -1  # the `input` of rows that only report that time has passed
 # A packed row without a payload reports the watermark of its partition, in place of its position.
 
 
-# This many rows of a partition are combined at a time, or this many bytes: more rows are reduced
-# more.
-_CHUNK_ROWS, _CHUNK_BYTES = 1_000_000, 128 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Combine:
-    """Reduces the number of rows, separately for each key group.
-
-    With `if_fewer`, rows whose number it cannot halve are packed unchanged, and combined where they
-    arrive.
-    """
-
-    made_of: Callable[[pl.DataFrame], pl.DataFrame]
-    if_fewer: bool = False
-
-    def pays(self, rows: pl.DataFrame, combined: pl.DataFrame) -> bool:
-        return not self.if_fewer or combined.height <= rows.height // 2
-
-
 @dataclass(frozen=True, slots=True)
 class Pack:
     """Packs the rows of a partition, for `DataFrame.mapInArrow`.
@@ -77,7 +59,7 @@ class Pack:
     behind_ms: int | None = None
     combine: Combine | None = None
     watermark_column: str | None = None
-    payloads: Payloads = IN_ROWS
+    payloads: Exchange = IN_ROWS
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -130,15 +112,7 @@ class Pack:
     def _time(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
         if self.time_column is None:
             return pl.Series(TIME, np.zeros(rows.height, dtype=np.int64))
-        times = milliseconds(_column(table, self.time_column)).alias(TIME)
-        if times.null_count():
-            row = rows.filter(times.is_null()).drop(HASH).row(0, named=True)
-            raise DataError(
-                "the time attribute of a row is NULL",
-                notes={"column": self.time_column, "row": row},
-                hint="filter such rows, or replace NULL with a value",
-            )
-        return times
+        return event_times(_column(table, self.time_column), rows.drop(HASH))
 
     def _packed(self, rows: pl.DataFrame, partition: int, position: int) -> pa.RecordBatch:
         # Numbers of a byte or two are sorted by counting.
@@ -153,20 +127,6 @@ class Pack:
         return _record_batch(
             [self.labels[b] for b in there], self.input, partition, position, payloads
         )
-
-
-def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The rows in large pieces, each of which fits easily into a worker's memory."""
-    waiting: list[pa.RecordBatch] = []
-    rows = size = 0
-    for batch in batches:
-        waiting.append(batch)
-        rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
-            yield pa.Table.from_batches(waiting)
-            waiting, rows, size = [], 0, 0
-    if waiting:
-        yield pa.Table.from_batches(waiting)
 
 
 def _record_batch(
@@ -186,13 +146,6 @@ def _from_arrow(table: pa.Table) -> pl.DataFrame:
 
 def _column(table: pa.Table, name: str) -> pl.Series:
     return _from_arrow(table.select([name])).to_series()
-
-
-def milliseconds(times: pl.Series) -> pl.Series:
-    """Timestamps as milliseconds since 1970, rounded down even before that."""
-    assert isinstance(times.dtype, pl.Datetime)
-    per_millisecond = {"ms": 1, "us": 1_000, "ns": 1_000_000}[times.dtype.time_unit]
-    return times.cast(pl.Int64) // per_millisecond
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,29 +169,6 @@ class Unpack:
     def table(self, packed: pa.Table) -> pa.Table:
         """The rows of packed output that has been collected."""
         return pa.Table.from_batches(self.opened(packed.column(PAYLOAD)), self.schema)
-
-
-def in_schema(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
-    """The frame's rows with exactly the names and types that Spark expects, column by column;
-    milliseconds as timestamps where needed.
-    """
-    columns = [
-        (_as_timestamp(column) if _is_time(field) else column).alias(field.name)
-        for column, field in zip(frame.get_columns(), schema, strict=True)
-    ]
-    table = pl.DataFrame(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
-    batches: list[pa.RecordBatch] = table.cast(schema).to_batches()
-    return batches
-
-
-def _is_time(field: pa.Field) -> bool:
-    return bool(pa.types.is_timestamp(field.type))
-
-
-def _as_timestamp(times: pl.Series) -> pl.Series:
-    """Kernels have milliseconds where Spark has timestamps."""
-    whole = times.dtype == pl.Int64
-    return (times * 1000).cast(pl.Datetime("us")) if whole else times
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ import polars as pl
 
 from tidemark.errors import JobError
 from tidemark.kernels.state import State
+from tidemark.runtime.payloads import decode, encode
 from tidemark.spark.stateful.cache import SegmentCache
-from tidemark.spark.stateful.payloads import decode, encode
 
 # The format of manifests and segments. A reader that finds another number must not continue.
 _FORMAT = 1

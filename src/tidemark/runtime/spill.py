@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tidemark.spark.stateful.bucket import InputShape, Packed, in_order_of_source
-from tidemark.spark.stateful.payloads import Payloads, appended, in_file, size_of, unwrapped
+from tidemark.runtime.bucket import InputShape, Packed, in_order_of_source
+from tidemark.runtime.payloads import Payloads, appended, in_file, size_of, unwrapped
 
 _HELD: Final = "held"  # the file of packed rows that came in rows of Spark
 # Which of so many parts each row of an input belongs to.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import shutil
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,10 +51,6 @@ def mapped(path: Path) -> pl.DataFrame:
 class Payloads:
     """How the workers of a query exchange rows: in files of `folder`, which all of them must share,
     or inside packed rows if it is None.
-
-    Spark may read the shuffle of a micro-batch again as long as that runs, and of a batch query as
-    long as its frames exist. So each micro-batch removes the files of earlier ones, and the creator
-    of the folder removes the rest.
     """
 
     folder: str | None = None
@@ -69,32 +64,15 @@ class Payloads:
             # Whoever opens it must know beforehand how much memory the rows need.
             is_smaller = compressed and size > _LARGE
             return b"%s%d:%s" % (_COMPRESSED, size, payload) if is_smaller else payload
-        folder = self._of_batch(Path(self.folder))
+        folder = self.place(Path(self.folder))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = folder / f"{uuid.uuid4().hex}.arrow"
         frame.write_ipc(path, compression="uncompressed")
         return _IN_FILE + os.fsencode(path)
 
-    def forget_earlier_batches(self) -> None:
-        """Remove the files of earlier micro-batches, which Spark does not need any more."""
-        if self.folder is None:
-            return
-        current = self._of_batch(Path(self.folder))
-        if current.parent.is_dir():
-            for other in current.parent.iterdir():
-                if int(other.name) < int(current.name):
-                    # Other tasks of the micro-batch remove it too.
-                    shutil.rmtree(other, ignore_errors=True)
-
-    @staticmethod
-    def _of_batch(folder: Path) -> Path:
-        """A folder for each micro-batch: several queries may run the same frame."""
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        query = context and context.getLocalProperty("sql.streaming.queryId")
-        batch = context and context.getLocalProperty("streaming.sql.batchId")
-        return folder / (query or "batch") / (batch or "0")
+    def place(self, folder: Path) -> Path:
+        """The folder of new files."""
+        return folder
 
 
 IN_ROWS = Payloads()

@@ -11,7 +11,6 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.columns import (
-    AFTER_ALL,
     ARRIVAL,
     BEFORE_ALL,
     HASH,
@@ -21,9 +20,8 @@ from tidemark.kernels.columns import (
 from tidemark.kernels.pieces import steps_of
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
-from tidemark.spark.stateful.end_of_input import END_MS
-from tidemark.spark.stateful.packing import Combine
-from tidemark.spark.stateful.payloads import IN_ROWS, Payloads, unwrapped
+from tidemark.runtime.combining import Combine
+from tidemark.runtime.payloads import IN_ROWS, Payloads, unwrapped
 
 # A packed row: the input it belongs to, its source, and its rows; or, without rows, the watermark
 # of that source.
@@ -174,10 +172,3 @@ def in_order_of_source(shape: InputShape, packed: Iterable[Packed]) -> Iterator[
         rows = unwrapped(payload)
         combine = None if shape.is_combined(rows) else shape.combine
         yield combine.made_of(rows) if combine else rows
-
-
-def as_kernel_watermark(spark_watermark: int) -> int:
-    """Spark reports 0 before the first watermark, and the time of the end marker after all rows."""
-    if spark_watermark <= 0:
-        return BEFORE_ALL
-    return AFTER_ALL if spark_watermark >= END_MS else spark_watermark

@@ -1,0 +1,42 @@
+"""Fewer rows before they are exchanged, where a kernel can go on with those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import polars as pl
+import pyarrow as pa
+
+# This many rows of a partition are combined at a time, or this many bytes: more rows are reduced
+# more.
+_CHUNK_ROWS, _CHUNK_BYTES = 1_000_000, 128 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """Reduces the number of rows, separately for each key group.
+
+    With `if_fewer`, rows whose number it cannot halve are packed unchanged, and combined where they
+    arrive.
+    """
+
+    made_of: Callable[[pl.DataFrame], pl.DataFrame]
+    if_fewer: bool = False
+
+    def pays(self, rows: pl.DataFrame, combined: pl.DataFrame) -> bool:
+        return not self.if_fewer or combined.height <= rows.height // 2
+
+
+def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The rows in large pieces, each of which fits easily into a worker's memory."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
