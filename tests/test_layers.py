@@ -22,6 +22,7 @@ ORDER = (
     ("dialect",),
     ("catalog",),
     ("plan",),
+    ("columns",),
     ("physical",),
     ("storage",),
     ("checkpoints",),
@@ -50,6 +51,7 @@ LIBRARIES = {
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},
     "plan": {"sqlglot"},
+    "columns": {"polars", "pyarrow"},
     "storage": {"pyarrow"},
     "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
     "connectors": {"pyspark", "pyarrow"},
@@ -60,7 +62,7 @@ LIBRARIES = {
 # Too slow to load before a statement needs them: never while a module is being imported.
 LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
 # Only ever loaded by the workers, or by functions that run on them.
-LOADED_ON_WORKERS = {"kernels", "runtime", "spark/stateful"}
+LOADED_ON_WORKERS = {"columns", "kernels", "runtime", "spark/stateful"}
 
 
 class Import(NamedTuple):

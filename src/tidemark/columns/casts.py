@@ -1,0 +1,84 @@
+"""CAST and TRY_CAST in columns."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.columns import moments
+from tidemark.columns.call import Active
+from tidemark.columns.numbers import to_number
+from tidemark.columns.refusals import NotInColumns
+from tidemark.columns.types import polars_type
+
+_NUMBERS = (*t.NUMERICS, t.Boolean)
+_WITH_DATE = (t.Date, *t.TIMESTAMPS)
+
+
+def cast(
+    value: pl.Expr, source: t.DataType, target: t.DataType, active: Active, *, safe: bool = False
+) -> pl.Expr:
+    """The value converted to `target`. One that cannot be converted fails the job, or is NULL if
+    `safe`.
+    """
+    kind = polars_type(target)
+    if isinstance(source, t.Null):
+        return value.cast(kind)
+    if source.same_as(target):
+        return value
+    if isinstance(source, _NUMBERS) and isinstance(target, t.Boolean):
+        return value != 0 if not isinstance(source, t.Boolean) else value
+    if isinstance(source, _NUMBERS) and isinstance(target, t.NUMERICS):
+        return to_number(value, source, target)
+    if isinstance(source, t.INTERVALS) and isinstance(target, t.INTERVALS):
+        return value
+    if isinstance(source, (t.Time, *_WITH_DATE)) and isinstance(target, (t.Time, *_WITH_DATE)):
+        return _to_moment(value, source, target, active.surroundings.zone)
+    if isinstance(source, t.CHARACTERS) and isinstance(target, t.CHARACTERS):
+        return to_length(value, source, target)
+    raise NotInColumns(f"CAST of {source.text()} to {target.text()}")
+
+
+# --- times -------------------------------------------------------------------------------------
+
+
+def _to_moment(value: pl.Expr, source: t.DataType, target: t.DataType, zone: str) -> pl.Expr:
+    """A date, time or timestamp as another one, without digits that the target lacks."""
+    moved = value if type(source) is type(target) else _converted(value, source, target, zone)
+    if isinstance(target, t.Date):
+        return moved
+    given = 0 if isinstance(source, t.Date) else source.precision  # type: ignore[attr-defined]
+    return moments.cut(moved, target, given, target.precision)  # type: ignore[attr-defined]
+
+
+def _converted(value: pl.Expr, source: t.DataType, target: t.DataType, zone: str) -> pl.Expr:
+    clock = _clock(value, source, zone)
+    match target:
+        case t.TimestampLtz():
+            return moments.to_instant(clock, zone)
+        case t.Date():
+            return clock.dt.date()
+        case t.Time():
+            return clock.dt.time()
+    return clock
+
+
+def _clock(value: pl.Expr, source: t.DataType, zone: str) -> pl.Expr:
+    """The local time that a date, time or instant is in the session's zone."""
+    match source:
+        case t.TimestampLtz():
+            return moments.to_clock(value, zone)
+        case t.Time():
+            return (value.cast(pl.Int64) // 1000).cast(moments.CLOCK)
+    return value.cast(moments.CLOCK)
+
+
+# --- strings -----------------------------------------------------------------------------------
+
+
+def to_length(value: pl.Expr, source: t.DataType, target: t.DataType) -> pl.Expr:
+    """A string truncated, and for CHAR padded with blanks, to the length of its new type."""
+    assert isinstance(target, t.Char | t.VarChar)
+    fits = isinstance(source, t.CHARACTERS) and source.length <= target.length
+    kept = value if fits or target.length == t.MAX_LENGTH else value.str.head(target.length)
+    return kept.str.pad_end(target.length) if isinstance(target, t.Char) else kept

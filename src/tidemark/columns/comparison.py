@@ -1,0 +1,110 @@
+"""Comparisons and tests, with SQL's unknown."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import reduce
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.columns.call import ColumnCall, WriteColumn
+from tidemark.columns.casts import cast
+from tidemark.columns.numbers import unified
+from tidemark.columns.refusals import NotInColumns
+
+_TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
+_NESTED = (t.Array, t.Map, t.Multiset)
+
+Test = Callable[[pl.Expr, pl.Expr], pl.Expr]
+
+
+def _sides(call: ColumnCall, *places: int) -> list[pl.Expr]:
+    """The arguments as values of one type, which Polars compares as Spark does."""
+    types = [call.type(place) for place in places]
+    args = [call.args[place] for place in places]
+    if any(isinstance(type_, t.Null) for type_ in types):
+        known = [type_ for type_ in types if not isinstance(type_, t.Null)]
+        common = known[0] if known else t.Boolean()
+        types, args = (
+            [common] * len(types),
+            [
+                arg if arg_type is not None and not isinstance(arg_type, t.Null) else _null(common)
+                for arg, arg_type in zip(args, types, strict=True)
+            ],
+        )
+    for type_ in types:
+        if isinstance(type_, _NESTED):
+            raise NotInColumns(f"{call.name} of {type_.text()}")
+    if isinstance(types[0], t.NUMERICS):
+        return unified(args, types, call.name)
+    return _timed(call, args, types)
+
+
+def _null(type_: t.DataType) -> pl.Expr:
+    from tidemark.columns.literals import literal
+
+    return literal(None, type_)
+
+
+def _timed(call: ColumnCall, args: list[pl.Expr], types: list[t.DataType]) -> list[pl.Expr]:
+    """A string that is compared with a time is one; if it is not valid, nothing equals it."""
+    time = next((type_ for type_ in types if isinstance(type_, _TIMES)), None)
+    if time is None:
+        return args
+    return [
+        cast(arg, type_, time, call.active, safe=True) if isinstance(type_, t.CHARACTERS) else arg
+        for arg, type_ in zip(args, types, strict=True)
+    ]
+
+
+def _compare(test: Test) -> WriteColumn:
+    return lambda call: test(*_sides(call, 0, 1))
+
+
+def equal(call: ColumnCall) -> pl.Expr:
+    """Whether the two arguments are equal."""
+    type_ = call.type(0)
+    if not isinstance(type_, t.Row):
+        return _compare(operator.eq)(call)
+    raise NotInColumns(f"{call.name} of ROW")
+
+
+def _between(call: ColumnCall) -> pl.Expr:
+    value, low = _sides(call, 0, 1)
+    other, high = _sides(call, 0, 2)
+    return (value >= low) & (other <= high)
+
+
+_MANY = 8
+
+
+def _in(call: ColumnCall) -> pl.Expr:
+    if isinstance(call.type(0), t.Row):
+        raise NotInColumns("IN of ROW")
+    value, *members = _sides(call, *range(len(call.args)))
+    return reduce(operator.or_, (value == member for member in members))
+
+
+def _not(call: ColumnCall) -> pl.Expr:
+    return ~call.args[0].cast(pl.Boolean)
+
+
+COLUMNS: dict[str, WriteColumn] = {
+    "=": equal,
+    "<>": lambda call: ~equal(call),
+    "<": _compare(operator.lt),
+    "<=": _compare(operator.le),
+    ">": _compare(operator.gt),
+    ">=": _compare(operator.ge),
+    "IS NOT DISTINCT FROM": _compare(lambda left, right: left.eq_missing(right)),
+    "IS DISTINCT FROM": _compare(lambda left, right: left.ne_missing(right)),
+    "BETWEEN": _between,
+    "IN": _in,
+    "NOT": _not,
+    "IS NULL": lambda call: call.args[0].is_null(),
+    "IS UNKNOWN": lambda call: call.args[0].is_null(),
+    "IS TRUE": lambda call: call.args[0].cast(pl.Boolean).fill_null(False),
+    "IS FALSE": lambda call: ~call.args[0].cast(pl.Boolean).fill_null(True),
+}

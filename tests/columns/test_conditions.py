@@ -1,0 +1,66 @@
+"""Comparisons, logic and choices in columns."""
+
+import math
+
+import pytest
+
+from tests.columns.computing import values_of
+from tidemark.errors import DataError
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("a = 1", [False, True, None]),
+        ("a <> 1", [True, False, None]),
+        ("NOT a = 1", [True, False, None]),
+        ("a = 1 OR a IS NULL", [False, True, True]),
+        ("a = 1 AND a IS NULL", [False, False, None]),
+        ("a IN (1, NULL)", [None, True, None]),
+        ("a NOT IN (1, 2.5)", [True, False, None]),
+        ("a BETWEEN 1 AND 2", [False, True, None]),
+        ("a IS DISTINCT FROM 1", [True, False, True]),
+        ("a = NULL", [None, None, None]),
+        ("(a = 1) IS NOT TRUE", [True, False, True]),
+        ("NULLIF(a, 1)", [0, None, None]),
+        ("COALESCE(a, 7)", [0, 1, 7]),
+        ("CASE a WHEN 0 THEN 'none' WHEN 1 THEN 'one' END", ["none", "one", None]),
+    ],
+)
+def test_unknown_is_neither_true_nor_false(expression, expected):
+    assert values_of(expression, {"a INT": [0, 1, None]}) == expected
+
+
+def test_nan_equals_itself_and_is_the_greatest():
+    columns = {"a DOUBLE": [NAN, 1.0, NAN], "b DOUBLE": [NAN, NAN, 1.0]}
+
+    assert values_of("a = b", columns) == [True, False, False]
+    assert values_of("a > b", columns) == [False, False, True]
+    assert values_of("LEAST(a, b) = 1", columns) == [False, True, True]
+    assert values_of("GREATEST(a, b) = 1", columns) == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("CASE WHEN a = 0 THEN -1 ELSE 10 / a END", [-1, 10, None]),
+        ("a <> 0 AND 10 / a > 3", [False, True, None]),
+        ("a = 0 OR 10 / a > 3", [True, True, None]),
+        ("IF(a = 0, a, 10 / a)", [0, 10, None]),
+        ("COALESCE(a, 1 / (a - a))", [0, 1, None]),
+    ],
+)
+def test_a_branch_that_is_not_taken_does_not_fail(expression, expected):
+    assert values_of(expression, {"a INT": [0, 1, None]}) == expected
+
+
+def test_a_branch_that_is_taken_fails():
+    with pytest.raises(DataError, match="Division by zero"):
+        values_of("CASE WHEN a = 0 THEN 10 / a ELSE 0 END", {"a INT": [1, 0]})
+
+
+def test_constants_have_a_value_for_each_row():
+    assert values_of("1 + 1", {"a INT": [1, 2]}) == [2, 2]
+    assert values_of("1 + 1", {"a INT": []}) == []

@@ -1,0 +1,13 @@
+"""Which functions are computed in columns."""
+
+from tidemark.columns.tables import WRITERS
+from tidemark.columns.writer import LAZY
+from tidemark.functions import BUILT_IN
+
+
+def test_each_function_in_columns_is_one_of_sql():
+    assert {*WRITERS, *LAZY} <= {function.name for function in BUILT_IN.values()}
+
+
+def test_no_function_is_written_twice():
+    assert not WRITERS.keys() & LAZY.keys()
