@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
-    from tidemark.kernels.temporal_join.clean_up import Retention
     from tidemark.physical import Operator, Stage
     from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packed_rows import PackedRows
@@ -89,12 +88,6 @@ class Builder:
             self.ends[number] = f"{self.state.folder}/end-{number}"
             end_folder_ready(self.spark, self.ends[number])
         return self.ends[number]
-
-    def retention(self) -> Retention | None:
-        """How long the state of idle keys is kept; None keeps it."""
-        from tidemark.kernels.temporal_join.clean_up import Retention
-
-        return Retention.of(self.state.ttl_ms) if self.state.ttl_ms else None
 
     def run_kernel(
         self, operator: Operator, kernel: Kernel, inputs: list[StatefulInput], schema: StructType

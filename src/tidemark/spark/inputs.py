@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
+from tidemark.operators.joins import JoinColumns
+from tidemark.operators.outlets import columns_beside
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
-from tidemark.spark.outlets import columns_beside, late_schema
+from tidemark.spark.outlets import late_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -107,6 +109,10 @@ class Sides:
             )
         )
         return cls(left, right, names, output_of(operator, names))
+
+    @property
+    def columns(self) -> JoinColumns:
+        return JoinColumns(self.left.keys, self.right.keys, self.names, self.output)
 
     @property
     def inputs(self) -> list[StatefulInput]:

@@ -15,11 +15,11 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.functions.moments import clock_of_millis
+from tidemark.operators.outlets import late_column
 from tidemark.physical import Compute, Operator, Stage
 from tidemark.plan.nodes import LateOutput
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.handover import Consume, Handover
-from tidemark.spark.outlets import late_column
 from tidemark.spark.upkeep import together
 from tidemark.spark.windowed import called
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.functions.moments import is_utc, millis_of_clock
+from tidemark.functions.moments import millis_of_clock
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
+from tidemark.operators.aggregate_calls import result_name
+from tidemark.operators.outlets import columns_beside, handing_out
+from tidemark.operators.times import GIVEN, given_time
 from tidemark.spark.frame import KIND, SEEN, names_of
 from tidemark.spark.inputs import build_input, has_kinds, keyed, stateful_input
-from tidemark.spark.outlets import columns_beside, handing_out
+from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +25,10 @@ if TYPE_CHECKING:
 
     from tidemark.kernels.protocol import Kernel
     from tidemark.physical import Operator
-    from tidemark.plan.nodes import Edge
+    from tidemark.plan.nodes import AggregateCall, Edge
     from tidemark.spark.builder import Builder
     from tidemark.spark.stateful.operator import StatefulInput
 
-# Where rows say which window they are in: its bounds in milliseconds.
-GIVEN = ("_tm_given_start", "_tm_given_end")
 _ALL = "_tm_all"
 
 
@@ -91,30 +92,8 @@ class WindowInput:
     def given_time(self, kernel: Kernel) -> Kernel:
         """The kernel, given the watermark before each row, or one that holds back. If the operator
         has an outlet, it hands out late rows there."""
-        from tidemark.kernels.held_back import held_back
-        from tidemark.kernels.stamped import Stamped
-
-        kernel = handing_out(kernel, self.operator)
-        if self.is_stamped:
-            return Stamped(kernel)
-        return held_back(kernel, self.operator.held_back_ms)
-
-
-def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str, *, by_clock: bool = False) -> Kernel:
-    """The kernel, given what the clock shows where time is an instant, or is that clock's."""
-    from tidemark.kernels.windows.wall_clock import ShownClock, WallClock
-
-    if not isinstance(time, t.TimestampLtz) or is_utc(zone):
-        return kernel
-    return ShownClock(kernel, zone) if by_clock else WallClock(kernel, zone)
-
-
-def with_window_time(kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
-    """The kernel, whose output has the time of each window too, which is of this type."""
-    from tidemark.kernels.windows.window_time import WithWindowTime
-
-    instant = isinstance(time, t.TimestampLtz) and not is_utc(zone)
-    return WithWindowTime(kernel, zone if instant else None)
+        handed = handing_out(kernel, self.operator)
+        return given_time(handed, self.operator.held_back_ms, stamped=self.is_stamped)
 
 
 def bound_fields(time: t.DataType) -> list[StructField]:
@@ -141,3 +120,10 @@ def called(values: Sequence[str], edge: Edge) -> list[str]:
     return [
         f"{value} AS {spark_text.name(name)}" for value, name in zip(values, names, strict=True)
     ]
+
+
+def result_fields(calls: Sequence[AggregateCall]) -> list[StructField]:
+    """A column for each call."""
+    from pyspark.sql.types import StructField
+
+    return [StructField(result_name(n), to_spark(call.type)) for n, call in enumerate(calls)]

@@ -11,9 +11,10 @@ from tidemark.functions import spark_text
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.functions.moments import clock_of_millis
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
+from tidemark.operators.times import by_watermark
 from tidemark.plan.nodes import CoGroup
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.operators.window_join import WindowSide, by_watermark, window_sides
+from tidemark.spark.operators.window_join import WindowSide, window_sides
 from tidemark.spark.types import to_spark
 from tidemark.spark.windowed import called
 

@@ -10,11 +10,12 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.kernels.windows.spec import AggregateSpec, Given, Session
+from tidemark.operators.times import GIVEN, by_wall_clock
 from tidemark.plan.nodes import LateRows
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.inputs import build_input, named, stateful_input
 from tidemark.spark.late_outputs import moment
-from tidemark.spark.windowed import GIVEN, WindowInput, by_wall_clock, called
+from tidemark.spark.windowed import WindowInput, called
 
 if TYPE_CHECKING:
     import polars as pl

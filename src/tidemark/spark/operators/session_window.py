@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.kernels.windows.spec import Session
+from tidemark.operators.times import by_wall_clock, with_window_time
 from tidemark.plan.nodes import AssignWindows
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.windowed import (
-    WindowInput,
-    bound_fields,
-    by_wall_clock,
-    kind_fields,
-    with_window_time,
-)
+from tidemark.spark.windowed import WindowInput, bound_fields, kind_fields
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator

@@ -5,24 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.kernels.windows.spec import Given
+from tidemark.operators.times import by_wall_clock, with_window_time
+from tidemark.operators.windows import window_aggregate_kernel
 from tidemark.plan.nodes import WindowAggregate
-from tidemark.spark.aggregate_calls import calls_of, result_fields
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.windowed import (
-    GIVEN,
-    WindowInput,
-    bound_fields,
-    by_wall_clock,
-    kind_fields,
-    with_window_time,
-)
+from tidemark.spark.windowed import WindowInput, bound_fields, kind_fields, result_fields
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
-    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
 
@@ -33,7 +25,8 @@ def window_aggregate(builder: Builder, operator: Operator) -> Frame:
     node = operator.node
     assert isinstance(node, WindowAggregate)
     input_ = WindowInput.of(builder, operator, node.given)
-    kernel, rows = _kernel(node, input_), input_.rows
+    rows = input_.rows
+    kernel = window_aggregate_kernel(node, input_.keys, input_.names, retracts=input_.retracts)
     time = operator.edge.columns[len(node.keys) + 2].type
     shown = by_wall_clock(kernel, time, builder.zone, by_clock=node.by_clock)
     combinable = shown is kernel and kernel.combinable and input_.is_given_batch_time
@@ -48,20 +41,6 @@ def window_aggregate(builder: Builder, operator: Operator) -> Frame:
     timed = with_window_time(runs, time, builder.zone)
     packed = builder.run_kernel(operator, timed, [rows], _schema(operator, input_))
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
-
-
-def _kernel(node: WindowAggregate, input_: WindowInput) -> WindowAggregateKernel:
-    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
-
-    return WindowAggregateKernel(
-        input_.keys,
-        node.assigner if node.given is None else Given(*GIVEN),
-        calls_of(node.calls, input_.names),
-        emit=node.emit,
-        lateness_ms=node.lateness_ms,
-        processing_time=node.by_clock,
-        retracts=input_.retracts,
-    )
 
 
 def _schema(operator: Operator, input_: WindowInput) -> StructType:

@@ -7,12 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.functions.moments import millis_of_clock
-from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Given
-from tidemark.plan.nodes import CoGroup, WindowColumn, WindowJoin
+from tidemark.kernels.windows.spec import Given
+from tidemark.operators.joins import JoinColumns, shown, window_join_kernel
+from tidemark.operators.outlets import columns_beside
+from tidemark.plan.nodes import CoGroup, WindowJoin
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 from tidemark.spark.inputs import (
     build_input,
@@ -23,17 +24,12 @@ from tidemark.spark.inputs import (
     schema_of,
     stateful_input,
 )
-from tidemark.spark.outlets import columns_beside, handing_out
-from tidemark.spark.pair_conditions import pair_condition
 from tidemark.spark.types import to_spark
-from tidemark.spark.windowed import by_wall_clock
 
 if TYPE_CHECKING:
-    import polars as pl
     from pyspark.sql.types import StructField
 
     from tidemark.kernels.co_group.kernel import WindowAssignment
-    from tidemark.kernels.protocol import Kernel
     from tidemark.physical import Input, Operator
     from tidemark.plan.nodes import Edge
     from tidemark.spark.builder import Builder
@@ -41,37 +37,17 @@ if TYPE_CHECKING:
 
 
 def window_join(builder: Builder, operator: Operator) -> Frame:
-    from tidemark.kernels.window_join import window_join as kernel_of
-
     node = operator.node
     assert isinstance(node, WindowJoin)
     names, (left, right) = window_sides(builder, operator)
     assert left.assignment is not None and right.assignment is not None
     output = output_of(operator, names)
-    kernel = kernel_of(
-        left.keys,
-        right.keys,
-        left.assignment,
-        right.assignment,
-        node.how,
-        condition=None if node.condition is None else pair_condition(node.condition, names),
-        nulls_equal=node.nulls_equal or None,
-        wanted=output,
-    )
+    columns = JoinColumns(left.keys, right.keys, names, output)
+    windows = left.assignment, right.assignment
+    kernel = window_join_kernel(operator, node, columns, windows, builder.zone)
     schema = schema_of([*left.fields, *right.fields], output)
-    runs = by_watermark(operator, kernel, node.time_type, builder.zone)
-    packed = builder.run_kernel(operator, runs, [left.input, right.input], schema)
+    packed = builder.run_kernel(operator, kernel, [left.input, right.input], schema)
     return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)
-
-
-def by_watermark(operator: Operator, kernel: Kernel, time: t.DataType, zone: str) -> Kernel:
-    """The kernel with the watermark held back, in the local time of the zone. It hands out late
-    rows where the operator has outlets.
-    """
-    from tidemark.kernels.held_back import held_back
-
-    shown = by_wall_clock(kernel, time, zone)
-    return held_back(handing_out(shown, operator), operator.held_back_ms)
 
 
 def window_sides(
@@ -136,10 +112,10 @@ class WindowSide:
             StructField(name, to_spark(column.type)) if name in windows else known[name]
             for name, column in columns
         )
-        shown = tuple(_shown(window).alias(name) for name, window in windows.items())
+        bounds_shown = tuple(shown(window).alias(name) for name, window in windows.items())
         keys, data = keyed(data, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
         given = stateful_input(builder, input_, data, keys, time)
-        return cls(tuple(fields), keys, WindowAssignment(input_.windows, shown), given)
+        return cls(tuple(fields), keys, WindowAssignment(input_.windows, bounds_shown), given)
 
     @classmethod
     def _as_given(
@@ -163,14 +139,3 @@ class WindowSide:
         rows = stateful_input(builder, input_, data, keys, time)
         fields = tuple(data.schema[name] for name in names)
         return cls(fields, keys, None if window is None else WindowAssignment(given), rows)
-
-
-def _shown(window: WindowColumn) -> pl.Expr:
-    """What the query sees of a window, from its milliseconds."""
-    import polars as pl
-
-    bound = pl.col(WINDOW_START if window.says == "start" else WINDOW_END)
-    if window.says != "time":
-        return (bound * 1000).cast(pl.Datetime("us"))
-    zone = "UTC" if isinstance(window.time, t.TimestampLtz) else None
-    return ((bound - 1) * 1000).cast(pl.Datetime("us", zone))

@@ -1,4 +1,4 @@
-"""Aggregate calls of the plan as kernels take them, and the columns of their results."""
+"""Aggregate calls of the plan as kernels take them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from tidemark.catalog.tables import UserFunction
 from tidemark.functions.arrow_types import to_polars
 from tidemark.kernels.windows.spec import AggregateSpec
 from tidemark.plan.nodes import AggregateCall
-from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import StructField
-
     from tidemark.kernels.aggregates.users import RowByRow, Vectorized
 
 
@@ -26,7 +23,7 @@ def _call(place: int, call: AggregateCall, names: Sequence[str]) -> AggregateSpe
     return AggregateSpec(
         call.function,
         tuple(names[argument] for argument in call.arguments),
-        _result(place),
+        result_name(place),
         to_polars(call.type),
         distinct=call.distinct,
         filter=None if call.filter is None else names[call.filter],
@@ -43,13 +40,6 @@ def _implementation(function: UserFunction) -> RowByRow | Vectorized:
     return whole(function.implementation)
 
 
-def _result(place: int) -> str:
+def result_name(place: int) -> str:
     """What the column of a call's results is called."""
     return f"_tm_out{place}"
-
-
-def result_fields(calls: Sequence[AggregateCall]) -> list[StructField]:
-    """A column for each call."""
-    from pyspark.sql.types import StructField
-
-    return [StructField(_result(n), to_spark(call.type)) for n, call in enumerate(calls)]

@@ -1,0 +1,68 @@
+"""The kernels of windows, groups and deduplication, over input columns of given names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.catalog.tables import Changelog
+from tidemark.kernels.windows.spec import Emit, Firing, Given
+from tidemark.operators.aggregate_calls import calls_of
+from tidemark.operators.times import GIVEN
+
+if TYPE_CHECKING:
+    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+    from tidemark.kernels.windows.rank import WindowRankKernel
+    from tidemark.plan.nodes import Edge, GroupAggregate, WindowAggregate, WindowRank
+
+RANK: Final = "_tm_rank"
+# The window of a group, which never ends.
+ALWAYS: Final = (0, 2**62)
+
+
+def window_aggregate_kernel(
+    node: WindowAggregate, keys: tuple[str, ...], names: tuple[str, ...], *, retracts: bool
+) -> WindowAggregateKernel:
+    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+
+    return WindowAggregateKernel(
+        keys,
+        node.assigner if node.given is None else Given(*GIVEN),
+        calls_of(node.calls, names),
+        emit=node.emit,
+        lateness_ms=node.lateness_ms,
+        processing_time=node.by_clock,
+        retracts=retracts,
+    )
+
+
+def group_aggregate_kernel(
+    node: GroupAggregate,
+    edge: Edge,
+    keys: tuple[str, ...],
+    names: tuple[str, ...],
+    ttl_ms: int,
+    *,
+    retracts: bool,
+) -> WindowAggregateKernel:
+    """A group is a window that does not end, and updates at each row."""
+    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
+
+    return WindowAggregateKernel(
+        keys,
+        Given(*GIVEN, endless=not node.at_end),
+        calls_of(node.calls, names),
+        Emit() if node.at_end else Emit(early=Firing(each_row=True)),
+        retracts=retracts,
+        idle_ms=ttl_ms or None,
+        # As in Flink; but rows of DISTINCT come out once.
+        repeats=ttl_ms > 0 and edge.changelog is not Changelog.APPEND,
+    )
+
+
+def window_rank_kernel(
+    node: WindowRank, keys: tuple[str, ...], names: tuple[str, ...]
+) -> WindowRankKernel:
+    from tidemark.kernels.windows.rank import Order, WindowRankKernel
+
+    order = tuple(Order(names[by.column], by.descending, by.nulls_last) for by in node.order)
+    return WindowRankKernel(keys, *GIVEN, order, node.low, node.high, RANK, node.newest_first)
