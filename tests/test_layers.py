@@ -30,6 +30,7 @@ ORDER = (
     ("rows",),
     ("spark",),
     ("connectors",),
+    ("local",),
     ("windows",),
     ("session",),
     ("testing",),
@@ -48,7 +49,7 @@ KNOWS_ONLY = {
 LIBRARIES = {
     "kernels": {"polars", "pyarrow", "numpy"},
     "runtime": {"polars", "pyarrow", "numpy"},
-    "functions": {"pyarrow", "polars"},
+    "functions": {"pyarrow"},
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},
     "plan": {"sqlglot"},
@@ -56,7 +57,8 @@ LIBRARIES = {
     "operators": {"polars"},
     "storage": {"pyarrow"},
     "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
-    "connectors": {"pyspark", "pyarrow"},
+    "connectors": {"pyspark", "pyarrow", "polars"},
+    "local": {"polars", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.
     "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot", "rich", "IPython"},
     "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments", "packaging"},
@@ -64,7 +66,7 @@ LIBRARIES = {
 # Too slow to load before a statement needs them: never while a module is being imported.
 LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
 # Only ever loaded by the workers, or by functions that run on them.
-LOADED_ON_WORKERS = {"columns", "kernels", "runtime", "spark/stateful"}
+LOADED_ON_WORKERS = {"columns", "kernels", "local", "runtime", "spark/stateful"}
 
 
 class Import(NamedTuple):

@@ -89,6 +89,7 @@ IGNORE_UNCLAIMED = (
 )
 SAVEPOINT_FOLDER = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
 AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
+ENGINE = "tidemark.engine"
 
 OPTIONS = (
     SessionOption(
@@ -99,6 +100,13 @@ OPTIONS = (
     ),
     SessionOption(
         LOCAL_TIME_ZONE, _zone, "the time zone in which TIMESTAMP_LTZ values are displayed"
+    ),
+    SessionOption(
+        ENGINE,
+        _one_of("spark", "local"),
+        "where queries and INSERTs run: on Spark, or in this process, for bounded tables in files "
+        "and without Java",
+        default="spark",
     ),
     SessionOption(JOB_NAME, _text, "the name of jobs started from now on"),
     SessionOption(

@@ -6,8 +6,9 @@ can read options and properties without loading Spark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tidemark.catalog.tables import Changelog, Table, TableTraits
@@ -15,6 +16,7 @@ from tidemark.storage import NO_ACCESS, Access
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
+    import polars as pl
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.spark.first_start import FirstStart
@@ -64,6 +66,25 @@ class ReadRequest:
     zone: str
     start: FirstStart
     count_skipped: CountSkipped
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnsRequest:
+    """A bounded scan about to run in this process, without Spark. The connector returns what makes
+    Polars frames of its rows, in order, whose columns are like those of a `ReadRequest`; or raises
+    NotSupported if only Spark can read the table.
+    """
+
+    table: Table
+    options: Mapping[str, Any]
+    columns: tuple[str, ...]
+    types: tuple[DataType, ...]
+    metadata: tuple[str, ...]
+    zone: str
+    now: datetime
+
+
+ReadColumns = Callable[[ColumnsRequest], "Callable[[], Iterator[pl.DataFrame]]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +139,10 @@ class Connector:
     write: Callable[[WriteRequest], None] | None = None
     # A faster way for some targets, or None.
     worker_sink: Callable[[Target], WorkerSink | None] | None = None
+    # How it reads without Spark, if it can.
+    read_columns: ReadColumns | None = None
+    # How it writes without Spark if that is not by a worker's sink, or None for some targets.
+    local_sink: Callable[[Target], WorkerSink | None] | None = None
     # What it does between the batches of a stream, if anything.
     upkeep: Callable[[Target], Upkeep | None] | None = None
     # Whether that waits for the watermark.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Table, TableTraits
-from tidemark.connectors.base import Connector, OptionSpec, WriteRequest
+from tidemark.connectors.base import Connector, OptionSpec, Target, WorkerSink, WriteRequest
 from tidemark.functions import spark_text
 from tidemark.rows import print_text
+from tidemark.spark.frame import KIND
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,11 +31,37 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
 
 def write(request: WriteRequest) -> None:
     rows: pa.Table = request.frame.selectExpr(*_columns(request)).toArrow()
-    out = sys.stderr if request.options["standard-error"] else sys.stdout
-    lines = _lines(rows, request.types)
+    _print(rows, request)
+
+
+def local_sink(target: Target) -> WorkerSink:
+    """Prints rows of this process, all of them at its end."""
+
+    def printed(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, None]]:
+        import pyarrow as pa
+
+        whole = [*batches]
+        if whole:
+            rows = pa.Table.from_batches(whole)
+            if KIND not in rows.column_names:
+                rows = rows.append_column(KIND, pa.array(["+I"] * rows.num_rows, pa.string()))
+            others = [name for name in rows.column_names if name != KIND]
+            _print(rows.select([KIND, *others]), target)
+        yield sum(batch.num_rows for batch in whole), None
+
+    def commit(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
+        notes()
+
+    return WorkerSink(printed, commit)
+
+
+def _print(rows: pa.Table, target: Target) -> None:
+    """Prints rows whose first column is their kind."""
+    out = sys.stderr if target.options["standard-error"] else sys.stdout
+    lines = _lines(rows, target.types)
     # A single write, which is also all that replacements of a stream must support.
     out.write(
-        "".join(f"{_prefix(request.options, number)}{line}\n" for number, line in enumerate(lines))
+        "".join(f"{_prefix(target.options, number)}{line}\n" for number, line in enumerate(lines))
     )
     out.flush()
 
@@ -43,7 +70,7 @@ def _columns(request: WriteRequest) -> list[str]:
     """The row kind first. Spark cannot convert month intervals to Arrow; they are sent as
     numbers.
     """
-    appended = "_tm_kind" not in request.frame.columns
+    appended = KIND not in request.frame.columns
     columns = ["'+I' AS _tm_kind" if appended else "_tm_kind"]
     for name, type_ in zip(request.columns, request.types, strict=True):
         column = spark_text.name(name)
@@ -77,5 +104,6 @@ PRINT = Connector(
     summary="prints each change to standard output",
     traits=traits,
     write=write,
+    local_sink=local_sink,
     on_client=True,
 )

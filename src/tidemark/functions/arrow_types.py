@@ -1,4 +1,4 @@
-"""What each Flink type is in Arrow and in Polars, and back; the table is in `spark/types.py`."""
+"""What each Flink type is in Arrow, and back; the table is in `spark/types.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from tidemark.errors import NotSupported
 from tidemark.functions.spark_text import check_precision
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
 
 _ARROW_NAMES: dict[type[t.DataType], str] = {
@@ -95,16 +94,6 @@ _FLINK_OF_ARROW: dict[str, t.DataType] = {
     "month_day_nano_interval": t.YearMonthInterval(),
 }
 _PRECISION_OF_UNIT = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-
-
-def to_polars(type_: t.DataType) -> pl.DataType:
-    """The Polars type that workers use for the values of a type."""
-    import polars as pl
-    import pyarrow as pa
-
-    empty = pl.from_arrow(pa.array([], to_arrow(type_)))
-    assert isinstance(empty, pl.Series)
-    return empty.dtype
 
 
 def from_arrow(type_: pa.DataType, *, nullable: bool = True) -> t.DataType:

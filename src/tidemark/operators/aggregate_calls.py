@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import UserFunction
-from tidemark.functions.arrow_types import to_polars
 from tidemark.kernels.windows.spec import AggregateSpec
 from tidemark.plan.nodes import AggregateCall
 
@@ -20,11 +19,13 @@ def calls_of(calls: Sequence[AggregateCall], names: Sequence[str]) -> tuple[Aggr
 
 
 def _call(place: int, call: AggregateCall, names: Sequence[str]) -> AggregateSpec:
+    from tidemark.columns import polars_type
+
     return AggregateSpec(
         call.function,
         tuple(names[argument] for argument in call.arguments),
         result_name(place),
-        to_polars(call.type),
+        polars_type(call.type),
         distinct=call.distinct,
         filter=None if call.filter is None else names[call.filter],
         separator=call.separator,

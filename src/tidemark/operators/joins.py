@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
+from tidemark.functions.spark_text import safe_names
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.operators.outlets import handing_out
 from tidemark.operators.pair_conditions import pair_condition
@@ -47,6 +48,18 @@ class JoinColumns:
 
     def of_right(self, operator: Operator) -> tuple[str, ...]:
         return self.names[operator.inputs[0].width :]
+
+
+def names_of_sides(operator: Operator) -> tuple[str, ...]:
+    """Names for the columns of both inputs that the query sees, all of them distinct."""
+    left, right = (input_.stage.edge.names[: input_.width] for input_ in operator.inputs)
+    return safe_names((*left, *right))
+
+
+def output_of(operator: Operator, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that an operator emits, of these names of its inputs."""
+    assert operator.output is not None
+    return tuple(names[index] for index in operator.output)
 
 
 def retention_of(ttl_ms: int) -> Retention | None:

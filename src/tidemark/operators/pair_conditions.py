@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from tidemark.functions.arrow_types import to_polars
 from tidemark.plan.expressions import Call, Case, Cast, Expression, Literal, Ref
 
 if TYPE_CHECKING:
@@ -17,13 +16,15 @@ def pair_condition(expression: Expression, names: Sequence[str]) -> pl.Expr:
     """A condition prepared by `plan.pair_conditions`, over columns with these names."""
     import polars as pl
 
+    from tidemark.columns import polars_type
+
     match expression:
         case Ref(index=index):
             return pl.col(names[index])
         case Literal(value=value):
             return pl.lit(value)
         case Cast(operand=operand, type=type_):
-            return pair_condition(operand, names).cast(to_polars(type_))
+            return pair_condition(operand, names).cast(polars_type(type_))
         case Case(branches=branches, default=default):
             written = pair_condition(default, names)
             for condition, value in reversed(branches):

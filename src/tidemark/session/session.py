@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.options import (
     CHECKPOINT_INTERVAL,
+    ENGINE,
     IGNORE_UNCLAIMED,
     MAX_PARALLELISM,
     SAVEPOINT,
@@ -27,7 +28,7 @@ from tidemark.plan.handed_out import is_reader, readers_of
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
 from tidemark.plan.windows.emit import EmitRules
-from tidemark.session import sinks, sources
+from tidemark.session import local_runs, sinks, sources
 from tidemark.session.changes import ChangeStream
 from tidemark.session.failures import diagnose
 from tidemark.session.job_names import JobNames
@@ -174,11 +175,22 @@ class Session:
             key_groups=int(options.get(MAX_PARALLELISM) or 0) or None,
         )
 
+    @property
+    def _is_local(self) -> bool:
+        """Whether statements run in this process instead of on Spark."""
+        return (self.workspace.options.get(ENGINE) or "").lower() == "local"
+
+    @property
+    def _local_settings(self) -> Settings:
+        return Settings.of(self.workspace.options, self._zone)
+
     def _query(self, statement: s.Query, plan: Plan) -> Result:
         [root] = plan.roots
         name = self._names.next(root)
 
         def start() -> ChangeStream:
+            if self._is_local:
+                return started(local_runs.reading(root, self._local_settings))
             launcher = self.launcher()
 
             def run(put: Callable[[pa.Table], None]) -> Run:
@@ -186,6 +198,9 @@ class Session:
                     root, plan, name, sinks.collector(root.edge, launcher.settings.zone, put)
                 )
 
+            return started(run)
+
+        def started(run: Callable[[Callable[[pa.Table], None]], Run]) -> ChangeStream:
             stream = ChangeStream(name, run)
             self.jobs.append(stream.job)
             return stream
@@ -221,12 +236,30 @@ class Session:
             stream.close()
 
     def _insert(self, statement: s.Statement, plan: Plan) -> Result:
+        if self._is_local:
+            return self._insert_locally(statement, plan)
         if is_remote(self.spark):
             # The client lowers what is above an operator, and batches are on the server.
             plan = plan.of_single_roots
         named = [(root, self._names.next(root)) for root in plan.roots]
         runs = [self._start(root, plan, name) for root, name in named if not is_reader(root)]
-        job = Job("+".join(name for _, name in named), runs)
+        return self._job(statement, plan, named, runs)
+
+    def _insert_locally(self, statement: s.Statement, plan: Plan) -> Result:
+        """In this process; no root starts if another one needs Spark."""
+        plan = plan.of_single_roots
+        named = [(root, self._names.next(root)) for root in plan.roots]
+        ready = [local_runs.writing(root, self._local_settings) for root, _ in named]
+        return self._job(statement, plan, named, [start() for start in ready])
+
+    def _job(
+        self,
+        statement: s.Statement,
+        plan: Plan,
+        named: Sequence[tuple[Node, str]],
+        runs: Sequence[Run],
+    ) -> Result:
+        job = Job("+".join(name for _, name in named), [*runs])
         self.jobs.append(job)
         if (self.workspace.options.get("table.dml-sync") or "").lower() == "true":
             job.wait()

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
-from tidemark.functions import spark_text
-from tidemark.operators.joins import JoinColumns
+from tidemark.operators.joins import JoinColumns, names_of_sides, output_of
 from tidemark.operators.outlets import columns_beside
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
 from tidemark.spark.outlets import late_schema
@@ -122,18 +121,6 @@ class Sides:
         """The emitted columns, followed by the row kind if there are kinds."""
         fields = [*self.left.frame.data.schema.fields, *self.right.frame.data.schema.fields]
         return schema_of(fields, self.output, kinds=kinds)
-
-
-def names_of_sides(operator: Operator) -> tuple[str, ...]:
-    """Names for the columns of both inputs that the query sees, all of them distinct."""
-    left, right = (input_.stage.edge.names[: input_.width] for input_ in operator.inputs)
-    return spark_text.safe_names((*left, *right))
-
-
-def output_of(operator: Operator, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that a join emits, of these names of both sides."""
-    assert operator.output is not None
-    return tuple(names[index] for index in operator.output)
 
 
 def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str) -> InputSide:

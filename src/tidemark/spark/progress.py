@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.spark.skipped import skipped_in
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ class OperatorProgress:
             metrics.state_bytes,
             None if metrics.watermark is None else _iso(metrics.watermark),
         )
+
+    @staticmethod
+    def shown(watermark: int) -> str | None:
+        """A kernel's watermark, if there is one."""
+        return None if watermark == BEFORE_ALL else _iso(watermark)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
+from tidemark.operators.joins import output_of
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.inputs import build_input, named, output_of, schema_of, stateful_input
+from tidemark.spark.inputs import build_input, named, schema_of, stateful_input
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator

@@ -11,7 +11,13 @@ from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.functions.moments import millis_of_clock
 from tidemark.kernels.windows.spec import Given
-from tidemark.operators.joins import JoinColumns, shown, window_join_kernel
+from tidemark.operators.joins import (
+    JoinColumns,
+    names_of_sides,
+    output_of,
+    shown,
+    window_join_kernel,
+)
 from tidemark.operators.outlets import columns_beside
 from tidemark.plan.nodes import CoGroup, WindowJoin
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
@@ -19,8 +25,6 @@ from tidemark.spark.inputs import (
     build_input,
     keyed,
     named,
-    names_of_sides,
-    output_of,
     schema_of,
     stateful_input,
 )

@@ -1,0 +1,98 @@
+"""LocalRows that are read, or computed from other rows one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from tidemark.functions.spark_text import safe_names
+from tidemark.local.rows import ROW, LocalRows
+from tidemark.plan.nodes import Filter, Project, Scan, Values
+from tidemark.types import DataType
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tidemark.local.builder import LocalBuilder
+    from tidemark.physical import Compute
+
+
+def scan(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    assert isinstance(stage.node, Scan)
+    return builder.read(stage.node, builder)
+
+
+def project(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, Project)
+    names = safe_names(node.edge.names)
+    program = builder.program(node.expressions, below, node)
+
+    def projected(frame: pl.DataFrame) -> pl.DataFrame:
+        kept = frame.select(*below.extra)
+        if not names:
+            return kept.with_columns(_numbered(frame))
+        return program.over(frame, names).hstack(kept)
+
+    return below.each(projected, columns=names)
+
+
+def _numbered(frame: pl.DataFrame) -> pl.Series:
+    import polars as pl
+
+    return pl.int_range(frame.height, eager=True).alias(ROW)
+
+
+def filter_rows(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, Filter)
+    return below.each(builder.program([node.condition], below, node).rows_where)
+
+
+def union(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    names, changelog = safe_names(stage.edge.names), stage.edge.changelog
+    sides = [builder.build(side).like(names, changelog) for side in stage.inputs]
+    kept = (*names, *sides[0].extra[: len(sides[0].extra) - sides[0].stamped])
+    types = dict(zip(names, stage.edge.types, strict=True))
+
+    def frames() -> Iterator[pl.DataFrame]:
+        for frame in chain.from_iterable(side.frames() for side in sides):
+            yield of_types(frame.select(kept) if kept else frame, types)
+
+    return LocalRows(frames, names, changelog)
+
+
+def of_types(frame: pl.DataFrame, types: dict[str, DataType]) -> pl.DataFrame:
+    """The frame with these columns in exactly these types."""
+    import polars as pl
+
+    from tidemark.columns import polars_type
+
+    wanted = {name: polars_type(type_) for name, type_ in types.items()}
+    other = [name for name, dtype in wanted.items() if frame.schema[name] != dtype]
+    return frame.with_columns(pl.col(name).cast(wanted[name]) for name in other)
+
+
+def values(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    node, names = stage.node, safe_names(stage.edge.names)
+    assert isinstance(node, Values)
+    nothing = LocalRows(lambda: iter(()), ())
+    programs = [builder.program(row, nothing, node) for row in node.rows]
+    types = dict(zip(names, stage.edge.types, strict=True))
+
+    def frames() -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        one = pl.DataFrame({ROW: [0]})
+        if not names:
+            yield one
+            return
+        yield pl.concat([of_types(program.over(one, names), types) for program in programs])
+
+    return LocalRows(frames, names)
+
+
+def sink(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    below = builder.build(stage.inputs[0])
+    return below.like(safe_names(stage.edge.names), below.changelog)

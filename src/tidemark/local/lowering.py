@@ -1,0 +1,83 @@
+"""Physical plans as rows: a table of the function that lowers each kind of stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tidemark.local import compute, joins, windowed
+from tidemark.local.assign_windows import assign_windows
+from tidemark.local.builder import needs_spark
+from tidemark.local.unnest import unnest
+from tidemark.local.watermarks import watermark
+from tidemark.physical import Compute, Operator, Stage, WatermarkStage
+from tidemark.plan.nodes import (
+    AssignWindows,
+    Filter,
+    GroupAggregate,
+    IntervalJoin,
+    KeepFirst,
+    KeepLast,
+    Project,
+    RegularJoin,
+    Scan,
+    Sink,
+    TemporalJoin,
+    UnionAll,
+    Unnest,
+    Values,
+    WindowAggregate,
+    WindowJoin,
+    WindowRank,
+)
+
+if TYPE_CHECKING:
+    from tidemark.local.builder import LocalBuilder
+    from tidemark.local.rows import LocalRows
+
+
+def lower(builder: LocalBuilder, stage: Stage) -> LocalRows:
+    """The rows of a stage."""
+    match stage:
+        case Compute():
+            return _function(_COMPUTES, stage)(builder, stage)
+        case WatermarkStage():
+            return watermark(builder, stage)
+        case Operator():
+            if stage.outlets:
+                raise needs_spark("an output for late rows", stage.node)
+            return _function(_OPERATORS, stage)(builder, stage)
+
+
+def _function(
+    table: dict[type[Any], Callable[..., LocalRows]], stage: Compute | Operator
+) -> Callable[..., LocalRows]:
+    found = table.get(type(stage.node))
+    if found is None:
+        raise needs_spark(stage.node.description.name, stage.node)
+    return found
+
+
+_COMPUTES: dict[type[Any], Callable[[LocalBuilder, Compute], LocalRows]] = {
+    Scan: compute.scan,
+    Project: compute.project,
+    Filter: compute.filter_rows,
+    UnionAll: compute.union,
+    Values: compute.values,
+    Unnest: unnest,
+    AssignWindows: assign_windows,
+    Sink: compute.sink,
+}
+
+_OPERATORS: dict[type[Any], Callable[[LocalBuilder, Operator], LocalRows]] = {
+    KeepFirst: windowed.keep_first,
+    KeepLast: windowed.keep_last,
+    TemporalJoin: joins.temporal_join,
+    IntervalJoin: joins.interval_join,
+    RegularJoin: joins.regular_join,
+    WindowJoin: joins.window_join,
+    AssignWindows: windowed.session_window,
+    WindowAggregate: windowed.window_aggregate,
+    WindowRank: windowed.window_rank,
+    GroupAggregate: windowed.group_aggregate,
+}

@@ -1,0 +1,32 @@
+"""Reads tables: from a scan in a plan to its connector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark import connectors
+from tidemark.connectors.base import ColumnsRequest
+from tidemark.functions.spark_text import safe_names
+from tidemark.local.builder import needs_spark
+from tidemark.local.rows import LocalRows
+from tidemark.plan.nodes import Scan
+
+if TYPE_CHECKING:
+    from tidemark.local.builder import LocalBuilder
+
+
+def read(scan: Scan, builder: LocalBuilder) -> LocalRows:
+    """The rows of a scan."""
+    connector = connectors.lookup(scan.table)
+    if connector.read_columns is None:
+        raise needs_spark(f"reading from the connector '{connector.name}'", scan)
+    request = ColumnsRequest(
+        table=scan.table,
+        options=connectors.options_of(scan.table),
+        columns=safe_names(scan.edge.names),
+        types=scan.edge.types,
+        metadata=scan.metadata,
+        zone=builder.zone,
+        now=builder.now,
+    )
+    return LocalRows(connector.read_columns(request), request.columns, scan.edge.changelog)

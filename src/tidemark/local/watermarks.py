@@ -1,0 +1,65 @@
+"""Event times of sources: none may be NULL, and rows may need the watermark before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tidemark.errors import DataError
+from tidemark.functions.spark_text import safe_names
+from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.kernels.stamped import SEEN
+from tidemark.local.rows import LocalRows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tidemark.columns import Program
+    from tidemark.local.builder import LocalBuilder
+    from tidemark.physical import WatermarkStage
+
+_SHOWN = 300
+
+
+def watermark(builder: LocalBuilder, stage: WatermarkStage) -> LocalRows:
+    node, below = stage.node, builder.build(stage.inputs[0])
+    time = below.columns[node.edge.names.index(node.column)]
+
+    def checked(frame: pl.DataFrame) -> pl.DataFrame:
+        missing = frame[time].is_null()
+        if missing.any():
+            raise _no_time(node.column, frame.filter(missing).select(below.columns)[0])
+        return frame
+
+    rows = below.each(checked, columns=safe_names(node.edge.names))
+    if not stage.stamps:
+        return rows
+    program = builder.program([node.expression], below, node)
+    return LocalRows(lambda: _stamped(rows.frames(), program), rows.columns, rows.changelog, True)
+
+
+def _no_time(column: str, row: pl.DataFrame) -> DataError:
+    record = row.write_ndjson().strip()
+    return DataError(
+        f"event time `{column}` is NULL",
+        notes={
+            "why": "every row of a stream needs an event time",
+            "record": record if len(record) <= _SHOWN else record[:_SHOWN] + " ...",
+        },
+    )
+
+
+def _stamped(frames: Iterator[pl.DataFrame], program: Program) -> Iterator[pl.DataFrame]:
+    """The rows of one source, in order, each with the largest watermark of those before it."""
+    import polars as pl
+
+    from tidemark.runtime.times import milliseconds
+
+    so_far = BEFORE_ALL
+    for frame in frames:
+        own = milliseconds(program.over(frame, ["own"])["own"]).fill_null(0)
+        # As in Flink, there is no watermark at or before the start of 1970.
+        marks = pl.select(pl.when(own > 0).then(own).otherwise(pl.lit(BEFORE_ALL))).to_series()
+        running = pl.concat([pl.Series([so_far], dtype=pl.Int64), marks.cast(pl.Int64)]).cum_max()
+        so_far = int(running[-1])
+        yield frame.with_columns(running[:-1].alias(SEEN))

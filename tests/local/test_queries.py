@@ -1,0 +1,90 @@
+"""Queries that run in this process, without Spark."""
+
+import subprocess
+import sys
+
+import pytest
+
+import tidemark
+from tidemark.errors import NotSupported
+
+VALUES = "(VALUES (1, 'a'), (2, 'b'), (3, 'a')) AS t(id, name)"
+
+
+@pytest.fixture
+def session() -> tidemark.Session:
+    return tidemark.connect(options={"tidemark.engine": "local"})
+
+
+def test_projection_and_filter_are_computed(session: tidemark.Session):
+    result = session.sql(f"SELECT id * 2 AS twice, name FROM {VALUES} WHERE id > 1")
+    assert result.rows() == [{"twice": 4, "name": "b"}, {"twice": 6, "name": "a"}]
+
+
+def test_query_without_a_table_has_one_row(session: tidemark.Session):
+    assert session.sql("SELECT 1 AS n").rows() == [{"n": 1}]
+
+
+def test_group_is_updated_by_each_row(session: tidemark.Session):
+    result = session.sql(f"SELECT name, COUNT(*) AS n FROM {VALUES} GROUP BY name")
+    assert [(c.kind, *c.row.values()) for c in result.changes()] == [
+        ("+I", "a", 1),
+        ("+I", "b", 1),
+        ("-U", "a", 1),
+        ("+U", "a", 2),
+    ]
+
+
+def test_rows_are_counted_although_no_column_is_needed(session: tidemark.Session):
+    assert session.sql(f"SELECT COUNT(*) AS n FROM {VALUES}").rows() == [{"n": 3}]
+
+
+def test_branches_of_a_union_follow_each_other(session: tidemark.Session):
+    result = session.sql("SELECT 1 AS n UNION ALL SELECT CAST(2 AS BIGINT)")
+    assert result.rows() == [{"n": 1}, {"n": 2}]
+
+
+def test_sides_are_joined_by_their_keys(session: tidemark.Session):
+    other = "(VALUES ('a', 1.5), ('c', 2.5)) AS u(name, x)"
+    result = session.sql(f"SELECT id, x FROM {VALUES} JOIN {other} ON t.name = u.name")
+    assert sorted(row["id"] for row in result.rows()) == [1, 3]
+
+
+def test_part_that_needs_spark_is_named_before_anything_runs(session: tidemark.Session):
+    session.sql("CREATE TABLE endless (a INT) WITH ('connector' = 'datagen')")
+    with pytest.raises(NotSupported, match="a job without an end needs Spark") as raised:
+        next(session.sql("SELECT * FROM endless").changes())
+    assert "--local" in str(raised.value)
+
+
+def test_print_table_prints_changes(session: tidemark.Session, capsys: pytest.CaptureFixture[str]):
+    session.sql("CREATE TABLE printed (n INT, name STRING) WITH ('connector' = 'print')")
+    result = session.sql(f"INSERT INTO printed SELECT id, name FROM {VALUES}")
+    assert result.job is not None
+    result.job.wait()
+    assert capsys.readouterr().out == "+I[1, a]\n+I[2, b]\n+I[3, a]\n"
+    assert result.job.progress().rows_out == 3
+
+
+def test_no_root_starts_if_another_one_needs_spark(
+    session: tidemark.Session, capsys: pytest.CaptureFixture[str]
+):
+    session.sql("CREATE TABLE printed (n INT) WITH ('connector' = 'print')")
+    session.sql("CREATE TABLE endless (a INT) WITH ('connector' = 'datagen')")
+    with pytest.raises(NotSupported):
+        session.sql(
+            "EXECUTE STATEMENT SET BEGIN INSERT INTO printed SELECT 1;"
+            " INSERT INTO printed SELECT a FROM endless; END"
+        )
+    assert capsys.readouterr().out == ""
+
+
+def test_neither_spark_nor_pandas_is_loaded():
+    code = (
+        "import sys, tidemark\n"
+        "session = tidemark.connect(options={'tidemark.engine': 'local'})\n"
+        f'session.sql("SELECT name, COUNT(*) AS n FROM {VALUES} GROUP BY name").rows()\n'
+        "print(sorted({'pyspark', 'pandas'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
