@@ -19,6 +19,7 @@ ORDER = (
     ("unsupported",),
     ("kernels", "types"),
     ("functions", "runtime"),
+    ("formats",),
     ("dialect",),
     ("catalog",),
     ("plan",),
@@ -50,6 +51,7 @@ LIBRARIES = {
     "kernels": {"polars", "pyarrow", "numpy"},
     "runtime": {"polars", "pyarrow", "numpy"},
     "functions": {"pyarrow"},
+    "formats": {"polars", "pyarrow", "numpy"},
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},
     "plan": {"sqlglot"},
@@ -66,7 +68,7 @@ LIBRARIES = {
 # Too slow to load before a statement needs them: never while a module is being imported.
 LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
 # Only ever loaded by the workers, or by functions that run on them.
-LOADED_ON_WORKERS = {"columns", "kernels", "local", "runtime", "spark/stateful"}
+LOADED_ON_WORKERS = {"columns", "formats", "kernels", "local", "runtime", "spark/stateful"}
 
 
 class Import(NamedTuple):

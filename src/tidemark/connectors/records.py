@@ -13,12 +13,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tidemark.connectors.json_reasons import beyond_limits, why_unreadable
 from tidemark.errors import DataError
+from tidemark.formats.json_reasons import beyond_limits, why_unreadable
+from tidemark.formats.problems import data_error
 from tidemark.spark.error_details import details_in, with_details
 
 _STRANGE = re.compile("\ufffd+")
-_SHOWN = 300
 # The message is copied many times; what is beyond this is looked up in the file.
 _CARRIED = 100_000
 
@@ -41,13 +41,16 @@ def _describe(facts: Mapping[str, Any]) -> DataError:
     file = facts.get("file")
     line, found = _look_up(file, facts)
     record = facts.get("record") if found is None else found
-    place = "" if file is None else f"{file}{f':{line}' if line else ''}  "
-    notes: dict[str, object] = {"why": facts.get("reason") or _why(found, facts)}
-    if facts.get("value") is not None:
-        notes["value"] = repr(facts["value"])
-    if record:
-        notes["record"] = record if len(record) <= _SHOWN else record[:_SHOWN] + " ..."
-    return DataError(f"{place}{facts['problem']}", notes=notes, hint=facts.get("hint"))
+    value = facts.get("value")
+    return data_error(
+        facts["problem"],
+        why=facts.get("reason") or _why(found, facts),
+        file=file,
+        number=line,
+        value=None if value is None else str(value),
+        record=record,
+        hint=facts.get("hint"),
+    )
 
 
 def _why(found: str | None, facts: Mapping[str, Any]) -> str:

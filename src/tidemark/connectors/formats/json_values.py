@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Table
-from tidemark.connectors import json_reasons, records
+from tidemark.connectors import records
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.formats import time_hints
 from tidemark.connectors.formats.base import ABOUT_FILES, FILE, Decode, FormatField, raw_name
 from tidemark.connectors.formats.conversions import Notation, from_string
 from tidemark.errors import PlanError
+from tidemark.formats import json_reasons
 from tidemark.functions import spark_text
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tidemark import types as t
+from tidemark.formats import time_spelling
 from tidemark.functions.spark_text import string
-
-_TIME = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}"
 
 
 def hint(text: str, type_: t.DataType, otherwise: str, *, iso: bool, option: str | None) -> str:
@@ -17,29 +16,19 @@ def hint(text: str, type_: t.DataType, otherwise: str, *, iso: bool, option: str
         return string(otherwise)
     cases = [_separator(text, iso, option), _zone(text, type_)]
     advice = f"concat_ws('; ', {', '.join(cases)})"
-    looks_like_one = f"{text} RLIKE {string(_TIME)}"
+    looks_like_one = f"{text} RLIKE {string(time_spelling.LOOKS_LIKE_A_TIME)}"
     return (
         f"CASE WHEN {looks_like_one} AND {advice} <> '' THEN {advice} ELSE {string(otherwise)} END"
     )
 
 
 def _separator(text: str, iso: bool, option: str | None) -> str:
-    if option is None:
-        advice = "write a space between date and time: 2024-01-01 00:00:01"
-    elif iso:
-        advice = f"'{option}' = 'SQL', the default, reads times with a space"
-    else:
-        advice = f"'{option}' = 'ISO-8601' reads times with a T"
-    return (
-        f"CASE WHEN substring({text}, 11, 1) <> '{'T' if iso else ' '}' THEN {string(advice)} END"
-    )
+    found = f"substring({text}, {time_spelling.SEPARATOR_AT + 1}, 1)"
+    advice = string(time_spelling.separator_advice(iso, option))
+    return f"CASE WHEN {found} <> {string(time_spelling.separator(iso))} THEN {advice} END"
 
 
 def _zone(text: str, type_: t.Timestamp | t.TimestampLtz) -> str:
     ends = f"endswith({text}, 'Z')"
-    if isinstance(type_, t.TimestampLtz):
-        other = t.Timestamp(type_.precision).text()
-        advice = string(f"an instant ends in Z; {other} reads times without it")
-        return f"CASE WHEN NOT {ends} THEN {advice} END"
-    other = t.TimestampLtz(type_.precision).text()
-    return f"CASE WHEN {ends} THEN {string(f'{other} reads times that end in Z')} END"
+    unexpected = f"NOT {ends}" if isinstance(type_, t.TimestampLtz) else ends
+    return f"CASE WHEN {unexpected} THEN {string(time_spelling.zone_advice(type_))} END"

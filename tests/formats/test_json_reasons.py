@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.connectors.json_reasons import beyond_limits, why_unreadable
+from tidemark.formats.json_reasons import beyond_limits, why_unreadable
 
 
 @pytest.mark.parametrize(

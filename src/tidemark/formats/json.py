@@ -1,0 +1,65 @@
+"""The json format: one object in each record; an array of objects becomes one row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.formats.blocks import Records, records_of
+from tidemark.formats.column_types import schema
+from tidemark.formats.decoded import Block, Decoded
+from tidemark.formats.json_exact import ExactJson
+from tidemark.formats.json_options import JsonOptions
+from tidemark.formats.json_quick import FEW, QuickJson, QuickRows
+
+_INDEX = "_tm_record"
+
+
+class JsonDecoder:
+    """Decodes blocks of JSON records; `few` is when learning their shape begins to pay."""
+
+    def __init__(
+        self, fields: Sequence[t.Field], options: Mapping[str, Any], *, few: int = FEW
+    ) -> None:
+        reading = JsonOptions.of("json", options)
+        self._fields = fields
+        self._exact = ExactJson(fields, reading)
+        self._quick = QuickJson(
+            fields, reading.spelling, all_fields=reading.fails_on_missing, few=few
+        )
+
+    def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
+        records = records_of(block)
+        done = self._quick.read(records.text)
+        rest = _rest(records, done)
+        exact = self._exact.read(records.binary.gather(rest).to_list(), rest.to_list(), file, first)
+        if exact.rows:
+            index = pl.Series(exact.index, dtype=pl.Int64)
+            done.append(QuickRows(exact.columns(self._fields), index))
+        rows = _in_order(done, self._fields)
+        return Decoded(
+            rows.drop(_INDEX), rows[_INDEX] + first, records=records.count, skipped=exact.skipped
+        )
+
+
+def _rest(records: Records, done: list[QuickRows]) -> pl.Series:
+    """The indices of the records that are not done."""
+    left = pl.repeat(True, records.count, dtype=pl.Boolean, eager=True)
+    if sum(each.index.len() for each in done) == records.count:
+        return left.clear().arg_true()
+    for each in done:
+        left = left.scatter(each.index, False)
+    return left.arg_true()
+
+
+def _in_order(done: list[QuickRows], fields: Sequence[t.Field]) -> pl.DataFrame:
+    """All rows in the order of their records. The rows of a record are in order already."""
+    if not done:
+        return pl.DataFrame(schema={**schema(fields), _INDEX: pl.Int64()})
+    parts = [pl.DataFrame([*each.columns, each.index.alias(_INDEX)]) for each in done]
+    if len(parts) == 1:
+        return parts[0]
+    return pl.concat(parts).sort(_INDEX, maintain_order=True)

@@ -1,0 +1,139 @@
+"""The quick way of reading JSON gives what the exact way gives, and takes what most files have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.formats.examples import ALWAYS, NEVER, decoded, fields_of
+from tests.formats.hostile import REFUSED
+from tests.formats.test_json import VALUES
+from tidemark.errors import DataError
+from tidemark.formats.exact_values import Spelling
+from tidemark.formats.json_quick import QuickJson
+
+COLUMNS = (
+    "i INT, b BIGINT, t TINYINT, s STRING, d DECIMAL(6, 2), x DOUBLE, f FLOAT, o BOOLEAN, dy DATE, "
+    "ts TIMESTAMP(3), z TIMESTAMP_LTZ(6), c TIME(3), y BYTES, r ROW<i INT, ts TIMESTAMP(6), s STRING>"
+)
+NAMES = [field.name for field in fields_of(COLUMNS)] + ["other", "I", "i\\u0000"]
+
+interesting = st.sampled_from(sorted({value for values in VALUES.values() for value in values}))
+digits = st.from_regex(
+    r"-?(0|[1-9][0-9]{0,21})(\.[0-9]{1,22})?([eE][+-]?[0-9]{1,3})?", fullmatch=True
+)
+times = st.from_regex(
+    r'"[0-2][0-9]{3}-[01][0-9]-[0-3][0-9]([ T][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{1,9})?Z?)?"', fullmatch=True
+)  # fmt: skip
+clocks = st.from_regex(r'"[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,4})?"', fullmatch=True)
+strings = st.text(max_size=6).filter(lambda s: '"' not in s and "\\" not in s and "\n" not in s)
+blank = st.sampled_from(["", "", " ", "\t"])
+leaves = st.one_of(
+    interesting, digits, digits.map('"{}"'.format), times, clocks, strings.map('"{}"'.format),
+    st.sampled_from(["null", "true", "false", '"12"', "01", "1.", "+1", "NaN", "'x'", '"x', "{", "[1", '"\\q"']),
+)  # fmt: skip
+
+
+@st.composite
+def objects(draw: Any, values: Any, names: list[str] = NAMES) -> str:
+    """An object whose fields come in any order, some of them twice."""
+    space = draw(blank)
+    chosen = draw(st.lists(st.sampled_from(names), max_size=8))
+    pairs = [f'"{name}"{space}:{space}{draw(values)}' for name in chosen]
+    return f"{space}{{{space}" + f"{space},{space}".join(pairs) + f"{space}}}{space}"
+
+
+nested = objects(leaves, ["i", "ts", "s", "more"])
+records = st.one_of(objects(leaves | nested), objects(leaves | nested).map(lambda one: f"[{one}]"))
+
+
+@st.composite
+def damaged(draw: Any) -> bytes:
+    record = bytearray(draw(records).encode("utf-8", "surrogatepass"))
+    if record and draw(st.booleans()):
+        at = draw(st.integers(0, len(record) - 1))
+        record[at : at + draw(st.integers(0, 2))] = draw(st.binary(max_size=2))
+    return bytes(record).replace(b"\n", b" ")
+
+
+def outcome(block: bytes, few: int, **options: str) -> Any:
+    try:
+        found = decoded("json", COLUMNS, block, few=few, **options)
+    except DataError as error:
+        return str(error)
+    return found.rows.rows(), found.record.to_list(), found.records, found.skipped
+
+
+def same(block: bytes) -> None:
+    for options in (
+        {},
+        {"json__ignore_parse_errors": "true"},
+        {"json__timestamp_format__standard": "ISO-8601"},
+    ):
+        assert repr(outcome(block, ALWAYS, **options)) == repr(outcome(block, NEVER, **options))
+
+
+several = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+
+
+@several
+@given(st.lists(records | damaged(), min_size=1, max_size=6))
+def test_random_and_damaged_records_are_read_alike(chosen: list[str | bytes]) -> None:
+    lines = [
+        each if isinstance(each, bytes) else each.encode("utf-8", "surrogatepass")
+        for each in chosen
+    ]
+    same(b"\n".join(line.replace(b"\n", b" ") for line in lines for _ in range(2)))
+
+
+@several
+@given(st.sampled_from(NAMES), st.lists(leaves, min_size=1, max_size=40))
+def test_records_of_one_shape_are_read_alike(name: str, values: list[str]) -> None:
+    lines = [f'{{"{name}":{value},"r":{{"i":{value}}}}}'.replace("\n", " ") for value in values]
+    same("\n".join(lines).encode("utf-8", "surrogatepass"))
+
+
+def test_hostile_records_are_read_alike() -> None:
+    for record, _ in REFUSED.values():
+        if len(record) < 100_000:
+            same(b'{"i":1}\n{"i":2,"s":"x"}\n' + record + b"\n" + record)
+
+
+def quick_share(columns: str, lines: list[str]) -> float:
+    text = pl.Series(lines)
+    done = QuickJson(fields_of(columns), Spelling(integers_truncate=True)).read(text)
+    return sum(each.index.len() for each in done) / len(lines)
+
+
+def test_the_records_of_common_files_take_the_quick_way() -> None:
+    columns = (
+        "id BIGINT, name STRING, price DECIMAL(10, 2), seen TIMESTAMP(3), r ROW<a INT, b STRING>"
+    )
+    lines = [
+        f'{{"id": {i}, "name": "n é{i}", "price": {i}.{i % 100:03d}, "more": {{"x": [1, "y"]}}, '
+        f'"seen": "2024-05-01 10:00:{i % 60:02d}.{i % 1000}", "r": {{"a": null, "b": "{i}"}}}}\n'
+        for i in range(1_000)
+    ]  # fmt: skip
+
+    assert quick_share(columns, lines) == 1
+
+
+def test_records_of_several_shapes_take_the_quick_way() -> None:
+    shapes = [
+        '{"id":1,"name":"a"}',
+        '{"name":"a","id":1}',
+        '{"id":"1"}',
+        '{"id":1,"r":null}',
+        '{"id":1,"r":{"a":1}}',
+    ]
+
+    assert quick_share("id INT, name STRING, r ROW<a INT>", shapes * 100) == 1
+
+
+def test_only_the_odd_ones_take_the_exact_way() -> None:
+    lines = ['{"id":1}'] * 98 + ['{"id":1.5}', "broken"]
+
+    assert quick_share("id INT", lines) == 0.98
