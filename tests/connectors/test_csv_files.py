@@ -5,6 +5,7 @@ import datetime as dt
 import pytest
 
 from tests.connectors.tables import files, read, rows, write
+from tests.formats.csv_examples import BAD, PLAIN, STYLES
 from tidemark.errors import DataError
 
 
@@ -18,24 +19,6 @@ def written(tmp_path):
     return put
 
 
-PLAIN = {
-    "1,a\n2,b": [(1, "a"), (2, "b")],
-    "1,a\r\n2,b\r\n": [(1, "a"), (2, "b")],
-    '1,\n2,""\n': [(1, ""), (2, "")],
-    '1,"a,b"\n': [(1, "a,b")],
-    '1,"a""b"\n': [(1, 'a"b')],
-    '1,"a\nb"\n2,c\n': [(1, "a\nb"), (2, "c")],
-    '1,"a\r\nb"\n2,c\n': [(1, "a\r\nb"), (2, "c")],
-    '1,"a\nb"\r\n2,"c"\r\n': [(1, "a\nb"), (2, "c")],
-    '1,a"b\n': [(1, 'a"b')],
-    '1,"a" \n': [(1, "a")],
-    '1, "a"\n': [(1, ' "a"')],
-    " 1 , a \n": [(1, " a ")],
-    "1,a,\n": [(1, "a")],
-    "1,null\n": [(1, "null")],
-}
-
-
 def test_records_are_taken_apart(spark, tmp_path):
     for number, text in enumerate(PLAIN):
         (tmp_path / f"{number:02}").write_bytes(text.encode())
@@ -44,39 +27,12 @@ def test_records_are_taken_apart(spark, tmp_path):
     assert rows(read(spark, files("id INT, s STRING", tmp_path, "csv"))) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "expected"),
-    [
-        ('1,null\n2,"null"\n3,\n', {"csv__null_literal": "null"}, [(1, None), (2, None), (3, "")]),
-        ("1,\n,x\n", {"csv__null_literal": ""}, [(1, None), (None, "x")]),
-        ("1;a,b\n", {"csv__field_delimiter": ";"}, [(1, "a,b")]),
-        ("1\ta,b\n", {"csv__field_delimiter": "\\t"}, [(1, "a,b")]),
-        ("1,|a,b|\n", {"csv__quote_character": "|"}, [(1, "a,b")]),
-        ('1,"a"\n', {"csv__disable_quote_character": "true"}, [(1, '"a"')]),
-        (
-            '1,a\\,b\n2,"a\\"b"\n3,\\n\n4,a\\\\b\n',
-            {"csv__escape_character": "\\"},
-            [(1, "a,b"), (2, 'a"b'), (3, "\n"), (4, "a\\b")],
-        ),
-        ("#1,a\n2,b\n # x\n", {"csv__allow_comments": "true"}, [(2, "b")]),
-        ("1§a\n", {"csv__field_delimiter": "§"}, [(1, "a")]),
-    ],
-)
+@pytest.mark.parametrize(("text", "options", "expected"), STYLES)
 def test_options_change_how_records_are_taken_apart(spark, written, text, options, expected):
     assert rows(read(spark, files("id INT, s STRING", written(text), "csv", **options))) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "ignoring", "reason"),
-    [
-        ("1\n2,b\n", [(1, None), (2, "b")], "expected 2 fields, found 1"),
-        ("1,a,zz\n2,b\n", [(2, "b")], "expected 2 fields, found 3"),
-        ("1,a,,\n2,b\n", [(2, "b")], "expected 2 fields, found 4"),
-        ('1,"a"x\n2,b\n', [(2, "b")], "unclosed quotes"),
-        ('1,"a\n2,c\n', [], "unclosed quotes"),
-        ('1, "a,b"\n', [], "expected 2 fields, found 3"),
-    ],
-)
+@pytest.mark.parametrize(("text", "ignoring", "reason"), BAD)
 def test_bad_records_are_errors_or_skipped(spark, written, text, ignoring, reason):
     path = written(text)
 

@@ -21,24 +21,42 @@ class Records:
 
     binary: pl.Series
     text: pl.Series
+    lines: bool  # lines with their ends, rather than values
+
+    @property
+    def is_utf_8(self) -> bool:
+        return self.text.null_count() == self.binary.null_count()
 
     @property
     def count(self) -> int:
         return self.binary.len()
 
 
+_MARK = b"\xef\xbb\xbf"
+
+
+def without_mark(block: Block) -> Block:
+    """A block that begins a file, without the byte order mark."""
+    if isinstance(block, pa.Array):
+        return block
+    view = memoryview(block)
+    return view[len(_MARK) :] if view[: len(_MARK)] == _MARK else block
+
+
 def records_of(block: Block) -> Records:
     if isinstance(block, pa.Array):
         binary = _series(block.cast(pa.large_binary()))
-        return Records(binary, _text(binary))
+        return Records(binary, _text(binary), lines=False)
     # Arrow shares the bytes of these, whatever they are.
     buffer = block if isinstance(block, pa.Buffer) else pa.py_buffer(block)
     data = np.frombuffer(buffer, np.uint8)
     lines = _lines(data, buffer)
     binary = _series(pa.Array.from_buffers(pa.large_binary(), *lines))
     if not len(data) or data.max() < _NOT_ASCII:
-        return Records(binary, _series(pa.Array.from_buffers(pa.large_string(), *lines)))
-    return Records(binary, _text(binary))
+        return Records(
+            binary, _series(pa.Array.from_buffers(pa.large_string(), *lines)), lines=True
+        )
+    return Records(binary, _text(binary), lines=True)
 
 
 def _lines(data: npt.NDArray[np.uint8], buffer: pa.Buffer) -> tuple[int, list[pa.Buffer | None]]:

@@ -21,8 +21,8 @@ class Decoded:
     """
 
     rows: pl.DataFrame
-    record: pl.Series  # for each row, the number of its record
-    records: int  # how many records the block has: the next one begins after them
+    record: pl.Series  # for each row, the number of its record, which is that of its first line
+    records: int  # how many lines or values the block has: the next one begins after them
     skipped: int = 0  # bad records that were left out
     kinds: pl.Series | None = None  # for each row of a changelog format, `+I`, `-U`, `+U` or `-D`
     metadata: Mapping[str, pl.Series] = field(default_factory=dict)  # by key
@@ -30,7 +30,7 @@ class Decoded:
 
 class Decoder(Protocol):
     def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
-        """Decodes a block of `file` whose first record has the number `first`.
+        """Decodes a block of `file` whose first line or value has the number `first`.
 
         Raises a DataError for the first bad record, unless the format's options skip it.
         """

@@ -9,13 +9,11 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.formats.blocks import Records, records_of
-from tidemark.formats.column_types import schema
 from tidemark.formats.decoded import Block, Decoded
 from tidemark.formats.json_exact import ExactJson
 from tidemark.formats.json_options import JsonOptions
 from tidemark.formats.json_quick import FEW, QuickJson, QuickRows
-
-_INDEX = "_tm_record"
+from tidemark.formats.merged import RECORD, in_order
 
 
 class JsonDecoder:
@@ -36,12 +34,13 @@ class JsonDecoder:
         done = self._quick.read(records.text)
         rest = _rest(records, done)
         exact = self._exact.read(records.binary.gather(rest).to_list(), rest.to_list(), file, first)
+        parts = [[*each.columns, each.index.alias(RECORD)] for each in done]
         if exact.rows:
-            index = pl.Series(exact.index, dtype=pl.Int64)
-            done.append(QuickRows(exact.columns(self._fields), index))
-        rows = _in_order(done, self._fields)
+            index = pl.Series(RECORD, exact.index, dtype=pl.Int64)
+            parts.append([*exact.columns(self._fields), index])
+        rows = in_order(parts, self._fields)
         return Decoded(
-            rows.drop(_INDEX), rows[_INDEX] + first, records=records.count, skipped=exact.skipped
+            rows.drop(RECORD), rows[RECORD] + first, records=records.count, skipped=exact.skipped
         )
 
 
@@ -53,13 +52,3 @@ def _rest(records: Records, done: list[QuickRows]) -> pl.Series:
     for each in done:
         left = left.scatter(each.index, False)
     return left.arg_true()
-
-
-def _in_order(done: list[QuickRows], fields: Sequence[t.Field]) -> pl.DataFrame:
-    """All rows in the order of their records. The rows of a record are in order already."""
-    if not done:
-        return pl.DataFrame(schema={**schema(fields), _INDEX: pl.Int64()})
-    parts = [pl.DataFrame([*each.columns, each.index.alias(_INDEX)]) for each in done]
-    if len(parts) == 1:
-        return parts[0]
-    return pl.concat(parts).sort(_INDEX, maintain_order=True)

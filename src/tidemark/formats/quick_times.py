@@ -36,11 +36,11 @@ def dates(text: pl.Series) -> pl.Series:
     return _by_length(text, {_DATE: read}).cast(pl.Int32).cast(pl.Date)
 
 
-def times(text: pl.Series) -> pl.Series:
-    """Times of day, with milliseconds at most."""
+def times(text: pl.Series, kept: int) -> pl.Series:
+    """Times of day; `kept` digits of a second's fraction."""
 
     def read(digits: _Bytes) -> tuple[_Longs, _Flags]:
-        return _of_day(digits, MILLISECONDS)
+        return _of_day(digits, kept)
 
     lengths = (_CLOCK, *range(_CLOCK + 2, _CLOCK + 2 + MILLISECONDS))
     # Polars has nanoseconds of a day.

@@ -12,7 +12,7 @@ import polars as pl
 from tidemark import types as t
 from tidemark.formats import quick_times
 from tidemark.formats.column_types import dtype
-from tidemark.formats.exact_values import Spelling
+from tidemark.formats.exact_values import MILLISECONDS, Spelling
 
 # What JSON calls a number, and CSV and Java as well.
 _NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
@@ -40,7 +40,9 @@ def converter(type_: t.DataType, spelling: Spelling, *, numbers_only: bool) -> C
         case t.Date():
             return lambda text: quick_times.dates(text)
         case t.Time():
-            return lambda text: quick_times.times(text)
+            # Both formats keep milliseconds at most.
+            kept = min(type_.precision, MILLISECONDS) if spelling.short_times else MILLISECONDS
+            return lambda text: quick_times.times(text, kept)
         case t.Timestamp() | t.TimestampLtz():
             return lambda text: quick_times.timestamps(text, type_, iso=spelling.iso_times)
     raise ValueError(f"{type_} cannot be read from a string")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
@@ -29,21 +28,26 @@ from tidemark.connectors.formats.base import (
 from tidemark.connectors.formats.conversions import Notation, from_string, matches, to_string
 from tidemark.connectors.options import option_error
 from tidemark.errors import PlanError
+from tidemark.formats.csv_style import (
+    COMMENTS,
+    DELIMITER,
+    ELEMENTS,
+    ESCAPE,
+    IGNORE,
+    NO_QUOTE,
+    NULL,
+    QUOTE,
+    SCIENTIFIC,
+    UNBALANCED,
+    Style,
+    miscounted,
+    unescaped,
+)
 from tidemark.functions import spark_text
 from tidemark.functions.spark_text import string
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-IGNORE = "csv.ignore-parse-errors"
-DELIMITER = "csv.field-delimiter"
-QUOTE = "csv.quote-character"
-NO_QUOTE = "csv.disable-quote-character"
-ESCAPE = "csv.escape-character"
-NULL = "csv.null-literal"
-COMMENTS = "csv.allow-comments"
-ELEMENTS = "csv.array-element-delimiter"
-SCIENTIFIC = "csv.write-bigdecimal-in-scientific-notation"
 
 OPTIONS = (
     OptionSpec(DELIMITER, "string", ",", summary="the character between fields"),
@@ -66,7 +70,7 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
     if options[NO_QUOTE] and table.option(QUOTE) is not None:
         raise option_error(table, QUOTE, f"'{QUOTE}' and '{NO_QUOTE}' cannot be combined")
     for key in (DELIMITER, QUOTE, ESCAPE):
-        if options[key] is not None and len(_unescaped(options[key])) != 1:
+        if options[key] is not None and len(unescaped(options[key])) != 1:
             raise option_error(table, key, f"option '{key}' must be a single character")
     for field in fields:
         if not _fits(field.type):
@@ -91,33 +95,6 @@ def _fits(type_: t.DataType) -> bool:
 def _is_plain(type_: t.DataType) -> bool:
     nested = (t.Array, t.Map, t.Multiset, t.Row, *t.INTERVALS)
     return not isinstance(type_, nested)
-
-
-def _unescaped(text: str) -> str:
-    """`\t` and the like may be written with a backslash."""
-    return {"\\t": "\t", "\\\\": "\\", "\\n": "\n", "\\r": "\r"}.get(text, text)
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a table's records are written."""
-
-    delimiter: str
-    quote: str | None
-    escape: str | None
-    null: str | None
-    elements: str
-
-    @staticmethod
-    def of(options: Mapping[str, Any]) -> Style:
-        escape = options[ESCAPE]
-        return Style(
-            delimiter=_unescaped(options[DELIMITER]),
-            quote=None if options[NO_QUOTE] else _unescaped(options[QUOTE]),
-            escape=None if escape is None else _unescaped(escape),
-            null=options[NULL],
-            elements=_unescaped(options[ELEMENTS]),
-        )
 
 
 # --- reading -----------------------------------------------------------------------------------
@@ -249,9 +226,9 @@ def _checked(fields: str, count: int, ignore: bool) -> str:
             hint=string(f"'{IGNORE}' = 'true' skips such records"),
         )
 
-    counted = f"concat('expected {count} fields, found ', size(_f))"
+    counted = f"concat({string(miscounted(count, ''))}, size(_f))"
     checked = (
-        f"CASE WHEN _f IS NULL THEN {on_invalid(string('unclosed quotes, or text after them'))} "
+        f"CASE WHEN _f IS NULL THEN {on_invalid(string(UNBALANCED))} "
         f"WHEN {many} OR {few} THEN {on_invalid(counted)} ELSE _f END"
     )
     return f"transform(array({fields}), _f -> {checked})"

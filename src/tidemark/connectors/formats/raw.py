@@ -20,13 +20,11 @@ from tidemark.connectors.formats.base import (
 )
 from tidemark.connectors.options import option_error
 from tidemark.errors import PlanError
+from tidemark.formats.raw_options import CHARSET, ENDIANNESS, WIDTHS, wrong_size
 from tidemark.functions.spark_text import spark_type, string
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-CHARSET = "raw.charset"
-ENDIANNESS = "raw.endianness"
 
 OPTIONS = (
     OptionSpec(CHARSET, "string", "UTF-8", summary="the character set of strings"),
@@ -39,14 +37,6 @@ OPTIONS = (
     ),
 )
 
-# The size of a value in bytes.
-_WIDTHS: dict[type[t.DataType], int] = {
-    t.Boolean: 1,
-    t.TinyInt: 1,
-    t.SmallInt: 2,
-    t.Int: 4,
-    t.BigInt: 8,
-}
 # The character sets that Spark can decode.
 _CHARSETS = ("UTF-8", "US-ASCII", "ISO-8859-1", "UTF-16BE", "UTF-16LE", "UTF-16", "UTF-32")
 
@@ -59,7 +49,7 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
             notes={"table": table.name},
         )
     type_ = fields[0].type
-    if type(type_) not in _WIDTHS and not isinstance(type_, (*t.CHARACTERS, *t.BINARIES)):
+    if type(type_) not in WIDTHS and not isinstance(type_, (*t.CHARACTERS, *t.BINARIES)):
         raise PlanError(
             f"the raw format does not support {type_.text()}",
             source=table.source,
@@ -93,12 +83,12 @@ def _value(line: str, field: FormatField, decode: Decode) -> str:
         # Flink treats a carriage return as part of the line's end.
         text = f"decode({line}, {string(decode.options[CHARSET].upper())})"
         return f"regexp_replace({text}, {string(chr(92) + 'r$')}, '')"
-    width = _WIDTHS[type(type_)]
+    width = WIDTHS[type(type_)]
     ordered = line if decode.options[ENDIANNESS] == "big-endian" else _reversed(line, width)
     on_invalid = records.raising(
         file=FILE,
         problem=string(f"cannot read `{field.name}` as {type_.text()}"),
-        reason=f"concat('expected {width} bytes, found ', length({line}))",
+        reason=f"concat({string(wrong_size(width, ''))}, length({line}))",
         value=f"hex({line})",
     )
     return (
@@ -110,7 +100,7 @@ def _number(line: str, type_: t.DataType) -> str:
     unsigned = f"CAST(conv(hex({line}), 16, 10) AS DECIMAL(20, 0))"
     if isinstance(type_, t.Boolean):
         return f"{unsigned} <> 0"
-    bits = 8 * _WIDTHS[type(type_)]
+    bits = 8 * WIDTHS[type(type_)]
     wrapped = f"IF({unsigned} >= {2 ** (bits - 1)}BD, {unsigned} - {2**bits}BD, {unsigned})"
     return f"CAST({wrapped} AS {spark_type(type_)})"
 
@@ -140,7 +130,7 @@ def _bytes(field: FormatField, encode: Encode) -> str:
         charset = encode.options[CHARSET].upper()
         encoded = f"CAST(encode({field.sql}, {string(charset)}) AS STRING)"
         return field.sql if charset == "UTF-8" else encoded
-    width = _WIDTHS[type(field.type)]
+    width = WIDTHS[type(field.type)]
     digits = f"lpad(hex(CAST({field.sql} AS BIGINT)), 16, '0')"
     binary = f"unhex(substring({digits}, {16 - 2 * width + 1}))"
     ordered = binary if encode.options[ENDIANNESS] == "big-endian" else _reversed(binary, width)

@@ -1,0 +1,160 @@
+"""The csv format: one row per record, fields by position.
+
+A record is usually a line. A quoted field may have line breaks; so a block of a table with more
+than one column must begin where a record does, and end where one ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.errors import DataError
+from tidemark.formats import problems
+from tidemark.formats.blocks import Records, records_of, without_mark
+from tidemark.formats.column_types import series
+from tidemark.formats.csv_exact import Scanner, without_line_end
+from tidemark.formats.csv_quick import QuickCsv
+from tidemark.formats.csv_style import IGNORE, UNBALANCED, Style, miscounted
+from tidemark.formats.csv_values import FieldConverter
+from tidemark.formats.decoded import Block, Decoded
+from tidemark.formats.merged import RECORD, in_order
+
+
+@dataclass(slots=True)
+class _ExactRecords:
+    """Rows that were read the exact way, and the lines that they began on."""
+
+    rows: list[list[Any]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    # Further lines of these records, which are not records themselves.
+    swallowed: list[int] = field(default_factory=list)
+    skipped: int = 0
+
+
+class CsvDecoder:
+    """Decodes blocks of CSV records; `few` is when the quick way begins to pay."""
+
+    def __init__(
+        self, fields: Sequence[t.Field], options: Mapping[str, Any], *, few: int = 1
+    ) -> None:
+        self._fields = fields
+        self._style = Style.of(options)
+        self._quick = QuickCsv(fields, self._style)
+        self._scanner = Scanner(self._style, len(fields))
+        self._convert = FieldConverter(fields, self._style)
+        self._few = few
+
+    def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
+        records = records_of(without_mark(block) if first == 1 else block)
+        quick = self._quick.read(records.text) if records.count >= self._few else None
+        sure = pl.repeat(False, records.count, eager=True) if quick is None else quick.sure
+        sure = sure.fill_null(False)
+        exact = self._exactly(records, (~sure).arg_true().to_list(), file, first)
+        parts = []
+        if quick is not None:
+            if exact.swallowed:
+                sure = sure.scatter(exact.swallowed, False)
+            index = sure.arg_true().cast(pl.Int64)
+            parts.append([*(c.filter(sure) for c in quick.columns), index.alias(RECORD)])
+        if exact.rows:
+            parts.append(self._columns(exact))
+        rows = in_order(parts, self._fields)
+        return Decoded(
+            rows.drop(RECORD), rows[RECORD] + first, records=records.count, skipped=exact.skipped
+        )
+
+    def _columns(self, exact: _ExactRecords) -> list[pl.Series]:
+        columns = [
+            series([row[i] for row in exact.rows], each.type, each.name)
+            for i, each in enumerate(self._fields)
+        ]
+        return [*columns, pl.Series(RECORD, exact.lines, dtype=pl.Int64)]
+
+    # --- the exact way ---
+
+    def _exactly(
+        self, records: Records, lines: Sequence[int], file: str | None, first: int
+    ) -> _ExactRecords:
+        result = _ExactRecords()
+        next_line = 0
+        for line in lines:
+            if line < next_line:
+                continue  # a part of the record before
+            text, next_line = self._record(records, line)
+            result.swallowed += range(line + 1, next_line)
+            try:
+                row = self._row(text, file, first + line)
+            except _Skipped:
+                result.skipped += 1
+                continue
+            if row is not None:
+                result.rows.append(row)
+                result.lines.append(line)
+        return result
+
+    def _record(self, records: Records, line: int) -> tuple[str, int]:
+        """The text of the record that begins on a line, and the line after it."""
+        count = 1
+        while True:
+            # Few records have more than one line, and few of these many.
+            joined = b"".join(filter(None, records.binary.slice(line, count).to_list()))
+            text = joined.decode("utf-8", "replace")
+            end = self._scanner.end(text, 0)
+            if line + count >= records.count or self._closed(text, end):
+                taken = text[:end]
+                return without_line_end(taken), line + max(1, _lines_in(taken))
+            count *= 2
+
+    def _closed(self, text: str, end: int) -> bool:
+        """Whether the record surely ends there, and not where the text happens to."""
+        return end < len(text) or self._scanner.fields(without_line_end(text)) is not None
+
+    def _row(self, record: str, file: str | None, number: int) -> list[Any] | None:
+        if self._is_left_out(record):
+            return None
+        found = self._scanner.fields(record)
+        reason = self._why_bad(found)
+        if found is None or reason is not None:
+            if self._style.ignores_errors:
+                raise _Skipped
+            raise _unreadable(reason or "", file, number, record)
+        return self._convert(found, file=file, number=number, record=record)
+
+    def _is_left_out(self, record: str) -> bool:
+        if self._style.comments and record.lstrip(" ").startswith("#"):
+            return True
+        return not record and not self._scanner.by_lines
+
+    def _why_bad(self, found: list[str] | None) -> str | None:
+        width = len(self._fields)
+        if found is None:
+            return UNBALANCED
+        # One extra empty field is allowed: it is a delimiter at the end of the line.
+        many = len(found) > width + 1 or (len(found) == width + 1 and found[width] != "")
+        # Missing fields are NULL if errors are ignored.
+        few = len(found) < width and not self._style.ignores_errors
+        return miscounted(width, str(len(found))) if many or few else None
+
+
+class _Skipped(Exception):
+    """A bad record is left out."""
+
+
+def _lines_in(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n"))
+
+
+def _unreadable(reason: str, file: str | None, number: int, record: str) -> DataError:
+    return problems.data_error(
+        problems.cannot_read_record("CSV"),
+        why=reason,
+        file=file,
+        number=number,
+        record=record,
+        hint=problems.skips_records(IGNORE),
+    )

@@ -1,0 +1,104 @@
+"""The fields of a CSV record to values, one by one, and what is wrong with the bad one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tidemark import types as t
+from tidemark.errors import DataError
+from tidemark.formats import problems, time_spelling
+from tidemark.formats.csv_style import IGNORE, Style
+from tidemark.formats.exact_values import NotAValue, Spelling, reader
+
+SPELLING = Spelling(loose_dates=True, short_times=True)
+
+_Convert = Callable[[str], Any]
+
+
+class FieldConverter:
+    """Converts the fields of records to values."""
+
+    def __init__(self, fields: Sequence[t.Field], style: Style) -> None:
+        self._fields = fields
+        self._style = style
+        self._converters = [_converter(field.type, style) for field in fields]
+
+    def __call__(
+        self, found: Sequence[str], *, file: str | None, number: int, record: str
+    ) -> list[Any]:
+        values = []
+        for i, convert in enumerate(self._converters):
+            text = found[i] if i < len(found) else None
+            try:
+                null = text is None or text == self._style.null
+                values.append(None if text is None or null else convert(text))
+            except NotAValue as problem:
+                raise _invalid(self._fields[i], problem, file, number, record) from None
+        return values
+
+
+def _invalid(
+    field: t.Field, problem: NotAValue, file: str | None, number: int, record: str
+) -> DataError:
+    return problems.data_error(
+        problems.cannot_read_field(field.name, problem.type.text()),
+        why=problems.not_valid(problem.type.text()),
+        file=file,
+        number=number,
+        value=problem.text,
+        record=record,
+        hint=time_spelling.hint(
+            problem.text, problem.type, problems.reads_as_null(IGNORE), iso=False, option=None
+        ),
+    )
+
+
+def _converter(type_: t.DataType, style: Style) -> _Convert:
+    match type_:
+        case t.Array(element=element):
+            return _array(_part(element, style), style.elements)
+        case t.Row(fields=fields):
+            return _row([_part(field.type, style) for field in fields], style.elements)
+        case _:
+            return _scalar(type_, style)
+
+
+def _scalar(type_: t.DataType, style: Style) -> _Convert:
+    read = reader(type_, SPELLING)
+    if not style.ignores_errors:
+        return read
+
+    def convert(text: str) -> Any:
+        try:
+            return read(text)
+        except NotAValue:
+            return None
+
+    return convert
+
+
+def _part(type_: t.DataType, style: Style) -> _Convert:
+    """An element; an empty one is NULL unless it can be an empty string."""
+    convert = _scalar(type_, style)
+    if isinstance(type_, t.CHARACTERS):
+        return convert
+    return lambda text: convert(text) if text else None
+
+
+def _array(convert: _Convert, separator: str) -> _Convert:
+    return lambda text: [convert(part) for part in text.split(separator)] if text.strip(" ") else []
+
+
+def _row(converts: Sequence[_Convert], separator: str) -> _Convert:
+    def convert(text: str) -> Any:
+        if not text.strip(" "):
+            return None
+        parts = text.split(separator)
+        missing = [None] * (len(converts) - len(parts))
+        return tuple(
+            None if part is None else read(part)
+            for read, part in zip(converts, [*parts, *missing], strict=False)
+        )
+
+    return convert

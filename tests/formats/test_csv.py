@@ -1,0 +1,171 @@
+"""CSV records as columns. Expected values were confirmed on Flink 2.3 unless a test says else."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.formats.csv_examples import BAD, PLAIN, STYLES, Rows
+from tests.formats.examples import ALWAYS, NEVER, decoded, fields_of, rows
+from tidemark.errors import DataError
+from tidemark.formats.csv_quick import QuickCsv
+from tidemark.formats.csv_style import Style
+
+IGNORE = {"csv__ignore_parse_errors": "true"}
+TABLE = "id INT, s STRING"
+WAYS = pytest.mark.parametrize("few", [ALWAYS, NEVER], ids=("quick", "exact"))
+
+
+@WAYS
+@pytest.mark.parametrize("text", PLAIN)
+def test_records_are_taken_apart(text: str, few: int) -> None:
+    assert rows("csv", TABLE, text.encode(), few=few) == PLAIN[text]
+
+
+@WAYS
+@pytest.mark.parametrize(("text", "options", "expected"), STYLES)
+def test_options_change_how_records_are_taken_apart(
+    text: str, options: dict[str, str], expected: Rows, few: int
+) -> None:
+    assert rows("csv", TABLE, text.encode(), few=few, **options) == expected
+
+
+@WAYS
+@pytest.mark.parametrize(("text", "ignoring", "reason"), BAD)
+def test_bad_records_are_errors_or_skipped(
+    text: str, ignoring: Rows, reason: str, few: int
+) -> None:
+    assert rows("csv", TABLE, text.encode(), few=few, **IGNORE) == ignoring
+    with pytest.raises(DataError) as caught:
+        rows("csv", TABLE, text.encode(), few=few)
+    assert caught.value.message == "f:1  cannot read the record as CSV"
+    assert reason in str(caught.value.notes["why"])
+    assert caught.value.hint == "'csv.ignore-parse-errors' = 'true' skips such records"
+
+
+def test_skipped_records_are_counted() -> None:
+    found = decoded("csv", TABLE, b'1,a,b,c\n2,b\n3,"c"x\n4\n', **IGNORE)
+
+    assert found.rows.rows() == [(2, "b"), (4, None)]
+    assert found.record.to_list() == [2, 4]
+    assert (found.skipped, found.records) == (2, 4)
+
+
+@WAYS
+def test_a_bad_value_names_file_line_value_and_record(few: int) -> None:
+    with pytest.raises(DataError) as caught:
+        rows("csv", TABLE, b'1,"a\nb"\nx,b\n', few=few)
+
+    assert caught.value.message == "f:3  cannot read `id` as INT"
+    assert caught.value.notes == {
+        "why": "the value is not a valid INT", "value": "'x'", "record": "x,b",
+    }  # fmt: skip
+    assert caught.value.hint == "'csv.ignore-parse-errors' = 'true' reads such fields as NULL"
+
+
+def test_csv_has_one_spelling_of_times() -> None:
+    with pytest.raises(DataError) as caught:
+        rows("csv", "seen TIMESTAMP(3)", b"2024-01-01T00:00:01\n")
+
+    assert caught.value.hint == "write a space between date and time: 2024-01-01 00:00:01"
+
+
+def test_lines_inside_quotes_are_not_records() -> None:
+    block = b'1,"a\n2,b\n3,c"\n4,d\n'
+
+    found = decoded("csv", TABLE, block)
+
+    assert found.rows.rows() == [(1, "a\n2,b\n3,c"), (4, "d")]
+    assert found.record.to_list() == [1, 4]
+
+
+@WAYS
+def test_a_single_column_has_a_record_on_each_line(few: int) -> None:
+    assert rows("csv", "s STRING", b'a\n\n"b ""x"""\n', few=few) == [("a",), ("",), ('b "x"',)]
+
+
+@WAYS
+def test_values_are_converted_as_csv_does(few: int) -> None:
+    columns = "d DATE, e DATE, o TIME(3), p TIMESTAMP(3), b BOOLEAN, y BYTES, n DECIMAL(4, 1)"
+    block = b"2024-1-1,2024-01-01,10:00,2024-01-01 10:00:00.1239,TRUE,aGVsbG8=,1.25\n"
+
+    assert rows("csv", columns, block, few=few) == [
+        (
+            dt.date(2024, 1, 1),
+            dt.date(2024, 1, 1),
+            dt.time(10, 0),
+            dt.datetime(2024, 1, 1, 10, 0, 0, 123000),
+            True,
+            b"hello",
+            Decimal("1.3"),
+        )
+    ]
+
+
+def test_arrays_and_rows_are_split_at_their_delimiter() -> None:
+    block = b"1;2;;3,1;x\n ,1\n"
+
+    assert rows("csv", "l ARRAY<INT>, r ROW<a INT, b STRING>", block) == [
+        ([1, 2, None, 3], {"a": 1, "b": "x"}),
+        ([], {"a": 1, "b": None}),
+    ]
+
+
+def test_an_empty_field_is_not_a_number() -> None:
+    with pytest.raises(DataError):
+        rows("csv", "id INT, n INT", b"1,\n")
+    assert rows("csv", "id INT, n INT", b"1,\n", **IGNORE) == [(1, None)]
+
+
+def test_a_byte_order_mark_begins_the_file() -> None:
+    assert rows("csv", TABLE, b"\xef\xbb\xbf1,a\n") == [(1, "a")]
+
+
+COLUMNS = "i INT, s STRING, d DECIMAL(6, 2), ts TIMESTAMP(3), c TIME(0), dy DATE"
+pieces = st.sampled_from(
+    ["1", "-7", "+3", " 4", "1.255", "x", "", "a b", '"', '""', '"a"', '"a,b"', '"a\nb"', ",", ",,", "\n", "\r\n", "\\", "#",
+     "2024-01-01", "2024-1-1", "2024-01-01 10:00:00.5", "10:00", "10:00:00.123", "é", "null", ";", " "]
+)  # fmt: skip
+good = st.builds(
+    "{},{},{}.5,2024-05-01 10:00:0{},10:00:00,2024-01-0{}\n".format,
+    st.integers(-5, 5), st.sampled_from(["a", '"b"', '"c ""d"""', '"e\nf"', ""]), st.integers(0, 9),
+    st.integers(0, 9), st.integers(0, 9),
+)  # fmt: skip
+wild = st.lists(pieces, max_size=14).map(",".join) | st.lists(pieces, max_size=14).map("".join)
+
+
+def outcome(block: bytes, few: int, options: dict[str, str]) -> Any:
+    try:
+        found = decoded("csv", COLUMNS, block, few=few, **options)
+    except DataError as error:
+        return str(error)
+    return found.rows.rows(), found.record.to_list(), found.records, found.skipped
+
+
+@settings(deadline=None, max_examples=250, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(good | wild | wild.map(lambda line: line + "\n"), max_size=8),
+    st.sampled_from(
+        [{}, IGNORE, {**IGNORE, "csv__escape_character": "\\"}, {**IGNORE, "csv__allow_comments": "true"},
+         {**IGNORE, "csv__disable_quote_character": "true"}, {**IGNORE, "csv__null_literal": "null"}]
+    ),
+)  # fmt: skip
+def test_random_files_are_read_alike_both_ways(parts: list[str], options: dict[str, str]) -> None:
+    block = "".join(parts).encode()
+    assert repr(outcome(block, ALWAYS, options)) == repr(outcome(block, NEVER, options))
+
+
+def test_the_records_of_common_files_take_the_quick_way() -> None:
+    lines = [f'{i},"n, {i}",{i}.{i % 100:02d},2024-05-01 10:00:00.{i},é {i}\n' for i in range(500)]
+    fields = fields_of("id BIGINT, name STRING, price DECIMAL(10, 2), seen TIMESTAMP(3), s STRING")
+
+    found = QuickCsv(fields, Style()).read(pl.Series(lines))
+
+    assert found is not None
+    assert found.sure.all()
