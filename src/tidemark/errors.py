@@ -117,6 +117,24 @@ class NotSupported(PlanError):
     """A known feature that Tidemark does not support, with the reason."""
 
 
+class NeedsSpark(NotSupported):
+    """A part of a plan that was to run without Spark, and cannot."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        source: Source | None = None,
+        notes: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(
+            f"{what} needs Spark",
+            source=source,
+            notes=notes,
+            hint="run it without --local, or SET 'tidemark.engine' = 'spark'",
+        )
+
+
 class CatalogError(SqlError):
     """A table, view, function, database or catalog does not exist, or already exists."""
 

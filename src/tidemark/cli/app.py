@@ -49,6 +49,10 @@ Checkpoint = Annotated[
         metavar="DIR", help="A checkpoint folder, to save progress in and to resume from."
     ),
 ]
+Local = Annotated[
+    bool,
+    typer.Option("--local", help="Run in this process, without Java; only for bounded tables."),
+]
 AllowNonRestored = Annotated[
     bool,
     typer.Option(
@@ -94,6 +98,7 @@ def run(
     file: File = None,
     execute: Execute = [],  # noqa: B006 - typer copies it
     output: OutputFormat = ResultFormat.table,
+    local: Local = False,
     checkpoint: Checkpoint = None,
     allow_non_restored_state: AllowNonRestored = False,
     init: Init = None,
@@ -111,6 +116,7 @@ def run(
       tidemark run orders.sql
       tidemark run orders.sql --output jsonl | jq .row.id
       tidemark run -e "SELECT UPPER('tide')"
+      tidemark run --local enriched.sql         # over files, in a second or two
       tidemark run --init tables.sql report.sql --set table.local-time-zone=Asia/Tokyo
       tidemark run pipeline.sql --checkpoint /var/lib/orders    # run again to resume
       cat orders.sql | tidemark run -
@@ -124,10 +130,12 @@ def run(
         from tidemark.catalog.options import IGNORE_UNCLAIMED
         from tidemark.cli.run import run_command
         from tidemark.cli.runner import Display
+        from tidemark.cli.scripts import on_engine
 
         if allow_non_restored_state:
             settings = [*settings, f"{IGNORE_UNCLAIMED[0]}=true"]
-        display = Display(output, max_rows, progress, quiet)
+        display = Display(output, max_rows, progress, quiet, local)
+        settings = on_engine(settings, checkpoint, local=local)
         run_command(file, execute, init, settings, checkpoint, terminal, display, debug=debug)
 
 
@@ -304,6 +312,7 @@ def checkpoint_copy(
 @app.command(short_help="An interactive shell.")
 def sql(
     output: OutputFormat = ResultFormat.table,
+    local: Local = False,
     checkpoint: Checkpoint = None,
     init: Init = None,
     settings: Settings = [],  # noqa: B006
@@ -318,6 +327,7 @@ def sql(
     Examples:
       tidemark sql
       tidemark sql --init tables.sql
+      tidemark sql --local                      # without Java, over files
       tidemark sql < orders.sql                 # the same as: tidemark run -
 
     A statement ends with `;` and may span several lines. Ctrl-C stops the running query, Ctrl-D
@@ -326,9 +336,11 @@ def sql(
     """
     with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.runner import Display
+        from tidemark.cli.scripts import on_engine
         from tidemark.cli.shell.command import shell_command
 
-        display = Display(output, max_rows, progress)
+        display = Display(output, max_rows, progress, local=local)
+        settings = on_engine(settings, checkpoint, local=local)
         shell_command(init, settings, checkpoint, terminal, display, debug=debug)
 
 

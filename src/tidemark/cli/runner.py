@@ -41,6 +41,7 @@ class Display:
     max_rows: int | None = None
     progress: bool = True
     quiet: bool = False
+    local: bool = False  # whether nothing starts Spark
 
 
 class Runner:
@@ -56,7 +57,7 @@ class Runner:
         self._worker = Worker()
         self.status = StatusLine(terminal, shown=display.progress)
         self.jobs = RunningJobs(terminal, self.status, interrupts, quiet=display.quiet)
-        self._spark_was_used = False
+        self._spark_was_used = display.local
 
     def run(self, source: Source) -> None:
         """Run every statement of a script and show its result. Jobs keep running."""
@@ -221,5 +222,6 @@ class QueryWatch:
         if now - self._asked >= self.ASK_EVERY_SECONDS:
             self._asked = now
             job = self._result.job
-            self._progress = "starting Spark" if job is None else describe_progress(job.progress())
+            starting = "working" if self._display.local else "starting Spark"
+            self._progress = starting if job is None else describe_progress(job.progress())
         return " · ".join([self._progress, duration(now - self._started), "Ctrl-C stops"])

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidemark.catalog.options import ENGINE
 from tidemark.errors import Source, TidemarkError
 
 if TYPE_CHECKING:
@@ -95,6 +96,18 @@ def read_settings(pairs: Iterable[str]) -> dict[str, str]:
             raise UsageError(f"--set {pair}: expected key=value")
         settings[key.strip()] = value.strip()
     return settings
+
+
+def on_engine(settings: list[str], checkpoint: str | None, *, local: bool) -> list[str]:
+    """The `key=value` pairs of --set, with the engine that --local chooses."""
+    if not local:
+        return settings
+    if checkpoint is not None:
+        raise UsageError(
+            "--local and --checkpoint exclude each other",
+            notes={"why": "a local job has no state from which it could go on"},
+        )
+    return [*settings, f"{ENGINE}=local"]
 
 
 def _decode(content: bytes, name: str) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, TableTraits
-from tidemark.connectors import files_sink, partition_commit, records
+from tidemark.connectors import files_columns, files_sink, partition_commit, records
 from tidemark.connectors.base import (
+    ColumnsRequest,
     Connector,
     OptionSpec,
     ReadRequest,
@@ -33,7 +34,7 @@ from tidemark.connectors.formats.base import (
 )
 from tidemark.connectors.formats.conversions import Notation, from_string
 from tidemark.connectors.options import option_error
-from tidemark.connectors.places import Place, as_hadoop_glob, escaped
+from tidemark.connectors.places import Place, as_hadoop_glob, escaped, existing, wanted_files
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, NotSupported, PlanError, did_you_mean
 from tidemark.functions import spark_text
@@ -41,6 +42,7 @@ from tidemark.functions.spark_text import string
 from tidemark.spark.frame import KIND, PLACE
 
 if TYPE_CHECKING:
+    import polars as pl
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -235,16 +237,7 @@ def _partition_value(field: FormatField, request: ReadRequest) -> str:
 
 
 def _opener(request: ReadRequest) -> Any:
-    place = Place.of(request.options["path"])
-    if place.local and not place.exists:
-        raise option_error(
-            request.table,
-            "path",
-            f"file or folder not found: {place.path}",
-            hint="relative paths are resolved against the working directory"
-            if not os.path.isabs(request.options["path"])
-            else None,
-        )
+    place = existing(request.table, request.options)
     if request.streaming:
         return _Stream(request, place)
     return _Batch(request, place)
@@ -288,7 +281,7 @@ class _Batch:
 
         if not self.place.local:
             return _matching(load(self.place.path), self.request)
-        files = self._files()
+        files = wanted_files(self.place, self.request.options)
         if not files:
             return self._nothing(schema)
         if source in _NEVER_EMPTY:
@@ -299,11 +292,6 @@ class _Batch:
         frame = reduce(lambda one, two: one.unionAll(two), [load(path) for path in paths])
         # Rows in one partition have an order for everything that follows.
         return frame.coalesce(1) if sum(map(os.path.getsize, files)) <= _SMALL else frame
-
-    def _files(self) -> list[str]:
-        wanted = self.request.options["source.path.regex-pattern"]
-        pattern = None if wanted is None else re.compile(wanted)
-        return [f for f in self.place.files() if pattern is None or pattern.fullmatch(f)]
 
     def _nothing(self, schema: StructType) -> DataFrame:
         empty = self.request.spark.createDataFrame([], schema)
@@ -363,6 +351,11 @@ def write(request: WriteRequest) -> None:
     files_sink.write(request, format_, fields)
 
 
+def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]]:
+    fields = _format_fields(request.table, request.columns, request.types)
+    return files_columns.read(request, fields, METADATA)
+
+
 def worker_sink(target: Target) -> WorkerSink | None:
     fields = _all_fields(target.table, target.columns, target.types)
     return files_sink.worker_sink(target, _format(target.table, target.options), fields)
@@ -376,6 +369,7 @@ FILESYSTEM = Connector(
     read=read,
     write=write,
     worker_sink=worker_sink,
+    read_columns=read_columns,
     upkeep=files_sink.upkeep,
     follows_watermark=files_sink.follows_watermark,
     formats=tuple(FORMATS),

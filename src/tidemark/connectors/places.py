@@ -7,8 +7,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
+from tidemark.catalog.tables import Table
+from tidemark.connectors.options import option_error
 from tidemark.storage import is_local, resolve, spelled_for_spark
 
 _GLOB = re.compile(r"[*?\[]")
@@ -83,3 +86,24 @@ def partition_folder(values: Mapping[str, str | None], default: str) -> str:
 def escaped(text: str) -> str:
     """A column's name or value as it is in a folder's name."""
     return _UNSAFE.sub(lambda match: quote(match[0], safe=""), text)
+
+
+def existing(table: Table, options: Mapping[str, Any]) -> Place:
+    """The place of a table that is read. Raises OptionError if there is nothing."""
+    place = Place.of(options["path"])
+    if place.local and not place.exists:
+        relative = not os.path.isabs(options["path"])
+        raise option_error(
+            table,
+            "path",
+            f"file or folder not found: {place.path}",
+            hint="relative paths are resolved against the working directory" if relative else None,
+        )
+    return place
+
+
+def wanted_files(place: Place, options: Mapping[str, Any]) -> list[str]:
+    """The data files whose paths match."""
+    wanted = options["source.path.regex-pattern"]
+    pattern = None if wanted is None else re.compile(wanted)
+    return [f for f in place.files() if pattern is None or pattern.fullmatch(f)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidemark import types as t
+from tidemark.functions.moments import is_utc
 from tidemark.functions.spark_text import safe_names
 from tidemark.kernels.windows.spec import Assigner, Cumulating, Sliding
 from tidemark.local.rows import LocalRows
@@ -87,7 +88,7 @@ def _bounds(
 
     start, end, last = placed[_START], placed[_END], placed[_END] - 1
     zoned = isinstance(time, t.TimestampLtz)
-    moments = [start, end, instants(last, zone) if zoned and zone != "UTC" else last]
+    moments = [start, end, instants(last, zone) if zoned and not is_utc(zone) else last]
     kinds = [None, None, "UTC" if zoned else None]
     return [
         (moment * 1000).cast(pl.Datetime("us", kind)).alias(name)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tidemark.errors import NotSupported
+from tidemark.errors import NeedsSpark
 from tidemark.local.rows import LocalRows
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Node, Scan
@@ -47,14 +47,8 @@ class LocalBuilder:
             raise needs_spark(problem.what, node) from None
 
 
-def needs_spark(what: str, node: Node | None = None) -> NotSupported:
-    """The error for a part of a plan that only runs on Spark."""
-    notes = {}
-    if node is not None:
-        description = node.description
-        notes["where"] = f"{description.name}({', '.join(description.details)})"
-    return NotSupported(
-        f"{what} needs Spark",
-        notes=notes,
-        hint="run it without --local, or SET 'tidemark.engine' = 'spark'",
-    )
+def needs_spark(what: str, node: Node) -> NeedsSpark:
+    """The error for a node that only runs on Spark."""
+    description = node.description
+    where = f"{description.name}({', '.join(description.details)})"
+    return NeedsSpark(what, notes={"where": where})

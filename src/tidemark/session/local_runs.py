@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from tidemark.errors import JobError, TidemarkError
 from tidemark.physical import Settings
@@ -19,6 +21,16 @@ if TYPE_CHECKING:
 
     from tidemark.kernels.protocol import Metrics
     from tidemark.local.run import LocalPlan, Take
+
+
+def system_zone() -> str:
+    """The time zone of this machine, which is Spark's too unless it is told another one."""
+    link = os.path.realpath("/etc/localtime")
+    name = os.environ.get("TZ", "").removeprefix(":") or link.rpartition("zoneinfo/")[2]
+    try:
+        return ZoneInfo(name).key
+    except (ValueError, OSError):
+        return "UTC"
 
 
 class LocalRun:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tidemark.catalog.options import (
     CHECKPOINT_INTERVAL,
@@ -22,7 +22,7 @@ from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare, module_of
 from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
-from tidemark.errors import Source, TidemarkError
+from tidemark.errors import NeedsSpark, Source, TidemarkError
 from tidemark.physical import Settings
 from tidemark.plan.handed_out import is_reader, readers_of
 from tidemark.plan.nodes import Node, Sink
@@ -59,6 +59,7 @@ def connect(
     options: Mapping[str, str] | None = None,
     spark_config: Mapping[str, str] | None = None,
     checkpoint: str | Path | None = None,
+    engine: Literal["spark", "local"] | None = None,
 ) -> Session:
     """A session with a catalog of its own.
 
@@ -66,13 +67,17 @@ def connect(
     in this process. If you pass a session, it is not changed: queries run on another one of the
     same Spark.
     `options` are session options as in `SET 'key' = 'value'`; `checkpoint` is a folder from which
-    jobs resume, a local path or a URI such as `s3a://bucket/folder`.
+    jobs resume, a local path or a URI such as `s3a://bucket/folder`. The engine "local" runs
+    statements over bounded tables in this process, without Spark, as `SET 'tidemark.engine' =
+    'local'` does.
 
     >>> import tidemark
     >>> session = tidemark.connect()
     >>> session.sql("SELECT UPPER('tide') AS word").rows()
     [{'word': 'TIDE'}]
     """
+    if engine is not None:
+        options = {**(options or {}), ENGINE: engine}
     return Session(spark, options, spark_config, checkpoint)
 
 
@@ -182,7 +187,9 @@ class Session:
 
     @property
     def _local_settings(self) -> Settings:
-        return Settings.of(self.workspace.options, self._zone)
+        if self._checkpoint is not None:
+            raise NeedsSpark("a checkpoint")
+        return Settings.of(self.workspace.options, self._zone or local_runs.system_zone())
 
     def _query(self, statement: s.Query, plan: Plan) -> Result:
         [root] = plan.roots

@@ -1,0 +1,64 @@
+"""Recorded cases run without Spark, and compared with what real Flink answered.
+
+Those whose tables deliver their rows in a fixed order across each other stay with Spark.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tidemark
+from conformance.case import Case, Change
+from conformance.check import unmentioned
+from conformance.compare import differences
+from conformance.script import write_script
+from tests.conformance import not_yet
+from tests.recorded import CASES as ALL
+from tidemark.errors import NeedsSpark, NotSupported, TidemarkError
+from tidemark.rows import json_row
+
+CASES = [
+    case
+    for case in ALL
+    if case.flink
+    and not case.arrival
+    and not not_yet.feature_missing_for(case)
+    and case.name not in not_yet.DIFFERENT
+]
+# How many of them run locally at least.
+FEWEST = 396
+
+RAN: set[str] = set()
+
+
+def changes_of(case: Case, folder: Path) -> list[Change]:
+    script = write_script(case, folder)
+    session = tidemark.connect(engine="local")
+    result = session.sql(script.read_text(encoding="utf-8"), name=f"{case.name}.sql")
+    return [(change.kind, json_row(change.row, result.columns)) for change in result.changes()]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_answers_locally_as_flink_did(case: Case, tmp_path: Path):
+    try:
+        if case.compare == "error":
+            with pytest.raises(TidemarkError) as raised:
+                changes_of(case, tmp_path)
+            if isinstance(raised.value, NeedsSpark):
+                raise raised.value
+            assert not isinstance(raised.value, NotSupported)
+            assert unmentioned(case, str(raised.value)) == []
+        else:
+            assert differences(case, changes_of(case, tmp_path)) == []
+    except NeedsSpark as refusal:
+        pytest.skip(refusal.message)
+    RAN.add(case.name)
+
+
+def test_no_fewer_cases_run_locally_than_before(request: pytest.FixtureRequest):
+    together = {item.name for item in request.session.items}
+    if any(f"test_answers_locally_as_flink_did[{case.name}]" not in together for case in CASES):
+        pytest.skip("only some of the cases have run")
+    assert len(RAN) >= FEWEST
