@@ -7,23 +7,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 
 from tests.plan.marked import workspace
 from tidemark import dialect
-from tidemark.columns import Program, polars_type
+from tidemark.columns import Program
+from tidemark.functions.arrow_types import to_arrow
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Node, Project
 
 NOW = dt.datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=dt.UTC)
 
 
-def frame_of(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+def table_of(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Columns by their names and types, as in `{"a INT": [1, None]}`."""
     made = {}
     for declared, values in columns.items():
         name, _, type_ = declared.partition(" ")
-        made[name] = pl.Series(name, values, dtype=polars_type(dialect.parse_type(type_)))
-    return pl.DataFrame(made)
+        made[name] = pa.array(values, to_arrow(dialect.parse_type(type_)))
+    return pa.table(made)
+
+
+def frame_of(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    frame = pl.from_arrow(table_of(columns))
+    assert isinstance(frame, pl.DataFrame)
+    return frame
 
 
 def bound(

@@ -79,6 +79,7 @@ def test_spark_formats_what_it_can_in_one_piece():
 
 def test_only_plain_numbers_are_read_by_a_regular_expression():
     assert is_numeric("yyyyMMddHHmmssSSS") and is_numeric("dd/MM/yy")
+    assert not is_numeric("MMM yyyy")
     assert not is_numeric("dd MMM yyyy hh a")
     assert not is_numeric("'only text'")
     assert read_clock("`x`", "HH:mm").count("`x`") == 2

@@ -7,8 +7,10 @@ import polars as pl
 from tidemark import types as t
 from tidemark.columns import moments
 from tidemark.columns.call import Active
+from tidemark.columns.from_strings import from_string
 from tidemark.columns.numbers import to_number
 from tidemark.columns.refusals import NotInColumns
+from tidemark.columns.to_strings import to_string
 from tidemark.columns.types import polars_type
 
 _NUMBERS = (*t.NUMERICS, t.Boolean)
@@ -34,8 +36,13 @@ def cast(
         return value
     if isinstance(source, (t.Time, *_WITH_DATE)) and isinstance(target, (t.Time, *_WITH_DATE)):
         return _to_moment(value, source, target, active.surroundings.zone)
-    if isinstance(source, t.CHARACTERS) and isinstance(target, t.CHARACTERS):
-        return to_length(value, source, target)
+    if isinstance(target, t.CHARACTERS):
+        strings = isinstance(source, t.CHARACTERS)
+        return to_length(value if strings else to_string(value, source, active), source, target)
+    if isinstance(source, t.CHARACTERS) and not isinstance(target, t.BINARIES):
+        return from_string(value, target, active, safe=safe)
+    if isinstance(target, t.BINARIES):
+        return _to_bytes(value, source, target)
     raise NotInColumns(f"CAST of {source.text()} to {target.text()}")
 
 
@@ -52,28 +59,22 @@ def _to_moment(value: pl.Expr, source: t.DataType, target: t.DataType, zone: str
 
 
 def _converted(value: pl.Expr, source: t.DataType, target: t.DataType, zone: str) -> pl.Expr:
-    clock = _clock(value, source, zone)
-    match target:
-        case t.TimestampLtz():
-            return moments.to_instant(clock, zone)
-        case t.Date():
-            return clock.dt.date()
-        case t.Time():
-            return clock.dt.time()
-    return clock
-
-
-def _clock(value: pl.Expr, source: t.DataType, zone: str) -> pl.Expr:
-    """The local time that a date, time or instant is in the session's zone."""
-    match source:
-        case t.TimestampLtz():
-            return moments.to_clock(value, zone)
-        case t.Time():
-            return (value.cast(pl.Int64) // 1000).cast(moments.CLOCK)
-    return value.cast(moments.CLOCK)
+    clock = moments.session_clock(value, source, zone)
+    if isinstance(target, t.TimestampLtz):
+        return moments.to_instant(clock, zone)
+    return moments.of_clock(clock, target)
 
 
 # --- strings -----------------------------------------------------------------------------------
+
+
+def _to_bytes(value: pl.Expr, source: t.DataType, target: t.DataType) -> pl.Expr:
+    assert isinstance(target, t.Binary | t.VarBinary)
+    data = value.cast(pl.Binary)
+    if isinstance(target, t.Binary):
+        raise NotInColumns(f"CAST of {source.text()} to {target.text()}")
+    fits = isinstance(source, t.BINARIES) and source.length <= target.length
+    return data if fits or target.length == t.MAX_LENGTH else data.bin.head(target.length)
 
 
 def to_length(value: pl.Expr, source: t.DataType, target: t.DataType) -> pl.Expr:

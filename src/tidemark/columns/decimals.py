@@ -66,16 +66,30 @@ def rescaled(value: pl.Expr, source: t.Decimal, target: t.Decimal) -> pl.Expr:
 
 def of_double(value: pl.Expr, target: t.Decimal) -> pl.Expr:
     """The DECIMAL of the digits that a DOUBLE prints; NULL if it does not fit."""
-    text = value.cast(pl.String)
-    parts = text.str.extract_groups(r"^-?([0-9]+)(?:[.]([0-9]+))?(?:e([+-]?[0-9]+))?$")
-    fraction = parts.struct.field("2").fill_null("")
-    number = (parts.struct.field("1") + fraction).cast(WHOLE, strict=False)
-    exponent = parts.struct.field("3").cast(pl.Int64, strict=False).fill_null(0)
-    places = exponent - fraction.str.len_chars().cast(pl.Int64) + target.scale
+    return of_string(value.cast(pl.String), target)
+
+
+# A number without superfluous zeros: its sign, digits before and after the point, and exponent.
+_NUMBER = r"\A([+-]?)0*([0-9]*)(?:[.]([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?\z"
+
+
+def of_string(text: pl.Expr, target: t.Decimal) -> pl.Expr:
+    """The DECIMAL that a string spells; NULL if it is not a number or does not fit."""
+    is_number = text.str.contains(r"\A[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?\z")
+    parts = text.str.extract_groups(_NUMBER)
+    sign, before, fraction, exponent = (parts.struct.field(str(place)) for place in (1, 2, 3, 4))
+    digits = (before.fill_null("") + fraction.fill_null("")).str.strip_chars_start("0")
+    # More digits than there can be decide nothing.
+    dropped = digits.str.len_bytes().cast(pl.Int64).clip(lower_bound=_ALL) - _ALL
+    number = (pl.lit("0") + digits.str.head(_ALL)).cast(WHOLE, strict=False)
+    places = exponent.cast(pl.Int64, strict=False).fill_null(0) + dropped + target.scale
+    places = places - fraction.fill_null("").str.len_bytes().cast(pl.Int64)
     grown = pl.when(_fits(number, places)).then(number * _power(places))
     shrunk = rounded_quotient(number, _power(-places))
+    shrunk = pl.when(places >= -_ALL).then(shrunk).otherwise(pl.lit(0, dtype=WHOLE))
     size = pl.when(number == 0).then(number).when(places < 0).then(shrunk).otherwise(grown)
-    return decimal_of(pl.when(value < 0).then(whole(0) - size).otherwise(size), target)
+    signed = pl.when(sign == "-").then(pl.lit(0, dtype=WHOLE) - size).otherwise(size)
+    return decimal_of(pl.when(is_number).then(signed), target)
 
 
 def _power(places: pl.Expr) -> pl.Expr:

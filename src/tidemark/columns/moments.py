@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from zoneinfo import available_timezones
 
 import polars as pl
 
 from tidemark import types as t
+from tidemark.columns.refusals import NotInColumns
 
 DAY = 86_400_000_000
 CLOCK, INSTANT = pl.Datetime("us"), pl.Datetime("us", "UTC")
@@ -59,11 +62,33 @@ def cut(value: pl.Expr, type_: t.DataType, given: int, kept: int) -> pl.Expr:
 
 # --- zones -------------------------------------------------------------------------------------
 
+_FIXED_ZONE = re.compile(r"(?:UTC|GMT)?(?:([+-])(\d{1,2})(?::?(\d{2}))?)?\Z")
+_UTC = ("Z", "Etc/UTC", "Etc/GMT", "UCT", "Etc/UCT")
+
+
+def _fixed_offset(zone: str) -> int | None:
+    """How many microseconds clocks in the zone are always before UTC; None if it varies."""
+    if zone in _UTC:
+        return 0
+    written = _FIXED_ZONE.match(zone)
+    if written is None:
+        return None
+    sign, hours, minutes = written.groups()
+    size = (int(hours or 0) * 60 + int(minutes or 0)) * 60_000_000
+    return -size if sign == "-" else size
+
+
+def _check(zone: str) -> None:
+    if zone not in available_timezones():
+        raise NotInColumns(f"the time zone {zone}")
+
 
 def to_clock(instant: pl.Expr, zone: str) -> pl.Expr:
     """What clocks in the zone show at an instant."""
-    if zone == "UTC":
-        return instant.dt.replace_time_zone(None)
+    offset = _fixed_offset(zone)
+    if offset is not None:
+        return (instant.to_physical() + offset).cast(CLOCK)
+    _check(zone)
     return instant.map_batches(
         lambda series: _shown(series, zone), return_dtype=CLOCK, is_elementwise=True
     )
@@ -76,12 +101,34 @@ def _shown(instants: pl.Series, zone: str) -> pl.Series:
     return clocks if shift is None else clocks + shift
 
 
+def session_clock(value: pl.Expr, type_: t.DataType, zone: str) -> pl.Expr:
+    """The local time that a date, time or timestamp is in a zone."""
+    match type_:
+        case t.TimestampLtz():
+            return to_clock(value, zone)
+        case t.Time():
+            return (value.cast(pl.Int64) // 1000).cast(CLOCK)
+    return value.cast(CLOCK)
+
+
+def of_clock(clock: pl.Expr, type_: t.DataType) -> pl.Expr:
+    """The inverse of `session_clock`, but for instants."""
+    match type_:
+        case t.Date():
+            return clock.dt.date()
+        case t.Time():
+            return clock.dt.time()
+    return clock
+
+
 def to_instant(clock: pl.Expr, zone: str) -> pl.Expr:
     """When clocks in the zone show a time; the first time if they do so twice, and as much later as
     they are moved forward if they never do.
     """
-    if zone == "UTC":
-        return clock.dt.replace_time_zone("UTC")
+    offset = _fixed_offset(zone)
+    if offset is not None:
+        return (clock.to_physical() - offset).cast(INSTANT)
+    _check(zone)
     return clock.map_batches(
         lambda series: _instant(series, zone), return_dtype=INSTANT, is_elementwise=True
     )

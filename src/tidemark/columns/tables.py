@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tidemark.columns import arithmetic, clock, comparison, conditional
+from tidemark.columns import (
+    arithmetic,
+    clock,
+    comparison,
+    conditional,
+    numeric,
+    patterns,
+    rounding,
+    strings,
+    time_strings,
+    time_units,
+)
 from tidemark.columns.call import WriteColumn
 
 WRITERS: dict[str, WriteColumn] = {
@@ -12,6 +23,12 @@ WRITERS: dict[str, WriteColumn] = {
         arithmetic.COLUMNS,
         conditional.COLUMNS,
         clock.COLUMNS,
+        strings.COLUMNS,
+        rounding.COLUMNS,
+        numeric.COLUMNS,
+        patterns.COLUMNS,
+        time_units.COLUMNS,
+        time_strings.COLUMNS,
     )
     for name, write in table.items()
 }

@@ -7,10 +7,11 @@ from tidemark.functions import operators
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import string
 
-_LETTERS = r"\A\p{L}+\z"
-_DIGITS = r"\A\p{Nd}+\z"
+# What a string is tested for; `columns` tests the same.
+LETTERS = r"\A\p{L}+\z"
+DIGITS = r"\A\p{Nd}+\z"
 # What Java parses as a floating-point number.
-_DECIMAL = (
+DECIMAL = (
     r"\A[\x00-\x20]*[+-]?"
     r"(NaN|Infinity|(\p{Nd}+[.]?\p{Nd}*|[.]\p{Nd}+)([eE][+-]?\p{Nd}+)?[fFdD]?)"
     r"[\x00-\x20]*\z"
@@ -149,7 +150,7 @@ FUNCTIONS: tuple[Function, ...] = (
         category="conditional",
         summary="The least value; NULL if any value is NULL.",
     ),
-    _test("IS_ALPHA", _LETTERS, (), "Whether a string contains only letters."),
-    _test("IS_DECIMAL", _DECIMAL, t.NUMERICS, "Whether a string is a number."),
-    _test("IS_DIGIT", _DIGITS, t.INTEGERS, "Whether a string contains only digits."),
+    _test("IS_ALPHA", LETTERS, (), "Whether a string contains only letters."),
+    _test("IS_DECIMAL", DECIMAL, t.NUMERICS, "Whether a string is a number."),
+    _test("IS_DIGIT", DIGITS, t.INTEGERS, "Whether a string contains only digits."),
 )

@@ -101,7 +101,10 @@ _THIS_CENTURY = "20"
 
 def is_numeric(pattern: str) -> bool:
     """Whether a pattern has only numeric fields, each at most once, on a 24-hour clock."""
-    letters = [piece.letter for piece in pieces(pattern) if piece.letter]
+    found = pieces(pattern)
+    letters = [piece.letter for piece in found if piece.letter]
+    if any(piece.text.startswith("MMM") for piece in found if piece.letter):
+        return False  # months by their names
     return 0 < len(letters) == len(set(letters)) and set(letters) <= _PLACES.keys()
 
 
@@ -110,6 +113,17 @@ def read_clock(text: str, pattern: str) -> str:
 
     As in Flink, a number may have fewer digits than its field, unless the next field follows
     immediately, and anything after the last field is ignored.
+    """
+    regex, places = clock_shape(pattern)
+    shape = string(f"(?s)^{regex}.*$")
+    moment = string("{y}-{M}-{d} {H}:{m}:{s}.{S}".format(**places))
+    spelled = f"try_cast(regexp_replace({text}, {shape}, {moment}) AS TIMESTAMP_NTZ)"
+    return f"if({text} RLIKE {shape}, {spelled}, NULL)"
+
+
+def clock_shape(pattern: str) -> tuple[str, dict[str, str]]:
+    """A numeric pattern as a regular expression; and what is in each place of a timestamp: a group
+    of the expression, such as `$1`, or a default.
     """
     regex, places, count = "", dict(_PLACES), 0
     found = pieces(pattern)
@@ -121,10 +135,7 @@ def read_clock(text: str, pattern: str) -> str:
         regex += _number(piece, together=bool(following.letter))
         century = _THIS_CENTURY if piece.text == "yy" else ""
         places[piece.letter] = f"{century}${count}"
-    shape = string(f"(?s)^{regex}.*$")
-    moment = string("{y}-{M}-{d} {H}:{m}:{s}.{S}".format(**places))
-    spelled = f"try_cast(regexp_replace({text}, {shape}, {moment}) AS TIMESTAMP_NTZ)"
-    return f"if({text} RLIKE {shape}, {spelled}, NULL)"
+    return regex, places
 
 
 def _number(piece: Piece, *, together: bool) -> str:

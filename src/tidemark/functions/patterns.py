@@ -26,14 +26,15 @@ _CHARACTER_CLASSES = {
 
 
 def _checked_like(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
-    _escape_of(arguments)
+    escape_of(arguments)
     pattern = arguments[1]
     if pattern.is_literal and isinstance(pattern.value, str):
-        _like_pieces(pattern.value, _escape_of(arguments))
+        like_pieces(pattern.value, escape_of(arguments))
     return tuple(argument.type for argument in arguments)
 
 
-def _escape_of(arguments: tuple[Argument, ...]) -> str | None:
+def escape_of(arguments: tuple[Argument, ...]) -> str | None:
+    """The character after ESCAPE, if there is one."""
     if len(arguments) < 3:
         return None
     escape = arguments[2]
@@ -42,7 +43,7 @@ def _escape_of(arguments: tuple[Argument, ...]) -> str | None:
     return escape.value
 
 
-def _like_pieces(pattern: str, escape: str | None) -> list[tuple[str, bool]]:
+def like_pieces(pattern: str, escape: str | None) -> list[tuple[str, bool]]:
     """The pattern's characters, each with whether it is a wildcard."""
     pieces = []
     characters = iter(pattern)
@@ -61,14 +62,14 @@ def _like_pieces(pattern: str, escape: str | None) -> list[tuple[str, bool]]:
 
 def _write_like(call: SparkCall) -> str:
     value, pattern = call.args[:2]
-    escape = _escape_of(call.arguments)
+    escape = escape_of(call.arguments)
     literal = call.literal(1)
     if not isinstance(literal, str):
         return f"({value} LIKE {pattern} ESCAPE {_character(escape or _UNUSED_CHARACTERS[0])})"
     free = next(c for c in _UNUSED_CHARACTERS if c not in literal)
     rewritten = "".join(
         free + character if character in "%_" and not wildcard else character
-        for character, wildcard in _like_pieces(literal, escape)
+        for character, wildcard in like_pieces(literal, escape)
     )
     return f"({value} LIKE {string(rewritten)} ESCAPE '{free}')"
 
@@ -83,7 +84,7 @@ def _checked_similar(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     if not pattern.is_literal:
         raise SignatureMismatch("SIMILAR TO takes a literal pattern")
     if isinstance(pattern.value, str):
-        regex = _similar_regex(pattern.value, _escape_of(arguments))
+        regex = similar_regex(pattern.value, escape_of(arguments))
         try:
             re.compile(re.sub(r"\\p\{\w+\}", "a", regex))
         except re.error as problem:
@@ -93,16 +94,18 @@ def _checked_similar(arguments: tuple[Argument, ...]) -> tuple[t.DataType, ...]:
     return tuple(argument.type for argument in arguments)
 
 
-def _similar_regex(pattern: str, escape: str | None) -> str:
+def similar_regex(pattern: str, escape: str | None, any_character: str = ".") -> str:
     """The pattern as a Java regular expression for the whole value."""
     result, position = [], 0
     while position < len(pattern):
-        piece, position = _similar_piece(pattern, position, escape)
+        piece, position = _similar_piece(pattern, position, escape, any_character)
         result.append(piece)
     return "".join(result)
 
 
-def _similar_piece(pattern: str, position: int, escape: str | None) -> tuple[str, int]:
+def _similar_piece(
+    pattern: str, position: int, escape: str | None, any_character: str
+) -> tuple[str, int]:
     character = pattern[position]
     if character == escape:
         escaped = pattern[position + 1 : position + 2]
@@ -110,11 +113,13 @@ def _similar_piece(pattern: str, position: int, escape: str | None) -> tuple[str
             raise SignatureMismatch(f"nothing follows the escape character in '{pattern}'")
         return _quoted(escaped), position + 2
     if character == "%":
-        return ".*", position + 1
+        return f"{any_character}*", position + 1
     if character == "_":
-        return ".", position + 1
+        return any_character, position + 1
     if character == "[":
         return _character_set(pattern, position)
+    if character == ".":
+        return any_character, position + 1
     plain = character in _SIMILAR_OPERATORS
     return (character if plain else _quoted(character)), position + 1
 
@@ -138,7 +143,7 @@ def _write_similar(call: SparkCall) -> str:
     pattern = call.literal(1)
     if not isinstance(pattern, str):
         return "CAST(NULL AS BOOLEAN)"
-    regex = _similar_regex(pattern, _escape_of(call.arguments))
+    regex = similar_regex(pattern, escape_of(call.arguments))
     whole = string(rf"\A(?:{regex})\z")
     return f"({call.args[0]} RLIKE {whole})"
 

@@ -128,10 +128,11 @@ def to_length(text: str, source: t.DataType, target: t.DataType) -> str:
 
 # --- from strings ------------------------------------------------------------------------------
 
-_TRUE = ("t", "true", "y", "yes", "1")
-_FALSE = ("f", "false", "n", "no", "0")
-_DATE = r"^0{0,3}([0-9]{4}(-[0-9]{1,2}(-[0-9]{1,2}( .*)?)?)?)$"
-_INTEGER = r"\A *([+-]?[0-9]+)([.][0-9]*)? *\z"
+TRUE = ("t", "true", "y", "yes", "1")
+FALSE = ("f", "false", "n", "no", "0")
+DATE = r"^0{0,3}([0-9]{4}(-[0-9]{1,2}(-[0-9]{1,2}( .*)?)?)?)$"
+INTEGER = r"\A *([+-]?[0-9]+)([.][0-9]*)? *\z"
+TIME = r"\A([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2})(?:[.]([0-9]*))?)?)?\z"
 _MOMENT = (
     r"\A([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}( [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}([.][0-9]{1,9})?)?)\z"
 )
@@ -156,10 +157,10 @@ def _read(text: str, target: t.DataType) -> str:
     """The value, or NULL if the string is not valid."""
     match target:
         case t.Boolean():
-            words = [f"'{w}', TRUE" for w in _TRUE] + [f"'{w}', FALSE" for w in _FALSE]
+            words = [f"'{w}', TRUE" for w in TRUE] + [f"'{w}', FALSE" for w in FALSE]
             return f"try_element_at(map({', '.join(words)}), lower({text}))"
         case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt():
-            digits = f"regexp_extract({text}, {literal(_INTEGER)}, 1)"
+            digits = f"regexp_extract({text}, {literal(INTEGER)}, 1)"
             return f"try_cast({digits} AS {spark_type(target)})"
         case t.Timestamp() | t.TimestampLtz():
             moment = f"regexp_extract({text}, {literal(_MOMENT)}, 1)"
@@ -169,14 +170,15 @@ def _read(text: str, target: t.DataType) -> str:
             return to_time_precision(_read_time(text), t.STRING, precision)
         case t.Date():
             # Flink allows years with fewer than four digits, Spark does not.
-            date = f"regexp_extract(concat('000', trim({text})), {literal(_DATE)}, 1)"
+            date = f"regexp_extract(concat('000', trim({text})), {literal(DATE)}, 1)"
             return f"try_cast({date} AS DATE)"
     return f"try_cast(trim({text}) AS {spark_type(target)})"
 
 
 def _read_time(text: str) -> str:
-    # Flink accepts the hour alone, Spark does not.
-    complete = f"regexp_replace(trim({text}), '^([0-9]{{1,2}})$', '$1:00')"
+    # Flink accepts the hour alone, Spark does not; Spark accepts `1:30 PM` and `T13:30` as well.
+    time = f"regexp_extract(trim({text}), {literal(TIME)}, 0)"
+    complete = f"regexp_replace({time}, '^([0-9]{{1,2}})$', '$1:00')"
     return f"try_cast({complete} AS TIME(6))"
 
 

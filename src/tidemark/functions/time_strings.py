@@ -8,12 +8,13 @@ from tidemark.functions.casts import write_cast
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound, string
 
-_SECONDS_PATTERN = "yyyy-MM-dd HH:mm:ss"
+# What `columns` reads and writes by as well.
+SECONDS_PATTERN = "yyyy-MM-dd HH:mm:ss"
 # A date and a time of day; anything after it is ignored.
-_LEADING_MOMENT = r"\A *([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})"
-_LONG_MIN = "-9223372036854775808"
+LEADING_MOMENT = r"\A *([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})"
+LONG_MIN = "-9223372036854775808"
 # The first and the last second of the years 0001 to 9999.
-_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
+FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
 
 
 # --- reading -----------------------------------------------------------------------------------
@@ -83,11 +84,11 @@ def _instant_of_number(call: SparkCall) -> str:
         # Flink drops the fraction of a DECIMAL, but not that of a DOUBLE.
         number = f"CAST({number} AS BIGINT)"
     unit, micros = 10**precision, 10 ** (6 - precision)
-    last = (_LAST_SECOND + 1) * unit - 1
+    last = (LAST_SECOND + 1) * unit - 1
     return bound(
         number,
         lambda x: (
-            f"if({x} BETWEEN {_FIRST_SECOND * unit}L AND {last}L, "
+            f"if({x} BETWEEN {FIRST_SECOND * unit}L AND {last}L, "
             f"{_cut_to_millis(f'timestamp_micros({_micros(x, micros, type_)})', call)}, NULL)"
         ),
     )
@@ -129,12 +130,12 @@ def _clock_of(sql: str, type_: t.DataType, zone: str) -> str:
     if not isinstance(type_, t.CHARACTERS):
         return moments.session_clock(sql, type_)
     # Unlike in a cast, a date alone is not valid here.
-    whole = f"regexp_extract({sql}, {string(_LEADING_MOMENT)}, 1)"
+    whole = f"regexp_extract({sql}, {string(LEADING_MOMENT)}, 1)"
     return write_cast(whole, t.STRING, t.Timestamp(6), safe=True, zone=zone)
 
 
 def _write_from_unixtime(call: SparkCall) -> str:
-    pattern = call.args[1] if len(call.args) > 1 else string(_SECONDS_PATTERN)
+    pattern = call.args[1] if len(call.args) > 1 else string(SECONDS_PATTERN)
     return f"from_unixtime({call.args[0]}, {pattern})"
 
 
@@ -147,12 +148,12 @@ def _write_unix_timestamp(call: SparkCall) -> str:
 
 
 def _leading_instant(text: str) -> str:
-    return f"try_cast(regexp_extract({text}, {string(_LEADING_MOMENT)}, 1) AS TIMESTAMP)"
+    return f"try_cast(regexp_extract({text}, {string(LEADING_MOMENT)}, 1) AS TIMESTAMP)"
 
 
 def _seconds_or_least(text: str, instant: str) -> str:
     # A string that is not a valid time gives the smallest BIGINT.
-    seconds = f"coalesce(unix_seconds({instant}), CAST('{_LONG_MIN}' AS BIGINT))"
+    seconds = f"coalesce(unix_seconds({instant}), CAST('{LONG_MIN}' AS BIGINT))"
     return f"if({text} IS NULL, NULL, {seconds})"
 
 
@@ -161,7 +162,7 @@ def _seconds_or_least(text: str, instant: str) -> str:
 
 def _write_convert_tz(call: SparkCall) -> str:
     text, source, target = call.args
-    clock = f"try_cast(regexp_extract({text}, {string(_LEADING_MOMENT)}, 1) AS TIMESTAMP_NTZ)"
+    clock = f"try_cast(regexp_extract({text}, {string(LEADING_MOMENT)}, 1) AS TIMESTAMP_NTZ)"
     zones = (_zone(call, 1, source), _zone(call, 2, target))
     return f"left(CAST(convert_timezone({', '.join(zones)}, {clock}) AS STRING), 19)"
 
@@ -170,10 +171,10 @@ def _zone(call: SparkCall, index: int, written: str) -> str:
     known = call.literal(index)
     if not isinstance(known, str):
         return written
-    return string(known if _is_java_zone(known) else "UTC")
+    return string(known if is_java_zone(known) else "UTC")
 
 
-def _is_java_zone(name: str) -> bool:
+def is_java_zone(name: str) -> bool:
     """Whether java.util.TimeZone knows the name; it treats any other name as GMT."""
     from zoneinfo import available_timezones
 

@@ -1,0 +1,101 @@
+"""Values read from strings: NULL where a string is not one in Flink."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.columns import decimals, moments
+from tidemark.columns.call import Active
+from tidemark.columns.refusals import NotInColumns
+from tidemark.columns.types import polars_type
+from tidemark.functions.string_casts import DATE, FALSE, INTEGER, TIME, TRUE
+
+# What Java trims.
+_BLANKS = "".join(map(chr, range(33)))
+# What Java reads as a floating-point number, but for hexadecimal digits.
+_NUMBER = (
+    r"\A[\x00-\x20]*([+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?[\x00-\x20]*\z"
+)
+_WORDS = {"nan": float("nan")} | {
+    sign + word: float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "infinity")
+}
+
+
+def from_string(text: pl.Expr, target: t.DataType, active: Active, *, safe: bool) -> pl.Expr:
+    """The value of the string; one that is not valid fails the job, or is NULL if `safe`."""
+    value = _read(text, target, active.surroundings.zone)
+    if not safe:
+        what = pl.concat_str(pl.lit("cannot cast '"), text, pl.lit(f"' to {target.text()}"))
+        active.fail(text.is_not_null() & value.is_null(), what)
+    return value
+
+
+def _read(text: pl.Expr, target: t.DataType, zone: str) -> pl.Expr:
+    match target:
+        case t.Boolean():
+            return _read_boolean(text)
+        case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt():
+            return text.str.extract(INTEGER, 1).cast(polars_type(target), strict=False)
+        case t.Float() | t.Double():
+            return _read_approximate(text, polars_type(target))
+        case t.Decimal():
+            return decimals.of_string(text.str.strip_chars(_BLANKS), target)
+        case t.Date():
+            return _read_date(text)
+        case t.Time(precision=precision):
+            return moments.cut(_read_time(text), target, 6, precision)
+        case t.Timestamp(precision=precision):
+            return moments.cut(read_moment(text), target, 6, precision)
+        case t.TimestampLtz(precision=precision):
+            instant = moments.to_instant(read_moment(text), zone)
+            return moments.cut(instant, target, 6, precision)
+    raise NotInColumns(f"CAST of STRING to {target.text()}")
+
+
+def _read_boolean(text: pl.Expr) -> pl.Expr:
+    word = text.str.to_lowercase()
+    return pl.when(word.is_in(TRUE)).then(True).when(word.is_in(FALSE)).then(False)
+
+
+def _read_approximate(text: pl.Expr, kind: pl.DataType) -> pl.Expr:
+    trimmed = text.str.strip_chars(" ")
+    number = trimmed.str.extract(_NUMBER, 1).cast(kind, strict=False)
+    word = trimmed.str.to_lowercase().replace_strict(_WORDS, default=None, return_dtype=kind)
+    return pl.coalesce(number, word)
+
+
+def _read_date(text: pl.Expr) -> pl.Expr:
+    date = (pl.lit("000") + text.str.strip_chars(" ")).str.extract(DATE, 1)
+    parts = date.str.extract_groups(r"\A([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
+    return _date(*(parts.struct.field(str(place)) for place in (1, 2, 3)))
+
+
+def _date(year: pl.Expr, month: pl.Expr, day: pl.Expr) -> pl.Expr:
+    spelled = pl.concat_str(year, month.fill_null("1"), day.fill_null("1"), separator="-")
+    return spelled.str.to_date("%Y-%m-%d", strict=False)
+
+
+def _read_time(text: pl.Expr) -> pl.Expr:
+    parts = text.str.strip_chars(" ").str.extract_groups(TIME)
+    return (_micros_of_day(parts, 1) * 1000).cast(pl.Time)
+
+
+def read_moment(text: pl.Expr) -> pl.Expr:
+    """The timestamp in a string; a date alone is its first moment."""
+    parts = text.str.extract_groups(
+        r"\A([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
+        r"(?: ([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.]([0-9]{1,9}))?)?\z"
+    )
+    date = _date(*(parts.struct.field(str(place)) for place in (1, 2, 3)))
+    return (date.cast(moments.CLOCK).to_physical() + _micros_of_day(parts, 4)).cast(moments.CLOCK)
+
+
+def _micros_of_day(parts: pl.Expr, first: int) -> pl.Expr:
+    """The time of day in these groups of a match; NULL if there is none."""
+    fields = [parts.struct.field(str(first + place)) for place in range(4)]
+    hour, minute, second = (field.fill_null("0").cast(pl.Int64) for field in fields[:3])
+    fraction = fields[3].fill_null("").str.pad_end(6, "0").str.head(6).cast(pl.Int64)
+    matched = parts.struct.field("1").is_not_null()
+    valid = matched & (hour < 24) & (minute < 60) & (second < 60)
+    return pl.when(valid).then(((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction)
