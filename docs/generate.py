@@ -14,9 +14,10 @@ from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.formats import NOT_YET as FORMATS_NOT_YET
 from tidemark.dialect import parse_type
 from tidemark.dialect import unsupported as of_dialect
+from tidemark.functions.arrow_types import to_arrow
 from tidemark.functions.registry import Function, describe
 from tidemark.plan import unsupported as of_plans
-from tidemark.spark.types import to_arrow, to_spark
+from tidemark.spark.types import to_spark
 from tidemark.unsupported import Unsupported, declared_in
 
 DOCS = Path(__file__).resolve().parent

@@ -195,9 +195,12 @@ class Session:
         [root] = plan.roots
         name = self._names.next(root)
 
+        # What needs Spark is found now, not when rows are asked for.
+        locally = local_runs.reading(root, self._local_settings) if self._is_local else None
+
         def start() -> ChangeStream:
-            if self._is_local:
-                return started(local_runs.reading(root, self._local_settings))
+            if locally is not None:
+                return started(locally)
             launcher = self.launcher()
 
             def run(put: Callable[[pa.Table], None]) -> Run:
