@@ -82,6 +82,17 @@ class ColumnsRequest:
     metadata: tuple[str, ...]
     zone: str
     now: datetime
+    # The parts of the table to read; None for all of it.
+    parts: tuple[Part, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The lines of a file that begin in a range of its bytes; all of the file without an end."""
+
+    file: str
+    start: int = 0
+    end: int | None = None
 
 
 ReadColumns = Callable[[ColumnsRequest], "Callable[[], Iterator[pl.DataFrame]]"]
@@ -137,6 +148,9 @@ class Connector:
     traits: Callable[[Table, Mapping[str, Any]], TableTraits]
     read: Callable[[ReadRequest], DataFrame] | None = None
     write: Callable[[WriteRequest], None] | None = None
+    # How several workers can share the work of `read_columns`: the parts of each; None if that is
+    # not worth it, or not possible.
+    parts: Callable[[ColumnsRequest], Sequence[tuple[Part, ...]] | None] | None = None
     # A faster way for some targets, or None.
     worker_sink: Callable[[Target], WorkerSink | None] | None = None
     # How it reads without Spark, if it can.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import itertools
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from tidemark import types as t
-from tidemark.connectors.base import ColumnsRequest
+from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.places import escaped, existing, wanted_files
 from tidemark.dialect.statements import PhysicalColumn
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 _BLOCK: Final = 16 << 20
 # Its records may contain line ends.
 _WHOLE: Final = ("csv",)
+# Each of its lines is a record.
+_SPLITTABLE: Final = ("json", "raw")
+# Several workers read a table that is larger, each about this much at a time.
+_SHARED_FROM: Final = 4 << 20
+_SHARE: Final = 32 << 20
 _OPENERS: Mapping[str, Callable[[str], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 _COMPRESSED: Final = (".deflate", ".snappy", ".lz4", ".zst", ".xz", ".lzo")
 
@@ -51,12 +58,37 @@ def read(
     described = _Described(request, metadata)
     read_file = _reader(request, fields)
 
+    wanted = request.parts if request.parts is not None else [*map(Part, files)]
+
     def frames() -> Frames:
-        for file in files:
-            for rows, about in read_file(file):
-                yield described.rows(rows, about, file)
+        for part in wanted:
+            for rows, about in read_file(part):
+                yield described.rows(rows, about, part.file)
 
     return frames
+
+
+def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
+    """The parts of a table's files for several workers; None if one is enough."""
+    files = wanted_files(existing(request.table, request.options), request.options)
+    sizes = [os.path.getsize(file) for file in files]
+    if sum(sizes) <= _SHARED_FROM:
+        return None
+    splittable = request.options["format"].lower() in _SPLITTABLE
+    found: list[tuple[Part, ...]] = []
+    for file, size in zip(files, sizes, strict=True):
+        if splittable and os.path.splitext(file)[1] not in _OPENERS:
+            found += [(part,) for part in _ranges(file, size)]
+        else:
+            found.append((Part(file),))
+    return found
+
+
+def _ranges(file: str, size: int) -> Iterator[Part]:
+    """Ranges of about the same size."""
+    count = max(1, round(size / _SHARE))
+    bounds = [size * place // count for place in range(count + 1)]
+    yield from (Part(file, start, end) for start, end in itertools.pairwise(bounds))
 
 
 def _check_partitions(request: ColumnsRequest) -> None:
@@ -68,8 +100,8 @@ def _check_partitions(request: ColumnsRequest) -> None:
             raise NeedsSpark(what, source=request.table.source)
 
 
-# Reads a file: columns by their names in the table, and the metadata of records and their kinds.
-_ReadFile = Callable[[str], Iterator[tuple["pl.DataFrame", Mapping[str, "pl.Series"]]]]
+# Reads a part of a file: columns by their names in the table, and metadata and kinds of records.
+_ReadFile = Callable[[Part], Iterator[tuple["pl.DataFrame", Mapping[str, "pl.Series"]]]]
 
 
 def _reader(request: ColumnsRequest, fields: Sequence[FormatField]) -> _ReadFile:
@@ -89,10 +121,17 @@ class _Decoding:
     decoder: Decoder
     whole: bool
 
-    def __call__(self, file: str) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
+    def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         first = 1
-        for block in _blocks(file, None if self.whole else _BLOCK):
-            decoded = self.decoder(block, file=file, first=first)
+        for block in _blocks(part, None if self.whole else _BLOCK):
+            try:
+                decoded = self.decoder(block, file=part.file, first=first)
+            except DataError:
+                if part.start == 0:
+                    raise
+                # Only now it matters how many lines there are before the part.
+                before = _lines_before(part)
+                decoded = self.decoder(block, file=part.file, first=first + before)
             first += decoded.records
             if decoded.rows.height:
                 yield decoded.rows, _about(decoded)
@@ -103,11 +142,16 @@ def _about(decoded: Decoded) -> dict[str, pl.Series]:
     return {**decoded.metadata, **kinds}
 
 
-def _blocks(file: str, size: int | None) -> Iterator[bytes]:
-    """The file in blocks of whole lines."""
-    with _opened(file) as content:
+def _blocks(part: Part, size: int | None) -> Iterator[bytes]:
+    """The part in blocks of whole lines."""
+    with _opened(part.file) as content:
+        left = sys.maxsize
+        if part.end is not None:
+            begin, left = _line_from(content, part.start), _line_from(content, part.end)
+            left -= content.seek(begin)
         rest = b""
-        while block := content.read(-1 if size is None else size):
+        while block := content.read(-1 if size is None else min(size, left)):
+            left -= len(block)
             end = len(block) if size is None else block.rfind(b"\n") + 1
             if end:
                 yield rest + block[:end]
@@ -116,6 +160,25 @@ def _blocks(file: str, size: int | None) -> Iterator[bytes]:
                 rest += block
         if rest:
             yield rest
+
+
+def _line_from(content: IO[bytes], position: int) -> int:
+    """Where the first line begins that does not begin before this position."""
+    if position == 0:
+        return 0
+    content.seek(position - 1)
+    content.readline()
+    return content.tell()
+
+
+def _lines_before(part: Part) -> int:
+    with _opened(part.file) as content:
+        left, lines = _line_from(content, part.start), 0
+        content.seek(0)
+        while block := content.read(min(_BLOCK, left)):
+            left -= len(block)
+            lines += block.count(b"\n")
+        return lines
 
 
 def _opened(file: str) -> AbstractContextManager[IO[bytes]]:
@@ -130,10 +193,11 @@ class _Parquet:
 
     fields: tuple[FormatField, ...]
 
-    def __call__(self, file: str) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
+    def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         import polars as pl
         from pyarrow import parquet
 
+        file = part.file
         if os.path.getsize(file) == 0:
             raise DataError(
                 f"{file}  cannot read the file",

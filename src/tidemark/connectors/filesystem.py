@@ -16,6 +16,7 @@ from tidemark.connectors.base import (
     ColumnsRequest,
     Connector,
     OptionSpec,
+    Part,
     ReadRequest,
     Target,
     WorkerSink,
@@ -356,6 +357,10 @@ def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]
     return files_columns.read(request, fields, METADATA)
 
 
+def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
+    return files_columns.parts(request)
+
+
 def worker_sink(target: Target) -> WorkerSink | None:
     fields = _all_fields(target.table, target.columns, target.types)
     return files_sink.worker_sink(target, _format(target.table, target.options), fields)
@@ -370,6 +375,7 @@ FILESYSTEM = Connector(
     write=write,
     worker_sink=worker_sink,
     read_columns=read_columns,
+    parts=parts,
     upkeep=files_sink.upkeep,
     follows_watermark=files_sink.follows_watermark,
     formats=tuple(FORMATS),

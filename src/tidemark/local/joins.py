@@ -37,7 +37,7 @@ def interval_join(builder: LocalBuilder, operator: Operator) -> LocalRows:
 
     assert isinstance(operator.node, IntervalJoin)
     sides = BothInputs.of(builder, operator)
-    kernel = kernels.interval_join_kernel(operator.node, sides.columns, operator.held_back_ms)
+    kernel = kernels.interval_join_kernel(operator, operator.node, sides.columns)
     return _joined(builder, operator, sides, kernel)
 
 

@@ -10,7 +10,7 @@ from tidemark.local.assign_windows import assign_windows
 from tidemark.local.builder import needs_spark
 from tidemark.local.unnest import unnest
 from tidemark.local.watermarks import watermark
-from tidemark.physical import Compute, Operator, Stage, WatermarkStage
+from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
 from tidemark.plan.nodes import (
     AssignWindows,
     Filter,
@@ -43,6 +43,8 @@ def lower(builder: LocalBuilder, stage: Stage) -> LocalRows:
             return _function(_COMPUTES, stage)(builder, stage)
         case WatermarkStage():
             return watermark(builder, stage)
+        case ColumnStage():
+            return lower(builder, stage.stage)
         case Operator():
             if stage.outlets:
                 raise needs_spark("an output for late rows", stage.node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING
 
 from tidemark import connectors
@@ -20,13 +21,18 @@ def read(scan: Scan, builder: LocalBuilder) -> LocalRows:
     connector = connectors.lookup(scan.table)
     if connector.read_columns is None:
         raise needs_spark(f"reading from the connector '{connector.name}'", scan)
-    request = ColumnsRequest(
+    request = request_of(scan, builder.zone, builder.now)
+    return LocalRows(connector.read_columns(request), request.columns, scan.edge.changelog)
+
+
+def request_of(scan: Scan, zone: str, now: dt.datetime) -> ColumnsRequest:
+    """What a connector is asked for."""
+    return ColumnsRequest(
         table=scan.table,
         options=connectors.options_of(scan.table),
         columns=safe_names(scan.edge.names),
         types=scan.edge.types,
         metadata=scan.metadata,
-        zone=builder.zone,
-        now=builder.now,
+        zone=zone,
+        now=now,
     )
-    return LocalRows(connector.read_columns(request), request.columns, scan.edge.changelog)

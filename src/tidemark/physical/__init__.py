@@ -6,8 +6,10 @@ requires of its inputs, where watermarks are declared, where rows get their stam
 assigned to windows, and how many phases an aggregation has. `tidemark.spark` only lowers it.
 """
 
+from tidemark.physical.in_columns import in_columns
 from tidemark.physical.planner import Settings, physical_plan
 from tidemark.physical.stages import (
+    ColumnStage,
     Compute,
     Input,
     Operator,
@@ -18,6 +20,7 @@ from tidemark.physical.stages import (
 )
 
 __all__ = [
+    "ColumnStage",
     "Compute",
     "Input",
     "Operator",
@@ -26,5 +29,6 @@ __all__ = [
     "Settings",
     "Stage",
     "WatermarkStage",
+    "in_columns",
     "physical_plan",
 ]

@@ -49,6 +49,19 @@ class WatermarkStage:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnStage:
+    """Rows that workers read and compute in columns. Spark only says who reads what; `stage` says
+    how.
+    """
+
+    stage: Compute | WatermarkStage
+
+    @property
+    def edge(self) -> Edge:
+        return self.stage.edge
+
+
+@dataclass(frozen=True, slots=True)
 class InputWatermark:
     """What an operator knows about the watermark of an input with one source, so that it can follow
     it within a micro-batch: it is `behind_ms` behind the rows' event time, or behind the column
@@ -141,7 +154,7 @@ class Operator:
         return self.phases != "one_phase" and not self.outlets
 
 
-Stage = Compute | WatermarkStage | Operator
+Stage = Compute | WatermarkStage | ColumnStage | Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +174,8 @@ class PhysicalPlan:
 def inputs(stage: Stage) -> tuple[Stage, ...]:
     if isinstance(stage, Operator):
         return tuple(given.stage for given in stage.inputs)
+    if isinstance(stage, ColumnStage):
+        return (stage.stage,)
     return stage.inputs
 
 

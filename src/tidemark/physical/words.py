@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidemark.physical.stages import (
+    ColumnStage,
     Compute,
     Input,
     InputWatermark,
@@ -22,7 +23,7 @@ Part = Stage | Input
 
 def below(part: Part) -> tuple[Part, ...]:
     """What is drawn below a stage: an exchange for each input of an operator, then its rows."""
-    return (part.stage,) if isinstance(part, Input) else part.inputs
+    return (part.stage,) if isinstance(part, Input | ColumnStage) else part.inputs
 
 
 def line(part: Part) -> str:
@@ -33,6 +34,8 @@ def line(part: Part) -> str:
             return f"{description.name}: {description.runs_as}"
         case WatermarkStage():
             return _watermark(part)
+        case ColumnStage():
+            return "Columns: workers read and compute all of this in columns"
         case Operator():
             return _operator(part)
         case Input():

@@ -30,6 +30,7 @@ from tidemark.plan.planner import Plan
 from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import local_runs, sinks, sources
 from tidemark.session.changes import ChangeStream
+from tidemark.session.columns_in_workers import InWorkers
 from tidemark.session.failures import diagnose
 from tidemark.session.job_names import JobNames
 from tidemark.session.registration import table_of
@@ -172,6 +173,7 @@ class Session:
             spark,
             Settings.of(options, self._zone),
             sources.read,
+            InWorkers(Settings.of(options, self._zone).zone),
             diagnose,
             checkpoint=self._checkpoint and replace(self._checkpoint, access=access_of(spark)),
             drops_unclaimed=(options.first(IGNORE_UNCLAIMED) or "").lower() == "true",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
-    from tidemark.physical import Operator, Stage
+    from tidemark.physical import ColumnStage, Operator, Stage
     from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packed_rows import PackedRows
 
@@ -43,6 +43,7 @@ class Builder:
     streaming: bool
     zone: str
     read: Callable[[Scan, Builder], DataFrame]
+    read_columns: Callable[[ColumnStage, Builder], Frame]
     lower: Callable[[Builder, Stage], Frame]
     # Turns a batch frame into a stream that delivers it once; for constants in a stream.
     once: Callable[[DataFrame], DataFrame]

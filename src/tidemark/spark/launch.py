@@ -6,7 +6,7 @@ import contextlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
@@ -16,7 +16,7 @@ from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
-from tidemark.physical import Settings, physical_plan
+from tidemark.physical import ColumnStage, Settings, in_columns, physical_plan
 from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
@@ -57,6 +57,16 @@ class Reader:
     consume: Consume
 
 
+class ColumnReader(Protocol):
+    """Reads tables in workers, in columns."""
+
+    def can_read(self, scan: Scan) -> bool:
+        """Whether several workers can share the work."""
+        ...
+
+    def __call__(self, stage: ColumnStage, builder: Builder) -> Frame: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Built:
     """A plan's DataFrame, where the ends of its bounded sources are to be told, and what tells
@@ -78,6 +88,7 @@ class Launcher:
     spark: SparkSession
     settings: Settings
     read: Callable[[Scan, Builder], DataFrame]
+    read_columns: ColumnReader
     diagnose: Diagnose
     checkpoint: Location | None = None
     savepoint: Location | None = None  # where jobs start from that have no checkpoint yet
@@ -107,6 +118,8 @@ class Launcher:
         `key_groups` are those of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
         physical = physical_plan(root, self.settings, streaming=streaming)
+        if not streaming:
+            physical = in_columns(physical, self.settings.zone, self.read_columns.can_read)
         state = StateSettings(
             key_groups or self._key_groups(streaming),
             self.settings.ttl_ms,
@@ -116,7 +129,15 @@ class Launcher:
         once = _Constants(self.spark, folders).once
         start = folders.first_start(self.start_of_jobs)
         builder = Builder(
-            self.spark, streaming, self.settings.zone, self.read, lower, once, state, start
+            self.spark,
+            streaming,
+            self.settings.zone,
+            self.read,
+            self.read_columns,
+            lower,
+            once,
+            state,
+            start,
         )
         if streaming and self.sink_follows and not physical.operators:
             builder = replace(builder, watermarks=[])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tidemark.physical import Compute, Operator, Stage, WatermarkStage
+from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
 from tidemark.plan.nodes import (
     AssignWindows,
     CoGroup,
@@ -55,6 +55,8 @@ def lower(builder: Builder, stage: Stage) -> Frame:
             return _COMPUTES[type(stage.node)](builder, stage)
         case WatermarkStage():
             return watermark(builder, stage)
+        case ColumnStage():
+            return builder.read_columns(stage, builder)
         case Operator():
             return _OPERATORS[type(stage.node)](builder, stage)
 

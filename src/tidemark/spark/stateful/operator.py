@@ -167,7 +167,7 @@ def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
     if not all(can_hash(schema.field(key).type) for key in input_.keys):
         return None
     return input_.packed.data.mapInArrow(
-        Repack(input_.packed.unpack, input_.keys, pack), PACKED_DDL
+        Repack(input_.packed.opener, input_.keys, pack), PACKED_DDL
     )
 
 

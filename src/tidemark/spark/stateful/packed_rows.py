@@ -15,7 +15,7 @@ import pyarrow as pa
 from tidemark.errors import NotSupported
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.spark.stateful.metrics import LATE, OUTLET
-from tidemark.spark.stateful.packing import PAYLOAD, Unpack
+from tidemark.spark.stateful.packing import PAYLOAD, Opener, Unpack
 from tidemark.spark.types import from_spark
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ _TAKEN = pa.schema([("rows", pa.int64()), ("note", pa.string())])
 # Takes the rows of a task. Returns how many there were in each place, with a note for the code that
 # finishes the work when all tasks are done.
 Take = Callable[[Iterator[pa.RecordBatch]], Iterator[tuple[int, str | None]]]
+
+
+# Makes what opens the values of a frame as rows of a schema.
+MakeRows = Callable[[pa.Schema], Opener]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,12 @@ class PackedRows:
     late: Mapping[int, StructType] = field(default_factory=dict)
     # Whether the frame is read more than once.
     kept: bool = False
+    # Makes the rows where the frame has something else than packed rows: what is to be read.
+    made: MakeRows | None = None
 
     @property
     def rows(self) -> DataFrame:
-        return self.data.mapInArrow(self.unpack, self.schema)
+        return self.data.mapInArrow(self.opener, self.schema)
 
     @property
     def payloads(self) -> DataFrame:
@@ -56,6 +62,10 @@ class PackedRows:
     @property
     def unpack(self) -> Unpack:
         return Unpack(arrow_schema(self.schema), self.kept)
+
+    @property
+    def opener(self) -> Opener:
+        return self.unpack if self.made is None else self.made(arrow_schema(self.schema))
 
     def handed_out(self, number: int) -> PackedRows:
         """The late rows of the input with this number."""
@@ -75,16 +85,16 @@ class PackedRows:
 
     def taken(self, take: Take) -> DataFrame:
         """The result of `take` for the rows, called on the workers."""
-        return self.data.mapInArrow(_Taking(self.unpack, take), TAKEN_DDL)
+        return self.data.mapInArrow(_Taking(self.opener, take), TAKEN_DDL)
 
 
 @dataclass(frozen=True, slots=True)
 class _Taking:
-    unpack: Unpack
+    open: Opener
     take: Take
 
     def __call__(self, packed: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for rows, note in self.take(self.unpack(packed)):
+        for rows, note in self.take(self.open(packed)):
             yield pa.RecordBatch.from_pylist([{"rows": rows, "note": note}], schema=_TAKEN)
 
 

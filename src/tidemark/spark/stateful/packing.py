@@ -6,7 +6,7 @@ thousand rows of one key group as an Arrow stream, so the cost is per key group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -148,6 +148,10 @@ def _column(table: pa.Table, name: str) -> pl.Series:
     return _from_arrow(table.select([name])).to_series()
 
 
+# Makes rows of a frame's values, in the workers.
+Opener = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
 @dataclass(frozen=True, slots=True)
 class Unpack:
     """Gives back the rows of packed output, for `DataFrame.mapInArrow` or without it. Packed
@@ -175,12 +179,12 @@ class Unpack:
 class Repack:
     """Packs the columns of an operator's output for the next one, for `DataFrame.mapInArrow`."""
 
-    unpack: Unpack
+    open: Opener
     keys: tuple[str, ...]
     pack: Pack
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from self.pack(map(self._hashed, self.unpack(batches)))
+        yield from self.pack(map(self._hashed, self.open(batches)))
 
     def _hashed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         hashes = xxhash64([rows.column(key) for key in self.keys])

@@ -1,0 +1,70 @@
+"""Which parts of a plan workers read and compute in columns, without rows of Spark."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.physical.stages import (
+    ColumnStage,
+    Compute,
+    Operator,
+    PhysicalPlan,
+    Stage,
+    WatermarkStage,
+)
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes import Edge, Filter, Project, Scan
+
+
+def in_columns(plan: PhysicalPlan, zone: str, readable: Callable[[Scan], bool]) -> PhysicalPlan:
+    """The plan with its largest parts that workers can read and compute in columns, as such."""
+    return replace(plan, root=_Marking(zone, readable).marked(plan.root))
+
+
+@dataclass(frozen=True, slots=True)
+class _Marking:
+    zone: str
+    readable: Callable[[Scan], bool]
+
+    def marked(self, stage: Stage) -> Stage:
+        if self._is_columnar(stage):
+            assert isinstance(stage, Compute | WatermarkStage)
+            return ColumnStage(stage)
+        match stage:
+            case Compute():
+                return replace(stage, inputs=tuple(map(self.marked, stage.inputs)))
+            case WatermarkStage():
+                return replace(stage, inputs=(self.marked(stage.inputs[0]),))
+            case Operator():
+                inputs = (replace(given, stage=self.marked(given.stage)) for given in stage.inputs)
+                return replace(stage, inputs=tuple(inputs))
+        return stage
+
+    def _is_columnar(self, stage: Stage) -> bool:
+        match stage:
+            case Compute(node=Scan() as node):
+                return self.readable(node)
+            case Compute(node=Project(expressions=expressions), inputs=(below,)):
+                return self._computes(expressions, below)
+            case Compute(node=Filter(condition=condition), inputs=(below,)):
+                return self._computes([condition], below)
+            case WatermarkStage(inputs=(below,), declared=False, stamps=False):
+                return self._is_columnar(below)
+        return False
+
+    def _computes(self, expressions: Sequence[Expression], below: Stage) -> bool:
+        return self._is_columnar(below) and _can_be_written(expressions, below.edge, self.zone)
+
+
+def _can_be_written(expressions: Sequence[Expression], edge: Edge, zone: str) -> bool:
+    from tidemark.columns import NotInColumns, Program
+
+    try:
+        Program.of(
+            expressions, [f"c{i}" for i in range(len(edge.columns))], zone, dt.datetime.now(dt.UTC)
+        )
+    except NotInColumns:
+        return False
+    return True
