@@ -70,11 +70,14 @@ def read(
 
 def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     """The parts of a table's files for several workers; None if one is enough."""
-    files = wanted_files(existing(request.table, request.options), request.options)
+    place, name = existing(request.table, request.options), request.options["format"].lower()
+    if not place.local or request.options.get(f"{name}.ignore-parse-errors"):
+        return None  # only Spark opens such files, or counts the records that are skipped
+    files = wanted_files(place, request.options)
     sizes = [os.path.getsize(file) for file in files]
     if sum(sizes) <= _SHARED_FROM:
         return None
-    splittable = request.options["format"].lower() in _SPLITTABLE
+    splittable = name in _SPLITTABLE
     found: list[tuple[Part, ...]] = []
     for file, size in zip(files, sizes, strict=True):
         if splittable and os.path.splitext(file)[1] not in _OPENERS:

@@ -6,7 +6,6 @@ requires of its inputs, where watermarks are declared, where rows get their stam
 assigned to windows, and how many phases an aggregation has. `tidemark.spark` only lowers it.
 """
 
-from tidemark.physical.in_columns import in_columns
 from tidemark.physical.planner import Settings, physical_plan
 from tidemark.physical.stages import (
     ColumnStage,
@@ -29,6 +28,5 @@ __all__ = [
     "Settings",
     "Stage",
     "WatermarkStage",
-    "in_columns",
     "physical_plan",
 ]

@@ -17,8 +17,11 @@ from tidemark.physical.stages import (
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Edge, Filter, Project, Scan
 
+# Whether a table can be read so.
+Readable = Callable[[Scan], bool]
 
-def in_columns(plan: PhysicalPlan, zone: str, readable: Callable[[Scan], bool]) -> PhysicalPlan:
+
+def in_columns(plan: PhysicalPlan, zone: str, readable: Readable) -> PhysicalPlan:
     """The plan with its largest parts that workers can read and compute in columns, as such."""
     return replace(plan, root=_Marking(zone, readable).marked(plan.root))
 
@@ -26,7 +29,7 @@ def in_columns(plan: PhysicalPlan, zone: str, readable: Callable[[Scan], bool]) 
 @dataclass(frozen=True, slots=True)
 class _Marking:
     zone: str
-    readable: Callable[[Scan], bool]
+    readable: Readable
 
     def marked(self, stage: Stage) -> Stage:
         if self._is_columnar(stage):

@@ -11,6 +11,7 @@ from tidemark.catalog.options import (
     STATE_TTL,
     SessionOptions,
 )
+from tidemark.physical.in_columns import Readable, in_columns
 from tidemark.physical.stages import (
     Compute,
     Input,
@@ -48,9 +49,13 @@ class Settings:
     zone: str = "UTC"
     ttl_ms: int = 0  # how long the state of idle keys is kept; 0 means forever
     phases: Phases = "auto"
+    # Which tables workers can read in columns, if any.
+    readable: Readable | None = None
 
     @classmethod
-    def of(cls, options: SessionOptions, zone: str | None = None) -> Settings:
+    def of(
+        cls, options: SessionOptions, zone: str | None = None, readable: Readable | None = None
+    ) -> Settings:
         """The settings in the options of a session. `zone` is used if the session does not set
         one.
         """
@@ -58,6 +63,7 @@ class Settings:
             options.get(LOCAL_TIME_ZONE) or zone or "UTC",
             options.milliseconds(STATE_TTL) or 0,
             cast("Phases", (options.get(AGGREGATE_PHASES) or "auto").lower()),
+            readable,
         )
 
 
@@ -65,7 +71,10 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
     """How a root of a plan runs, as a stream or as one batch."""
     planner = _Planner(settings, streaming, is_stateful(root))
     stage = planner.stage(root)
-    return PhysicalPlan(stage, streaming, planner.ends)
+    plan = PhysicalPlan(stage, streaming, planner.ends)
+    if streaming or settings.readable is None:
+        return plan
+    return in_columns(plan, settings.zone, settings.readable)
 
 
 # Who declares the watermark to Spark: the source, or the operator above. If rows are stamped, that

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.errors import NeedsSpark
+from tidemark.errors import DataError, NeedsSpark, TidemarkError
 from tidemark.functions.spark_text import safe_names
 from tidemark.local.builder import LocalBuilder
 from tidemark.local.lowering import lower
@@ -27,44 +28,38 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-@dataclass(frozen=True, slots=True)
-class InWorkers:
-    """Reads tables in columns if they are so large that several workers should."""
+def can_read(scan: Scan) -> bool:
+    """Whether a table is so large that several workers should read it, and they can."""
+    try:
+        return bool(_tasks(request_of(scan, "UTC", dt.datetime.now(dt.UTC))))
+    except TidemarkError:  # a table without files is explained too
+        return False
 
-    zone: str
-    now: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
 
-    def can_read(self, scan: Scan) -> bool:
-        return self._tasks(scan) is not None
+def read(stage: ColumnStage, builder: Builder) -> Frame:
+    """The rows of a stage, which are made by the workers that need them."""
+    from tidemark.spark.stateful.packed_rows import PackedRows
+    from tidemark.spark.stateful.packing import PAYLOAD
 
-    def __call__(self, stage: ColumnStage, builder: Builder) -> Frame:
-        """The rows of a stage, which are made by the workers that need them."""
-        from tidemark.spark.stateful.packed_rows import PackedRows
-        from tidemark.spark.stateful.packing import PAYLOAD
+    request = request_of(_scan_of(stage), builder.zone, dt.datetime.now(dt.UTC))
+    tasks = _tasks(request)
+    numbers = builder.spark.range(0, len(tasks), 1, len(tasks)).toDF(PAYLOAD)
+    made = _Made(stage.stage, request, tuple(tasks))
+    packed = PackedRows(numbers, _schema_of(stage), in_files=False, made=made)
+    return Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
 
-        tasks = self._tasks(_scan_of(stage))
-        assert tasks is not None
-        schema = _schema_of(stage)
-        count = max(len(tasks), 1)
-        numbers = builder.spark.range(0, count, 1, count).toDF(PAYLOAD)
-        made = _Made(stage.stage, self._request(_scan_of(stage)), tuple(tasks))
-        packed = PackedRows(numbers, schema, in_files=False, made=made)
-        return Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
 
-    def _tasks(self, scan: Scan) -> list[tuple[Part, ...]] | None:
-        connector = connectors.lookup(scan.table)
-        if connector.parts is None or connector.read_columns is None:
-            return None
-        request = self._request(scan)
-        try:
-            tasks = connector.parts(request)
-            connector.read_columns(request)
-        except NeedsSpark:
-            return None
-        return None if tasks is None else [*tasks]
-
-    def _request(self, scan: Scan) -> ColumnsRequest:
-        return request_of(scan, self.zone, self.now)
+def _tasks(request: ColumnsRequest) -> Sequence[tuple[Part, ...]]:
+    """What each task reads; nothing if workers cannot, or if the table is too small."""
+    connector = connectors.lookup(request.table)
+    if connector.parts is None or connector.read_columns is None:
+        return ()
+    tasks = connector.parts(request)
+    try:
+        connector.read_columns(replace(request, parts=()))
+    except NeedsSpark:
+        return ()
+    return tasks or ()
 
 
 def _scan_of(stage: ColumnStage) -> Scan:
@@ -104,13 +99,12 @@ class _Opener:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                if number < len(self.made.tasks):
-                    yield from self._rows(self.made.tasks[number])
+                yield from chain.from_iterable(map(self._rows, self.made.tasks[number]))
 
-    def _rows(self, parts: tuple[Part, ...]) -> Iterator[pa.RecordBatch]:
+    def _rows(self, part: Part) -> Iterator[pa.RecordBatch]:
         from tidemark.runtime.times import in_schema
 
-        request = replace(self.made.request, parts=parts)
+        request = replace(self.made.request, parts=(part,))
 
         def read(scan: Scan, _: LocalBuilder) -> LocalRows:
             read_columns = connectors.lookup(scan.table).read_columns
@@ -118,6 +112,16 @@ class _Opener:
             return LocalRows(read_columns(request), request.columns, scan.edge.changelog)
 
         builder = LocalBuilder(request.zone, 0, request.now, read, lower)
-        for frame in builder.build(self.made.stage).frames():
-            if frame.height:
-                yield from in_schema(frame, self.schema)
+        try:
+            for frame in builder.build(self.made.stage).frames():
+                if frame.height:
+                    yield from in_schema(frame, self.schema)
+        except DataError as problem:
+            raise _in_file(problem, part.file) from None
+
+
+def _in_file(problem: DataError, file: str) -> DataError:
+    """The problem with its file, unless it says so itself."""
+    if problem.message.startswith(file):
+        return problem
+    return DataError(f"{file}  {problem.message}", notes=problem.notes, hint=problem.hint)

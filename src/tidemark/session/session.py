@@ -28,9 +28,8 @@ from tidemark.plan.handed_out import is_reader, readers_of
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
 from tidemark.plan.windows.emit import EmitRules
-from tidemark.session import local_runs, sinks, sources
+from tidemark.session import columns_in_workers, local_runs, sinks, sources
 from tidemark.session.changes import ChangeStream
-from tidemark.session.columns_in_workers import InWorkers
 from tidemark.session.failures import diagnose
 from tidemark.session.job_names import JobNames
 from tidemark.session.registration import table_of
@@ -171,9 +170,9 @@ class Session:
         savepoint = options.first(SAVEPOINT)
         return Launcher(
             spark,
-            Settings.of(options, self._zone),
+            Settings.of(options, self._zone, columns_in_workers.can_read),
             sources.read,
-            InWorkers(Settings.of(options, self._zone).zone),
+            columns_in_workers.read,
             diagnose,
             checkpoint=self._checkpoint and replace(self._checkpoint, access=access_of(spark)),
             drops_unclaimed=(options.first(IGNORE_UNCLAIMED) or "").lower() == "true",

@@ -18,7 +18,7 @@ from tidemark.physical import Settings
 from tidemark.physical.explain import explain
 from tidemark.plan.planner import Mode, Plan, Planner, Runnable, Traits
 from tidemark.plan.windows.emit import EmitRules
-from tidemark.session import show
+from tidemark.session import columns_in_workers, show
 from tidemark.session.show import TableResult
 
 
@@ -111,7 +111,7 @@ class Workspace:
                 return Planned(statement, source, plan=self.planner.plan(statement))
             case s.Explain():
                 plan = self.planner.plan(statement.statement)
-                settings = Settings.of(self.options)
+                settings = Settings.of(self.options, readable=columns_in_workers.can_read)
                 text = explain(plan, "text", statement.details, settings)
                 return Planned(statement, source, result=show.text("result", text))
             case s.Set(option=s.Option() as option):

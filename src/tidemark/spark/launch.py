@@ -6,7 +6,7 @@ import contextlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
@@ -16,7 +16,7 @@ from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
-from tidemark.physical import ColumnStage, Settings, in_columns, physical_plan
+from tidemark.physical import ColumnStage, Settings, physical_plan
 from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
@@ -57,16 +57,6 @@ class Reader:
     consume: Consume
 
 
-class ColumnReader(Protocol):
-    """Reads tables in workers, in columns."""
-
-    def can_read(self, scan: Scan) -> bool:
-        """Whether several workers can share the work."""
-        ...
-
-    def __call__(self, stage: ColumnStage, builder: Builder) -> Frame: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Built:
     """A plan's DataFrame, where the ends of its bounded sources are to be told, and what tells
@@ -88,7 +78,7 @@ class Launcher:
     spark: SparkSession
     settings: Settings
     read: Callable[[Scan, Builder], DataFrame]
-    read_columns: ColumnReader
+    read_columns: Callable[[ColumnStage, Builder], Frame]
     diagnose: Diagnose
     checkpoint: Location | None = None
     savepoint: Location | None = None  # where jobs start from that have no checkpoint yet
@@ -118,8 +108,6 @@ class Launcher:
         `key_groups` are those of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
         physical = physical_plan(root, self.settings, streaming=streaming)
-        if not streaming:
-            physical = in_columns(physical, self.settings.zone, self.read_columns.can_read)
         state = StateSettings(
             key_groups or self._key_groups(streaming),
             self.settings.ttl_ms,

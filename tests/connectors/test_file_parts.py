@@ -1,0 +1,109 @@
+"""The parts of files that workers share: each line is read once, wherever the cuts are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.connectors.tables import files
+from tests.searching import searched
+from tidemark import connectors
+from tidemark import types as t
+from tidemark.connectors import files_columns, filesystem
+from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.errors import DataError
+
+STRINGS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+def request_of(path: Path, format_: str = "json", **options: str) -> ColumnsRequest:
+    table = files("id INT, s STRING", path, format_, **options)
+    return ColumnsRequest(
+        table=table,
+        options=connectors.options_of(table),
+        columns=("id", "s"),
+        types=(t.Int(), t.VarChar()),
+        metadata=(),
+        zone="UTC",
+        now=datetime.now(UTC),
+    )
+
+
+def read(request: ColumnsRequest, *parts: Part) -> list[tuple[int, str]]:
+    frames = filesystem.read_columns(replace(request, parts=parts))
+    return [row for frame in frames() for row in frame.rows()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("parts")
+
+
+@searched(60)
+@given(
+    strings=st.lists(STRINGS, max_size=12),
+    cuts=st.lists(st.integers(0, 600), max_size=4),
+    ends=st.booleans(),
+)
+def test_each_line_is_in_one_part(folder, strings, cuts, ends):
+    rows = list(enumerate(strings))
+    lines = [json.dumps({"id": i, "s": s}, ensure_ascii=False) for i, s in rows]
+    content = ("\n".join(lines) + "\n" * (ends and bool(lines))).encode()
+    file = folder / "rows.json"
+    file.write_bytes(content)
+    bounds = sorted({0, len(content), *(min(cut, len(content)) for cut in cuts)})
+
+    request = request_of(file)
+    parts = [read(request, Part(str(file), *bounds)) for bounds in pairwise(bounds)]
+
+    assert [row for part in parts for row in part] == rows
+    assert read(request, Part(str(file))) == rows
+
+
+def test_an_error_has_the_number_of_its_line_in_the_file(tmp_path):
+    file = tmp_path / "rows.json"
+    good = json.dumps({"id": 1, "s": "a"}) + "\n"
+    file.write_text(good * 10 + '{"id": "x"}\n' + good)
+
+    with pytest.raises(DataError, match=r"rows\.json:11  cannot read `id` as INT"):
+        read(request_of(file), Part(str(file), 8 * len(good) + 3, file.stat().st_size))
+
+
+def test_large_tables_have_parts_and_small_ones_do_not(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text((json.dumps({"id": 1, "s": "a"}) + "\n") * 100)
+    assert filesystem.parts(request_of(tmp_path)) is None
+    monkeypatch.setattr(files_columns, "_SHARED_FROM", 1000)
+    monkeypatch.setattr(files_columns, "_SHARE", 1000)
+
+    tasks = filesystem.parts(request_of(tmp_path))
+
+    assert tasks is not None
+    assert [Path(part.file).name for [part] in tasks] == ["a.json"] * 2 + ["b.json"] * 2
+    assert sum(len(read(request_of(tmp_path), *task)) for task in tasks) == 200
+
+
+def test_compressed_files_have_one_part_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(files_columns, "_SHARED_FROM", 10)
+    monkeypatch.setattr(files_columns, "_SHARE", 10)
+    file = tmp_path / "rows.json.gz"
+    file.write_bytes(gzip.compress((json.dumps({"id": 1, "s": "a"}) + "\n").encode() * 100))
+
+    assert filesystem.parts(request_of(file)) == [(Part(str(file)),)]
+    assert len(read(request_of(file), Part(str(file)))) == 100
+
+
+def test_spark_reads_what_it_alone_can_count_or_open(tmp_path, monkeypatch):
+    monkeypatch.setattr(files_columns, "_SHARED_FROM", 10)
+    (tmp_path / "rows.json").write_text((json.dumps({"id": 1, "s": "a"}) + "\n") * 100)
+
+    assert filesystem.parts(request_of(tmp_path, json__ignore_parse_errors="true")) is None
+    assert filesystem.parts(request_of(Path("s3a://bucket/rows"))) is None

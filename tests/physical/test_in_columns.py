@@ -1,0 +1,60 @@
+"""What workers read and compute in columns: the largest parts of a batch that can be."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.physical.test_plans import AS_OF, TABLES
+from tests.plan.marked import root, world
+from tidemark.physical import ColumnStage, Compute, Operator, PhysicalPlan, Settings, physical_plan
+from tidemark.physical.stages import walk
+from tidemark.plan.nodes import AssignWatermark, Filter, Project, Scan
+
+
+def physical(sql: str, *, streaming: bool = False, readable: str = "") -> PhysicalPlan:
+    settings = Settings(readable=lambda scan: readable in str(scan.table.identifier))
+    return physical_plan(root(sql, world(TABLES)), settings, streaming=streaming)
+
+
+def in_columns(plan: PhysicalPlan) -> list[list[type]]:
+    """The nodes of each part, inputs first."""
+    return [
+        [type(part.node) for part in walk(stage.stage)]
+        for stage in walk(plan.root)
+        if isinstance(stage, ColumnStage)
+    ]
+
+
+def test_everything_above_a_table_is_in_columns_that_can_be():
+    plan = physical("SELECT id + 1 FROM orders WHERE currency = 'EUR'")
+
+    [nodes] = in_columns(plan)
+    assert nodes[0] is Scan
+    assert nodes[-1] is Project
+    assert {AssignWatermark, Filter} <= {*nodes}
+    assert isinstance(plan.root, ColumnStage)
+
+
+def test_both_inputs_of_a_join_are_in_columns():
+    plan = physical(AS_OF)
+
+    assert len(in_columns(plan)) == 2
+    assert [type(stage) for stage in walk(plan.root)].count(Operator) == 2
+
+
+def test_what_only_spark_can_read_is_left_to_spark():
+    assert len(in_columns(physical(AS_OF, readable="rates"))) == 1
+    assert in_columns(physical(AS_OF, readable="nothing")) == []
+
+
+def test_what_only_spark_can_compute_is_left_to_spark():
+    plan = physical("SELECT RAND() + id FROM orders")
+
+    assert isinstance(plan.root, Compute)
+    [nodes] = in_columns(plan)
+    assert Scan in nodes
+
+
+@pytest.mark.parametrize("sql", [AS_OF, "SELECT id FROM orders"])
+def test_a_stream_is_read_by_spark(sql: str):
+    assert in_columns(physical(sql, streaming=True)) == []

@@ -1,0 +1,116 @@
+"""Large tables in batches on Spark: workers read them in columns, with the rows that Spark reads."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import tidemark
+from tidemark.connectors import files_columns
+from tidemark.errors import DataError
+
+TABLES = """
+SET 'execution.runtime-mode' = 'batch';
+CREATE TABLE orders (
+  id INT, currency STRING, amount DECIMAL(10, 2), ts TIMESTAMP(3),
+  at_noon AS CAST(ts AS DATE), name STRING METADATA FROM 'file.name',
+  WATERMARK FOR ts AS ts - INTERVAL '1' SECOND
+) WITH ('connector' = 'filesystem', 'path' = '{folder}/orders', 'format' = 'json');
+CREATE TABLE rates (
+  currency STRING, rate DECIMAL(10, 4), ts TIMESTAMP(3), WATERMARK FOR ts AS ts,
+  PRIMARY KEY (currency) NOT ENFORCED
+) WITH ('connector' = 'filesystem', 'path' = '{folder}/rates', 'format' = 'csv');
+"""
+QUERIES = {
+    "filter": "SELECT id, UPPER(currency), name FROM orders WHERE amount > 50",
+    "computed by Spark above": "SELECT id, MD5(currency) FROM orders WHERE at_noon IS NOT NULL",
+    "windows": "SELECT window_start, currency, COUNT(*), SUM(amount) FROM TABLE(TUMBLE(TABLE"
+    " orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end, currency",
+    "temporal join": "SELECT o.id, o.amount * r.rate FROM orders AS o"
+    " LEFT JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency",
+    "group": "SELECT currency, COUNT(DISTINCT name), MAX(ts) FROM orders GROUP BY currency",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder, random_ = tmp_path_factory.mktemp("large"), random.Random(7)
+    for table in ("orders", "rates"):
+        (folder / table).mkdir()
+    times = sorted(random_.randrange(60) for _ in range(600))
+    lines = [
+        json.dumps(
+            {
+                "id": number,
+                "currency": random_.choice(["EUR", "USD", "日本", None]),
+                "amount": random_.randrange(10_000) / 100,
+                "ts": f"2024-01-01 00:00:{second:02}.{number % 1000:03}",
+            }
+        )
+        for number, second in enumerate(times)
+    ]
+    for name in range(3):
+        content = "\n".join(lines[name * 200 : name * 200 + 200]) + "\n"
+        (folder / "orders" / f"{name}.json").write_text(content)
+    rates = [
+        f"{c},{1 + s / 100},2024-01-01 00:00:{s:02}" for s in range(60) for c in ("EUR", "USD")
+    ]
+    (folder / "rates" / "rates.csv").write_text("\n".join(rates) + "\n")
+    return folder
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Several workers share the smallest tables."""
+    monkeypatch.setattr(files_columns, "_SHARED_FROM", 100)
+    monkeypatch.setattr(files_columns, "_SHARE", 9000)
+
+
+def rows_of(spark, folder: Path, query: str) -> list[str]:
+    session = tidemark.connect(spark)
+    session.sql(TABLES.format(folder=folder))
+    try:
+        return sorted(map(str, session.sql(query).rows()))
+    finally:
+        session.stop()
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_rows_are_those_that_spark_reads(spark, folder, monkeypatch, query):
+    by_spark = rows_of(spark, folder, query)
+    monkeypatch.setattr(files_columns, "_SHARED_FROM", 100)
+    monkeypatch.setattr(files_columns, "_SHARE", 9000)
+
+    assert rows_of(spark, folder, query) == by_spark
+    assert len(by_spark) > 1
+
+
+def test_explain_shows_what_is_in_columns(folder, shared):
+    session = tidemark.connect()
+    session.sql(TABLES.format(folder=folder))
+
+    drawn = session.sql(f"EXPLAIN {QUERIES['temporal join']}").rows()[0]["result"]
+
+    assert drawn.count("Columns: workers read and compute all of this in columns") == 2
+
+
+def test_errors_name_the_file_and_the_line(spark, folder, shared, tmp_path):
+    bad = tmp_path / "orders"
+    bad.mkdir()
+    lines = (folder / "orders" / "0.json").read_text().splitlines()
+    lines[150] = '{"id": 1, "amount": "much", "ts": "2024-01-01 00:00:00"}'
+    (bad / "bad.json").write_text("\n".join(lines))
+
+    with pytest.raises(DataError, match=r"bad\.json:151  cannot read `amount`"):
+        rows_of(spark, tmp_path, QUERIES["filter"])
+
+
+def test_rows_without_an_event_time_fail_with_their_file(spark, shared, tmp_path):
+    (tmp_path / "orders").mkdir()
+    (tmp_path / "orders" / "bad.json").write_text('{"id": 1, "amount": 100}\n' * 100)
+
+    with pytest.raises(DataError, match=r"bad\.json  event time `ts` is NULL"):
+        rows_of(spark, tmp_path, QUERIES["filter"])
