@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 from tidemark import types as t
 from tidemark.dialect import parse_type
 from tidemark.formats.decoded import Decoded
-from tidemark.formats.decoders import DECODERS
+from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS
 
 ALWAYS, NEVER = 1, 1_000_000_000
 
@@ -35,6 +37,30 @@ def decoded(
     make: Any = DECODERS[format_]
     result: Decoded = make(fields_of(columns), options_of(options), few=few)(block, file="f")
     return result
+
+
+def events(
+    format_: str,
+    columns: str,
+    lines: Iterable[Any],
+    *,
+    few: int = ALWAYS,
+    metadata: Any = (),
+    **options: str,
+) -> Decoded:
+    """Events of `f`, or lines that are none."""
+    block = "".join(f"{e if isinstance(e, str) else json.dumps(e)}\n" for e in lines).encode()
+    make: Any = CHANGELOG_DECODERS[format_]
+    decode = make(fields_of(columns), options_of(options), metadata, few=few)
+    result: Decoded = decode(block, file="f")
+    return result
+
+
+def changes(*args: Any, **named: Any) -> list[tuple[Any, ...]]:
+    """The rows of events, each with its kind."""
+    found = events(*args, **named)
+    assert found.kinds is not None
+    return [(*row, kind) for row, kind in zip(found.rows.rows(), found.kinds, strict=True)]
 
 
 def rows(format_: str, columns: str, block: Any, **options: Any) -> list[tuple[Any, ...]]:

@@ -6,15 +6,35 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tidemark import types as t
+from tidemark.formats.canal_json import canal_decoder
 from tidemark.formats.csv import CsvDecoder
+from tidemark.formats.debezium_json import debezium_decoder
 from tidemark.formats.decoded import Decoder
 from tidemark.formats.json import JsonDecoder
 from tidemark.formats.raw import RawDecoder
 
-# Makes a decoder for fields, by their names in the format, and the table's options, which the
-# format's connector has checked. Fields become columns with these names.
-DECODERS: Mapping[str, Callable[[Sequence[t.Field], Mapping[str, Any]], Decoder]] = {
+DECODERS: Mapping[str, Callable[..., Decoder]] = {
     "csv": CsvDecoder,
     "json": JsonDecoder,
     "raw": RawDecoder,
 }
+CHANGELOG_DECODERS: Mapping[str, Callable[..., Decoder]] = {
+    "canal-json": canal_decoder,
+    "debezium-json": debezium_decoder,
+}
+
+
+def decoder(
+    format_: str,
+    fields: Sequence[t.Field],
+    options: Mapping[str, Any],
+    metadata: Sequence[str] = (),
+) -> Decoder:
+    """A decoder for fields, by their names in the format; they become columns with these names.
+
+    The format's connector has checked the table's options. `metadata` are keys of the format's own
+    metadata, which changelog formats have.
+    """
+    if format_ in CHANGELOG_DECODERS:
+        return CHANGELOG_DECODERS[format_](fields, options, metadata)
+    return DECODERS[format_](fields, options)

@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 
 from tidemark import types as t
-from tidemark.formats.blocks import Records, records_of
+from tidemark.formats.blocks import records_of
 from tidemark.formats.decoded import Block, Decoded
 from tidemark.formats.json_exact import ExactJson
 from tidemark.formats.json_options import JsonOptions
-from tidemark.formats.json_quick import FEW, QuickJson, QuickRows
+from tidemark.formats.json_quick import FEW, QuickJson, rest_of
 from tidemark.formats.merged import RECORD, in_order
 
 
@@ -32,7 +32,7 @@ class JsonDecoder:
     def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
         records = records_of(block)
         done = self._quick.read(records.text)
-        rest = _rest(records, done)
+        rest = rest_of(records.count, [each.index for each in done])
         exact = self._exact.read(records.binary.gather(rest).to_list(), rest.to_list(), file, first)
         parts = [[*each.columns, each.index.alias(RECORD)] for each in done]
         if exact.rows:
@@ -42,13 +42,3 @@ class JsonDecoder:
         return Decoded(
             rows.drop(RECORD), rows[RECORD] + first, records=records.count, skipped=exact.skipped
         )
-
-
-def _rest(records: Records, done: list[QuickRows]) -> pl.Series:
-    """The indices of the records that are not done."""
-    left = pl.repeat(True, records.count, dtype=pl.Boolean, eager=True)
-    if sum(each.index.len() for each in done) == records.count:
-        return left.clear().arg_true()
-    for each in done:
-        left = left.scatter(each.index, False)
-    return left.arg_true()

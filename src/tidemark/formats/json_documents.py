@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     rf"[ \t\r\n]*+(?:(?P<string>{STRING})|(?P<number>{NUMBER})"
     r"|(?P<word>true|false|null)|(?P<sign>[\[\]{}:,]))"
 )
+_BLANKS = re.compile(rf"({STRING})|[ \t\r\n]++")
 _DIGITS = re.compile(r"[0-9]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -39,30 +40,41 @@ class Documents:
     """Reads documents that are a row, or an array of rows.
 
     With `lenient`, a value whose structure does not fit its type is None. A field that a document
-    does not have is `absent`.
+    does not have is `absent`. With `compact`, an object as a string is written without blanks.
     """
 
-    def __init__(self, row: t.Row, *, lenient: bool, absent: Any = None) -> None:
+    def __init__(
+        self, row: t.Row, *, lenient: bool, absent: Any = None, compact: bool = False
+    ) -> None:
         self._lenient = lenient
+        self._compact = compact
         self._take = self._row(row, absent)
 
     def read(self, binary: bytes) -> list[list[Any]]:
         """The rows of a document. Raises Malformed."""
-        # What follows the document need not be UTF-8.
-        text = binary.decode("utf-8", "surrogateescape")
-        rows, end = self._read(text)
-        if not text.isascii() and _NOT_UTF_8.search(text, 0, end):
-            raise Malformed
+        parser = _Parser(binary.decode("utf-8", "surrogateescape"), compact=self._compact)
+        rows = self._read(parser)
+        parser.check_characters()
         return rows
 
-    def _read(self, text: str) -> tuple[list[list[Any]], int]:
-        parser = _Parser(text)
+    def read_one(self, binary: bytes) -> tuple[list[Any], bool]:
+        """The row of a document that is not an array, and whether all its values fit their types.
+
+        Raises Malformed.
+        """
+        parser = _Parser(binary.decode("utf-8", "surrogateescape"), compact=self._compact)
+        parser.next()
+        row = self._object(parser)
+        parser.check_characters()
+        return row, not parser.misfit
+
+    def _read(self, parser: _Parser) -> list[list[Any]]:
         if parser.next() == "[":
             rows = []
             for _ in parser.items("]"):
                 rows.append(self._object(parser))
-            return rows, parser.end
-        return [self._object(parser)], parser.end
+            return rows
+        return [self._object(parser)]
 
     def _object(self, parser: _Parser) -> list[Any]:
         if parser.sign != "{":
@@ -95,6 +107,7 @@ class Documents:
                 return None
             if not lenient:
                 raise Malformed
+            parser.misfit = True
             parser.skip()
             return None
 
@@ -131,9 +144,11 @@ class Documents:
 class _Parser:
     """A document's tokens, the one after the other, and how deep the current one is."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, compact: bool) -> None:
         self._text = text
+        self._compact = compact
         self._depth = 0
+        self.misfit = False
         self.start = 0
         self.end = 1 if text.startswith("\ufeff") else 0
         self.sign: str | None = None
@@ -205,9 +220,15 @@ class _Parser:
             return unescaped(self.string[1:-1])
         if self.word == "null":
             return None
-        start = self.start
+        start, nested = self.start, self.sign is not None
         self.skip()
-        return self._text[start : self.end]
+        text = self._text[start : self.end]
+        return _BLANKS.sub(_without_blanks, text) if nested and self._compact else text
+
+    def check_characters(self) -> None:
+        """What was read must be valid UTF-8; what follows the document need not be."""
+        if not self._text.isascii() and _NOT_UTF_8.search(self._text, 0, self.end):
+            raise Malformed
 
     def skip(self) -> None:
         """Moves to the end of the current value, however deep it is."""
@@ -226,6 +247,10 @@ def _check_number(number: str) -> None:
     mantissa_and_exponent = len(_DIGITS.findall(number))
     if mantissa_and_exponent > MAX_NUMBER:
         raise Malformed
+
+
+def _without_blanks(found: re.Match[str]) -> str:
+    return found[1] or ""
 
 
 def unescaped(text: str) -> str:

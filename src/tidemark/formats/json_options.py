@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from tidemark.formats.exact_values import Spelling
+from tidemark.formats.problems import skips_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class JsonOptions:
     @property
     def ignore_option(self) -> str:
         return f"{self.format}.ignore-parse-errors"
+
+    @property
+    def skips(self) -> str:
+        """The hint about a bad record."""
+        return skips_records(self.ignore_option)
 
     @property
     def times_option(self) -> str:

@@ -99,6 +99,16 @@ class QuickJson:
             work.rest = work.rest.filter(~sure)
 
 
+def rest_of(count: int, done: Sequence[pl.Series]) -> pl.Series:
+    """The indices of the records that are not done."""
+    left = pl.repeat(True, count, dtype=pl.Boolean, eager=True)
+    if sum(map(len, done)) == count:
+        return left.clear().arg_true()
+    for index in done:
+        left = left.scatter(index, False)
+    return left.arg_true()
+
+
 def _candidates(text: pl.Series) -> pl.DataFrame:
     """The records that are within the parser's limits on names and numbers."""
     records = pl.DataFrame({"text": text, "index": pl.int_range(text.len(), eager=True)})

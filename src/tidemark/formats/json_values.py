@@ -35,7 +35,7 @@ def unreadable(place: RecordPlace, options: JsonOptions) -> DataError:
         place,
         problems.cannot_read_record("JSON"),
         why=_why(place.binary),
-        hint=problems.skips_records(options.ignore_option),
+        hint=options.skips,
     )
 
 

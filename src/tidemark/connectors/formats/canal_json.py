@@ -41,14 +41,15 @@ from tidemark.connectors.formats.json_values import (
     documents,
 )
 from tidemark.connectors.options import option_error
+from tidemark.formats import canal_words as words
 from tidemark.functions.spark_text import string
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-NAME = "canal-json"
-DATABASES = f"{NAME}.database.include"
-TABLES = f"{NAME}.table.include"
+NAME = words.NAME
+DATABASES = words.DATABASES
+TABLES = words.TABLES
 
 OPTIONS = (
     OptionSpec(
@@ -150,8 +151,8 @@ def _unwanted(reading: Reading) -> list[tuple[str, str]]:
         if pattern is not None:
             missing = bad_event(
                 reading,
-                problem=string(f"missing `{what}` in a Canal event"),
-                reason=string(f"it is required by '{key}'"),
+                problem=string(words.no_name(what)),
+                reason=string(words.required_by(key)),
             )
             cases.append((f"{part} IS NULL", missing))
             cases.append((f"NOT {part} RLIKE {string(f'^(?:{pattern})$')}", "NULL"))
@@ -171,24 +172,24 @@ def _before(image: t.Row) -> str:
 def _no_data(reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('missing rows in a Canal event of type ', {_TYPE})",
-        reason=string("`data` is missing, or contains a null row"),
+        problem=f"concat({string(words.no_data(''))}, {_TYPE})",
+        reason=string(words.DATA_IS_NEEDED),
     )
 
 
 def _no_old(reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=string("rows without `old` in a Canal event of type UPDATE"),
-        reason=string("the row before the change is needed to retract it"),
+        problem=string(words.NO_OLD),
+        reason=string(words.OLD_IS_NEEDED),
     )
 
 
 def _unknown(reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('unknown `type` in a Canal event: ', coalesce({_TYPE}, 'none'))",
-        reason=string("the `type` of a change must be INSERT, UPDATE or DELETE; CREATE is skipped"),
+        problem=f"concat({string(words.unknown(''))}, coalesce({_TYPE}, 'none'))",
+        reason=string(words.KNOWN),
     )
 
 

@@ -28,10 +28,12 @@ from tidemark.connectors.formats.changelog_json import (
     unreadable,
 )
 from tidemark.connectors.formats.json_values import DOCUMENT, Reading, documents
+from tidemark.formats import debezium_words as words
+from tidemark.formats.problems import skips_records
 from tidemark.functions.spark_text import string
 
-NAME = "debezium-json"
-SCHEMA_INCLUDED = f"{NAME}.schema-include"
+NAME = words.NAME
+SCHEMA_INCLUDED = words.SCHEMA_INCLUDED
 
 OPTIONS = (
     OptionSpec(
@@ -94,31 +96,25 @@ def _changes(payload: str, bad: str, reading: Reading) -> str:
 def _no_before(op: str, reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('missing `before` in an event with `op` = ', {op})",
-        reason=string("the row before the change is needed to retract it"),
-        hint=string(
-            "with PostgreSQL as the source, set the table's REPLICA IDENTITY to FULL; "
-            f"'{reading.ignore_option}' = 'true' skips such records"
-        ),
+        problem=f"concat({string(words.no_before(''))}, {op})",
+        reason=string(words.BEFORE_IS_NEEDED),
+        hint=string(f"{words.REPLICA_IDENTITY}; {skips_records(reading.ignore_option)}"),
     )
 
 
 def _no_after(op: str, reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('missing `after` in an event with `op` = ', {op})",
-        reason=string("the row after the change is needed"),
+        problem=f"concat({string(words.no_after(''))}, {op})",
+        reason=string(words.AFTER_IS_NEEDED),
     )
 
 
 def _unknown(op: str, reading: Reading) -> str:
     return bad_event(
         reading,
-        problem=f"concat('unknown `op` in a Debezium event: ', coalesce({op}, 'none'))",
-        reason=string(
-            "`op` must be c, r, u or d. If events are wrapped in an envelope with their "
-            f"schema, '{SCHEMA_INCLUDED}' = 'true' opens it"
-        ),
+        problem=f"concat({string(words.unknown(''))}, coalesce({op}, 'none'))",
+        reason=string(words.KNOWN),
     )
 
 

@@ -1,0 +1,231 @@
+"""Change events as JSON, whatever their envelope: from events to rows with a row kind.
+
+A format says which changes an event contains, in order, and the metadata of the event. The rest is
+the same for all formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.formats.blocks import records_of
+from tidemark.formats.column_types import dtype, series
+from tidemark.formats.decoded import Block, Decoded
+from tidemark.formats.json_documents import Documents, Malformed
+from tidemark.formats.json_options import JsonOptions
+from tidemark.formats.json_quick import FEW, QuickJson, QuickRows, rest_of
+from tidemark.formats.json_values import RecordPlace, RowConverter, data_error, unreadable
+from tidemark.formats.merged import RECORD, in_order
+from tidemark.functions.spark_text import safe_names
+
+KIND = "_tm_kind"
+TEXT = t.VarChar()
+INSTANT = t.TimestampLtz(3)
+MILLISECONDS = t.BigInt()
+
+# A row of an event: its kind, and its fields as strings.
+Change = tuple[str, Sequence[Any]]
+
+
+class BadEvent(Exception):
+    """An event from which no change can be made."""
+
+    def __init__(self, problem: str, why: str, hint: str | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.why = why
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class QuickChange:
+    """The changes of one kind in a column of events, with their rows as structs."""
+
+    kind: str
+    image: pl.Series
+    here: pl.Series  # the events that contain such a change
+
+
+@dataclass(frozen=True, slots=True)
+class QuickEvents:
+    """The changes in a column of events, in the order in which each event contains them."""
+
+    changes: list[QuickChange]
+    sure: pl.Series  # the events that these are all changes of
+    metadata: dict[str, pl.Series]
+
+
+@dataclass(frozen=True, slots=True)
+class EventFormat:
+    """One format of events, for the fields of one table and the metadata that it reads."""
+
+    event: t.Row
+    # The changes of an event, and whether it fits its type. None leaves it out. Raises BadEvent, or
+    # Malformed.
+    changes: Callable[[list[Any], bool], list[Change] | None]
+    metadata: Mapping[str, Callable[[list[Any]], Any]]
+    types: Mapping[str, t.DataType]  # of the metadata
+    # The event's fields for the quick way, and what its columns contain; None if there is no such.
+    quick_fields: Sequence[t.Field] | None = None
+    quick: Callable[[pl.DataFrame], QuickEvents] | None = None
+
+
+@dataclass(slots=True)
+class _ExactChanges:
+    rows: list[list[Any]] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    metadata: list[tuple[Any, ...]] = field(default_factory=list)
+    index: list[int] = field(default_factory=list)
+    skipped: int = 0
+
+
+class ChangelogDecoder:
+    """Decodes blocks of events; `few` is when learning their shape begins to pay."""
+
+    def __init__(
+        self, fields: Sequence[t.Field], options: JsonOptions, events: EventFormat, few: int = FEW
+    ) -> None:
+        self._fields = fields
+        self._options = options
+        self._events = events
+        self._documents = Documents(events.event, lenient=True, compact=True)
+        self._convert = RowConverter(fields, options)
+        self._quick = (
+            None
+            if events.quick_fields is None
+            else QuickJson(events.quick_fields, options.spelling, few=few)
+        )
+        about = [t.Field(f"{RECORD} {key}", type_) for key, type_ in events.types.items()]
+        self._all_fields = [*fields, t.Field(KIND, TEXT), *about]
+
+    def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
+        records = records_of(block)
+        done = [] if self._quick is None else self._quick.read(records.text)
+        known = [self._changes_of(each) for each in done]
+        rest = rest_of(records.count, [index for _, index in known])
+        exact = self._exactly(records.binary.gather(rest).to_list(), rest.to_list(), file, first)
+        parts = [columns for columns, _ in known]
+        if exact.rows:
+            parts.append(self._columns(exact))
+        return self._decoded(in_order(parts, self._all_fields), records.count, first, exact.skipped)
+
+    def _decoded(self, rows: pl.DataFrame, count: int, first: int, skipped: int) -> Decoded:
+        width = len(self._fields)
+        about = rows.columns[width + 1 : -1]
+        return Decoded(
+            rows[:, :width],
+            rows[RECORD] + first,
+            records=count,
+            skipped=skipped,
+            kinds=rows[KIND],
+            metadata={
+                key: rows[name].alias(key)
+                for key, name in zip(self._events.types, about, strict=True)
+            },
+        )
+
+    # --- whole columns ---
+
+    def _changes_of(self, done: QuickRows) -> tuple[list[pl.Series], pl.Series]:
+        """The rows of events, and the indices of these events."""
+        assert self._events.quick is not None
+        found = self._events.quick(pl.DataFrame(done.columns))
+        frames = [self._rows(change, found, done.index) for change in found.changes]
+        rows = pl.concat(frames).sort(RECORD, maintain_order=True)
+        return rows.get_columns(), done.index.filter(found.sure)
+
+    def _rows(self, change: QuickChange, found: QuickEvents, index: pl.Series) -> pl.DataFrame:
+        here = change.here & found.sure
+        names = [each.name for each in self._fields]
+        image = change.image.filter(here).struct.unnest()
+        image.columns = names
+        about = [
+            found.metadata[key].filter(here).alias(each.name)
+            for key, each in zip(
+                self._events.types, self._all_fields[len(names) + 1 :], strict=True
+            )
+        ]
+        kind = pl.repeat(change.kind, image.height, eager=True).alias(KIND)
+        return image.with_columns(kind, *about, index.filter(here).alias(RECORD))
+
+    # --- one by one ---
+
+    def _exactly(
+        self, records: Sequence[bytes | None], index: Sequence[int], file: str | None, first: int
+    ) -> _ExactChanges:
+        result = _ExactChanges()
+        for binary, position in zip(records, index, strict=True):
+            if binary is None or not binary.strip(b"\r\n"):
+                continue  # the tombstones after deletes
+            place = RecordPlace(file, first + position, binary)
+            try:
+                self._add(place, position, result)
+            except Malformed:
+                if not self._options.ignores_errors:
+                    raise unreadable(place, self._options) from None
+                result.skipped += 1
+            except BadEvent as bad:
+                if not self._options.ignores_errors:
+                    hint = bad.hint or self._options.skips
+                    raise data_error(place, bad.problem, why=bad.why, hint=hint) from None
+                result.skipped += 1
+        return result
+
+    def _add(self, place: RecordPlace, position: int, result: _ExactChanges) -> None:
+        event, fits = self._documents.read_one(place.binary)
+        changes = self._events.changes(event, fits)
+        if changes is None:
+            return
+        rows = [self._convert(image, place) for _, image in changes]
+        about = tuple(read(event) for read in self._events.metadata.values())
+        result.rows += rows
+        result.kinds += [kind for kind, _ in changes]
+        result.metadata += [about] * len(rows)
+        result.index += [position] * len(rows)
+
+    def _columns(self, exact: _ExactChanges) -> list[pl.Series]:
+        values = [
+            (*row, kind, *about)
+            for row, kind, about in zip(exact.rows, exact.kinds, exact.metadata, strict=True)
+        ]
+        columns = [
+            series([row[i] for row in values], each.type, each.name)
+            for i, each in enumerate(self._all_fields)
+        ]
+        return [*columns, pl.Series(RECORD, exact.index, dtype=pl.Int64)]
+
+
+# --- what formats share ------------------------------------------------------------------------
+
+
+def image_of(fields: Sequence[t.Field]) -> t.Row:
+    """The table's row as it is in an event."""
+    return t.Row(tuple(fields))
+
+
+def instant(milliseconds: Any) -> int | None:
+    """The microseconds of a number of milliseconds; None if it is not one."""
+    try:
+        value = int(milliseconds)
+    except (TypeError, ValueError):
+        return None
+    return value * 1_000 if -(2**63) <= value * 1_000 < 2**63 else None
+
+
+def instants(milliseconds: pl.Series) -> pl.Series:
+    return milliseconds.cast(pl.Datetime("ms", "UTC")).cast(pl.Datetime("us", "UTC"))
+
+
+def part(struct: pl.Series, name: str, row: t.Row) -> pl.Series:
+    """A field of a column of rows, by its name in the document."""
+    names = [each.name for each in row.fields]
+    return struct.struct.field(safe_names(names)[names.index(name)])
+
+
+def nothing(type_: t.DataType, height: int) -> pl.Series:
+    return pl.repeat(None, height, dtype=dtype(type_), eager=True)

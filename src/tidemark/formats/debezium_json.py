@@ -1,0 +1,188 @@
+"""The debezium-json format: each record is an event with the row before and after the change.
+
+Snapshot reads (`r`) and inserts become `+I`, deletes `-D`, and an update always becomes `-U` and
+`+U`, even if nothing changed. Empty records, the tombstones after deletes, are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.formats import debezium_words as words
+from tidemark.formats.changelog_json import (
+    INSTANT,
+    MILLISECONDS,
+    TEXT,
+    BadEvent,
+    Change,
+    ChangelogDecoder,
+    EventFormat,
+    QuickChange,
+    QuickEvents,
+    image_of,
+    instant,
+    instants,
+    part,
+)
+from tidemark.formats.json_documents import Malformed
+from tidemark.formats.json_options import JsonOptions
+from tidemark.formats.json_quick import FEW
+
+_PROPERTIES = t.Map(TEXT, TEXT)
+_BEFORE, _AFTER, _OP, _TS, _SOURCE = range(5)
+
+# Metadata: the part of `source` that it is, and its type.
+_OF_SOURCE: Mapping[str, tuple[str, t.DataType]] = {
+    "value.source.timestamp": ("ts_ms", INSTANT),
+    "value.source.database": ("db", TEXT),
+    "value.source.schema": ("schema", TEXT),
+    "value.source.table": ("table", TEXT),
+    "db_operation_time": ("ts_ms", INSTANT),
+}
+_TYPES: Mapping[str, t.DataType] = {
+    "value.schema": TEXT,
+    "value.ingestion-timestamp": INSTANT,
+    "value.source.properties": _PROPERTIES,
+    **{key: type_ for key, (_, type_) in _OF_SOURCE.items()},
+}
+
+
+def debezium_decoder(
+    fields: Sequence[t.Field],
+    options: Mapping[str, Any],
+    metadata: Sequence[str] = (),
+    *,
+    few: int = FEW,
+) -> ChangelogDecoder:
+    reading = JsonOptions.of(words.NAME, options)
+    events = _Debezium(fields, reading, bool(options.get(words.SCHEMA_INCLUDED)), metadata)
+    return ChangelogDecoder(fields, reading, events.format(), few)
+
+
+class _Debezium:
+    def __init__(
+        self,
+        fields: Sequence[t.Field],
+        options: JsonOptions,
+        wrapped: bool,
+        metadata: Sequence[str],
+    ) -> None:
+        self._image = image_of(fields)
+        self._options = options
+        self._wrapped = wrapped
+        self._metadata = metadata
+
+    def format(self) -> EventFormat:
+        event = self._event(TEXT, _PROPERTIES)
+        row = t.Row(
+            (t.Field("payload", event), t.Field("schema", TEXT)) if self._wrapped else event.fields
+        )
+        quick = self._quick_event()
+        return EventFormat(
+            row,
+            self._changes,
+            {key: self._reader(key) for key in self._metadata},
+            {key: _TYPES[key] for key in self._metadata},
+            None if quick is None else self._quick_fields(quick),
+            None if quick is None else lambda columns: self._quick(columns, quick),
+        )
+
+    def _event(self, milliseconds: t.DataType, source: t.DataType) -> t.Row:
+        return t.Row(
+            (
+                t.Field("before", self._image),
+                t.Field("after", self._image),
+                t.Field("op", TEXT),
+                t.Field("ts_ms", milliseconds),
+                t.Field("source", source),
+            )
+        )
+
+    # --- one by one ---
+
+    def _payload(self, event: list[Any]) -> list[Any]:
+        return (event[0] or [None] * 5) if self._wrapped else event
+
+    def _changes(self, event: list[Any], fits: bool) -> list[Change]:
+        if not fits and not self._options.ignores_errors:
+            raise Malformed
+        before, after, op, *_ = self._payload(event)
+        if op in ("c", "r") and after is not None:
+            return [("+I", after)]
+        if op == "u" and before is not None and after is not None:
+            return [("-U", before), ("+U", after)]
+        if op == "d" and before is not None:
+            return [("-D", before)]
+        if op in ("u", "d") and before is None:
+            hint = f"{words.REPLICA_IDENTITY}; {self._options.skips}"
+            raise BadEvent(words.no_before(op), words.BEFORE_IS_NEEDED, hint)
+        if op in ("c", "r", "u"):
+            raise BadEvent(words.no_after(op), words.AFTER_IS_NEEDED)
+        raise BadEvent(words.unknown("none" if op is None else op), words.KNOWN)
+
+    def _reader(self, key: str) -> Callable[[list[Any]], Any]:
+        match key:
+            case "value.schema":
+                return lambda event: event[1] if self._wrapped else None
+            case "value.ingestion-timestamp":
+                return lambda event: instant(self._payload(event)[_TS])
+            case "value.source.properties":
+                return lambda event: _pairs(self._payload(event)[_SOURCE])
+        name, type_ = _OF_SOURCE[key]
+        read: Callable[[Any], Any] = instant if type_ is INSTANT else lambda text: text
+        return lambda event: read((self._payload(event)[_SOURCE] or {}).get(name))
+
+    # --- whole columns ---
+
+    def _quick_event(self) -> t.Row | None:
+        """The event with the parts that are read; None if some cannot be in a column."""
+        if {"value.schema", "value.source.properties"} & set(self._metadata):
+            return None
+        names = dict.fromkeys(_OF_SOURCE[key][0] for key in self._metadata if key in _OF_SOURCE)
+        parts = (t.Field(n, MILLISECONDS if n == "ts_ms" else TEXT) for n in names)
+        fields = self._event(MILLISECONDS, t.Row(tuple(parts))).fields
+        if not names:
+            fields = fields[:_SOURCE]
+        if "value.ingestion-timestamp" not in self._metadata:
+            fields = tuple(each for each in fields if each.name != "ts_ms")
+        return t.Row(fields)
+
+    def _quick_fields(self, event: t.Row) -> Sequence[t.Field]:
+        return (t.Field("payload", event),) if self._wrapped else event.fields
+
+    def _quick(self, columns: pl.DataFrame, event: t.Row) -> QuickEvents:
+        if self._wrapped:
+            columns = columns["payload"].struct.unnest()
+            columns.columns = [each.name for each in event.fields]
+        op, before, after = columns["op"], columns["before"], columns["after"]
+        there, was = after.is_not_null(), before.is_not_null()
+        inserted = op.is_in(["c", "r"]) & there
+        updated = (op == "u") & there & was
+        deleted = (op == "d") & was
+        return QuickEvents(
+            [
+                QuickChange("+I", after, inserted.fill_null(False)),
+                QuickChange("-U", before, updated.fill_null(False)),
+                QuickChange("+U", after, updated.fill_null(False)),
+                QuickChange("-D", before, deleted.fill_null(False)),
+            ],
+            (inserted | updated | deleted).fill_null(False),
+            {key: self._quick_metadata(columns, event, key) for key in self._metadata},
+        )
+
+    def _quick_metadata(self, columns: pl.DataFrame, event: t.Row, key: str) -> pl.Series:
+        if key == "value.ingestion-timestamp":
+            return instants(columns["ts_ms"])
+        source = event.fields[-1].type
+        assert isinstance(source, t.Row)
+        name, type_ = _OF_SOURCE[key]
+        found = part(columns["source"], name, source)
+        return instants(found) if type_ is INSTANT else found
+
+
+def _pairs(properties: dict[str, Any] | None) -> list[tuple[str, Any]] | None:
+    return None if properties is None else list(properties.items())
