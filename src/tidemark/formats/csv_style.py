@@ -16,6 +16,9 @@ COMMENTS = "csv.allow-comments"
 ELEMENTS = "csv.array-element-delimiter"
 SCIENTIFIC = "csv.write-bigdecimal-in-scientific-notation"
 
+# Longer strings are always quoted, as in the library of Flink's format.
+ALWAYS_QUOTED_FROM = 25
+
 UNBALANCED = "unclosed quotes, or text after them"
 
 

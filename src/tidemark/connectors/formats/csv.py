@@ -29,6 +29,7 @@ from tidemark.connectors.formats.conversions import Notation, from_string, match
 from tidemark.connectors.options import option_error
 from tidemark.errors import PlanError
 from tidemark.formats.csv_style import (
+    ALWAYS_QUOTED_FROM,
     COMMENTS,
     DELIMITER,
     ELEMENTS,
@@ -62,8 +63,6 @@ OPTIONS = (
 )
 
 _RAW = raw_name(0)
-# Longer strings are always quoted, as in the library of Flink's format.
-_ALWAYS_QUOTED_FROM = 25
 
 
 def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> None:
@@ -340,7 +339,7 @@ def _quoted(text: str, style: Style) -> str:
         escape = string(style.escape)
         inside = f"replace({inside}, {escape}, {string(style.escape * 2)})"
         special = special[:-1] + re.escape(style.escape) + "]"
-    needed = f"length({text}) >= {_ALWAYS_QUOTED_FROM} OR {matches(text, special)}"
+    needed = f"length({text}) >= {ALWAYS_QUOTED_FROM} OR {matches(text, special)}"
     return f"IF({needed}, concat({quote}, {inside}, {quote}), {text})"
 
 

@@ -1,0 +1,65 @@
+"""Rows to CSV records, as whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.formats.csv_style import ALWAYS_QUOTED_FROM, Style
+from tidemark.formats.texts import shortened, text_of
+from tidemark.functions.spark_text import safe_names
+
+
+def csv_lines(
+    rows: pl.DataFrame, fields: Sequence[t.Field], options: Mapping[str, Any]
+) -> pl.Series:
+    """A record for each row. Columns are by position."""
+    style = Style.of(options)
+    values = [
+        _field(pl.col(column), field.type, style).fill_null(style.null or "")
+        for column, field in zip(rows.columns, fields, strict=True)
+    ]
+    return rows.select(pl.concat_str(values, separator=style.delimiter).alias("value")).to_series()
+
+
+def _field(value: pl.Expr, type_: t.DataType, style: Style) -> pl.Expr:
+    match type_:
+        case t.Array(element=element):
+            return value.list.eval(_text(pl.element(), element).fill_null("")).list.join(
+                style.elements
+            )
+        case t.Row(fields=fields):
+            names = safe_names([field.name for field in fields])
+            parts = [
+                _text(value.struct.field(name), field.type).fill_null("")
+                for name, field in zip(names, fields, strict=True)
+            ]
+            joined = _quoted(pl.concat_str(parts, separator=style.elements), style)
+            return pl.when(value.is_not_null()).then(joined)
+        case t.Boolean() | t.Decimal() | t.Float() | t.Double():
+            return _text(value, type_)
+        case t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt():
+            return _text(value, type_)
+        case _:
+            return _quoted(_text(value, type_), style)
+
+
+def _text(value: pl.Expr, type_: t.DataType) -> pl.Expr:
+    return shortened(value, type_) if isinstance(type_, t.Decimal) else text_of(value, type_)
+
+
+def _quoted(text: pl.Expr, style: Style) -> pl.Expr:
+    """The string in quotes if it contains a character up to the delimiter or quote, or is long."""
+    if style.quote is None:
+        return text
+    last = max(ord(style.delimiter), ord(style.quote), ord("\r"))
+    escape = "" if style.escape is None else rf"\x{{{ord(style.escape):x}}}"
+    special = rf"[\x{{0}}-\x{{{last:x}}}\\{escape}]"
+    inside = text.str.replace_all(style.quote, style.quote * 2, literal=True)
+    if style.escape is not None:
+        inside = inside.str.replace_all(style.escape, style.escape * 2, literal=True)
+    needed = (text.str.len_chars() >= ALWAYS_QUOTED_FROM) | text.str.contains(special)
+    return pl.when(needed).then(pl.lit(style.quote) + inside + style.quote).otherwise(text)

@@ -1,0 +1,112 @@
+"""Rows to JSON documents, as whole columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import polars as pl
+
+from tidemark import types as t
+from tidemark.formats.texts import shortened, text_of
+from tidemark.functions.spark_text import safe_names
+
+PLAIN_DECIMALS = "json.encode.decimal-as-plain-number"
+WITHOUT_NULLS = "json.encode.ignore-null-fields"
+TIMES = "json.timestamp-format.standard"
+
+_NULL = pl.lit("null")
+# What must not be in a string as it is.
+_ESCAPES = {
+    **{chr(code): f"\\u{code:04X}" for code in range(32)},
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    '"': '\\"',
+    "\\": "\\\\",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JsonWriting:
+    """How a table's documents are written."""
+
+    iso_times: bool
+    plain_decimals: bool
+    without_nulls: bool
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        return cls(
+            options.get(TIMES, "SQL") == "ISO-8601",
+            bool(options.get(PLAIN_DECIMALS)),
+            bool(options.get(WITHOUT_NULLS)),
+        )
+
+
+def json_lines(
+    rows: pl.DataFrame, fields: Sequence[t.Field], options: Mapping[str, Any]
+) -> pl.Series:
+    """A document for each row. Columns are by position."""
+    writer = JsonWriting.of(options)
+    values = [pl.col(column) for column in rows.columns]
+    document = _object(values, fields, writer)
+    return rows.select(document.alias("value")).to_series()
+
+
+def _object(values: Sequence[pl.Expr], fields: Sequence[t.Field], writing: JsonWriting) -> pl.Expr:
+    members = []
+    for value, field in zip(values, fields, strict=True):
+        name = json.dumps(field.name, ensure_ascii=False)
+        text = pl.lit(f",{name}:") + _value(value, field.type, writing)
+        omitted = pl.lit("") if writing.without_nulls else pl.lit(f",{name}:null")
+        members.append(pl.when(value.is_not_null()).then(text).otherwise(omitted))
+    return pl.lit("{") + pl.concat_str(members).str.strip_prefix(",") + "}"
+
+
+def _value(value: pl.Expr, type_: t.DataType, writing: JsonWriting) -> pl.Expr:
+    """The JSON of a value; NULL for NULL."""
+    match type_:
+        case t.Array(element=element):
+            items = value.list.eval(_or_null(pl.element(), element, writing))
+            return pl.lit("[") + items.list.join(",") + "]"
+        case t.Map(value=item):
+            return _map(value, item, writing)
+        case t.Multiset():
+            return _map(value, t.Int(), writing)
+        case t.Row(fields=fields):
+            names = safe_names([field.name for field in fields])
+            return _object([value.struct.field(name) for name in names], fields, writing)
+        case t.Decimal():
+            return value.cast(pl.String) if writing.plain_decimals else shortened(value, type_)
+        case t.Float() | t.Double():
+            text = text_of(value, type_)
+            return pl.when(value.is_finite()).then(text).otherwise(_quoted(text))
+        case t.Boolean() | t.TinyInt() | t.SmallInt() | t.Int() | t.BigInt():
+            return value.cast(pl.String)
+        case t.Char() | t.VarChar():
+            return _string(value)
+        case _:
+            return _quoted(text_of(value, type_, iso_times=writing.iso_times))
+
+
+def _map(value: pl.Expr, item: t.DataType, writing: JsonWriting) -> pl.Expr:
+    key, inside = pl.element().struct.field("key"), pl.element().struct.field("value")
+    pair = _string(key) + ":" + _or_null(inside, item, writing)
+    return pl.lit("{") + value.map.entries().list.eval(pair).list.join(",") + "}"
+
+
+def _or_null(value: pl.Expr, type_: t.DataType, writing: JsonWriting) -> pl.Expr:
+    return pl.when(value.is_not_null()).then(_value(value, type_, writing)).otherwise(_NULL)
+
+
+def _string(text: pl.Expr) -> pl.Expr:
+    return _quoted(text.str.replace_many(_ESCAPES))
+
+
+def _quoted(text: pl.Expr) -> pl.Expr:
+    return pl.lit('"') + text + '"'

@@ -1,0 +1,152 @@
+"""Rows as lines. Expected values were confirmed on Flink 2.3 unless a test says else."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.formats.examples import fields_of, options_of, rows
+from tidemark.formats.column_types import series
+from tidemark.formats.encoders import encoded
+
+MOMENT = 1_500_000  # microseconds
+NOON = 36_672_500_000
+
+
+def lines(format_: str, columns: str, *values: tuple[Any, ...], **options: str) -> str:
+    fields = fields_of(columns)
+    frame = pl.DataFrame(
+        [series([row[i] for row in values], f.type, f.name) for i, f in enumerate(fields)]
+    )
+    return encoded(format_, frame, fields, options_of(options)).decode()
+
+
+def test_documents_are_written_as_flink_writes_them() -> None:
+    columns = (
+        "a BOOLEAN, g DOUBLE, h DECIMAL(10, 2), m BYTES, o TIME(3), p TIMESTAMP(3), "
+        "q TIMESTAMP_LTZ(3), n INT"
+    )
+    row = (True, 1e10, Decimal("12.30"), b"\x00\xff", NOON, MOMENT, MOMENT, None)
+
+    assert lines("json", columns, row) == (
+        '{"a":true,"g":1.0E10,"h":12.3,"m":"AP8=","o":"10:11:12.5","p":"1970-01-01 00:00:01.5",'
+        '"q":"1970-01-01 00:00:01.5Z","n":null}\n'
+    )
+    options = {
+        "json__timestamp_format__standard": "ISO-8601",
+        "json__encode__decimal_as_plain_number": "true",
+        "json__encode__ignore_null_fields": "true",
+    }
+    assert lines("json", columns, row, **options) == (
+        '{"a":true,"g":1.0E10,"h":12.30,"m":"AP8=","o":"10:11:12.5","p":"1970-01-01T00:00:01.5",'
+        '"q":"1970-01-01T00:00:01.5Z"}\n'
+    )
+
+
+def test_nested_values_are_written_with_their_own_names() -> None:
+    columns = "`a.b` INT, r ROW<`x y` INT, l ARRAY<ROW<s STRING>>>, m MAP<STRING, INT>, t MULTISET<STRING>"
+
+    assert lines(
+        "json", columns, (1, (2, [("p",), None]), [("k", 1), ("n", None)], [("e", 2)]), (None,) * 4
+    ) == (
+        '{"a.b":1,"r":{"x y":2,"l":[{"s":"p"},null]},"m":{"k":1,"n":null},"t":{"e":2}}\n'
+        '{"a.b":null,"r":null,"m":null,"t":null}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ('q"q', '"q\\"q"'),
+        ("a\\b", '"a\\\\b"'),
+        ("\n\t\x01\x1f", '"\\n\\t\\u0001\\u001F"'),
+        ("é/\x7f", '"é/\x7f"'),
+    ],
+)
+def test_strings_are_escaped_only_where_they_must_be(text: str, written: str) -> None:
+    assert lines("json", "s STRING", (text,)) == f'{{"s":{written}}}\n'
+    assert rows("json", "s STRING", lines("json", "s STRING", (text,)).encode()) == [(text,)]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.0"), (-0.0, "-0.0"), (1.0, "1.0"), (0.001, "0.001"), (0.00099, "9.9E-4"), (9999999.0, "9999999.0"), (1e7, "1.0E7"),
+        (-12345678.5, "-1.23456785E7"), (1e300, "1.0E300"), (5e-324, "5.0E-324"), (1.5e-5, "1.5E-5"), (float("nan"), '"NaN"'),
+        (float("-inf"), '"-Infinity"'),
+    ],
+)  # fmt: skip
+def test_doubles_are_written_as_in_java(value: float, text: str) -> None:
+    assert lines("json", "x DOUBLE", (value,)) == f'{{"x":{text}}}\n'
+
+
+def test_floats_have_their_own_digits() -> None:
+    assert lines("json", "x FLOAT", (0.1,), (1e10,)) == '{"x":0.1}\n{"x":1.0E10}\n'
+
+
+def test_no_rows_are_no_bytes() -> None:
+    assert lines("json", "x INT") == ""
+
+
+def test_strings_are_quoted_where_flink_quotes_them() -> None:
+    values = [
+        "plain",
+        "a b",
+        'q"q',
+        "a,b",
+        "a\\b",
+        "it's",
+        "x;y",
+        "#c",
+        "-",
+        "+",
+        "",
+        "null",
+        "a-b_c.d:e/f",
+        "é",
+        "x" * 25,
+    ]
+    written = lines("csv", "a INT, s STRING", *((1, value) for value in values))
+
+    assert written == (
+        '1,plain\n1,"a b"\n1,"q""q"\n1,"a,b"\n1,"a\\b"\n1,"it\'s"\n1,x;y\n1,"#c"\n1,-\n1,"+"\n1,\n1,null\n'
+        f'1,a-b_c.d:e/f\n1,é\n1,"{"x" * 25}"\n'
+    )
+    assert [row[1] for row in rows("csv", "a INT, s STRING", written.encode())] == values
+
+
+def test_null_is_written_as_the_null_literal() -> None:
+    assert lines("csv", "a INT, s STRING", (None, None), csv__null_literal="NULL") == "NULL,NULL\n"
+    assert lines("csv", "a INT, s STRING", (None, None)) == ",\n"
+
+
+def test_arrays_and_rows_are_written_with_their_delimiter() -> None:
+    columns = "l ARRAY<INT>, r ROW<x INT, y STRING>, d DECIMAL(6, 3)"
+
+    assert lines("csv", columns, ([1, None, 3], (1, "p"), Decimal("1.500"))) == "1;;3,1;p,1.5\n"
+
+
+def test_what_is_written_is_read_again() -> None:
+    columns = (
+        "a TIMESTAMP(6), b TIMESTAMP_LTZ(3), c DATE, d DECIMAL(20, 4), e BYTES, f DOUBLE, g STRING"
+    )
+    values = [(MOMENT + 1, MOMENT, 19_000, Decimal("-1.2500"), b"\x00x", 1e-9, "é\n\"'\\")]
+
+    for format_ in ("json", "csv"):
+        found = rows(format_, columns, lines(format_, columns, *values).encode())
+        start = dt.datetime(1970, 1, 1)
+        assert found == [
+            (
+                start + dt.timedelta(microseconds=MOMENT + 1),
+                (start + dt.timedelta(microseconds=MOMENT)).replace(tzinfo=dt.UTC),
+                dt.date(1970, 1, 1) + dt.timedelta(days=19_000),
+                Decimal("-1.2500"),
+                b"\x00x",
+                1e-9,
+                "é\n\"'\\",
+            )
+        ]
