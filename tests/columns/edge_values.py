@@ -67,6 +67,10 @@ _VALUES: dict[str, list[Any]] = {
         "9999-12-31 23:59:59", "02024-01-01", "2024-01-01 ", "-2024-01-01", "2024-02-29 01:02:03Z",
         "T12:30", "1:30 PM", "12:30:61",
     ],
+    "VARCHAR(300)": [
+        None, '{"a": 1, "c": [1, 2]}', '{"a": "x", "b": null}', "[1, 2]", '"q\\n"', "1.10", "nope", "",
+        '{"c": {"d": 1}, "n": 5, "x": 1.5}', '{"a": true}', "null",
+    ],
     "CHAR(3)": [None, "abc", "a  ", "   ", "é😀x"],
     "BYTES": [None, b"", b"abc", b"\xff\x00", "é".encode()],
     "ARRAY<INT>": [None, [], [1, None, 3, 1], [7], [None]],
@@ -79,7 +83,7 @@ _NAMES = {
     "o": "BOOLEAN", "ti": "TINYINT", "si": "SMALLINT", "i": "INT", "l": "BIGINT", "f": "FLOAT",
     "d": "DOUBLE", "p": "DECIMAL(10, 2)", "q": "DECIMAL(38, 18)", "w": "DECIMAL(20, 0)",
     "dt": "DATE", "tm": "TIME(3)", "ts": "TIMESTAMP(3)", "tu": "TIMESTAMP(6)",
-    "z": "TIMESTAMP_LTZ(3)", "s": "STRING", "n": "VARCHAR(100)", "when": "VARCHAR(200)", "c": "CHAR(3)", "y": "BYTES", "ai": "ARRAY<INT>",
+    "z": "TIMESTAMP_LTZ(3)", "s": "STRING", "n": "VARCHAR(100)", "when": "VARCHAR(200)", "j": "VARCHAR(300)", "c": "CHAR(3)", "y": "BYTES", "ai": "ARRAY<INT>",
     "ax": "ARRAY<STRING>", "m": "MAP<STRING, INT>", "r": "ROW<x INT, y STRING>",
 }  # fmt: skip
 
@@ -229,6 +233,31 @@ TIME_STRINGS = [
     "CONVERT_TZ(when1, 'UTC', 'Nowhere')", "CONVERT_TZ(when1, 'GMT+08:00', 'UTC')",
 ]  # fmt: skip
 
+COLLECTIONS = [
+    "ARRAY[i1, i2]", "ARRAY[s1]", "ROW(i1, s1)", "MAP['a', i1, 'b', 2]", "ai1[1]", "ai1[2]",
+    "m1['a']", "m1[s1]", "CARDINALITY(ai1)", "CARDINALITY(m1)", "ARRAY_CONTAINS(ai1, 3)", "ARRAY_CONTAINS(ai1, i1)",
+    "ARRAY_CONTAINS(ax1, s1)", "ARRAY_DISTINCT(ai1)", "ARRAY_DISTINCT(ax1)", "ARRAY_POSITION(ai1, 1)",
+    "ARRAY_POSITION(ax1, 'a')", "ARRAY_REMOVE(ai1, 1)", "ARRAY_REVERSE(ai1)", "ARRAY_SLICE(ai1, 2)",
+    "ARRAY_SLICE(ai1, -2, 3)", "ARRAY_SLICE(ai1, ti1, ti2)", "ARRAY_UNION(ai1, ai2)", "ARRAY_CONCAT(ai1, ai2)",
+    "ARRAY_APPEND(ai1, i1)", "ARRAY_PREPEND(ax1, s1)", "ARRAY_MAX(ai1)", "ARRAY_MIN(ax1)", "ARRAY_SORT(ai1)",
+    "ARRAY_SORT(ai1, FALSE)", "ARRAY_SORT(ax1, TRUE, FALSE)", "ARRAY_SORT(ai1, FALSE, TRUE)", "ARRAY_JOIN(ax1, '-')",
+    "ARRAY_JOIN(ax1, s1)", "ARRAY_JOIN(ax1, ',', '?')", "MAP_KEYS(m1)", "MAP_VALUES(m1)", "MAP_ENTRIES(m1)",
+    "SPLIT(s1, ' ')", "SPLIT(s1, ',')", "r1 = r2", "r1 <> r2", "CAST(ai1 AS STRING)", "ELEMENT(ARRAY[i1])",
+    "MD5(s1)", "SHA1(y1)", "SHA256(s1)", "SHA2(s1, 512)", "ENCODE(s1, 'UTF-8')", "DECODE(y1, 'UTF-8')",
+    "TO_BASE64(s1)", "TO_BASE64(y1)",
+]  # fmt: skip
+JSON = [
+    *(f"j1 IS JSON {kind}" for kind in ("VALUE", "SCALAR", "ARRAY", "OBJECT")),
+    "JSON_QUOTE(s1)", "JSON_UNQUOTE(j1)", "JSON_EXISTS(j1, '$.a')", "JSON_VALUE(j1, '$.a')",
+    "JSON_VALUE(j1, '$.n' RETURNING INT)", "JSON_VALUE(j1, '$.x' RETURNING DOUBLE)",
+    "JSON_VALUE(j1, '$.b' DEFAULT 'none' ON EMPTY DEFAULT s1 ON ERROR)", "JSON_QUERY(j1, '$.c')",
+    "JSON_QUERY(j1, '$.c' WITH WRAPPER)", "JSON_QUERY(j1, '$.c' RETURNING ARRAY<STRING>)",
+    "JSON_OBJECT('k' VALUE s1, 'a' VALUE i1)",
+    "JSON_OBJECT('k' VALUE s1, 'k' VALUE i1 ABSENT ON NULL)", "JSON_OBJECT('p' VALUE p1, 'o' VALUE o1, 't' VALUE ts1)",
+    "JSON_ARRAY(s1, i1, JSON_OBJECT('x' VALUE l1))", "JSON_ARRAY(s1 NULL ON NULL)", "JSON_STRING(s1)",
+    "JSON_STRING(r1)", "JSON_STRING(ai1)", "JSON_STRING(m1)", "JSON_STRING(z1)", "JSON_STRING(p1)",
+]  # fmt: skip
+
 THEMES = {
     "comparisons": COMPARISONS,
     "logic": LOGIC,
@@ -241,4 +270,6 @@ THEMES = {
     "time units": TIME_UNITS,
     "numeric": NUMERIC,
     "time strings": TIME_STRINGS,
+    "collections": COLLECTIONS,
+    "json": JSON,
 }

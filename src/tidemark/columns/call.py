@@ -11,7 +11,8 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.columns.refusals import NotInColumns
-from tidemark.functions.registry import Argument
+from tidemark.columns.types import polars_type
+from tidemark.functions.registry import Argument, Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,6 @@ class Active:
         self, compute: Callable[..., pl.Series], args: tuple[pl.Expr, ...], returns: t.DataType
     ) -> pl.Expr:
         """Whole columns computed in Python by `compute`, which takes a series for each argument."""
-        from tidemark.columns.types import polars_type
-
         raised = self.surroundings.raised
 
         def run(row: pl.Series) -> pl.Series:
@@ -70,20 +69,24 @@ class Active:
                 raise
 
         named = [arg.alias(f"_tm_a{place}") for place, arg in enumerate(args)]
-        # Constants alone would be one row.
-        row = pl.struct(*named) if args else pl.struct(pl.lit(None).alias("_tm_a0"))
-        return row.map_batches(run, return_dtype=polars_type(returns), is_elementwise=True)
+        return pl.struct(*named).map_batches(
+            run, return_dtype=polars_type(returns), is_elementwise=True
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnCall:
     """A call being written: the arguments' columns, types and known values."""
 
-    name: str
+    function: Function
     args: tuple[pl.Expr, ...]
     arguments: tuple[Argument, ...]
     result: t.DataType
     active: Active
+
+    @property
+    def name(self) -> str:
+        return self.function.name
 
     @property
     def zone(self) -> str:

@@ -11,8 +11,10 @@ import polars as pl
 from tidemark import types as t
 from tidemark.columns.call import ColumnCall, WriteColumn
 from tidemark.columns.casts import cast
+from tidemark.columns.literals import literal
 from tidemark.columns.numbers import unified
 from tidemark.columns.refusals import NotInColumns
+from tidemark.functions.spark_text import safe_names
 
 _TIMES = (t.Date, t.Time, *t.TIMESTAMPS)
 _NESTED = (t.Array, t.Map, t.Multiset)
@@ -30,7 +32,9 @@ def _sides(call: ColumnCall, *places: int) -> list[pl.Expr]:
         types, args = (
             [common] * len(types),
             [
-                arg if arg_type is not None and not isinstance(arg_type, t.Null) else _null(common)
+                arg
+                if arg_type is not None and not isinstance(arg_type, t.Null)
+                else literal(None, common)
                 for arg, arg_type in zip(args, types, strict=True)
             ],
         )
@@ -40,12 +44,6 @@ def _sides(call: ColumnCall, *places: int) -> list[pl.Expr]:
     if isinstance(types[0], t.NUMERICS):
         return unified(args, types, call.name)
     return _timed(call, args, types)
-
-
-def _null(type_: t.DataType) -> pl.Expr:
-    from tidemark.columns.literals import literal
-
-    return literal(None, type_)
 
 
 def _timed(call: ColumnCall, args: list[pl.Expr], types: list[t.DataType]) -> list[pl.Expr]:
@@ -68,16 +66,24 @@ def equal(call: ColumnCall) -> pl.Expr:
     type_ = call.type(0)
     if not isinstance(type_, t.Row):
         return _compare(operator.eq)(call)
-    raise NotInColumns(f"{call.name} of ROW")
+    return _equal_rows(call, type_)
+
+
+def _equal_rows(call: ColumnCall, type_: t.Row) -> pl.Expr:
+    """Rows are equal if all their fields are; with a NULL field the result is unknown."""
+    if any(isinstance(field.type, (*_NESTED, t.Row)) for field in type_.fields):
+        raise NotInColumns(f"{call.name} of {type_.text()}")
+    left, right = call.args
+    names = safe_names([field.name for field in type_.fields])
+    return reduce(
+        operator.and_, (left.struct.field(name) == right.struct.field(name) for name in names)
+    )
 
 
 def _between(call: ColumnCall) -> pl.Expr:
     value, low = _sides(call, 0, 1)
     other, high = _sides(call, 0, 2)
     return (value >= low) & (other <= high)
-
-
-_MANY = 8
 
 
 def _in(call: ColumnCall) -> pl.Expr:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from tidemark.columns import (
     arithmetic,
     clock,
+    collections,
     comparison,
     conditional,
+    constructors,
+    encodings,
+    json,
     numeric,
     patterns,
     rounding,
@@ -29,6 +33,10 @@ WRITERS: dict[str, WriteColumn] = {
         patterns.COLUMNS,
         time_units.COLUMNS,
         time_strings.COLUMNS,
+        constructors.COLUMNS,
+        collections.COLUMNS,
+        json.COLUMNS,
+        encodings.COLUMNS,
     )
     for name, write in table.items()
 }

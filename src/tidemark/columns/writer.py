@@ -11,6 +11,7 @@ from tidemark.columns.casts import cast
 from tidemark.columns.literals import literal
 from tidemark.columns.refusals import NotInColumns
 from tidemark.columns.tables import WRITERS
+from tidemark.columns.user_functions import user_call
 from tidemark.functions.registry import UNKNOWN, Argument
 from tidemark.functions.spark_text import safe_names
 from tidemark.plan.expressions import (
@@ -42,7 +43,9 @@ class ColumnWriter:
             case Call():
                 return self._call(expression, active)
             case UserCall(function=function):
-                raise NotInColumns(f"the Python function {function.name}")
+                args = tuple(self.write(arg, active) for arg in expression.args)
+                types = tuple(arg.type for arg in expression.args)
+                return user_call(function, args, types, expression.type, active)
             case Cast(operand=operand, type=type_, safe=safe):
                 value = self.write(operand, active)
                 return cast(value, operand.type, type_, active, safe=safe)
@@ -64,7 +67,7 @@ class ColumnWriter:
             for arg in call.args
         )
         args = tuple(self.write(arg, active) for arg in call.args)
-        return write(ColumnCall(call.function.name, args, arguments, call.type, active))
+        return write(ColumnCall(call.function, args, arguments, call.type, active))
 
     def _case(self, case: Case, active: Active) -> pl.Expr:
         return self.choice(case.branches, case.default, active)

@@ -80,6 +80,7 @@ def _exists(clauses: Clauses) -> Function:
         converts=_checked_path,
         python=json_kernels.exists,
         may_fail=True,
+        clauses=clauses,
         category="json",
         summary="Whether the path finds a value that is not null.",
     )
@@ -116,6 +117,7 @@ def _value(clauses: Clauses) -> Function:
         converts=converts,
         python=json_kernels.VALUE_KERNELS[kind],
         may_fail=True,
+        clauses=clauses,
         category="json",
         summary="The scalar at the path.",
     )
@@ -142,6 +144,7 @@ def _query(clauses: Clauses) -> Function:
         converts=_checked_path,
         python=json_kernels.query_array if is_array else json_kernels.query,
         may_fail=True,
+        clauses=clauses,
         category="json",
         summary="The object or array at the path.",
     )
@@ -219,7 +222,9 @@ def _object(clauses: Clauses) -> Function:
         ]
         return f"concat({string('{')}, {_listed(written)}, {string('}')})"
 
-    return _constructor("JSON_OBJECT", write, converts, "A JSON object of keys and values.")
+    return _constructor(
+        "JSON_OBJECT", clauses, write, converts, "A JSON object of keys and values."
+    )
 
 
 def _first_written(texts: list[str]) -> str:
@@ -235,7 +240,7 @@ def _array(clauses: Clauses) -> Function:
         elements = [_element(call, place, "JSON_ARRAY", absent) for place in places]
         return f"concat('[', {_listed(elements)}, ']')"
 
-    return _constructor("JSON_ARRAY", write, check_json, "A JSON array of values.")
+    return _constructor("JSON_ARRAY", clauses, write, check_json, "A JSON array of values.")
 
 
 def _element(call: SparkCall, index: int, name: str, clauses: Clauses) -> str:
@@ -249,6 +254,7 @@ def _listed(texts: list[str]) -> str:
 
 def _constructor(
     name: str,
+    clauses: Clauses,
     write: Callable[[SparkCall], str],
     converts: Callable[[tuple[Argument, ...]], tuple[t.DataType, ...]],
     summary: str,
@@ -262,6 +268,7 @@ def _constructor(
         converts=converts,
         python=json_writing.write,
         may_fail=True,
+        clauses=clauses,
         category="json",
         summary=summary,
     )

@@ -90,6 +90,8 @@ class Function:
     # Whether `python` raises ValueError for some rows. Spark then calls it as `outcomes.Outcomes`,
     # and `spark` takes the value out with `outcomes.value_of`.
     may_fail: bool = False
+    # What the call says besides its arguments, as in `JSON_VALUE(... NULL ON EMPTY)`.
+    clauses: Any = field(default=None, compare=False)
     category: str = ""
     summary: str = ""
 
