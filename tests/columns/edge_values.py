@@ -180,7 +180,7 @@ STRINGS = [
     "OVERLAY(s1 PLACING 'Z' FROM ti1 FOR ti2)", "REVERSE(s1)", "SPLIT_INDEX(s1, ' ', 1)",
     "SPLIT_INDEX(s1, ',', 0)", "SPLIT_INDEX(s1, 'x', ti1)", "SPLIT_INDEX(s1, 120, 0)", "ELT(ti1, s1, s2)",
     "POSITION(s1 IN s2)", "LOCATE('a', s1)", "INSTR(s1, 'B')", "INSTR(s1, s2)", "POSITION('' IN s1)",
-    "REPLACE(s1, 'a', s2)", "REPLACE(s1, '', '-')", "REPLACE(s1, ' ', '$0')", "TRANSLATE(s1, 'aab', 'xyz')",
+    "REPLACE(s1, 'a', s2)", "REPLACE(s1, ' ', '$0')", "TRANSLATE(s1, 'aab', 'xyz')",
     "TRANSLATE(s1, 'a x', '')", "REPEAT(s1, 2)", "REPEAT(s1, si1 - 298)", "s1 || s2", "s1 || c1",
     "CONCAT(s1, '-', s2)", "CONCAT_WS('-', s1, s2, CAST(NULL AS STRING))", "CONCAT_WS(s1, s2, 'k')",
     "STARTSWITH(s1, s2)", "ENDSWITH(s1, s2)", "STARTSWITH(y1, y2)", "ASCII(s1)", "CHR(i1)", "CHR(si1)",

@@ -7,6 +7,7 @@ from tidemark import types as t
 from tidemark.functions.date_patterns import format_clock, is_numeric, pieces, read_clock
 from tidemark.functions.moments import never_shifts
 from tidemark.functions.registry import UNKNOWN, Argument, SignatureMismatch
+from tidemark.functions.spark_text import string
 
 
 def unit(name):
@@ -75,6 +76,13 @@ def test_spark_formats_what_it_can_in_one_piece():
     assert format_clock("x", "yyyy-MM HH", shifts=False).count("date_format") == 1
     assert "hour(x)" in format_clock("x", "yyyy-MM HH", shifts=True)
     assert format_clock("x", "", shifts=False) == "if(x IS NULL, NULL, '')"
+
+
+def test_texts_that_follow_each_other_are_quoted_together():
+    joined = format_clock("x", "'of' yyyy", shifts=False)
+
+    pattern = string("'of 'yyyy")
+    assert joined == f"date_format(x, {pattern})"
 
 
 def test_only_plain_numbers_are_read_by_a_regular_expression():

@@ -180,9 +180,11 @@ def _instr(call: ColumnCall) -> pl.Expr:
 
 
 def _replace(call: ColumnCall) -> pl.Expr:
-    """Replacing the empty string puts the new one around every character."""
     text, _, new = call.args
     wanted = call.constant(1, "a string to replace")
+    if wanted == "":
+        # Java also replaces inside of a character beyond the basic plane.
+        raise NotInColumns("REPLACE of an empty string")
     if wanted is None:
         return pl.lit(None, dtype=pl.String)
     return _if_known(text.str.replace_all(wanted, new, literal=True), new)

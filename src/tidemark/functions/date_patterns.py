@@ -166,9 +166,11 @@ def format_clock(clock: str, pattern: str, *, shifts: bool) -> str:
 
 
 def _format_by_spark(clock: str, run: tuple[Piece, ...], shifts: bool) -> str:
-    pattern = "".join(
-        piece.text if piece.letter else "'" + piece.text.replace("'", "''") + "'" for piece in run
-    )
+    pattern = ""
+    for quoted, same in groupby(run, key=lambda piece: not piece.letter):
+        text = "".join(piece.text for piece in same)
+        # One pair of quotes: the quotes between two texts would be one that is printed.
+        pattern += "'" + text.replace("'", "''") + "'" if quoted else text
     # Every zone has every date, but not every hour.
     moment = f"CAST({clock} AS DATE)" if shifts else clock
     return f"date_format({moment}, {string(pattern)})"
