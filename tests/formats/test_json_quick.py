@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import polars as pl
@@ -137,3 +138,15 @@ def test_only_the_odd_ones_take_the_exact_way() -> None:
     lines = ['{"id":1}'] * 98 + ['{"id":1.5}', "broken"]
 
     assert quick_share("id INT", lines) == 0.98
+
+
+def test_the_records_of_wide_tables_take_the_quick_way() -> None:
+    names = [f"f{i}" for i in range(40)]
+    columns = ", ".join(
+        f"{name} INT" if i % 2 else f"{name} STRING" for i, name in enumerate(names)
+    )
+    lines = [json.dumps({name: n + i for i, name in enumerate(names)}) for n in range(50)]
+
+    assert quick_share(columns, lines) == 1
+    same_rows = decoded("json", columns, "\n".join(lines).encode()).rows
+    assert same_rows.equals(decoded("json", columns, "\n".join(lines).encode(), few=NEVER).rows)
