@@ -1,0 +1,82 @@
+"""Files that are read and written in this process."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+import tidemark
+from tidemark.errors import DataError, NeedsSpark
+
+ORDERS = [
+    '{"shop": "a", "ts": "2024-01-01 00:00:01"}',
+    '{"shop": "a", "ts": "2024-01-01 00:00:25"}',
+    # Behind the watermark of the row before it, which has closed its window.
+    '{"shop": "a", "ts": "2024-01-01 00:00:02"}',
+]
+
+
+@pytest.fixture
+def session() -> tidemark.Session:
+    return tidemark.connect(engine="local")
+
+
+def files(path: Path, columns: str, format_: str = "json") -> str:
+    return (
+        f"CREATE TABLE t ({columns}) WITH "
+        f"('connector' = 'filesystem', 'path' = '{path}', 'format' = '{format_}')"
+    )
+
+
+def test_row_of_a_small_file_is_late_if_the_row_before_it_has_closed_its_window(
+    session: tidemark.Session, tmp_path: Path
+):
+    path = tmp_path / "orders.json"
+    path.write_text("\n".join(ORDERS))
+    session.sql(files(path, "shop STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"))
+    result = session.sql(
+        "SELECT shop, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+        " GROUP BY shop, window_start, window_end"
+    )
+    assert result.rows() == [{"shop": "a", "n": 1}, {"shop": "a", "n": 1}]
+    assert result.job is not None
+    assert result.job.progress().operators[0].late == (1,)
+
+
+def test_row_without_an_event_time_is_an_error(session: tidemark.Session, tmp_path: Path):
+    path = tmp_path / "orders.json"
+    path.write_text('{"shop": "a"}')
+    session.sql(files(path, "shop STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"))
+    with pytest.raises(DataError, match="event time `ts` is NULL"):
+        session.sql("SELECT * FROM t").rows()
+
+
+def test_files_are_read_in_order_of_name_whether_compressed_or_not(
+    session: tidemark.Session, tmp_path: Path
+):
+    (tmp_path / "1.json.gz").write_bytes(gzip.compress(b'{"n": 1}\n{"n": 2}\n'))
+    (tmp_path / "2.json").write_text('{"n": 3}')
+    session.sql(files(tmp_path, "n INT, name STRING METADATA FROM 'file.name' VIRTUAL"))
+    assert [tuple(row.values()) for row in session.sql("SELECT * FROM t").rows()] == [
+        (1, "1.json.gz"),
+        (2, "1.json.gz"),
+        (3, "2.json"),
+    ]
+
+
+def test_parquet_is_read_as_it_was_written(session: tidemark.Session, tmp_path: Path):
+    session.sql(files(tmp_path / "t", "n INT, name STRING", "parquet"))
+    job = session.sql("INSERT INTO t VALUES (1, 'a'), (CAST(NULL AS INT), 'b')").job
+    assert job is not None
+    job.wait()
+    assert session.sql("SELECT * FROM t").rows() == [
+        {"n": 1, "name": "a"},
+        {"n": None, "name": "b"},
+    ]
+
+
+def test_format_that_only_spark_writes_is_named(session: tidemark.Session, tmp_path: Path):
+    session.sql(files(tmp_path / "t", "n INT"))
+    with pytest.raises(NeedsSpark, match="writing such a table with connector 'filesystem'"):
+        session.sql("INSERT INTO t VALUES (1)")
+    assert not (tmp_path / "t").exists()
