@@ -216,6 +216,8 @@ def _concat(call: ColumnCall) -> pl.Expr:
 
 def _concat_ws(call: ColumnCall) -> pl.Expr:
     separator, *texts = call.args
+    if not texts:
+        return _if_known(pl.lit(""), separator)
     listed = pl.concat_list(*texts).list.drop_nulls()
     return _if_known(listed.list.join(separator), separator)
 
