@@ -64,19 +64,22 @@ def test_files_are_read_in_order_of_name_whether_compressed_or_not(
     ]
 
 
-def test_parquet_is_read_as_it_was_written(session: tidemark.Session, tmp_path: Path):
-    session.sql(files(tmp_path / "t", "n INT, name STRING", "parquet"))
-    job = session.sql("INSERT INTO t VALUES (1, 'a'), (CAST(NULL AS INT), 'b')").job
+@pytest.mark.parametrize("format_", ["json", "csv", "parquet"])
+def test_file_is_read_as_it_was_written(session: tidemark.Session, tmp_path: Path, format_: str):
+    session.sql(files(tmp_path / "t", "n INT, name STRING", format_))
+    job = session.sql("INSERT INTO t VALUES (1, 'a'), (2, 'b')").job
     assert job is not None
     job.wait()
     assert session.sql("SELECT * FROM t").rows() == [
         {"n": 1, "name": "a"},
-        {"n": None, "name": "b"},
+        {"n": 2, "name": "b"},
     ]
 
 
-def test_format_that_only_spark_writes_is_named(session: tidemark.Session, tmp_path: Path):
-    session.sql(files(tmp_path / "t", "n INT"))
-    with pytest.raises(NeedsSpark, match="writing such a table with connector 'filesystem'"):
-        session.sql("INSERT INTO t VALUES (1)")
+def test_table_that_only_spark_writes_is_named(session: tidemark.Session, tmp_path: Path):
+    session.sql(
+        files(tmp_path / "t", "n INT, city STRING").replace("WITH", "PARTITIONED BY (city) WITH")
+    )
+    with pytest.raises(NeedsSpark, match="writing `t` needs Spark"):
+        session.sql("INSERT INTO t VALUES (1, 'monday')")
     assert not (tmp_path / "t").exists()

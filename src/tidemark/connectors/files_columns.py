@@ -111,12 +111,13 @@ def _reader(request: ColumnsRequest, fields: Sequence[FormatField]) -> _ReadFile
     name = request.options["format"].lower()
     if name == "parquet":
         return _Parquet(tuple(fields))
-    from tidemark.formats.decoders import DECODERS
+    from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS, decoder
 
-    if name not in DECODERS:
+    if name not in (*DECODERS, *CHANGELOG_DECODERS):
         raise NeedsSpark(f"the format '{name}'", source=request.table.source)
     of_format = [t.Field(field.name, field.type) for field in fields]
-    return _Decoding(DECODERS[name](of_format, request.options), name in _WHOLE)
+    keys = [key for key in request.metadata if key not in _ABOUT_FILES]
+    return _Decoding(decoder(name, of_format, request.options, keys), name in _WHOLE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from tidemark.connectors.places import as_hadoop_glob, is_hidden, partition_fold
 from tidemark.dialect.statements import MetadataColumn
 from tidemark.errors import PlanError
 from tidemark.storage import Found, Location
+from tidemark.types import Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,13 +73,54 @@ def worker_sink(
     Spark.
     """
     folder = _folder_of(target)
-    options = target.options
-    spread = target.table.partitioned_by or options["sink.parallelism"] is not None
-    if spread or options["auto-compaction"] or format_.by_arrow is None:
+    spread = target.options["sink.parallelism"] is not None or target.options["auto-compaction"]
+    write_file = format_.by_arrow and format_.by_arrow(fields, target.options)
+    if spread or target.table.partitioned_by or write_file is None:
         return None
-    write_file = format_.by_arrow(fields, target.options)
-    if write_file is None:
+    return _of_files(target, folder, write_file)
+
+
+def local_sink(
+    target: Target, format_: Format, fields: tuple[FormatField, ...]
+) -> WorkerSink | None:
+    """For rows of one process that are written to one folder."""
+    from tidemark.formats.encoders import ENCODERS
+
+    folder = _folder_of(target)
+    if target.table.partitioned_by:
         return None
+    write_file = format_.by_arrow and format_.by_arrow(fields, target.options)
+    if format_.name in ENCODERS:
+        write_file = _EncodedFile(format_.name, fields, target.options)
+    return None if write_file is None else _of_files(target, folder, write_file)
+
+
+@dataclass(frozen=True, slots=True)
+class _EncodedFile:
+    """Writes rows as lines."""
+
+    format: str
+    fields: tuple[FormatField, ...]
+    options: Mapping[str, Any]
+
+    def __call__(self, file: pa.NativeFile, tables: Iterator[pa.Table], enough: int) -> int:
+        import polars as pl
+
+        from tidemark.formats.encoders import encoded
+
+        of_format = [Field(field.name, field.type) for field in self.fields]
+        rows = 0
+        for table in tables:
+            frame = pl.from_arrow(table)
+            assert isinstance(frame, pl.DataFrame)
+            file.write(encoded(self.format, frame, of_format, self.options))
+            rows += table.num_rows
+            if file.tell() >= enough:
+                break
+        return rows
+
+
+def _of_files(target: Target, folder: Location, write_file: WriteFile) -> WorkerSink:
     staging = folder / f".staging-{target.job or uuid.uuid4().hex}"
 
     def commit(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:

@@ -366,6 +366,11 @@ def worker_sink(target: Target) -> WorkerSink | None:
     return files_sink.worker_sink(target, _format(target.table, target.options), fields)
 
 
+def local_sink(target: Target) -> WorkerSink | None:
+    fields = _all_fields(target.table, target.columns, target.types)
+    return files_sink.local_sink(target, _format(target.table, target.options), fields)
+
+
 FILESYSTEM = Connector(
     name="filesystem",
     options=OPTIONS,
@@ -375,6 +380,7 @@ FILESYSTEM = Connector(
     write=write,
     worker_sink=worker_sink,
     read_columns=read_columns,
+    local_sink=local_sink,
     parts=parts,
     upkeep=files_sink.upkeep,
     follows_watermark=files_sink.follows_watermark,

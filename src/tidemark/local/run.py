@@ -74,7 +74,7 @@ class LocalPlan:
         sink_of = connector.local_sink or connector.worker_sink
         found = None if sink_of is None else sink_of(target)
         if found is None:
-            raise needs_spark(f"writing such a table with connector '{connector.name}'", sink)
+            raise needs_spark(f"writing `{sink.table.name}`", sink)
         worker_sink = found
 
         def take(tables: Iterator[pa.Table]) -> int:
