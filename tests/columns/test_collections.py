@@ -19,6 +19,7 @@ from tidemark.plan.expressions import Case, Literal, Ref, UserCall
     ("expression", "expected"),
     [
         ("a[1]", [1, None, None]),
+        ("CAST(ARRAY[1] AS ARRAY<INT>)", [[1], [1], [1]]),
         ("a[4]", [None, None, None]),
         ("CARDINALITY(a)", [3, 0, None]),
         ("ARRAY_CONTAINS(a, 3)", [True, False, None]),

@@ -32,6 +32,7 @@ from tidemark.errors import DataError
         ("ELT(5, s)", None),
         ("SPLIT_INDEX('a.b', '.', 1)", "b"),
         ("CONCAT_WS('-', s, CAST(NULL AS STRING), '')", "abc-"),
+        ("CONCAT_WS('-')", ""),
         ("s || CAST(NULL AS STRING)", None),
         ("'a\\c' LIKE 'a\\_'", True),
         ("'100%' LIKE '100!%' ESCAPE '!'", True),

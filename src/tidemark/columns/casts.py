@@ -26,7 +26,7 @@ def cast(
     kind = polars_type(target)
     if isinstance(source, t.Null):
         return value.cast(kind)
-    if source.same_as(target):
+    if source.same_as(target) or _differ_in_nulls_only(source, target):
         return value
     if isinstance(source, _NUMBERS) and isinstance(target, t.Boolean):
         return value != 0 if not isinstance(source, t.Boolean) else value
@@ -44,6 +44,23 @@ def cast(
     if isinstance(target, t.BINARIES):
         return _to_bytes(value, source, target)
     raise NotInColumns(f"CAST of {source.text()} to {target.text()}")
+
+
+def _differ_in_nulls_only(source: t.DataType, target: t.DataType) -> bool:
+    """Whether the types are the same but for which of their parts may be NULL."""
+    match source, target:
+        case (t.Array(element=a), t.Array(element=b)) | (
+            t.Multiset(element=a),
+            t.Multiset(element=b),
+        ):
+            return _differ_in_nulls_only(a, b)
+        case (t.Map(), t.Map()):
+            pairs = [(source.key, target.key), (source.value, target.value)]
+            return all(_differ_in_nulls_only(a, b) for a, b in pairs)
+        case (t.Row(fields=old), t.Row(fields=new)) if len(old) == len(new):
+            named = zip(old, new, strict=True)
+            return all(a.name == b.name and _differ_in_nulls_only(a.type, b.type) for a, b in named)
+    return source.same_as(target)
 
 
 # --- times -------------------------------------------------------------------------------------
