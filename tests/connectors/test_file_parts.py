@@ -101,6 +101,16 @@ def test_compressed_files_have_one_part_each(tmp_path, monkeypatch):
     assert len(read(request_of(file), Part(str(file)))) == 100
 
 
+def test_spark_reads_files_that_have_no_parts_and_are_too_large_for_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(files_columns, "_SHARED_FROM", 10)
+    file = tmp_path / "rows.csv"
+    file.write_text("1,a\n" * 100)
+    assert filesystem.parts(request_of(file, "csv")) == [(Part(str(file)),)]
+    monkeypatch.setattr(files_columns, "_LARGEST_WHOLE", 100)
+
+    assert filesystem.parts(request_of(file, "csv")) is None
+
+
 def test_spark_reads_what_it_alone_can_count_or_open(tmp_path, monkeypatch):
     monkeypatch.setattr(files_columns, "_SHARED_FROM", 10)
     (tmp_path / "rows.json").write_text((json.dumps({"id": 1, "s": "a"}) + "\n") * 100)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _BLOCK: Final = 16 << 20
 # Its records may contain line ends.
 _WHOLE: Final = ("csv",)
+# So it is in memory as a whole, and Spark reads larger files piece by piece.
+_LARGEST_WHOLE: Final = 64 << 20
 # Each of its lines is a record.
 _SPLITTABLE: Final = ("json", "raw")
 # Several workers read a table that is larger, each about this much at a time.
@@ -76,6 +78,8 @@ def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     files = wanted_files(place, request.options)
     sizes = [os.path.getsize(file) for file in files]
     if sum(sizes) <= _SHARED_FROM:
+        return None
+    if name in _WHOLE and max(sizes) > _LARGEST_WHOLE:
         return None
     splittable = name in _SPLITTABLE
     found: list[tuple[Part, ...]] = []
