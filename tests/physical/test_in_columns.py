@@ -55,6 +55,14 @@ def test_what_only_spark_can_compute_is_left_to_spark():
     assert Scan in nodes
 
 
+def test_times_of_day_are_left_to_spark_which_cannot_read_them_from_arrow():
+    plan = physical("SELECT id, CAST(ts AS TIME) FROM orders WHERE id > 1")
+
+    assert isinstance(plan.root, Compute)
+    [nodes] = in_columns(plan)
+    assert nodes[-1] is Filter
+
+
 @pytest.mark.parametrize("sql", [AS_OF, "SELECT id FROM orders"])
 def test_a_stream_is_read_by_spark(sql: str):
     assert in_columns(physical(sql, streaming=True)) == []

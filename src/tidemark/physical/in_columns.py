@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from tidemark import types as t
 from tidemark.physical.stages import (
     ColumnStage,
     Compute,
@@ -32,7 +33,7 @@ class _Marking:
     readable: Readable
 
     def marked(self, stage: Stage) -> Stage:
-        if self._is_columnar(stage):
+        if _spark_takes(stage.edge) and self._is_columnar(stage):
             assert isinstance(stage, Compute | WatermarkStage)
             return ColumnStage(stage)
         match stage:
@@ -59,6 +60,25 @@ class _Marking:
 
     def _computes(self, expressions: Sequence[Expression], below: Stage) -> bool:
         return self._is_columnar(below) and _can_be_written(expressions, below.edge, self.zone)
+
+
+def _spark_takes(edge: Edge) -> bool:
+    """Whether Spark can read the columns as rows, if what follows needs rows."""
+    return not any(_has_times(type_) for type_ in edge.types)
+
+
+def _has_times(type_: t.DataType) -> bool:
+    """Whether there is a TIME or a number of months in it, which Spark cannot read from Arrow."""
+    match type_:
+        case t.Time() | t.YearMonthInterval():
+            return True
+        case t.Array(element=element) | t.Multiset(element=element):
+            return _has_times(element)
+        case t.Map(key=key, value=value):
+            return _has_times(key) or _has_times(value)
+        case t.Row(fields=fields):
+            return any(_has_times(field.type) for field in fields)
+    return False
 
 
 def _can_be_written(expressions: Sequence[Expression], edge: Edge, zone: str) -> bool:
