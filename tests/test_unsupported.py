@@ -19,6 +19,7 @@ PACKAGE = Path(tidemark.__file__).parent
 LAYERS = ("dialect", "catalog", "functions", "plan")
 # What is refused here are values of every kind, not a feature with a name.
 WITHOUT_A_NAME = {
+    "functions/arrow_types.py",  # a type of Arrow's that Flink does not have
     "functions/spark_text.py",  # a precision that Spark's times do not have
     "plan/scalars/binder.py",  # any other expression
     "plan/scalars/conversions.py",  # the first one again, at its place

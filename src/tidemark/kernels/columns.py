@@ -9,6 +9,7 @@ HASH: Final = "_tm_hash"  # Int64; equal keys have equal hashes on every input
 TIME: Final = "_tm_time"  # Int64; event time, milliseconds since 1970
 ARRIVAL: Final = "_tm_arrival"  # Int64; the row's position among all rows of a step
 STAMP: Final = "_tm_stamp"  # Int64; the operator's watermark just before the row
+SEEN: Final = "_tm_seen"  # Int64; the largest watermark of the rows before, in their source
 SEQUENCE: Final = "_tm_sequence"  # Int64; the row's position among all rows so far
 
 BEFORE_ALL: Final = -(2**63)  # the watermark before the first one

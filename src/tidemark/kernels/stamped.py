@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import polars as pl
 
-from tidemark.kernels.columns import STAMP
+from tidemark.kernels.columns import SEEN, STAMP
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
-
-SEEN: Final = "_tm_seen"  # Int64; the largest watermark of the rows before, in their source
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import polars as pl
 
 from tidemark.catalog.tables import Changelog
 from tidemark.columns import polars_type
-from tidemark.kernels.columns import KIND
-from tidemark.kernels.stamped import SEEN
+from tidemark.kernels.columns import KIND, SEEN
 from tidemark.local.kernels import KernelInput
 from tidemark.operators.joins import JoinColumns, names_of_sides, output_of
 from tidemark.operators.times import GIVEN

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.catalog.tables import Changelog
-from tidemark.kernels.columns import KIND
-from tidemark.kernels.stamped import SEEN
+from tidemark.kernels.columns import KIND, SEEN
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.errors import DataError
 from tidemark.functions.spark_text import safe_names
-from tidemark.kernels.columns import BEFORE_ALL
-from tidemark.kernels.stamped import SEEN
+from tidemark.kernels.columns import BEFORE_ALL, SEEN
 from tidemark.local.rows import LocalRows
 
 if TYPE_CHECKING:

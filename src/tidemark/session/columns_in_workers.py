@@ -55,11 +55,13 @@ def _tasks(request: ColumnsRequest) -> Sequence[tuple[Part, ...]]:
     if connector.parts is None or connector.read_columns is None:
         return ()
     tasks = connector.parts(request)
+    if tasks is None:
+        return ()
     try:
         connector.read_columns(replace(request, parts=()))
     except NeedsSpark:
         return ()
-    return tasks or ()
+    return tasks
 
 
 def _scan_of(stage: ColumnStage) -> Scan:

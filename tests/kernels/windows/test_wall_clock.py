@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
-from tidemark.kernels.stamped import SEEN, Stamped
+from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, SEEN, STAMP, TIME
+from tidemark.kernels.stamped import Stamped
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import AggregateSpec, Session, Sliding
