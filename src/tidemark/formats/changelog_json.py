@@ -82,6 +82,7 @@ class _ExactChanges:
     metadata: list[tuple[Any, ...]] = field(default_factory=list)
     index: list[int] = field(default_factory=list)
     skipped: int = 0
+    count: int = 0  # of the events that were read, or skipped
 
 
 class ChangelogDecoder:
@@ -112,16 +113,18 @@ class ChangelogDecoder:
         parts = [columns for columns, _ in known]
         if exact.rows:
             parts.append(self._columns(exact))
-        return self._decoded(in_order(parts, self._all_fields), records.count, first, exact.skipped)
+        rows = in_order(parts, self._all_fields)
+        return self._decoded(rows, records.count, first, exact)
 
-    def _decoded(self, rows: pl.DataFrame, count: int, first: int, skipped: int) -> Decoded:
+    def _decoded(self, rows: pl.DataFrame, count: int, first: int, exact: _ExactChanges) -> Decoded:
         width = len(self._fields)
         about = rows.columns[width + 1 : -1]
         return Decoded(
             rows[:, :width],
             rows[RECORD] + first,
             records=count,
-            skipped=skipped,
+            skipped=exact.skipped,
+            slow=exact.count,
             kinds=rows[KIND],
             metadata={
                 key: rows[name].alias(key)
@@ -162,6 +165,7 @@ class ChangelogDecoder:
         for binary, position in zip(records, index, strict=True):
             if binary is None or not binary.strip(b"\r\n"):
                 continue  # the tombstones after deletes
+            result.count += 1
             place = RecordPlace(file, first + position, binary)
             try:
                 self._add(place, position, result)

@@ -34,6 +34,7 @@ class _ExactRecords:
     # Further lines of these records, which are not records themselves.
     swallowed: list[int] = field(default_factory=list)
     skipped: int = 0
+    count: int = 0  # of the records that were read, or skipped
 
 
 class CsvDecoder:
@@ -65,7 +66,11 @@ class CsvDecoder:
             parts.append(self._columns(exact))
         rows = in_order(parts, self._fields)
         return Decoded(
-            rows.drop(RECORD), rows[RECORD] + first, records=records.count, skipped=exact.skipped
+            rows.drop(RECORD),
+            rows[RECORD] + first,
+            records=records.count,
+            skipped=exact.skipped,
+            slow=exact.count,
         )
 
     def _columns(self, exact: _ExactRecords) -> list[pl.Series]:
@@ -87,6 +92,7 @@ class CsvDecoder:
                 continue  # a part of the record before
             text, next_line = self._record(records, line)
             result.swallowed += range(line + 1, next_line)
+            result.count += text != ""
             try:
                 row = self._row(text, file, first + line)
             except _Skipped:

@@ -24,6 +24,7 @@ class Decoded:
     record: pl.Series  # for each row, the number of its record, which is that of its first line
     records: int  # how many lines or values the block has: the next one begins after them
     skipped: int = 0  # bad records that were left out
+    slow: int = 0  # records that took the exact way; empty ones are not counted
     kinds: pl.Series | None = None  # for each row of a changelog format, `+I`, `-U`, `+U` or `-D`
     metadata: Mapping[str, pl.Series] = field(default_factory=dict)  # by key
 

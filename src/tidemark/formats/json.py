@@ -40,5 +40,9 @@ class JsonDecoder:
             parts.append([*exact.columns(self._fields), index])
         rows = in_order(parts, self._fields)
         return Decoded(
-            rows.drop(RECORD), rows[RECORD] + first, records=records.count, skipped=exact.skipped
+            rows.drop(RECORD),
+            rows[RECORD] + first,
+            records=records.count,
+            skipped=exact.skipped,
+            slow=exact.count,
         )

@@ -26,6 +26,7 @@ class ExactRows:
     rows: list[list[Any]] = field(default_factory=list)
     index: list[int] = field(default_factory=list)
     skipped: int = 0
+    count: int = 0  # of the records that were read, or skipped
 
     def columns(self, fields: Sequence[t.Field]) -> list[pl.Series]:
         return [
@@ -53,6 +54,7 @@ class ExactJson:
         for binary, position in zip(records, index, strict=True):
             if binary is None or not binary.strip(b"\r\n"):
                 continue
+            result.count += 1
             place = RecordPlace(file, first + position, binary)
             try:
                 rows = self._rows(place)
