@@ -20,6 +20,7 @@ from bench import (
     window_join,
     windows,
 )
+from bench.real_bytes import command as real_bytes
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,12 @@ BENCHES = (
         "rate of windows, beside real Flink and Spark",
         windows.add_arguments,
         windows.run,
+    ),
+    Bench(
+        "real-bytes",
+        "queries over files, beside real Flink and Polars",
+        real_bytes.add_arguments,
+        real_bytes.run,
     ),
 )
 

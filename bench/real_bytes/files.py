@@ -1,0 +1,111 @@
+"""The files that every engine reads: made once, from the number of orders, and kept.
+
+Accounts take turns as in the measurement of windows: each has orders for five seconds, about one a
+second in all, and none for ten. Orders are up to a second out of order, rates are not.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from bench.real_bytes.workload import SPAN_S
+from bench.temporal_join_workload import ORDER_FACTOR, PRIME, START_MS
+from bench.windows_workload import TURN_MS, TURNS
+
+ORDERS_PER_RATE = 10
+_STATUSES = ("new", "paid", "sent", "returned")
+_JITTER_MS = 1000
+# Consecutive rates are of different accounts, and those of an account equally far from each other.
+_RATE_FACTOR = 7919
+
+
+def accounts(orders: int) -> int:
+    """An account has an order a second."""
+    return max(orders // SPAN_S // TURNS, 1) * TURNS
+
+
+def orders_of(orders: int) -> pl.DataFrame:
+    n = pl.col("id")
+    ms = n * (SPAN_S * 1000) // orders
+    turn = ms // TURN_MS % TURNS
+    place = n * ORDER_FACTOR % PRIME % (accounts(orders) // TURNS)
+    jitter = n * ORDER_FACTOR % PRIME % _JITTER_MS
+    return pl.DataFrame({"id": pl.int_range(orders, dtype=pl.Int64, eager=True)}).select(
+        n,
+        (place * TURNS + turn).alias("account"),
+        (n * ORDER_FACTOR % PRIME % 1000).alias("amount"),
+        (n % len(_STATUSES))
+        .replace_strict(dict(enumerate(_STATUSES)), return_dtype=pl.String)
+        .alias("status"),
+        _time(ms + jitter),
+    )
+
+
+def rates_of(orders: int) -> pl.DataFrame:
+    rates = max(orders // ORDERS_PER_RATE, 1)
+    n = pl.col("n")
+    return pl.DataFrame({"n": pl.int_range(rates, dtype=pl.Int64, eager=True)}).select(
+        (n * _RATE_FACTOR % accounts(orders)).alias("account"),
+        (n % 10_000 + 1).alias("rate"),
+        _time(n * (SPAN_S * 1000) // rates),
+    )
+
+
+def _time(ms: pl.Expr) -> pl.Expr:
+    return pl.from_epoch(ms + START_MS, time_unit="ms").alias("ts")
+
+
+TABLES: Mapping[str, Callable[[int], pl.DataFrame]] = {"orders": orders_of, "rates": rates_of}
+
+
+def written(cache: Path, orders: int, format_: str, files: int) -> Path:
+    """The folder with a folder of files for each table; written if it is not there yet."""
+    folder = cache / f"{orders}-{format_}-{files}"
+    if folder.exists():
+        return folder
+    making = folder.with_name(f"{folder.name}.{os.getpid()}")
+    for name, made in TABLES.items():
+        rows = made(orders)
+        (making / name).mkdir(parents=True)
+        for number in range(files):
+            first, end = (rows.height * place // files for place in (number, number + 1))
+            file = making / name / f"part-{number:02}.{format_}"
+            WRITERS[format_](rows[first:end], file)
+    try:
+        making.rename(folder)
+    except OSError:  # another process was quicker
+        shutil.rmtree(making)
+    return folder
+
+
+def with_times_as_strings(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """As Flink writes times to JSON and CSV: a fraction of a second without zeros at its end."""
+    times = pl.selectors.datetime()
+    text = times.dt.strftime("%Y-%m-%d %H:%M:%S%.3f")
+    return rows.with_columns(text.str.strip_chars_end("0").str.strip_chars_end("."))
+
+
+def _write_json(rows: pl.DataFrame, file: Path) -> None:
+    with_times_as_strings(rows.lazy()).collect().write_ndjson(file)
+
+
+WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {"json": _write_json}
+
+
+def digest(folder: Path) -> tuple[int, int]:
+    """The number of lines in all files of a folder, and the sum of their hashes: the same for the
+    same lines in any order."""
+    rows, total = 0, 0
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and file.stat().st_size and not file.name.startswith((".", "_")):
+            lines = pl.read_csv(
+                file, has_header=False, separator="\x01", quote_char=None, new_columns=["line"]
+            )
+            rows += lines.height
+            total += int(lines.select((pl.col("line").hash() % (1 << 32)).sum()).item())
+    return rows, total

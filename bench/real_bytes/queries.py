@@ -1,0 +1,71 @@
+"""The queries that are measured, and how many times Flink's rate is wanted of each.
+
+Only the standard library is imported here, so that the interpreter with Flink can load it too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The minimum rate relative to Flink's."""
+
+    warm: float
+    cold: float
+
+
+_AS_READ, _AS_COMPUTED = Wanted(2.0, 1.0), Wanted(4.0, 1.5)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query, the columns of its sink, and the tables it reads."""
+
+    text: str
+    columns: str
+    tables: tuple[str, ...] = ("orders",)
+    wanted: Wanted = _AS_COMPUTED
+    # Whether its rows are written to files of the same format; otherwise they are discarded.
+    written: bool = False
+    # Whether Flink has it in batch mode; otherwise Flink runs it as a stream.
+    flink_batch: bool = True
+
+
+def _windows(windows: str) -> str:
+    return (
+        "SELECT account, window_start, window_end, COUNT(*) AS n, SUM(amount) AS total\n"
+        f"FROM TABLE({windows})\n"
+        "GROUP BY account, window_start, window_end"
+    )
+
+
+_WINDOW_COLUMNS = (
+    "account BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT"
+)
+
+QUERIES = {
+    "scan": Query(
+        "SELECT id, amount FROM orders WHERE amount > 500",
+        "id BIGINT, amount BIGINT",
+        wanted=_AS_READ,
+    ),
+    "copy": Query(
+        "SELECT id, account, amount * 2 + 1 AS doubled, UPPER(status) AS status, ts\n"
+        "FROM orders WHERE status <> 'returned'",
+        "id BIGINT, account BIGINT, doubled BIGINT, status STRING, ts TIMESTAMP(3)",
+        wanted=_AS_READ,
+        written=True,
+    ),
+    "tumbling": Query(
+        _windows("TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)"), _WINDOW_COLUMNS
+    ),
+    "temporal-join": Query(
+        "SELECT o.id, o.amount * r.rate AS converted, o.ts\n"
+        "FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.account = r.account",
+        "id BIGINT, converted BIGINT, ts TIMESTAMP(3)",
+        tables=("orders", "rates"),
+        flink_batch=False,
+    ),
+}

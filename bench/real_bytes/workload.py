@@ -1,0 +1,137 @@
+"""One case of the measurement: a query, the files it reads and the mode, as an engine's process
+gets it on its command line.
+
+Only the standard library is imported here, so that the interpreter with Flink can load it too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.real_bytes.queries import QUERIES, Query
+
+FORMATS = ("json",)
+MODES = ("batch",)
+# The times of all orders and rates are within it.
+SPAN_S = 50
+# Orders of one file are out of order by less than this.
+_DELAY_S = 5
+
+_COLUMNS = {
+    "orders": "id BIGINT, account BIGINT, amount BIGINT, status STRING, ts TIMESTAMP(3)",
+    "rates": "account BIGINT, rate BIGINT, ts TIMESTAMP(3)",
+}
+_KEYS = {"rates": ", PRIMARY KEY (account) NOT ENFORCED"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query over tables in so many files each."""
+
+    query: str
+    format: str
+    files: int
+    mode: str
+
+    @property
+    def asked(self) -> Query:
+        return QUERIES[self.query]
+
+    @property
+    def delay_s(self) -> int:
+        """How far the watermark is behind. Flink reads files in any order, several at a time: with
+        more than one, only a watermark behind all of them makes no row late."""
+        return _DELAY_S if self.files == 1 else SPAN_S + 2 * _DELAY_S
+
+    def __str__(self) -> str:
+        return f"{self.query}, {self.format}, {self.files} file{'s'[: self.files - 1]}, {self.mode}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A case for an engine's process: where the files are, and where it may write."""
+
+    case: Case
+    data: Path
+    results: Path
+    # Whether to run once more, into files that can be compared.
+    checked: bool
+
+    def arguments(self) -> list[str]:
+        """The command line that `parsed` understands; the time of the start is now."""
+        case = self.case
+        return [
+            f"--query={case.query}",
+            f"--format={case.format}",
+            f"--files={case.files}",
+            f"--mode={case.mode}",
+            f"--data={self.data}",
+            f"--results={self.results}",
+            f"--checked={int(self.checked)}",
+            f"--started={time.time()}",
+        ]
+
+    def tables(self) -> Iterator[str]:
+        """The statements that create the tables."""
+        for name in self.case.asked.tables:
+            yield (
+                f"CREATE TABLE {name} ({_COLUMNS[name]},\n"
+                f"  WATERMARK FOR ts AS ts - INTERVAL '{self.case.delay_s}' SECOND"
+                f"{_KEYS.get(name, '')})\n"
+                f"WITH ({files(self.data / name, self.case.format)})"
+            )
+
+
+def files(folder: Path, format_: str) -> str:
+    return f"'connector' = 'filesystem', 'path' = '{folder}', 'format' = '{format_}'"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the rows of one run go: to files of a folder, or nowhere."""
+
+    name: str
+    columns: str
+    folder: Path | None = None
+    format: str = "json"
+
+    @property
+    def sink(self) -> str:
+        """The statement that creates it as a table."""
+        folder = self.folder
+        options = "'connector' = 'blackhole'" if folder is None else files(folder, self.format)
+        return f"CREATE TABLE {self.name} ({self.columns}) WITH ({options})"
+
+
+def targets(job: Job) -> tuple[Target, Target, Target]:
+    """Those of the cold and the warm run, and of the one whose rows are compared."""
+    query = job.case.asked
+
+    def target(name: str, *, kept: bool) -> Target:
+        format_ = job.case.format if query.written else "json"
+        return Target(name, query.columns, job.results / name if kept else None, format_)
+
+    names = ("cold", "warm")
+    cold, warm = (target(name, kept=query.written) for name in names)
+    return cold, warm, warm if query.written else target("compared", kept=True)
+
+
+def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Job, float]:
+    """The way to run, the job and when the process was started."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("way")
+    parser.add_argument("--query", choices=QUERIES, required=True)
+    parser.add_argument("--format", required=True)
+    parser.add_argument("--files", type=int, required=True)
+    parser.add_argument("--mode", choices=MODES, required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--checked", type=int, required=True)
+    parser.add_argument("--started", type=float, required=True)
+    found = parser.parse_args(command_line)
+    case = Case(found.query, found.format, found.files, found.mode)
+    return found.way, Job(case, found.data, found.results, bool(found.checked)), found.started

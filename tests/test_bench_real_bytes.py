@@ -1,0 +1,220 @@
+"""Every engine gets the same files and the same SQL, and what they report is judged as it should."""
+
+import argparse
+import io
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+import tidemark
+from bench.contest import ROOT
+from bench.engine import Outcome, Run
+from bench.real_bytes import command, polars_engine
+from bench.real_bytes.command import add_arguments, cases, contestants
+from bench.real_bytes.files import accounts, digest, orders_of, rates_of, written
+from bench.real_bytes.playing import play
+from bench.real_bytes.queries import QUERIES
+from bench.real_bytes.report import FLINKS, LOCAL, POLARS, TIDEMARK, Measured, said, times
+from bench.real_bytes.workload import FORMATS, MODES, SPAN_S, Case, Job, Target, parsed, targets
+
+ORDERS = 3_000
+
+
+def options(*line):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(line)
+
+
+def case(query="scan", files=1, mode="batch", format_="json"):
+    return Case(query, format_, files, mode)
+
+
+def test_a_job_reaches_the_process_of_an_engine():
+    job = Job(case("copy", files=16), Path("/data"), Path("/results"), checked=True)
+
+    way, found, started = parsed(["spark", *job.arguments()])
+
+    assert (way, found) == ("spark", job)
+    assert started <= time.time()
+
+
+def test_options_select_cases():
+    chosen = options("--queries", "scan", "copy", "--files", "1", "4", "--modes", *MODES)
+
+    found = [*cases(chosen)]
+    assert len(found) == 4 * len(MODES)
+    assert case("copy", files=4) in found
+    assert [*cases(options())] == [case(query) for query in QUERIES]
+    with pytest.raises(SystemExit):
+        options("--queries", "nothing")
+
+
+def test_flink_runs_as_a_stream_what_it_does_not_have_in_batch_mode():
+    assert contestants(case("tumbling"), ["flink", "polars"]) == [FLINKS["batch"], POLARS]
+    assert contestants(case("temporal-join"), ["local", "flink"]) == [LOCAL, FLINKS["stream"]]
+
+
+def test_orders_are_within_the_span_and_hardly_out_of_order():
+    orders = orders_of(ORDERS)
+
+    ms = orders["ts"].dt.epoch("ms")
+    assert ms.max() - ms.min() < (SPAN_S + 1) * 1000
+    assert (ms.cum_max() - ms).max() <= 1000
+    assert orders["account"].n_unique() == accounts(ORDERS)
+
+
+def test_no_account_has_two_rates_at_a_time():
+    rates = rates_of(200_000)
+
+    assert rates.select("account", "ts").is_unique().all()
+    assert rates["account"].n_unique() == accounts(200_000)
+
+
+def test_files_are_written_once_and_hold_all_rows_in_order(tmp_path):
+    folder = written(tmp_path, ORDERS, "json", 3)
+    names = sorted((folder / "orders").iterdir())
+    stamps = [name.stat().st_mtime_ns for name in names]
+
+    ids = [id_ for name in names for id_ in pl.read_ndjson(name)["id"]]
+    assert ids == [*range(ORDERS)]
+    assert written(tmp_path, ORDERS, "json", 3) == folder
+    assert [name.stat().st_mtime_ns for name in names] == stamps
+    assert [path.name for path in tmp_path.iterdir()] == [f"{ORDERS}-json-3"]
+
+
+def test_a_digest_knows_lines_and_not_their_order(tmp_path):
+    def of(name, **files):
+        (tmp_path / name).mkdir()
+        for file, text in files.items():
+            (tmp_path / name / file).write_text(text)
+        return digest(tmp_path / name)
+
+    once = of("once", a='{"x":"1, 2"}\n{"y":2}\n', _SUCCESS="", empty="")
+    assert once == of("twice", b='{"y":2}\n', a='{"x":"1, 2"}\n')
+    assert once[0] == 2
+    assert once != of("other", a='{"x":"1, 2"}\n{"y":3}\n')
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("format_", FORMATS)
+def test_polars_and_tidemark_find_the_same_rows(tmp_path, query, format_):
+    def job(name):
+        asked = case(query, files=2, format_=format_)
+        return Job(asked, written(tmp_path, ORDERS, format_, 2), tmp_path / name, checked=True)
+
+    by_polars, by_tidemark = job("polars"), job("tidemark")
+    *_, target = targets(by_polars)
+    rows = polars_engine.QUERIES[query](lambda name: polars_engine.read(by_polars, name))
+    polars_engine.write(rows, target)
+    with tidemark.connect(options={"execution.runtime-mode": "batch"}, engine="local") as session:
+        *_, other = targets(by_tidemark)
+        for statement in (*by_tidemark.tables(), other.sink):
+            session.sql(statement)
+        session.sql(f"INSERT INTO {other.name} {QUERIES[query].text}").job.wait()
+
+    found = digest(target.folder)
+    assert found[0] > 0
+    assert found == digest(other.folder)
+
+
+def test_a_cold_run_counts_from_the_start_of_the_process(tmp_path, capsys):
+    ran = []
+    job = Job(case(), tmp_path, tmp_path / "results", checked=True)
+
+    play(job, time.time() - 100, ran.append)
+
+    outcome = Outcome.read(capsys.readouterr().out)
+    assert outcome.cold.seconds >= 100
+    assert outcome.warm.seconds < 100
+    assert [target.name for target in ran] == ["cold", "warm", "compared"]
+    assert [target.folder for target in ran] == [None, None, tmp_path / "results/compared"]
+
+
+def test_what_a_copy_writes_when_warm_is_compared(tmp_path, capsys):
+    ran = []
+    job = Job(case("copy"), tmp_path, tmp_path / "results", checked=True)
+
+    play(job, time.time(), ran.append)
+
+    assert [target.name for target in ran] == ["cold", "warm"]
+    assert targets(job)[-1] == ran[-1]
+    assert ran[-1] == Target("warm", QUERIES["copy"].columns, tmp_path / "results/warm", "json")
+
+
+def outcome(cold=1.0, warm=1.0, rows=10, checksum=7):
+    return Outcome((Run(cold, {"JVM": 2.0}), Run(warm, {"JVM": 1.0})), rows, checksum)
+
+
+def measured(tidemark=None, flink=None, query="scan", **more):
+    outcomes = {FLINKS["batch"]: flink or outcome(cold=4.0, warm=3.0)}
+    return Measured(case(query), outcomes | {TIDEMARK: tidemark or outcome()}, **more)
+
+
+def test_tidemark_is_judged_by_the_limits_of_its_query():
+    quick, slow = outcome(cold=2.0, warm=1.0), outcome(cold=2.0, warm=2.0)
+
+    assert measured(quick).good
+    assert not measured(quick, query="tumbling").good
+    assert not measured(slow).good
+    assert said([measured(slow)]) == [
+        "scan, json, 1 file, batch: 1.50 times Flink's rate warm (wanted: 2) "
+        "and 2.00 times cold (wanted: 1)."
+    ]
+
+
+def test_other_rows_and_failures_are_not_good():
+    other = measured(outcome(checksum=8))
+    broken = measured(failures={POLARS: "out of memory"})
+
+    assert not other.good
+    assert "do NOT agree" in said([other])[0]
+    assert not broken.good
+    assert said([broken]) == ["scan, json, 1 file, batch: Polars alone failed. out of memory"]
+
+
+def test_the_table_has_each_engine_beside_flink():
+    console = Console(file=io.StringIO(), width=200)
+    console.print(times([measured(outcome(cold=2.0, warm=1.5))]))
+
+    lines = [line for line in console.file.getvalue().splitlines() if line.startswith("│")]
+    assert [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines] == [
+        ["scan, json, 1 file, batch", "", "", ">= 1", "", "", ">= 2", ""],
+        ["Flink, batch", "4.00", "2.0", "1.00", "3.00", "1.0", "1.00", "10"],
+        ["Tidemark", "2.00", "2.0", "2.00", "1.50", "1.0", "2.00", "10"],
+    ]
+
+
+def test_an_engine_that_fails_does_not_end_the_measurement(tmp_path, monkeypatch):
+    turns = []
+
+    def turn(contestant, job):
+        turns.append((contestant, job.checked))
+        if contestant == TIDEMARK:
+            raise SystemExit("a long story\nout of memory")
+        *_, target = targets(job)
+        target.folder.mkdir(parents=True)
+        (target.folder / "rows").write_text("{}\n")
+        return Outcome((Run(1.0), Run(0.5)), 0)
+
+    kept = {}
+    monkeypatch.setattr(command, "measured", turn)
+    monkeypatch.setattr(command, "keep", lambda _, content: kept.update(content))
+    monkeypatch.setattr(command, "picture", lambda *_: None)
+    asked = ["--queries=scan", "--files=1", "--modes=batch", "--formats=json", "--rounds=2"]
+    sizes = ["--orders=100", f"--cache={tmp_path}"]
+    line = [*asked, *sizes, "--engines", "tidemark", "polars"]
+    assert command.run(options(*line), Console(file=io.StringIO())) == 1
+
+    assert turns == [(TIDEMARK, True), (POLARS, True), (POLARS, False)]
+    [only] = kept["measured"]
+    assert only["failures"] == {"Tidemark": "a long story\nout of memory"}
+    assert only["engines"][0]["rows"] == 1
+    assert only["engines"][0]["checksum"] is not None
+
+
+def test_files_are_kept_where_git_ignores_them():
+    assert options().cache.is_relative_to(ROOT / ".cache")
