@@ -14,7 +14,7 @@ from bench.contest import ROOT
 from bench.engine import Outcome, Run
 from bench.real_bytes import command, polars_engine
 from bench.real_bytes.command import add_arguments, cases, contestants
-from bench.real_bytes.files import accounts, digest, orders_of, rates_of, written
+from bench.real_bytes.files import accounts, digest, events_of, orders_of, rates_of, written
 from bench.real_bytes.playing import play
 from bench.real_bytes.queries import QUERIES
 from bench.real_bytes.report import FLINKS, LOCAL, POLARS, TIDEMARK, Measured, said, times
@@ -58,6 +58,19 @@ def test_flink_runs_as_a_stream_what_it_does_not_have_in_batch_mode():
     assert contestants(case("temporal-join"), ["local", "flink"]) == [LOCAL, FLINKS["stream"]]
 
 
+def test_what_keeps_no_checkpoint_does_not_stream():
+    assert contestants(case(mode="stream"), ["flink", "local"]) == [FLINKS["stream"]]
+
+
+def test_events_report_what_a_rate_was_before():
+    events = events_of(ORDERS)
+    account = events.filter(pl.col("after").struct.field("account") == 7)
+
+    assert account["op"].to_list() == ["c", *["u"] * (account.height - 1)]
+    assert account["before"].to_list() == [None, *account["after"].to_list()[:-1]]
+    assert account.height > 2
+
+
 def test_orders_are_within_the_span_and_hardly_out_of_order():
     orders = orders_of(ORDERS)
 
@@ -75,15 +88,16 @@ def test_no_account_has_two_rates_at_a_time():
 
 
 def test_files_are_written_once_and_hold_all_rows_in_order(tmp_path):
-    folder = written(tmp_path, ORDERS, "json", 3)
-    names = sorted((folder / "orders").iterdir())
+    asked = case("interval-join", files=3)
+    folder = written(tmp_path, ORDERS, asked)
+    names = sorted((folder / "orders-json-3").iterdir())
     stamps = [name.stat().st_mtime_ns for name in names]
 
     ids = [id_ for name in names for id_ in pl.read_ndjson(name)["id"]]
     assert ids == [*range(ORDERS)]
-    assert written(tmp_path, ORDERS, "json", 3) == folder
+    assert written(tmp_path, ORDERS, asked) == folder
     assert [name.stat().st_mtime_ns for name in names] == stamps
-    assert [path.name for path in tmp_path.iterdir()] == [f"{ORDERS}-json-3"]
+    assert sorted(path.name for path in folder.iterdir()) == ["orders-json-3", "rates-json-3"]
 
 
 def test_a_digest_knows_lines_and_not_their_order(tmp_path):
@@ -104,7 +118,7 @@ def test_a_digest_knows_lines_and_not_their_order(tmp_path):
 def test_polars_and_tidemark_find_the_same_rows(tmp_path, query, format_):
     def job(name):
         asked = case(query, files=2, format_=format_)
-        return Job(asked, written(tmp_path, ORDERS, format_, 2), tmp_path / name, checked=True)
+        return Job(asked, written(tmp_path, ORDERS, asked), tmp_path / name, checked=True)
 
     by_polars, by_tidemark = job("polars"), job("tidemark")
     *_, target = targets(by_polars)

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     for case in cases(arguments):
         console.rule(str(case))
         with console.status("writing files"):
-            data = written(arguments.cache, arguments.orders, case.format, case.files)
+            data = written(arguments.cache, arguments.orders, case)
         found.append(_measured(case, data, arguments, console))
     console.print(times(found))
     console.print(processors(found))
@@ -86,6 +86,8 @@ def contestants(case: Case, engines: Sequence[str]) -> list[Contestant]:
     """Those that can run the case, in the order of `engines`."""
     flink = FLINKS["stream" if not case.asked.flink_batch else case.mode]
     known = {"flink": flink, "tidemark": TIDEMARK, "local": LOCAL, "polars": POLARS}
+    if case.mode == "stream":
+        del known["local"]  # it keeps no checkpoint
     return [known[engine] for engine in engines if engine in known]
 
 

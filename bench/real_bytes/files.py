@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from bench.real_bytes.workload import SPAN_S
+from bench.real_bytes.workload import EVENTS, SPAN_S, Case, folder_name
 from bench.temporal_join_workload import ORDER_FACTOR, PRIME, START_MS
 from bench.windows_workload import TURN_MS, TURNS
 
@@ -60,41 +60,69 @@ def _time(ms: pl.Expr) -> pl.Expr:
     return pl.from_epoch(ms + START_MS, time_unit="ms").alias("ts")
 
 
-TABLES: Mapping[str, Callable[[int], pl.DataFrame]] = {"orders": orders_of, "rates": rates_of}
+def events_of(orders: int) -> pl.DataFrame:
+    """The same rates as Debezium reports the changes of a table with one row for each account."""
+    rates = _with_times_as_strings(rates_of(orders).lazy()).collect()
+    before = rates.select(pl.all().shift(1).over("account"))
+    first = before["account"].is_null()
+    return pl.DataFrame(
+        {
+            "before": before.to_struct().to_frame().select(pl.when(~first).then(pl.first())),
+            "after": rates.to_struct(),
+            "op": first.replace_strict({True: "c", False: "u"}, return_dtype=pl.String),
+        }
+    )
 
 
-def written(cache: Path, orders: int, format_: str, files: int) -> Path:
-    """The folder with a folder of files for each table; written if it is not there yet."""
-    folder = cache / f"{orders}-{format_}-{files}"
-    if folder.exists():
-        return folder
-    making = folder.with_name(f"{folder.name}.{os.getpid()}")
-    for name, made in TABLES.items():
-        rows = made(orders)
-        (making / name).mkdir(parents=True)
-        for number in range(files):
-            first, end = (rows.height * place // files for place in (number, number + 1))
-            file = making / name / f"part-{number:02}.{format_}"
-            WRITERS[format_](rows[first:end], file)
-    try:
-        making.rename(folder)
-    except OSError:  # another process was quicker
-        shutil.rmtree(making)
-    return folder
-
-
-def with_times_as_strings(rows: pl.LazyFrame) -> pl.LazyFrame:
+def _with_times_as_strings(rows: pl.LazyFrame) -> pl.LazyFrame:
     """As Flink writes times to JSON and CSV: a fraction of a second without zeros at its end."""
     times = pl.selectors.datetime()
     text = times.dt.strftime("%Y-%m-%d %H:%M:%S%.3f")
     return rows.with_columns(text.str.strip_chars_end("0").str.strip_chars_end("."))
 
 
-def _write_json(rows: pl.DataFrame, file: Path) -> None:
-    with_times_as_strings(rows.lazy()).collect().write_ndjson(file)
+def written(cache: Path, orders: int, case: Case) -> Path:
+    """The folder with the tables of a case, which are written if they are not there yet."""
+    for table in case.asked.tables:
+        format_ = case.format_of(table)
+        folder = cache / str(orders) / folder_name(table, format_, case.files)
+        if not folder.exists():
+            made = events_of if format_ == EVENTS else TABLES[table]
+            _write(made(orders), folder, format_, case.files)
+    return cache / str(orders)
 
 
-WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {"json": _write_json}
+def _write(rows: pl.DataFrame, folder: Path, format_: str, files: int) -> None:
+    """The rows in so many files one after the other."""
+    making = folder.with_name(f"{folder.name}.{os.getpid()}")
+    making.mkdir(parents=True)
+    for number in range(files):
+        first, end = (rows.height * place // files for place in (number, number + 1))
+        SINKS[format_](rows[first:end].lazy(), making / f"part-{number:02}.{format_}")
+    try:
+        making.rename(folder)
+    except OSError:  # another process was quicker
+        shutil.rmtree(making)
+
+
+def _sink_json(rows: pl.LazyFrame, file: Path) -> None:
+    _with_times_as_strings(rows).sink_ndjson(file)
+
+
+def _sink_csv(rows: pl.LazyFrame, file: Path) -> None:
+    """As Flink does, which puts values with a space into quotes."""
+    quoted = pl.format('"{}"', pl.col("ts"))
+    _with_times_as_strings(rows).with_columns(quoted.alias("ts")).sink_csv(
+        file, include_header=False, quote_style="never"
+    )
+
+
+TABLES: Mapping[str, Callable[[int], pl.DataFrame]] = {"orders": orders_of, "rates": rates_of}
+SINKS: Mapping[str, Callable[[pl.LazyFrame, Path], None]] = {
+    "json": _sink_json,
+    "csv": _sink_csv,
+    EVENTS: _sink_json,
+}
 
 
 def digest(folder: Path) -> tuple[int, int]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from bench.real_bytes.files import with_times_as_strings
+from bench.real_bytes.files import SINKS
 from bench.real_bytes.playing import play
-from bench.real_bytes.workload import Job, Target, parsed
+from bench.real_bytes.workload import EVENTS, Job, Target, parsed
 
 Tables = Callable[[str], pl.LazyFrame]
 
@@ -42,19 +42,33 @@ def main() -> None:
 
 
 def read(job: Job, name: str) -> pl.LazyFrame:
-    files = sorted((job.data / name).iterdir())
-    return READERS[job.case.format](files, _SCHEMAS[name])
+    files = sorted(job.folder_of(name).iterdir())
+    return READERS[job.case.format_of(name)](files, _SCHEMAS[name])
 
 
 def _json(files: list[Path], schema: pl.Schema) -> pl.LazyFrame:
     return _timed(pl.scan_ndjson(files, schema=schema))
 
 
+def _csv(files: list[Path], schema: pl.Schema) -> pl.LazyFrame:
+    return _timed(pl.scan_csv(files, schema=schema, has_header=False))
+
+
+def _events(files: list[Path], schema: pl.Schema) -> pl.LazyFrame:
+    """The rows after each change; there are no deletions."""
+    event = pl.Schema({"after": pl.Struct(schema)})
+    return _timed(pl.scan_ndjson(files, schema=event).select(pl.col("after").struct.unnest()))
+
+
 def _timed(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.with_columns(pl.col("ts").str.to_datetime(_FORMAT, time_unit="ms"))
 
 
-READERS: Mapping[str, Callable[[list[Path], pl.Schema], pl.LazyFrame]] = {"json": _json}
+READERS: Mapping[str, Callable[[list[Path], pl.Schema], pl.LazyFrame]] = {
+    "json": _json,
+    "csv": _csv,
+    EVENTS: _events,
+}
 
 
 def write(rows: pl.LazyFrame, target: Target) -> None:
@@ -63,7 +77,7 @@ def write(rows: pl.LazyFrame, target: Target) -> None:
         rows.collect(engine="streaming")
         return
     target.folder.mkdir(parents=True)
-    with_times_as_strings(rows).sink_ndjson(target.folder / "part-0.json")
+    SINKS[target.format](rows, target.folder / "part-0")
 
 
 # --- the queries -----------------------------------------------------------------------------
@@ -79,37 +93,69 @@ def copy(table: Tables) -> pl.LazyFrame:
     return kept.select("id", "account", doubled, pl.col("status").str.to_uppercase(), "ts")
 
 
+_SUMS = (pl.len().cast(pl.Int64).alias("n"), pl.col("amount").sum().alias("total"))
+_START = pl.col("window_start")
+_RESULT = ("account", "window_start", "window_end", "n", "total")
+
+
 def tumbling(table: Tables) -> pl.LazyFrame:
     start = pl.col("ts").dt.truncate("10s").alias("window_start")
-    return (
-        table("orders")
-        .group_by("account", start)
-        .agg(pl.len().cast(pl.Int64).alias("n"), pl.col("amount").sum().alias("total"))
-        .select(
-            "account",
-            "window_start",
-            pl.col("window_start").dt.offset_by("10s").alias("window_end"),
-            "n",
-            "total",
-        )
+    counted = table("orders").group_by("account", start).agg(*_SUMS)
+    return counted.with_columns(_START.dt.offset_by("10s").alias("window_end")).select(_RESULT)
+
+
+def sliding(table: Tables) -> pl.LazyFrame:
+    """Two seconds are counted first, for the five windows that they are in."""
+    start = pl.col("ts").dt.truncate("2s").alias("window_start")
+    slices = table("orders").group_by("account", start).agg(*_SUMS)
+    windows = pl.concat(
+        [slices.with_columns(_START.dt.offset_by(f"-{2 * place}s")) for place in range(5)]
     )
+    counted = windows.group_by("account", "window_start").agg(pl.col("n", "total").sum())
+    return counted.with_columns(_START.dt.offset_by("10s").alias("window_end")).select(_RESULT)
+
+
+def session(table: Tables) -> pl.LazyFrame:
+    apart = pl.col("ts").diff() > pl.duration(seconds=10)
+    number = apart.fill_null(False).cum_sum().over("account").alias("number")
+    ordered = table("orders").sort("account", "ts").with_columns(number)
+    counted = ordered.group_by("account", "number").agg(
+        *_SUMS,
+        pl.col("ts").min().alias("window_start"),
+        pl.col("ts").max().dt.offset_by("10s").alias("window_end"),
+    )
+    return counted.select(_RESULT)
+
+
+_CONVERTED = (pl.col("amount") * pl.col("rate")).alias("converted")
 
 
 def temporal_join(table: Tables) -> pl.LazyFrame:
-    joined = (
-        table("orders")
-        .sort("ts")
-        .join_asof(table("rates").sort("ts"), on="ts", by="account", check_sortedness=False)
-    )
-    converted = (pl.col("amount") * pl.col("rate")).alias("converted")
-    return joined.filter(pl.col("rate").is_not_null()).select("id", converted, "ts")
+    orders, rates = table("orders").sort("ts"), table("rates").sort("ts")
+    joined = orders.join_asof(rates, on="ts", by="account", check_sortedness=False)
+    return joined.filter(pl.col("rate").is_not_null()).select("id", _CONVERTED, "ts")
+
+
+def interval_join(table: Tables) -> pl.LazyFrame:
+    """A rate may fit orders of the same ten seconds and of the next ten."""
+    tens = pl.col("ts").dt.truncate("10s").alias("tens")
+    rates = table("rates").with_columns(tens).rename({"ts": "since"})
+    next_tens = rates.with_columns(pl.col("tens").dt.offset_by("10s"))
+    near = pl.concat([rates, next_tens])
+    pairs = table("orders").with_columns(tens).join(near, on=["account", "tens"])
+    fits = pl.col("since").is_between(pl.col("ts").dt.offset_by("-10s"), pl.col("ts"))
+    return pairs.filter(fits).select("id", _CONVERTED, "ts", "since")
 
 
 QUERIES: Mapping[str, Callable[[Tables], pl.LazyFrame]] = {
     "scan": scan,
     "copy": copy,
     "tumbling": tumbling,
+    "sliding": sliding,
+    "session": session,
     "temporal-join": temporal_join,
+    "temporal-join-events": temporal_join,
+    "interval-join": interval_join,
 }
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Only the standard library is imported here, so that the interpreter with Flink c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Query:
     wanted: Wanted = _AS_COMPUTED
     # Whether its rows are written to files of the same format; otherwise they are discarded.
     written: bool = False
+    # Whether rates are Debezium's events of their table.
+    events: bool = False
     # Whether Flink has it in batch mode; otherwise Flink runs it as a stream.
     flink_batch: bool = True
 
@@ -43,6 +45,14 @@ def _windows(windows: str) -> str:
 
 _WINDOW_COLUMNS = (
     "account BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT"
+)
+
+_TEMPORAL_JOIN = Query(
+    "SELECT o.id, o.amount * r.rate AS converted, o.ts\n"
+    "FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.account = r.account",
+    "id BIGINT, converted BIGINT, ts TIMESTAMP(3)",
+    tables=("orders", "rates"),
+    flink_batch=False,
 )
 
 QUERIES = {
@@ -61,11 +71,24 @@ QUERIES = {
     "tumbling": Query(
         _windows("TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)"), _WINDOW_COLUMNS
     ),
-    "temporal-join": Query(
-        "SELECT o.id, o.amount * r.rate AS converted, o.ts\n"
-        "FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.account = r.account",
-        "id BIGINT, converted BIGINT, ts TIMESTAMP(3)",
-        tables=("orders", "rates"),
+    "sliding": Query(
+        _windows("HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '10' SECOND)"),
+        _WINDOW_COLUMNS,
+    ),
+    "session": Query(
+        _windows(
+            "SESSION(TABLE orders PARTITION BY account, DESCRIPTOR(ts), INTERVAL '10' SECOND)"
+        ),
+        _WINDOW_COLUMNS,
         flink_batch=False,
+    ),
+    "temporal-join": _TEMPORAL_JOIN,
+    "temporal-join-events": replace(_TEMPORAL_JOIN, events=True),
+    "interval-join": Query(
+        "SELECT o.id, o.amount * r.rate AS converted, o.ts, r.ts AS since\n"
+        "FROM orders AS o JOIN rates AS r ON o.account = r.account\n"
+        "AND r.ts BETWEEN o.ts - INTERVAL '10' SECOND AND o.ts",
+        "id BIGINT, converted BIGINT, ts TIMESTAMP(3), since TIMESTAMP(3)",
+        tables=("orders", "rates"),
     ),
 }

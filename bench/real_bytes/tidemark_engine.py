@@ -16,8 +16,11 @@ ENGINES: dict[str, Literal["spark", "local"]] = {"spark": "spark", "local": "loc
 
 def main() -> None:
     way, job, started = parsed()
-    options = {"execution.runtime-mode": job.case.mode}
-    with tidemark.connect(options=options, engine=ENGINES[way]) as session:
+    mode = "batch" if job.case.mode == "batch" else "streaming"
+    # A job for each target, which all start from the beginning.
+    checkpoint = job.results / "checkpoint" if mode == "streaming" else None
+    options = {"execution.runtime-mode": mode}
+    with tidemark.connect(options=options, checkpoint=checkpoint, engine=ENGINES[way]) as session:
         for table in job.tables():
             session.sql(table)
 

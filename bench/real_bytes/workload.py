@@ -14,8 +14,10 @@ from pathlib import Path
 
 from bench.real_bytes.queries import QUERIES, Query
 
-FORMATS = ("json",)
-MODES = ("batch",)
+FORMATS = ("json", "csv")
+# The format of rates that come as events.
+EVENTS = "debezium-json"
+MODES = ("batch", "stream")
 # The times of all orders and rates are within it.
 SPAN_S = 50
 # Orders of one file are out of order by less than this.
@@ -41,6 +43,9 @@ class Case:
     def asked(self) -> Query:
         return QUERIES[self.query]
 
+    def format_of(self, table: str) -> str:
+        return EVENTS if table == "rates" and self.asked.events else self.format
+
     @property
     def delay_s(self) -> int:
         """How far the watermark is behind. Flink reads files in any order, several at a time: with
@@ -56,6 +61,7 @@ class Job:
     """A case for an engine's process: where the files are, and where it may write."""
 
     case: Case
+    # A folder for each table, format and number of files.
     data: Path
     results: Path
     # Whether to run once more, into files that can be compared.
@@ -82,8 +88,15 @@ class Job:
                 f"CREATE TABLE {name} ({_COLUMNS[name]},\n"
                 f"  WATERMARK FOR ts AS ts - INTERVAL '{self.case.delay_s}' SECOND"
                 f"{_KEYS.get(name, '')})\n"
-                f"WITH ({files(self.data / name, self.case.format)})"
+                f"WITH ({files(self.folder_of(name), self.case.format_of(name))})"
             )
+
+    def folder_of(self, table: str) -> Path:
+        return self.data / folder_name(table, self.case.format_of(table), self.case.files)
+
+
+def folder_name(table: str, format_: str, files: int) -> str:
+    return f"{table}-{format_}-{files}"
 
 
 def files(folder: Path, format_: str) -> str:
