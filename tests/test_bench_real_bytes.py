@@ -34,7 +34,8 @@ def case(query="scan", files=1, mode="batch", format_="json"):
 
 
 def test_a_job_reaches_the_process_of_an_engine():
-    job = Job(case("copy", files=16), Path("/data"), Path("/results"), checked=True)
+    jars = (Path("/a.jar"), Path("/b.jar"))
+    job = Job(case("copy", files=16), Path("/data"), Path("/results"), True, jars)
 
     way, found, started = parsed(["spark", *job.arguments()])
 
@@ -113,11 +114,14 @@ def test_a_digest_knows_lines_and_not_their_order(tmp_path):
     assert once != of("other", a='{"x":"1, 2"}\n{"y":3}\n')
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("format_", FORMATS)
-def test_polars_and_tidemark_find_the_same_rows(tmp_path, query, format_):
+EACH = [*cases(options("--files", "2", "--formats", *FORMATS))]
+
+
+@pytest.mark.parametrize("asked", EACH, ids=str)
+def test_polars_and_tidemark_find_the_same_rows(tmp_path, asked):
+    query = asked.query
+
     def job(name):
-        asked = case(query, files=2, format_=format_)
         return Job(asked, written(tmp_path, ORDERS, asked), tmp_path / name, checked=True)
 
     by_polars, by_tidemark = job("polars"), job("tidemark")

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from bench.real_bytes.playing import play
-from bench.real_bytes.workload import Target, parsed
+from bench.real_bytes.workload import Job, Target, parsed
 
 _CHECKPOINT_EVERY = "10 s"
 
@@ -21,8 +20,7 @@ _CHECKPOINT_EVERY = "10 s"
 def main() -> None:
     os.environ.setdefault("PYFLINK_CLIENT_EXECUTABLE", sys.executable)
     way, job, started = parsed()
-    kept = job.results / "checkpoint" if job.case.mode == "stream" else None
-    tables = environment(way, kept)
+    tables = environment(way, job)
     for table in job.tables():
         tables.execute_sql(table)
 
@@ -33,8 +31,8 @@ def main() -> None:
     play(job, started, run)
 
 
-def environment(mode: str, checkpoint: Path | None) -> Any:
-    """Tables in batch or streaming mode; with a folder for checkpoints if they are wanted."""
+def environment(mode: str, job: Job) -> Any:
+    """Tables in batch or streaming mode, with checkpoints if the case is a stream."""
     from pyflink.common import Configuration
     from pyflink.table import EnvironmentSettings, TableEnvironment
 
@@ -47,7 +45,10 @@ def environment(mode: str, checkpoint: Path | None) -> Any:
         "taskmanager.memory.managed.size": "1g",
     }.items():
         configuration.set_string(key, value)
-    if checkpoint is not None:
+    if job.jars:
+        configuration.set_string("pipeline.jars", ";".join(jar.as_uri() for jar in job.jars))
+    if job.case.mode == "stream":
+        checkpoint = job.results / "checkpoint"
         configuration.set_string("execution.checkpointing.interval", _CHECKPOINT_EVERY)
         configuration.set_string("execution.checkpointing.dir", checkpoint.as_uri())
     settings = EnvironmentSettings.new_instance().with_configuration(configuration)

@@ -18,6 +18,7 @@ from rich.console import Console
 
 from bench.contest import ROOT, Contestant, add_rounds, measured, typical
 from bench.engine import Outcome
+from bench.jars import fetched, of_spark
 from bench.processes import whole
 from bench.real_bytes.files import digest, written
 from bench.real_bytes.queries import QUERIES
@@ -77,6 +78,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 def cases(arguments: argparse.Namespace) -> Iterator[Case]:
     for query in arguments.queries:
         for format_ in arguments.formats:
+            if QUERIES[query].written and format_ == "parquet":
+                continue  # its files have no lines to be compared
             for files in arguments.files:
                 for mode in arguments.modes:
                     yield Case(query, format_, files, mode)
@@ -113,13 +116,19 @@ def _measured(case: Case, data: Path, arguments: argparse.Namespace, console: Co
 
 def _turn(contestant: Contestant, case: Case, data: Path, *, checked: bool) -> Outcome:
     with TemporaryDirectory(prefix="real-bytes-") as folder:
-        job = Job(case, data, Path(folder), checked)
+        job = Job(case, data, Path(folder), checked, _jars(contestant, case))
         outcome = measured(contestant, job)
         if not checked:
             return outcome
         *_, compared = targets(job)
         assert compared.folder is not None
         return Outcome(outcome.runs, *digest(compared.folder))
+
+
+def _jars(contestant: Contestant, case: Case) -> tuple[Path, ...]:
+    if case.format != "parquet" or contestant not in FLINKS.values():
+        return ()
+    return *fetched(ROOT / "bench/flink/parquet.xml"), *of_spark("hadoop-client-*.jar")
 
 
 def _typical(turns: Sequence[Outcome]) -> Outcome:

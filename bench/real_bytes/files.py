@@ -57,7 +57,7 @@ def rates_of(orders: int) -> pl.DataFrame:
 
 
 def _time(ms: pl.Expr) -> pl.Expr:
-    return pl.from_epoch(ms + START_MS, time_unit="ms").alias("ts")
+    return (ms + START_MS).cast(pl.Datetime("ms")).alias("ts")
 
 
 def events_of(orders: int) -> pl.DataFrame:
@@ -117,10 +117,15 @@ def _sink_csv(rows: pl.LazyFrame, file: Path) -> None:
     )
 
 
+def _sink_parquet(rows: pl.LazyFrame, file: Path) -> None:
+    rows.sink_parquet(file, compression="snappy", row_group_size=1 << 20)
+
+
 TABLES: Mapping[str, Callable[[int], pl.DataFrame]] = {"orders": orders_of, "rates": rates_of}
 SINKS: Mapping[str, Callable[[pl.LazyFrame, Path], None]] = {
     "json": _sink_json,
     "csv": _sink_csv,
+    "parquet": _sink_parquet,
     EVENTS: _sink_json,
 }
 

@@ -54,6 +54,10 @@ def _csv(files: list[Path], schema: pl.Schema) -> pl.LazyFrame:
     return _timed(pl.scan_csv(files, schema=schema, has_header=False))
 
 
+def _parquet(files: list[Path], _: pl.Schema) -> pl.LazyFrame:
+    return pl.scan_parquet(files)
+
+
 def _events(files: list[Path], schema: pl.Schema) -> pl.LazyFrame:
     """The rows after each change; there are no deletions."""
     event = pl.Schema({"after": pl.Struct(schema)})
@@ -67,6 +71,7 @@ def _timed(rows: pl.LazyFrame) -> pl.LazyFrame:
 READERS: Mapping[str, Callable[[list[Path], pl.Schema], pl.LazyFrame]] = {
     "json": _json,
     "csv": _csv,
+    "parquet": _parquet,
     EVENTS: _events,
 }
 

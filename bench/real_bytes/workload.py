@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.real_bytes.queries import QUERIES, Query
 
-FORMATS = ("json", "csv")
+FORMATS = ("json", "csv", "parquet")
 # The format of rates that come as events.
 EVENTS = "debezium-json"
 MODES = ("batch", "stream")
@@ -66,6 +66,8 @@ class Job:
     results: Path
     # Whether to run once more, into files that can be compared.
     checked: bool
+    # What Flink lacks for the format.
+    jars: tuple[Path, ...] = ()
 
     def arguments(self) -> list[str]:
         """The command line that `parsed` understands; the time of the start is now."""
@@ -78,6 +80,7 @@ class Job:
             f"--data={self.data}",
             f"--results={self.results}",
             f"--checked={int(self.checked)}",
+            *(f"--jar={jar}" for jar in self.jars),
             f"--started={time.time()}",
         ]
 
@@ -144,7 +147,9 @@ def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Job, float]:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--checked", type=int, required=True)
+    parser.add_argument("--jar", type=Path, action="append", default=[])
     parser.add_argument("--started", type=float, required=True)
     found = parser.parse_args(command_line)
     case = Case(found.query, found.format, found.files, found.mode)
-    return found.way, Job(case, found.data, found.results, bool(found.checked)), found.started
+    job = Job(case, found.data, found.results, bool(found.checked), tuple(found.jar))
+    return found.way, job, found.started

@@ -1,47 +1,23 @@
-"""Jars that tests give Spark, from Maven Central by way of the Ivy that Spark brings, and kept in
-`.cache`."""
+"""Jars that tests give Spark."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
-import pyspark
 import pytest
 
+from bench.jars import NoJars, fetched
+
 HERE = Path(__file__).resolve().parent
-CACHE = HERE.parent.parent / ".cache" / "jars"
 
 
 def jars_of(name: str) -> list[Path]:
     """Those that `NAME.xml` asks for. Skips the test where they cannot be had, but never in CI."""
-    wanted, folder = HERE / f"{name}.xml", CACHE / name
-    kept = folder / wanted.name
-    if not kept.exists() or kept.read_bytes() != wanted.read_bytes():
-        # What the first attempt has fetched, the second one has.
-        problem = _fetch(wanted, folder) and _fetch(wanted, folder)
-        if problem and (os.environ.get("CI") or os.environ.get("JARS_REQUIRED")):
+    wanted = HERE / f"{name}.xml"
+    try:
+        return fetched(wanted)
+    except NoJars as problem:
+        if os.environ.get("CI") or os.environ.get("JARS_REQUIRED"):
             pytest.fail(f"the jars of {wanted.name} must be there in CI: {problem}")
-        if problem:
-            pytest.skip(f"the jars of {wanted.name} cannot be had: {problem}")
-        # Written last: with it the folder is complete.
-        shutil.copy(wanted, kept)
-    return sorted(folder.glob("*.jar"))
-
-
-def _fetch(wanted: Path, folder: Path) -> str | None:
-    """What is in the way, if anything."""
-    [ivy] = (Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar")
-    shutil.rmtree(folder, ignore_errors=True)
-    home = os.environ.get("JAVA_HOME")
-    java = [f"{home}/bin/java" if home else "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-    pattern = f"{folder}/[artifact]-[revision].[ext]"
-    what = ["-ivy", str(wanted), "-confs", "runtime", "-types", "jar", "bundle"]
-    command = [*java, "-jar", str(ivy), "-cache", str(CACHE / "ivy"), *what, "-retrieve", pattern]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if not done.returncode:
-        return None
-    said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    return next((line for line in said if "access error" in line), said[-1])
+        pytest.skip(f"the jars of {wanted.name} cannot be had: {problem}")
