@@ -51,7 +51,7 @@ LIBRARIES = {
     "kernels": {"polars", "pyarrow", "numpy"},
     "runtime": {"polars", "pyarrow", "numpy"},
     "functions": {"pyarrow"},
-    "formats": {"polars", "pyarrow", "numpy"},
+    "formats": {"msgspec", "polars", "pyarrow", "numpy"},
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},
     "plan": {"sqlglot"},

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,14 +14,16 @@ from tests.formats.examples import ALWAYS, NEVER, decoded, fields_of
 from tests.formats.hostile import REFUSED
 from tests.formats.test_json import VALUES
 from tidemark.errors import DataError
-from tidemark.formats.exact_values import Spelling
+from tidemark.formats.json_options import JsonOptions
 from tidemark.formats.json_quick import QuickJson
 
 COLUMNS = (
     "i INT, b BIGINT, t TINYINT, s STRING, d DECIMAL(6, 2), x DOUBLE, f FLOAT, o BOOLEAN, dy DATE, "
-    "ts TIMESTAMP(3), z TIMESTAMP_LTZ(6), c TIME(3), y BYTES, r ROW<i INT, ts TIMESTAMP(6), s STRING>"
+    "ts TIMESTAMP(3), z TIMESTAMP_LTZ(6), c TIME(3), y BYTES, r ROW<i INT, ts TIMESTAMP(6), s STRING>, "
+    "a ARRAY<INT>, m MAP<STRING, STRING>, n MULTISET<STRING>, l ARRAY<ROW<i INT, a ARRAY<STRING>>>, "
+    "q MAP<STRING, ROW<s STRING, d DECIMAL(4, 1)>>, p ROW<r ROW<i INT, s STRING>, a ARRAY<ARRAY<DATE>>>"
 )
-NAMES = [field.name for field in fields_of(COLUMNS)] + ["other", "I", "i\\u0000"]
+NAMES = [field.name for field in fields_of(COLUMNS)] + ["other", "I", "i\\u0000", "\\u0069"]
 
 interesting = st.sampled_from(sorted({value for values in VALUES.values() for value in values}))
 digits = st.from_regex(
@@ -47,8 +50,40 @@ def objects(draw: Any, values: Any, names: list[str] = NAMES) -> str:
     return f"{space}{{{space}" + f"{space},{space}".join(pairs) + f"{space}}}{space}"
 
 
-nested = objects(leaves, ["i", "ts", "s", "more"])
-records = st.one_of(objects(leaves | nested), objects(leaves | nested).map(lambda one: f"[{one}]"))
+escapes = st.lists(
+    st.sampled_from(
+        [
+            "a",
+            "é",
+            '\\"',
+            "\\\\",
+            "\\/",
+            "\\n",
+            "\\u00e9",
+            "\\u0000",
+            "\\ud83d\\ude00",
+            "\\ud83d",
+            " ",
+        ]
+    ),
+    max_size=4,
+)
+escaped = escapes.map(lambda parts: f'"{"".join(parts)}"')
+
+
+def arrays(values: Any) -> Any:
+    return st.tuples(blank, st.lists(values, max_size=3)).map(
+        lambda a: f"[{a[0]}{','.join(a[1])}{a[0]}]"
+    )
+
+
+values = leaves | escaped
+nested = st.recursive(
+    objects(values, ["i", "ts", "s", "more", "a", "r", "d"]) | arrays(values),
+    lambda inner: arrays(inner | values) | objects(inner | values, ["i", "s", "a", "r", "k"]),
+    max_leaves=6,
+)
+records = st.one_of(objects(values | nested), objects(values | nested).map(lambda one: f"[{one}]"))
 
 
 @st.composite
@@ -91,7 +126,7 @@ def test_random_and_damaged_records_are_read_alike(chosen: list[str | bytes]) ->
 
 
 @several
-@given(st.sampled_from(NAMES), st.lists(leaves, min_size=1, max_size=40))
+@given(st.sampled_from(NAMES), st.lists(values | nested, min_size=1, max_size=40))
 def test_records_of_one_shape_are_read_alike(name: str, values: list[str]) -> None:
     lines = [f'{{"{name}":{value},"r":{{"i":{value}}}}}'.replace("\n", " ") for value in values]
     same("\n".join(lines).encode("utf-8", "surrogatepass"))
@@ -105,7 +140,7 @@ def test_hostile_records_are_read_alike() -> None:
 
 def quick_share(columns: str, lines: list[str]) -> float:
     text = pl.Series(lines)
-    done = QuickJson(fields_of(columns), Spelling(integers_truncate=True)).read(text)
+    done = QuickJson(fields_of(columns), JsonOptions.of("json", {})).read(text)
     return sum(each.index.len() for each in done) / len(lines)
 
 
@@ -135,7 +170,7 @@ def test_records_of_several_shapes_take_the_quick_way() -> None:
 
 
 def test_only_the_odd_ones_take_the_exact_way() -> None:
-    lines = ['{"id":1}'] * 98 + ['{"id":1.5}', "broken"]
+    lines = ['{"id":1}'] * 98 + ['[{"id":1}]', "broken"]
 
     assert quick_share("id INT", lines) == 0.98
 
@@ -150,3 +185,54 @@ def test_the_records_of_wide_tables_take_the_quick_way() -> None:
     assert quick_share(columns, lines) == 1
     same_rows = decoded("json", columns, "\n".join(lines).encode()).rows
     assert same_rows.equals(decoded("json", columns, "\n".join(lines).encode(), few=NEVER).rows)
+
+
+FITTING: dict[str, Any] = {
+    "i": digits | st.just('" 7 "'), "s": escaped | digits | objects(digits, ["x", "y"]), "d": digits, "ts": times,
+    "r": objects(escaped | digits, ["i", "s", "ts"]) | st.just("null"), "a": arrays(digits) | st.just("null"),
+    "m": objects(escaped, ["k", "l", "\\u006b"]), "n": objects(digits, ["k", "l"]), "other": nested,
+    "l": arrays(objects(st.just("null"), ["i", "a"]) | st.just('{"a":["x",null]}') | st.just("null")),
+    "q": objects(st.just("null") | objects(digits, ["s", "d"]), ["k", "l"]),
+    "p": objects(st.just('{"s":"x"}') | st.just("null"), ["r"]) | st.just('{"a":[["2024-01-01"],null,[]]}'),
+}  # fmt: skip
+
+
+@st.composite
+def fitting(draw: Any) -> str:
+    """A record whose values have the structure of their types, with any of the fields in any order."""
+    chosen = draw(st.lists(st.sampled_from(list(FITTING)), max_size=8))
+    return "{" + ",".join(f'"{name}":{draw(FITTING[name])}' for name in chosen) + "}"
+
+
+@several
+@given(st.lists(fitting(), min_size=1, max_size=12))
+def test_records_that_fit_their_types_are_read_alike(chosen: list[str]) -> None:
+    same("\n".join(chosen).encode())
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"id":1,"name":"a \\"b\\" \\u00e9"}',
+        '{"id":1,"more":[{"x":"\\n"},{"y":{}}]}',
+        '{"name":null,"id":"1"}',
+        '{"id":1.5,"seen":"24"}',
+        '{"tags":["a",null],"m":{"k":1}}',
+        '{"parts":[{"x":1},null,{}],"id":1}',
+    ],
+)
+def test_records_of_any_shape_take_the_quick_way(record: str) -> None:
+    columns = "id INT, name STRING, tags ARRAY<STRING>, m MAP<STRING, INT>, parts ARRAY<ROW<x INT>>, seen STRING"
+
+    assert quick_share(columns, [record, '{"id":2}'] * 40) == 1
+
+
+def test_values_that_are_not_of_their_type_do_not_slow_other_columns_down() -> None:
+    lines = [f'{{"id":"x","n":{i}}}' for i in range(100)]
+
+    found = decoded(
+        "json", "id INT, n INT", "\n".join(lines).encode(), json__ignore_parse_errors="true"
+    )
+
+    assert found.slow == 0
+    assert found.rows.rows() == [(None, i) for i in range(100)]

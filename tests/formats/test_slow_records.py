@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ CHANGE = {"before": None, "after": {"id": 1}, "op": "c"}
     ("format_", "lines", "slow"),
     [
         ("json", ['{"id":1}'] * 9, 0),
-        ("json", ['{"id":1}'] * 9 + ["", '{"id":1.5}', '[{"id":1},{"id":2}]'], 2),
+        ("json", ['{"id":1}'] * 9 + ["", '[{"id":1},{"id":2}]'], 1),
         ("csv", ["1"] * 9, 0),
         ("csv", ["1"] * 9 + [" 2"], 1),
         ("raw", ["x"] * 9, 0),
@@ -42,8 +43,6 @@ def test_records_that_are_skipped_count_as_slow() -> None:
     assert (found.slow, found.skipped) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("odd", "slow"), [([], 0), ([{**CHANGE, "op": "u", "before": {"id": 1.5}}, ""], 1)]
-)
+@pytest.mark.parametrize(("odd", "slow"), [([], 0), ([json.dumps(CHANGE) + " more", ""], 1)])
 def test_events_that_took_the_exact_way_are_counted(odd: list[Any], slow: int) -> None:
     assert events("debezium-json", "id INT", [CHANGE] * 9 + odd).slow == slow

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tidemark import types as t
@@ -18,7 +19,8 @@ from tidemark.formats.column_types import dtype, series
 from tidemark.formats.decoded import Block, Decoded
 from tidemark.formats.json_documents import Documents, Malformed
 from tidemark.formats.json_options import JsonOptions
-from tidemark.formats.json_quick import FEW, QuickJson, QuickRows, rest_of
+from tidemark.formats.json_quick import FEW, QuickJson
+from tidemark.formats.json_rows import QuickRows, rest_of
 from tidemark.formats.json_values import RecordPlace, RowConverter, data_error, unreadable
 from tidemark.formats.merged import RECORD, in_order
 from tidemark.functions.spark_text import safe_names
@@ -99,7 +101,7 @@ class ChangelogDecoder:
         self._quick = (
             None
             if events.quick_fields is None
-            else QuickJson(events.quick_fields, options.spelling, few=few)
+            else QuickJson(events.quick_fields, options, few=few, compact=True)
         )
         about = [t.Field(f"{RECORD} {key}", type_) for key, type_ in events.types.items()]
         self._all_fields = [*fields, t.Field(KIND, TEXT), *about]
@@ -108,7 +110,7 @@ class ChangelogDecoder:
         records = records_of(block)
         done = [] if self._quick is None else self._quick.read(records.text)
         known = [self._changes_of(each) for each in done]
-        rest = rest_of(records.count, [index for _, index in known])
+        rest = pl.Series(np.flatnonzero(rest_of(records.count, [index for _, index in known])))
         exact = self._exactly(records.binary.gather(rest).to_list(), rest.to_list(), file, first)
         parts = [columns for columns, _ in known]
         if exact.rows:

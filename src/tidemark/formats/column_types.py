@@ -14,6 +14,8 @@ from tidemark import types as t
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.functions.spark_text import safe_names
 
+NESTED = (t.Array, t.Map, t.Multiset, t.Row)
+
 
 def arrow_type(type_: t.DataType) -> pa.DataType:
     return to_arrow(_nullable(type_))

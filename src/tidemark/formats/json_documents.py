@@ -223,7 +223,7 @@ class _Parser:
         start, nested = self.start, self.sign is not None
         self.skip()
         text = self._text[start : self.end]
-        return _BLANKS.sub(_without_blanks, text) if nested and self._compact else text
+        return without_blanks(text) if nested and self._compact else text
 
     def check_characters(self) -> None:
         """What was read must be valid UTF-8; what follows the document need not be."""
@@ -249,8 +249,9 @@ def _check_number(number: str) -> None:
         raise Malformed
 
 
-def _without_blanks(found: re.Match[str]) -> str:
-    return found[1] or ""
+def without_blanks(text: str) -> str:
+    """An object or an array without blanks, except for those in its strings."""
+    return _BLANKS.sub(lambda found: found[1] or "", text)
 
 
 def unescaped(text: str) -> str:
