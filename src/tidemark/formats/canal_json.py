@@ -2,7 +2,7 @@
 
 An update's `old` rows contain only the fields that changed; the others are as in `data`. As in
 Flink, a field counts as changed for all rows of an event if any of its `old` rows contains it.
-CREATE statements are skipped. All events are read the exact way.
+CREATE statements are skipped.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from tidemark import types as t
 from tidemark.formats import canal_words as words
+from tidemark.formats.canal_quick import CanalColumns
 from tidemark.formats.changelog_json import (
     INSTANT,
     TEXT,
@@ -22,15 +25,20 @@ from tidemark.formats.changelog_json import (
     EventFormat,
     image_of,
     instant,
+    instants,
 )
 from tidemark.formats.exact_values import NotAValue, Spelling, reader
 from tidemark.formats.json_documents import Documents, Malformed
 from tidemark.formats.json_options import JsonOptions
 from tidemark.formats.json_quick import FEW
+from tidemark.formats.json_structs import PartialRow
 
 _ABSENT = object()
 # The parts of an event, in order.
 _DATA, _OLD, _TYPE, _DATABASE, _TABLE, _TS, _ES, _SQL_TYPE, _PK_NAMES = range(9)
+
+# What an event may be chosen by: the part of the event, and the option.
+_NAMES = {"database": (_DATABASE, words.DATABASES), "table": (_TABLE, words.TABLES)}
 
 _TYPES: Mapping[str, t.DataType] = {
     "value.database": TEXT,
@@ -47,7 +55,7 @@ def _sql_types(types: dict[str, str | None] | None) -> list[tuple[str, int | Non
     return None if types is None else [(name, _integer(text)) for name, text in types.items()]
 
 
-_read_integer = reader(t.Int(), Spelling())
+_read_integer = reader(t.Int(), Spelling(integers_truncate=True))
 
 
 def _integer(text: str | None) -> int | None:
@@ -68,6 +76,17 @@ _READERS: Mapping[str, Callable[[list[Any]], Any]] = {
 }
 
 
+_QUICK_READERS: Mapping[str, Callable[[pl.DataFrame], pl.Series]] = {
+    "value.database": lambda events: events["database"],
+    "value.table": lambda events: events["table"],
+    "value.sql-type": lambda events: events["sqlType"],
+    "value.pk-names": lambda events: events["pkNames"],
+    "value.ingestion-timestamp": lambda events: instants(events["ts"]),
+    "value.event-timestamp": lambda events: instants(events["es"]),
+    "db_operation_time": lambda events: instants(events["es"]),
+}
+
+
 def canal_decoder(
     fields: Sequence[t.Field],
     options: Mapping[str, Any],
@@ -76,19 +95,28 @@ def canal_decoder(
     few: int = FEW,
 ) -> ChangelogDecoder:
     reading = JsonOptions.of(words.NAME, options)
+    included = {
+        name: re.compile(options[option])
+        for name, (_, option) in _NAMES.items()
+        if options.get(option) is not None
+    }
+    image = image_of(fields)
+    columns = CanalColumns(fields, included, {key: _QUICK_READERS[key] for key in metadata})
     events = EventFormat(
-        _event(image_of(fields), metadata),
-        _Canal(fields, reading, options).changes,
+        _event(image, TEXT, metadata),
+        _Canal(fields, reading, included).changes,
         {key: _READERS[key] for key in metadata},
         {key: _TYPES[key] for key in metadata},
+        _event(image, PartialRow(image.fields), metadata).fields,
+        columns.changes,
     )
     return ChangelogDecoder(fields, reading, events, few)
 
 
-def _event(image: t.Row, metadata: Sequence[str]) -> t.Row:
+def _event(image: t.Row, old: t.DataType, metadata: Sequence[str]) -> t.Row:
     fields = [
         t.Field("data", t.Array(image)),
-        t.Field("old", t.Array(TEXT)),
+        t.Field("old", t.Array(old)),
         *(t.Field(name, TEXT) for name in ("type", "database", "table", "ts", "es")),
     ]
     # These are read only if someone asks: otherwise they may be anything.
@@ -99,18 +127,14 @@ def _event(image: t.Row, metadata: Sequence[str]) -> t.Row:
 
 class _Canal:
     def __init__(
-        self, fields: Sequence[t.Field], options: JsonOptions, given: Mapping[str, Any]
+        self,
+        fields: Sequence[t.Field],
+        options: JsonOptions,
+        included: Mapping[str, re.Pattern[str]],
     ) -> None:
         self._options = options
         self._old = Documents(image_of(fields), lenient=True, absent=_ABSENT, compact=True)
-        self._included = [
-            (part, what, key, re.compile(given[key]))
-            for part, what, key in (
-                (_DATABASE, "database", words.DATABASES),
-                (_TABLE, "table", words.TABLES),
-            )
-            if given.get(key) is not None
-        ]
+        self._included = included
 
     def changes(self, event: list[Any], fits: bool) -> list[Change] | None:
         # Events of other databases and tables, whose rows have another form, come first.
@@ -130,10 +154,11 @@ class _Canal:
         return [("+I" if type_ == "INSERT" else "-D", row) for row in data]
 
     def _is_included(self, event: list[Any]) -> bool:
-        for part, what, key, pattern in self._included:
-            if event[part] is None:
-                raise BadEvent(words.no_name(what), words.required_by(key))
-            if not pattern.fullmatch(event[part]):
+        for part, pattern in self._included.items():
+            name = event[_NAMES[part][0]]
+            if name is None:
+                raise BadEvent(words.no_name(part), words.required_by(_NAMES[part][1]))
+            if not pattern.fullmatch(name):
                 return False
         return True
 

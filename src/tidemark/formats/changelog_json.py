@@ -22,13 +22,14 @@ from tidemark.formats.json_options import JsonOptions
 from tidemark.formats.json_quick import FEW, QuickJson
 from tidemark.formats.json_rows import QuickRows, rest_of
 from tidemark.formats.json_values import RecordPlace, RowConverter, data_error, unreadable
+from tidemark.formats.leaf_values import replaced
 from tidemark.formats.merged import RECORD, in_order
 from tidemark.functions.spark_text import safe_names
 
 KIND = "_tm_kind"
+_POSITION = "_tm_position"
 TEXT = t.VarChar()
 INSTANT = t.TimestampLtz(3)
-MILLISECONDS = t.BigInt()
 
 # A row of an event: its kind, and its fields as strings.
 Change = tuple[str, Sequence[Any]]
@@ -46,11 +47,12 @@ class BadEvent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class QuickChange:
-    """The changes of one kind in a column of events, with their rows as structs."""
+    """The changes of one kind in a column of events."""
 
     kind: str
-    image: pl.Series
-    here: pl.Series  # the events that contain such a change
+    rows: pl.DataFrame
+    event: pl.Series  # for each row, the index of its event
+    position: pl.Series | None = None  # for each row, if events may have more than one of the kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,22 +143,21 @@ class ChangelogDecoder:
         assert self._events.quick is not None
         found = self._events.quick(pl.DataFrame(done.columns))
         frames = [self._rows(change, found, done.index) for change in found.changes]
-        rows = pl.concat(frames).sort(RECORD, maintain_order=True)
+        rows = pl.concat(frames).sort(RECORD, _POSITION, maintain_order=True).drop(_POSITION)
         return rows.get_columns(), done.index.filter(found.sure)
 
     def _rows(self, change: QuickChange, found: QuickEvents, index: pl.Series) -> pl.DataFrame:
-        here = change.here & found.sure
-        names = [each.name for each in self._fields]
-        image = change.image.filter(here).struct.unnest()
-        image.columns = names
         about = [
-            found.metadata[key].filter(here).alias(each.name)
+            found.metadata[key].gather(change.event).alias(each.name)
             for key, each in zip(
-                self._events.types, self._all_fields[len(names) + 1 :], strict=True
+                self._events.types, self._all_fields[len(self._fields) + 1 :], strict=True
             )
         ]
-        kind = pl.repeat(change.kind, image.height, eager=True).alias(KIND)
-        return image.with_columns(kind, *about, index.filter(here).alias(RECORD))
+        kind = pl.repeat(change.kind, change.rows.height, eager=True).alias(KIND)
+        position = pl.lit(0) if change.position is None else change.position
+        return change.rows.with_columns(
+            kind, *about, index.gather(change.event).alias(RECORD), position.alias(_POSITION)
+        )
 
     # --- one by one ---
 
@@ -224,7 +225,14 @@ def instant(milliseconds: Any) -> int | None:
 
 
 def instants(milliseconds: pl.Series) -> pl.Series:
-    return milliseconds.cast(pl.Datetime("ms", "UTC")).cast(pl.Datetime("us", "UTC"))
+    """The same for whole columns of strings."""
+    plain = milliseconds.str.contains(r"^-?[0-9]{1,15}$")
+    numbers = pl.select(pl.when(plain).then(milliseconds)).to_series().cast(pl.Int64) * 1_000
+    odd = (milliseconds.is_not_null() & numbers.is_null()).arg_true()
+    if odd.len():
+        others = [instant(each) for each in milliseconds.gather(odd)]
+        numbers = replaced(numbers, odd, pl.Series(others, dtype=pl.Int64))
+    return numbers.cast(pl.Datetime("us", "UTC"))
 
 
 def part(struct: pl.Series, name: str, row: t.Row) -> pl.Series:

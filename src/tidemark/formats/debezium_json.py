@@ -15,7 +15,6 @@ from tidemark import types as t
 from tidemark.formats import debezium_words as words
 from tidemark.formats.changelog_json import (
     INSTANT,
-    MILLISECONDS,
     TEXT,
     BadEvent,
     Change,
@@ -26,6 +25,7 @@ from tidemark.formats.changelog_json import (
     image_of,
     instant,
     instants,
+    nothing,
     part,
 )
 from tidemark.formats.json_documents import Malformed
@@ -77,7 +77,7 @@ class _Debezium:
         self._metadata = metadata
 
     def format(self) -> EventFormat:
-        event = self._event(TEXT, _PROPERTIES)
+        event = self._event(_PROPERTIES)
         row = t.Row(
             (t.Field("payload", event), t.Field("schema", TEXT)) if self._wrapped else event.fields
         )
@@ -91,13 +91,13 @@ class _Debezium:
             None if quick is None else lambda columns: self._quick(columns, quick),
         )
 
-    def _event(self, milliseconds: t.DataType, source: t.DataType) -> t.Row:
+    def _event(self, source: t.DataType) -> t.Row:
         return t.Row(
             (
                 t.Field("before", self._image),
                 t.Field("after", self._image),
                 t.Field("op", TEXT),
-                t.Field("ts_ms", milliseconds),
+                t.Field("ts_ms", TEXT),
                 t.Field("source", source),
             )
         )
@@ -139,48 +139,54 @@ class _Debezium:
     # --- whole columns ---
 
     def _quick_event(self) -> t.Row | None:
-        """The event with the parts that are read; None if some cannot be in a column."""
-        if {"value.schema", "value.source.properties"} & set(self._metadata):
+        """The event with the parts of its source that are read; None if these are all."""
+        if "value.source.properties" in self._metadata:
             return None
         names = dict.fromkeys(_OF_SOURCE[key][0] for key in self._metadata if key in _OF_SOURCE)
-        parts = (t.Field(n, MILLISECONDS if n == "ts_ms" else TEXT) for n in names)
-        fields = self._event(MILLISECONDS, t.Row(tuple(parts))).fields
-        if not names:
-            fields = fields[:_SOURCE]
-        if "value.ingestion-timestamp" not in self._metadata:
-            fields = tuple(each for each in fields if each.name != "ts_ms")
-        return t.Row(fields)
+        # Even if nothing of it is read, the source must be an object.
+        source = t.Row(tuple(t.Field(name, TEXT) for name in names or ("",)))
+        return self._event(source)
 
     def _quick_fields(self, event: t.Row) -> Sequence[t.Field]:
-        return (t.Field("payload", event),) if self._wrapped else event.fields
+        if not self._wrapped:
+            return event.fields
+        schema = (t.Field("schema", TEXT),) if "value.schema" in self._metadata else ()
+        return (t.Field("payload", event), *schema)
 
     def _quick(self, columns: pl.DataFrame, event: t.Row) -> QuickEvents:
-        if self._wrapped:
-            columns = columns["payload"].struct.unnest()
-            columns.columns = [each.name for each in event.fields]
-        op, before, after = columns["op"], columns["before"], columns["after"]
+        payload = columns["payload"].struct.unnest() if self._wrapped else columns
+        op, before, after = payload["op"].fill_null(""), payload["before"], payload["after"]
         there, was = after.is_not_null(), before.is_not_null()
         inserted = op.is_in(["c", "r"]) & there
         updated = (op == "u") & there & was
         deleted = (op == "d") & was
         return QuickEvents(
             [
-                QuickChange("+I", after, inserted.fill_null(False)),
-                QuickChange("-U", before, updated.fill_null(False)),
-                QuickChange("+U", after, updated.fill_null(False)),
-                QuickChange("-D", before, deleted.fill_null(False)),
+                self._quick_change("+I", after, inserted),
+                self._quick_change("-U", before, updated),
+                self._quick_change("+U", after, updated),
+                self._quick_change("-D", before, deleted),
             ],
-            (inserted | updated | deleted).fill_null(False),
-            {key: self._quick_metadata(columns, event, key) for key in self._metadata},
+            inserted | updated | deleted,
+            {key: self._quick_metadata(columns, payload, event, key) for key in self._metadata},
         )
 
-    def _quick_metadata(self, columns: pl.DataFrame, event: t.Row, key: str) -> pl.Series:
+    def _quick_change(self, kind: str, image: pl.Series, events: pl.Series) -> QuickChange:
+        rows = image.filter(events).struct.unnest()
+        rows.columns = [each.name for each in self._image.fields]
+        return QuickChange(kind, rows, events.arg_true())
+
+    def _quick_metadata(
+        self, columns: pl.DataFrame, payload: pl.DataFrame, event: t.Row, key: str
+    ) -> pl.Series:
+        if key == "value.schema":
+            return columns["schema"] if self._wrapped else nothing(TEXT, columns.height)
         if key == "value.ingestion-timestamp":
-            return instants(columns["ts_ms"])
-        source = event.fields[-1].type
+            return instants(payload["ts_ms"])
+        source = event.fields[_SOURCE].type
         assert isinstance(source, t.Row)
         name, type_ = _OF_SOURCE[key]
-        found = part(columns["source"], name, source)
+        found = part(payload["source"], name, source)
         return instants(found) if type_ is INSTANT else found
 
 

@@ -16,7 +16,7 @@ from msgspec import UNSET
 
 from tidemark import types as t
 from tidemark.formats.exact_values import Spelling
-from tidemark.formats.json_structs import attributes
+from tidemark.formats.json_structs import PartialRow, attributes
 from tidemark.formats.json_tokens import joined, leaves
 from tidemark.formats.leaf_values import Flags, LeafReader
 from tidemark.functions.spark_text import safe_names
@@ -52,8 +52,8 @@ class LeafReading:
 
 def collector(type_: t.DataType, reading: LeafReading) -> Collector:
     match type_:
-        case t.Row(fields=fields):
-            return _Rows(fields, reading)
+        case t.Row():
+            return _Rows(type_, reading)
         case t.Array(element=element):
             return _Lists(collector(element, reading))
         case t.Map(value=value):
@@ -128,9 +128,10 @@ _THERE, _ABSENT = 0, 2  # 1 is null
 
 
 class _Rows:
-    def __init__(self, fields: Sequence[t.Field], reading: LeafReading) -> None:
-        self._names = safe_names([each.name for each in fields])
-        self._fields = Fields(fields, reading)
+    def __init__(self, row: t.Row, reading: LeafReading) -> None:
+        self._names = safe_names([each.name for each in row.fields])
+        self._fields = Fields(row.fields, reading)
+        self._shows_absent = isinstance(row, PartialRow)
         self._nulls = _Nulls()
 
     def add(self, values: Sequence[Any]) -> None:
@@ -140,6 +141,8 @@ class _Rows:
         there, absent = self._nulls.found()
         parts = self._fields.found()
         columns = [part.values.alias(name) for part, name in zip(parts, self._names, strict=True)]
+        if self._shows_absent:
+            columns += [pl.Series(f" {i}", ~part.absent) for i, part in enumerate(parts)]
         rows, sure = pl.DataFrame(columns).to_struct(), all_sure(parts)
         if there.all():
             return FoundColumn(rows, sure, absent)

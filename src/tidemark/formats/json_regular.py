@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from tidemark import types as t
-from tidemark.formats.column_types import dtype
+from tidemark.formats.column_types import NESTED, dtype
 from tidemark.formats.json_columns import LeafReading
 from tidemark.formats.json_rows import QuickRows
 from tidemark.formats.json_shapes import LeafPart, Part, RowPart, Shape, learn
@@ -33,9 +33,10 @@ class RegularJson:
         self._reading = reading
         self._all_fields = all_fields
         self._shape: Shape | None = None
+        self._able = not any(_has_lists(each.type) for each in fields)
 
     def read(self, records: pl.Series, index: pl.Series) -> QuickRows | None:
-        shape = self._fitting(records)
+        shape = self._fitting(records) if self._able else None
         if shape is None:
             return None
         groups = records.str.extract_groups(shape.pattern).struct.unnest()
@@ -54,6 +55,12 @@ class RegularJson:
             shape = learn(some[0], self._fields, all_fields=self._all_fields)
             self._shape = shape if _fits(shape, some) else None
         return self._shape
+
+
+def _has_lists(type_: t.DataType) -> bool:
+    if isinstance(type_, t.Row):
+        return any(_has_lists(each.type) for each in type_.fields)
+    return isinstance(type_, NESTED)
 
 
 def _fits(shape: Shape | None, records: pl.Series) -> bool:

@@ -7,10 +7,12 @@ token, without a copy. Whatever it refuses is left to the exact way.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import msgspec
+import polars as pl
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from tidemark import types as t
@@ -23,6 +25,20 @@ _NOTHING = Raw(b"")
 def attributes(count: int) -> list[str]:
     """The attributes of a struct that has the fields of a row, in order."""
     return [f"f{i}" for i in range(count)]
+
+
+@dataclass(frozen=True)
+class PartialRow(t.Row):
+    """A row whose columns also say which of its fields a document contains.
+
+    They are columns of the row itself, after those of its fields.
+    """
+
+    def parts_of(self, rows: pl.Series) -> list[tuple[pl.Series, pl.Series]]:
+        """Of each field its values, and whether they are there."""
+        columns = rows.struct.unnest().get_columns()
+        width = len(self.fields)
+        return list(zip(columns[:width], columns[width:], strict=True))
 
 
 @cache
@@ -56,7 +72,7 @@ def _wanted(type_: t.DataType, shows_absent: bool) -> tuple[Any, Any]:
 def _object(type_: t.DataType) -> Any:
     match type_:
         case t.Row(fields=fields):
-            return struct_of(fields) | None
+            return struct_of(fields, shows_absent=isinstance(type_, PartialRow)) | None
         case t.Array(element=element):
             return list[_object(element)] | None  # type: ignore[misc]
         case t.Map(value=value):

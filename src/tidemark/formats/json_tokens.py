@@ -106,6 +106,7 @@ def _unescaped(tokens: pl.Series) -> pl.Series:
 
 
 def _nested(tokens: pl.Series, compact: bool) -> pl.Series:
-    if not compact:
+    if not compact or not tokens.str.contains(r"[ \t\r\n]").any():
         return tokens
-    return pl.Series([without_blanks(token) for token in tokens], dtype=pl.String)
+    known = {token: without_blanks(token) for token in tokens.unique()}
+    return pl.Series([known[token] for token in tokens], dtype=pl.String)

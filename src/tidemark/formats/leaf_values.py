@@ -48,9 +48,7 @@ class LeafReader:
         strings = text.gather(where).to_list()
         known, bad = self._one_by_one(strings)
         others = series([known[each] for each in strings], self._type, values.name)
-        order = np.arange(values.len())
-        order[where.to_numpy()] = values.len() + np.arange(others.len())
-        result = pl.concat([values, others]).gather(pl.Series(order))
+        result = replaced(values, where, others)
         if not bad or self._ignores_errors:
             return result, None
         sure = np.ones(values.len(), np.bool_)
@@ -68,3 +66,10 @@ class LeafReader:
                 known[each] = None
                 bad.add(each)
         return known, bad
+
+
+def replaced(values: pl.Series, where: pl.Series, others: pl.Series) -> pl.Series:
+    """Other values for those at these indices."""
+    order = np.arange(values.len())
+    order[where.to_numpy()] = values.len() + np.arange(others.len())
+    return pl.concat([values, others]).gather(pl.Series(order))
