@@ -57,14 +57,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave(part: str, config: pytest.Config, items: list[pytest.Item]) -> None:
-    guesses = {
-        item.nodeid: 2.0 if item.get_closest_marker("spark") else 0.05
-        for item in items
-        if not item.get_closest_marker("alone")
-    }
-    ours = parts.of_part(guesses, part, parts.recorded())
-    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in ours])
-    items[:] = [item for item in items if item.nodeid in ours]
+    guesses = {item.nodeid: 2.0 if item.get_closest_marker("spark") else 0.05 for item in items}
+    undisturbed = {item.nodeid for item in items if item.get_closest_marker("undisturbed")}
+    heavy = {item.nodeid for item in items if any(map(item.get_closest_marker, ("spark", "slow")))}
+    kinds = parts.Kinds(undisturbed, guesses.keys() - heavy)
+    ours = parts.of_part(guesses, part, parts.recorded(), kinds)
+    named = {item.nodeid: item for item in items}
+    config.hook.pytest_deselected(items=[named[test] for test in named.keys() - set(ours)])
+    items[:] = [named[test] for test in ours]
 
 
 _seconds: Counter[str] = Counter()

@@ -10,7 +10,8 @@ import heapq
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 DURATIONS = Path(__file__).with_name("durations.json")
@@ -31,28 +32,57 @@ def group_of(test: str) -> str:
     return file
 
 
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The tests that begin the first part, because they give up on a busy machine, and the light
+    ones with which the others begin."""
+
+    undisturbed: Collection[str] = ()
+    light: Collection[str] = ()
+
+    def turn(self, test: str) -> int:
+        """When the test's turn is in its part."""
+        return 0 if test in self.undisturbed else 1 if test in self.light else 2
+
+
 def parts_of(
-    guesses: Mapping[str, float], count: int, seconds: Mapping[str, float]
+    guesses: Mapping[str, float],
+    count: int,
+    seconds: Mapping[str, float],
+    kinds: Kinds = Kinds(),
 ) -> dict[str, int]:
     """The part of each group, from 0; the longest groups first, each to the part with least.
 
     `guesses` holds the seconds that each test may take, for groups that nobody has measured.
+    The tests that run undisturbed are all in the first part. Light ones are given out next, so each
+    other part has at least as many seconds of them.
     """
     weights = {group: seconds.get(group, guess) for group, guess in summed(guesses).items()}
-    parts = [(0.0, part) for part in range(count)]
-    given = {}
-    for group in sorted(weights, key=lambda group: (-weights[group], group)):
+    undisturbed = {group_of(test) for test in kinds.undisturbed}
+    heavy = {group_of(test) for test in guesses if test not in kinds.light}
+    first = sum(weights[group] for group in undisturbed)
+    parts = [(first, 0), *((0.0, part) for part in range(1, count))]
+    heapq.heapify(parts)
+    given = dict.fromkeys(undisturbed, 0)
+    others = weights.keys() - undisturbed
+    for group in sorted(others, key=lambda group: (group in heavy, -weights[group], group)):
         total, part = heapq.heappop(parts)
         given[group] = part
         heapq.heappush(parts, (total + weights[group], part))
     return given
 
 
-def of_part(guesses: Mapping[str, float], part: str, seconds: Mapping[str, float]) -> set[str]:
-    """The tests of a part that is written as `1/2`."""
+def of_part(
+    guesses: Mapping[str, float],
+    part: str,
+    seconds: Mapping[str, float],
+    kinds: Kinds = Kinds(),
+) -> list[str]:
+    """The tests of a part that is written as `1/2`, in the order in which they run."""
     number, _, count = part.partition("/")
-    given = parts_of(guesses, int(count), seconds)
-    return {test for test in guesses if given[group_of(test)] == int(number) - 1}
+    given = parts_of(guesses, int(count), seconds, kinds)
+    ours = [test for test in guesses if given[group_of(test)] == int(number) - 1]
+    return sorted(ours, key=kinds.turn)
 
 
 def summed(tests: Mapping[str, float]) -> dict[str, float]:

@@ -56,6 +56,16 @@ def test_unmeasured_files_are_assumed_to_take_as_long_as_their_tests_may():
     }
 
 
+def test_undisturbed_tests_begin_the_first_part_and_light_ones_the_other():
+    tests = ["tests/a.py::spark", "tests/b.py::light", "tests/c.py::connect", "tests/d.py::light"]
+    seconds = {"tests/a.py": 9.0, "tests/b.py": 2.0, "tests/c.py": 3.0, "tests/d.py": 2.0}
+    kinds = parts.Kinds(undisturbed={tests[2]}, light={tests[1], tests[3]})
+
+    given = [parts.of_part(guesses(tests), f"{part}/2", seconds, kinds) for part in (1, 2)]
+
+    assert given == [[tests[2], tests[0]], [tests[1], tests[3]]]
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_each_test_is_in_one_part(count):
     seconds = {"tests/a.py": 100.0}

@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE_SECONDS
 
 
 # Spark gives a stream's Python worker on the server ten seconds to start.
-@pytest.mark.alone
+@pytest.mark.undisturbed
 @pytest.mark.spark
 @pytest.mark.slow
 def test_queries_functions_streams_and_jobs_run_over_spark_connect(tmp_path):

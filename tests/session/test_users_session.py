@@ -22,7 +22,9 @@ def _activated() -> dict[str, str]:
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["classic", pytest.param("connect", marks=pytest.mark.alone)])
+@pytest.mark.parametrize(
+    "mode", ["classic", pytest.param("connect", marks=pytest.mark.undisturbed)]
+)
 def test_a_session_of_the_users_stays_as_it_is(mode, tmp_path):
     """The classic master is named by spark-defaults."""
     (tmp_path / "spark-defaults.conf").write_text("spark.master  local[2]\n")
