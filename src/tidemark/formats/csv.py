@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tidemark import types as t
@@ -18,7 +19,7 @@ from tidemark.formats import problems
 from tidemark.formats.blocks import Records, records_of, without_mark
 from tidemark.formats.column_types import series
 from tidemark.formats.csv_exact import Scanner, without_line_end
-from tidemark.formats.csv_quick import QuickCsv
+from tidemark.formats.csv_quick import QuickCsv, QuickLines
 from tidemark.formats.csv_style import IGNORE, UNBALANCED, Style, miscounted
 from tidemark.formats.csv_values import FieldConverter
 from tidemark.formats.decoded import Block, Decoded
@@ -53,15 +54,14 @@ class CsvDecoder:
     def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
         records = records_of(without_mark(block) if first == 1 else block)
         quick = self._quick.read(records.text) if records.count >= self._few else None
-        sure = pl.repeat(False, records.count, eager=True) if quick is None else quick.sure
-        sure = sure.fill_null(False)
-        exact = self._exactly(records, (~sure).arg_true().to_list(), file, first)
+        exact = self._exactly(records, quick, file, first)
         parts = []
         if quick is not None:
-            if exact.swallowed:
-                sure = sure.scatter(exact.swallowed, False)
-            index = sure.arg_true().cast(pl.Int64)
-            parts.append([*(c.filter(sure) for c in quick.columns), index.alias(RECORD)])
+            own = np.ones(records.count, np.bool_)
+            own[exact.swallowed] = False
+            for each in quick.parts:
+                kept = each.only(own[each.lines.to_numpy()])
+                parts.append([*kept.columns, kept.lines.alias(RECORD)])
         if exact.rows:
             parts.append(self._columns(exact))
         rows = in_order(parts, self._fields)
@@ -83,25 +83,37 @@ class CsvDecoder:
     # --- the exact way ---
 
     def _exactly(
-        self, records: Records, lines: Sequence[int], file: str | None, first: int
+        self, records: Records, quick: QuickLines | None, file: str | None, first: int
     ) -> _ExactRecords:
         result = _ExactRecords()
         next_line = 0
+        lines = range(records.count) if quick is None else np.flatnonzero(~quick.done).tolist()
         for line in lines:
             if line < next_line:
                 continue  # a part of the record before
-            text, next_line = self._record(records, line)
-            result.swallowed += range(line + 1, next_line)
-            result.count += text != ""
-            try:
-                row = self._row(text, file, first + line)
-            except _Skipped:
-                result.skipped += 1
-                continue
-            if row is not None:
-                result.rows.append(row)
-                result.lines.append(line)
+            next_line = self._read(records, line, result, file, first)
+            # A record may end where the quick way saw the middle of another.
+            while quick is not None and next_line < records.count and quick.inside[next_line]:
+                result.swallowed.append(next_line)
+                next_line = self._read(records, next_line, result, file, first)
         return result
+
+    def _read(
+        self, records: Records, line: int, result: _ExactRecords, file: str | None, first: int
+    ) -> int:
+        """Adds the record that begins on a line. Returns the line after it."""
+        text, next_line = self._record(records, line)
+        result.swallowed += range(line + 1, next_line)
+        result.count += text != ""
+        try:
+            row = self._row(text, file, first + line)
+        except _Skipped:
+            result.skipped += 1
+            return next_line
+        if row is not None:
+            result.rows.append(row)
+            result.lines.append(line)
+        return next_line
 
     def _record(self, records: Records, line: int) -> tuple[str, int]:
         """The text of the record that begins on a line, and the line after it."""

@@ -55,7 +55,7 @@ class Scanner:
             found = (self._quoted if quoted else self._plain).match(record, at)
             if found is None:
                 return None
-            result.append(self._unescaped(found[1], quoted))
+            result.append(self._content(found[1], quoted))
             at = found.end() + 1
             if at > len(record):
                 return result
@@ -63,9 +63,12 @@ class Scanner:
     def _is_quoted(self, text: str, at: int) -> bool:
         return self._quote is not None and text.startswith(self._quote, at)
 
-    def _unescaped(self, field: str, quoted: bool) -> str:
+    def _content(self, field: str, quoted: bool) -> str:
         if quoted and self._quote is not None:
             field = field.replace(self._quote * 2, self._quote)
+        return self.unescaped(field)
+
+    def unescaped(self, field: str) -> str:
         if self._escapes is None:
             return field
         return self._escapes.sub(lambda found: _LETTERS.get(found[1], found[1]), field)

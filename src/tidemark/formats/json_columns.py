@@ -19,6 +19,7 @@ from tidemark.formats.exact_values import Spelling
 from tidemark.formats.json_structs import PartialRow, attributes
 from tidemark.formats.json_tokens import joined, leaves
 from tidemark.formats.leaf_values import Flags, LeafReader
+from tidemark.formats.nested_columns import Sizes, arrays, maps, series_of, sure_lists
 from tidemark.functions.spark_text import safe_names
 
 
@@ -151,7 +152,7 @@ class _Rows:
             wide = np.ones(len(there), np.bool_)
             wide[there] = sure
             sure = wide
-        return FoundColumn(rows.gather(_series(position)), sure, absent)
+        return FoundColumn(rows.gather(series_of(position)), sure, absent)
 
 
 class _Lists:
@@ -174,14 +175,12 @@ class _Lists:
         there, absent = self._nulls.found()
         sizes = np.zeros(len(there), np.int64)
         sizes[there] = self._sizes
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
         items = self._items.found()
-        mask = None if there.all() else pa.array(~there)
-        values = _series(self._array(offsets, _arrow(items.values), mask))
-        return FoundColumn(values, _sure_lists(items.sure, sizes), absent)
+        values = self._column(items.values, sizes, there)
+        return FoundColumn(values, sure_lists(items.sure, sizes), absent)
 
-    def _array(self, offsets: npt.NDArray[np.int64], items: pa.Array, mask: Any) -> pa.Array:
-        return pa.LargeListArray.from_arrays(pa.array(offsets), items, mask=mask)
+    def _column(self, items: pl.Series, sizes: Sizes, there: Flags) -> pl.Series:
+        return arrays(items, sizes, there)
 
 
 class _Maps(_Lists):
@@ -193,26 +192,5 @@ class _Maps(_Lists):
         self._keys += chain.from_iterable(present)
         self._items.add(list(chain.from_iterable(map(dict.values, present))))
 
-    def _array(self, offsets: npt.NDArray[np.int64], items: pa.Array, mask: Any) -> pa.Array:
-        keys = _arrow(pl.Series(self._keys, dtype=pl.String))
-        return pa.MapArray.from_arrays(pa.array(offsets.astype(np.int32)), keys, items, mask=mask)
-
-
-def _sure_lists(sure: Flags | None, sizes: npt.NDArray[np.int64]) -> Flags | None:
-    """The lists of these sizes whose items are all right."""
-    if sure is None:
-        return None
-    result = np.ones(len(sizes), np.bool_)
-    result[np.repeat(np.arange(len(sizes)), sizes)[~sure]] = False
-    return result
-
-
-def _series(array: pa.Array) -> pl.Series:
-    series = pl.from_arrow(array)
-    assert isinstance(series, pl.Series)
-    return series
-
-
-def _arrow(values: pl.Series) -> pa.Array:
-    """The same memory: strings remain views."""
-    return values.to_arrow(compat_level=pl.CompatLevel.newest())
+    def _column(self, items: pl.Series, sizes: Sizes, there: Flags) -> pl.Series:
+        return maps(pl.Series(self._keys, dtype=pl.String), items, sizes, there)
