@@ -34,11 +34,12 @@ from tidemark.kernels.window_join import window_join
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import AggregateSpec, Assigner, Session, Sliding
 from tidemark.runtime.batch import Batch, Tally
-from tidemark.runtime.bucket import Bucket, InputShape
+from tidemark.runtime.bucket import Bucket, InputShape, LateShape
 from tidemark.runtime.payloads import decode, encode
 from tidemark.spark.stateful.at_once import run
 from tidemark.spark.stateful.exchange import Exchange
-from tidemark.spark.stateful.metrics import LATE, REPORT
+from tidemark.spark.stateful.late_columns import LATE, OUTLET
+from tidemark.spark.stateful.metrics import REPORT
 from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
 
 JOINED, SUMS = ("a", "x", "b", "y"), ("a", "total")
@@ -168,7 +169,7 @@ def test_late_rows_that_a_kernel_hands_out_are_emitted_next_to_the_output_of_a_b
             return replace(step, handed_out={0: inputs[0].select("x")})
 
     shape = InputShape.of(LEFT)
-    bucket = Bucket(HandsOut(sums(Sliding(10, 10))), (shape,), SUMS, late={0: ("x",)})
+    bucket = Bucket(HandsOut(sums(Sliding(10, 10))), (shape,), SUMS, late={0: LateShape(7, ("x",))})
     rows = rows_of(LEFT, EVEN)
 
     emitted = [
@@ -179,4 +180,29 @@ def test_late_rows_that_a_kernel_hands_out_are_emitted_next_to_the_output_of_a_b
 
     late = [decode(row[LATE]) for row in emitted if row[LATE] is not None]
     assert pl.concat(late).sort("x").equals(rows.select("x").sort("x"))
+    assert {row[OUTLET] for row in emitted if row[LATE] is not None} == {7}
     assert [row[LATE] for row in emitted if row[REPORT] is not None] == [None]
+
+
+def test_late_rows_of_operators_below_a_batch_are_passed_on_as_they_are() -> None:
+    bucket = Bucket(sums(Sliding(10, 10)), (InputShape.of(LEFT),), SUMS)
+    rows, late = rows_of(LEFT, EVEN), [b"late", b"later"]
+    given = pa.Table.from_batches([spark_batch([rows])])
+    passing = pa.Table.from_batches([spark_batch([rows, rows])])
+    for name, values in (("input", [-2, -5]), ("payload", late)):
+        place = passing.schema.get_field_index(name)
+        column = pa.array(values, passing.schema.field(name).type)
+        passing = passing.set_column(place, name, column)
+
+    emitted = [
+        row
+        for part in run(bucket, iter(pa.concat_tables([passing, given]).to_batches()), "clock")
+        for row in part.to_pylist()
+    ]
+
+    assert [(row[OUTLET], row[LATE]) for row in emitted if row[LATE]] == [
+        (0, late[0]),
+        (3, late[1]),
+    ]
+    [report] = [json.loads(row[REPORT]) for row in emitted if row[REPORT]]
+    assert report["rows_in"] == [rows.height]

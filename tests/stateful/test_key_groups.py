@@ -28,7 +28,7 @@ from tidemark.kernels.regular_join.lifetimes import JoinInput
 from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import WINDOW_END, AggregateSpec, Session, Sliding
-from tidemark.runtime.bucket import Bucket, InputShape
+from tidemark.runtime.bucket import Bucket, InputShape, LateShape
 from tidemark.spark.stateful.buckets import _murmur3, labels
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.packing import PAYLOAD, Pack
@@ -104,12 +104,16 @@ class Job:
         store = StateStore(self.stores[label], self.stores[label], cache)
         before, _ = store.open()
         shapes = tuple(map(self._shape, self.names))
-        bucket = Bucket(self.kernel, shapes, self.output, late={0: self.late} if self.late else {})
+        bucket = Bucket(self.kernel, shapes, self.output, late=self._handed_out)
         step = bucket.step(before, packed, self.watermark, watermark, 0)
         store.save(before, step.state, {})
         if not self.late:
             return step.output.rows()
-        return step.handed_out[0].rows()
+        return step.handed_out[7].rows()
+
+    @property
+    def _handed_out(self) -> dict[int, LateShape]:
+        return {0: LateShape(7, self.late)} if self.late else {}
 
     def _shape(self, names: tuple[str, str]) -> InputShape:
         return InputShape.of(_schema(names))

@@ -14,7 +14,9 @@ from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.payloads import decode, encode
 from tidemark.spark.stateful.buckets import labels
-from tidemark.spark.stateful.packing import PAYLOAD, Pack, Unpack
+from tidemark.spark.stateful.late_columns import LATE, OUTLET
+from tidemark.spark.stateful.packing import INPUT, PAYLOAD, Pack, Repack, Unpack
+from tidemark.spark.stateful.passing import Passed, parted
 
 SCHEMA = pa.schema([("k", pa.string()), ("ts", pa.timestamp("us", "UTC"))])
 
@@ -204,3 +206,33 @@ def test_partitions_of_a_source_follow_each_other_in_order() -> None:
     bucket.step(State(), [(0, 0, 9, parts[1]), (0, 0, 0, parts[0])], BEFORE_ALL, 20, 0)
 
     assert recorder.keys == ["a", "b"]
+
+
+@pytest.mark.parametrize("way", ["as rows of Spark", "as columns"])
+def test_late_rows_of_an_operator_go_along_with_its_rows_and_pass_the_next_one(way: str) -> None:
+    rows = pl.DataFrame({"k": ["a", "b"], "ts": [1, 2]})
+    late = [encode(pl.DataFrame({"v": [n]})) for n in (7, 8)]
+    emitted = pa.record_batch(
+        {
+            PAYLOAD: pa.array([encode(rows), None], pa.binary()),
+            LATE: pa.array(late, pa.binary()),
+            OUTLET: pa.array([0, 3], pa.int32()),
+        }
+    )
+    unpack, pack = Unpack(SCHEMA, passes=True), Pack(0, (10, 20), SCHEMA, "ts", passes=True)
+
+    if way == "as columns":
+        batches = Repack(unpack, ("k",), pack)(iter([emitted]))
+    else:
+        together = pa.Table.from_batches(unpack(iter([emitted])))
+        assert together.column("k").to_pylist() == ["a", "b", None, None]
+        assert together.column(LATE).to_pylist() == [None, None, *late]
+        hashed = together.append_column(HASH, pa.array([0, 1, 5, 5], pa.int64()))
+        batches = pack(iter(hashed.to_batches()))
+
+    packed = [row for part in batches for row in part.to_pylist()]
+    passed: list[Passed] = []
+    own = parted(((p[INPUT], p["partition"], p["position"], p[PAYLOAD]) for p in packed), passed)
+    keys = pl.concat(decode(payload) for *_, payload in own if payload)["k"]
+    assert sorted(keys) == ["a", "b"]
+    assert passed == [(0, late[0]), (3, late[1])]

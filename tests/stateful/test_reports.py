@@ -1,6 +1,7 @@
 """What a step reports about itself, next to its rows."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
 from tidemark.runtime.payloads import unwrapped
-from tidemark.spark.stateful.metrics import LATE, REPORT, Stopwatch, packed_output
+from tidemark.spark.stateful.late_columns import LATE, OUTLET
+from tidemark.spark.stateful.metrics import REPORT, Stopwatch, packed_output
 from tidemark.spark.stateful.packing import PAYLOAD
 
 
@@ -42,6 +44,16 @@ def test_late_rows_are_emitted_next_to_the_results(rows: int, late: int) -> None
         packed = frame[column].dropna().tolist()
         found = [unwrapped(payload) for payload in packed]
         assert pl.concat([expected.clear(), *found]).equals(expected)
+
+
+def test_an_operator_passes_on_late_rows_as_they_are() -> None:
+    step = Step(State(), pl.DataFrame({"n": [1]}), Metrics.of(State(), (1,), (0,), 1, 0))
+    step = replace(step, handed_out={1: pl.DataFrame({"v": [2]})})
+
+    [frame] = packed_output(3, step, passed=[(0, b"late"), (4, b"later")])
+
+    assert frame[OUTLET].tolist() == [1, 0, 4]
+    assert frame[LATE].tolist()[1:] == [b"late", b"later"]
 
 
 def test_an_operator_without_an_outlet_has_no_late_rows() -> None:

@@ -1,18 +1,20 @@
 """Which INSERTs of a statement set read late rows as an output of the operator that drops them.
 
 Such an INSERT only filters and projects late rows, and becomes a part of the job whose operator
-hands them out: one decision, one watermark, one exchange. The operator is the last one with state
-of its INSERT; a join hands out the late rows of each side. Others find late rows in jobs of their
-own, by `LateRows`.
+hands them out: one decision, one watermark, one exchange. A join hands out the late rows of each
+side. Late rows of an operator below others go along with its results. Other INSERTs find late rows
+in jobs of their own, by `LateRows`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tidemark.kernels.windows.spec import Sliding
 from tidemark.plan.carried import Carrier
+from tidemark.plan.expressions import Expression, UserCall
+from tidemark.plan.expressions import walk as parts_of
 from tidemark.plan.late_rows import time_of
 from tidemark.plan.nodes import (
     AssignWindows,
@@ -33,12 +35,12 @@ from tidemark.plan.nodes import (
 _PASSING = (Sink, Project, Filter, Unnest)
 
 
-def handed_out(roots: Sequence[Node]) -> tuple[Node, ...]:
+def handed_out(roots: Sequence[Node], apart: Collection[int] = ()) -> tuple[Node, ...]:
     """The roots of a statement set with all their columns. Late rows are read from an operator of
-    another root if that can hand them out.
+    another root if that can hand them out, unless a root is to stay `apart`.
     """
     outlets = _Outlets(tuple(roots))
-    readers = [outlets.reader(place) for place in range(len(roots))]
+    readers = [None if place in apart else outlets.reader(place) for place in range(len(roots))]
     for reader in readers:
         if reader is not None:
             outlets.ask(pruned(reader))
@@ -108,38 +110,45 @@ class _Outlet:
         return LateColumns(carried.rows, places, self.number, self.time)
 
 
+# The number of a root, one of its operators, and the number of an input of that.
+_Place = tuple[int, Node, int]
+
+
 @dataclass(slots=True)
 class _Outlets:
-    """The outlets of the operators of all roots, by the number of the root and of the input."""
+    """The outlets of the operators of all roots."""
 
     roots: tuple[Node, ...]
-    open: dict[tuple[int, int], _Outlet] = field(default_factory=dict)
+    open: dict[_Place, _Outlet] = field(default_factory=dict)
 
     def reader(self, place: int) -> Node | None:
         """The root as a reader of outlets; None if it must be a job of its own."""
         root = self.roots[place]
-        late = [node for node in walk(root) if isinstance(node, LateRows)]
+        late = _late_rows_in(root)
         if not late or not _only_passes(root):
             return None
         outlets, outputs = dict(self.open), {}
         for node in late:
-            of = self._dropping(node, place)
+            of = self._dropping(node)
             if of is None:
                 return None
-            outlet = outlets.setdefault((of, node.port), _Outlet.of(node, len(outlets)))
+            outlet = outlets.setdefault(of, _Outlet.of(node, len(outlets)))
             if outlet.carrier != _carrier(node):
                 return None  # An outlet is for one table.
             outputs[node] = _output(node, outlet.number)
         self.open = outlets
         return _with_outputs(root, outputs)
 
-    def _dropping(self, late: LateRows, reader: int) -> int | None:
-        """The root whose last operator with state drops these rows, and can hand them out."""
-        if late.dropped_by is None:
+    def _dropping(self, late: LateRows) -> _Place | None:
+        """The operator of a root that drops these rows, if it can hand them out. Roots that read
+        late rows may become parts of other jobs.
+        """
+        operator = late.dropped_by
+        if operator is None or not _hands_out(late):
             return None
         for place, root in enumerate(self.roots):
-            if place != reader and late.dropped_by == _last_operator(root):
-                return place if _hands_out(late) else None
+            if not _late_rows_in(root) and _lets_out(root, operator):
+                return place, operator, late.port
         return None
 
     def ask(self, reader: Node) -> None:
@@ -150,20 +159,21 @@ class _Outlets:
                 by_number[node.outlet].asked.update(node.places)
 
     def opened(self, place: int) -> Node:
-        """The root, with the requested columns added to the inputs of its last stateful operator
-        that have outlets."""
-        root = self.roots[place]
-        outlets = {port: outlet for (at, port), outlet in self.open.items() if at == place}
-        if not outlets:
-            return root
-        operator = _last_operator(root)
-        assert operator is not None and operator.needs is not None
-        ports = operator.needs.ports
-        inputs = [
-            outlets[number].beside(rows, ports[number]) if number in outlets else rows
-            for number, rows in enumerate(operator.inputs)
-        ]
-        return _replaced(root, operator.with_inputs(inputs))
+        """The root, with the requested columns added to the inputs of operators that have
+        outlets."""
+        found = {(node, port): out for (at, node, port), out in self.open.items() if at == place}
+        return _with_outlets(self.roots[place], found) if found else self.roots[place]
+
+
+def _with_outlets(node: Node, outlets: dict[tuple[Node, int], _Outlet]) -> Node:
+    """What carries columns into an operator is found before the operators below are changed."""
+    inputs = list(node.inputs)
+    for port, rows in enumerate(node.inputs):
+        outlet = outlets.get((node, port))
+        if outlet is not None:
+            assert node.needs is not None
+            inputs[port] = outlet.beside(rows, node.needs.ports[port])
+    return node.with_inputs([_with_outlets(below, outlets) for below in inputs])
 
 
 def _output(late: LateRows, number: int) -> LateOutput:
@@ -192,18 +202,39 @@ def _above_late_rows(node: Node) -> Iterator[Node]:
             yield from _above_late_rows(below)
 
 
-def _last_operator(node: Node) -> Node | None:
-    """The operator with state whose rows nothing but filters and projections change."""
-    while isinstance(node, _PASSING):
-        node = node.input
-    return node if node.is_stateful else None
+def _late_rows_in(root: Node) -> list[LateRows]:
+    return [node for node in walk(root) if isinstance(node, LateRows)]
 
 
-def _replaced(root: Node, operator: Node) -> Node:
-    """The root with another last operator."""
-    if not isinstance(root, _PASSING):
-        return operator
-    return root.with_inputs([_replaced(root.input, operator)])
+def _lets_out(root: Node, operator: Node) -> bool:
+    """Whether the late rows of an operator can leave the query of a root: it is there once, and
+    nothing but operators, filters and projections is on the way.
+    """
+    while isinstance(root, _PASSING):
+        root = root.input
+    return list(walk(root)).count(operator) == 1 and _lets_pass(root, operator)
+
+
+def _lets_pass(node: Node, operator: Node) -> bool:
+    if node == operator:
+        return True
+    if not node.is_stateful and not _is_skipped(node):
+        return False
+    return any(_lets_pass(below, operator) for below in node.inputs)
+
+
+def _is_skipped(node: Node) -> bool:
+    """Whether late rows can go along with the rows of this node: it does nothing to them. A user's
+    function would be called for them.
+    """
+    match node:
+        case Project(expressions=expressions):
+            evaluated: Sequence[Expression] = expressions
+        case Filter(condition=condition):
+            evaluated = [condition]
+        case _:
+            return False
+    return not any(isinstance(part, UserCall) for e in evaluated for part in parts_of(e))
 
 
 def _hands_out(late: LateRows) -> bool:

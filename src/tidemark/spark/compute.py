@@ -10,6 +10,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Filter, Project, Scan, Unnest, Values
 from tidemark.spark.frame import PLACE, WATERMARK, Frame, like, names_of
+from tidemark.spark.stateful.late_columns import LATE
 
 if TYPE_CHECKING:
     from tidemark.physical import Compute
@@ -33,16 +34,23 @@ def project(builder: Builder, stage: Compute) -> Frame:
     assert isinstance(node, Project)
     names = names_of(node.edge)
     projections = [
-        f"{builder.write(expression, below)} AS {spark_text.name(name)}"
+        f"{_of_rows(below, builder.write(expression, below))} AS {spark_text.name(name)}"
         for expression, name in zip(node.expressions, names, strict=True)
     ]
     return below.over(below.data.selectExpr(*projections, *below.extra), columns=names)
+
+
+def _of_rows(frame: Frame, text: str) -> str:
+    """An expression that is not evaluated for late rows that go along."""
+    return f"CASE WHEN {LATE} IS NULL THEN {text} END" if frame.late else text
 
 
 def filter_rows(builder: Builder, stage: Compute) -> Frame:
     node, below = stage.node, builder.build(stage.inputs[0])
     assert isinstance(node, Filter)
     condition = builder.write(node.condition, below)
+    if below.late:
+        condition = f"{LATE} IS NOT NULL OR ({condition})"
     if below.followed:
         # Rows that are filtered out advance the watermark too. Spark would push a condition that
         # does not mention its column below it; no row is later than the end.

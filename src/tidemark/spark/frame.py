@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge
+from tidemark.spark.stateful.late_columns import LATE, OUTLET
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from tidemark.spark.stateful.packed_rows import PackedRows
 
@@ -38,6 +41,9 @@ class Frame:
     placed: bool = False
     # Whether rows have a column with their fault, for which `checked` fails.
     faulty: bool = False
+    # The columns of late rows that operators have handed out, by the number of their outlet. These
+    # rows go along with the others, packed, in rows of their own whose columns are NULL.
+    late: Mapping[int, StructType] = field(default_factory=dict)
     # The same rows as packed by the operator that emits them.
     packed: PackedRows | None = None
 
@@ -45,7 +51,7 @@ class Frame:
     def of(cls, packed: PackedRows, columns: tuple[str, ...], changelog: Changelog) -> Frame:
         """The rows that an operator emits, under these names."""
         named = packed.called(columns)
-        return cls(named.rows, columns, changelog, packed=named)
+        return cls(named.rows, columns, changelog, late=named.late, packed=named)
 
     def over(self, data: DataFrame, **changes: Any) -> Frame:
         """The frame for the edge after a transformation of the rows."""
@@ -58,12 +64,26 @@ class Frame:
         followed = (WATERMARK,) if self.followed else ()
         stamps = (SEEN,) if self.stamped else ()
         place = (PLACE,) if self.placed else ()
-        return (*kinds, *followed, *stamps, *place, *((FAULT,) if self.faulty else ()))
+        faults = (FAULT,) if self.faulty else ()
+        return (*kinds, *followed, *stamps, *place, *faults, *self.passed)
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The columns of late rows that go along."""
+        return (LATE, OUTLET) if self.late else ()
 
     @property
     def kept(self) -> tuple[str, ...]:
         """All columns that a node must pass on."""
         return (*self.columns, *self.extra)
+
+    def alone(self) -> Frame:
+        """The rows without late ones that go along."""
+        if not self.late:
+            return self
+        packed = None if self.packed is None else self.packed.alone
+        data = self.data.where(f"{LATE} IS NULL").drop(LATE, OUTLET)
+        return replace(self, data=data, late={}, packed=packed)
 
     def with_fault(self, text: str) -> Frame:
         """The rows with the value of the SQL, a STRING, as their fault unless they have one.
@@ -105,5 +125,6 @@ def like(frame: Frame, names: tuple[str, ...], changelog: Changelog) -> Frame:
     if changelog is not Changelog.APPEND:
         projections.append(KIND if frame.changelog is not Changelog.APPEND else f"'+I' AS {KIND}")
     projections += [WATERMARK] * frame.followed + [SEEN] * frame.stamped + [FAULT] * frame.faulty
+    projections += frame.passed
     data = frame.data.selectExpr(*projections)
     return frame.over(data, columns=names, changelog=changelog, placed=False)

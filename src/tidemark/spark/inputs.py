@@ -10,7 +10,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.operators.joins import JoinColumns, names_of_sides, output_of
 from tidemark.operators.outlets import columns_beside
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
-from tidemark.spark.outlets import late_schema
+from tidemark.spark.outlets import late_rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,13 +37,14 @@ def build_input(builder: Builder, input_: Input) -> Frame:
 def stateful_input(
     builder: Builder,
     input_: Input,
+    below: Frame,
     data: DataFrame,
     keys: tuple[str, ...],
     time: str | None,
     packed: PackedRows | None = None,
 ) -> StatefulInput:
-    """Rows for the runtime, with the names of their key columns and event time; and the same
-    rows in packed form, if an operator emits them so.
+    """Rows for the runtime, made of those `below`, with the names of their key columns and event
+    time; and the same rows in packed form, if an operator emits them so.
     """
     from tidemark.spark.stateful.operator import StatefulInput
 
@@ -55,7 +56,8 @@ def stateful_input(
         chained=input_.chained,
         shows_time=input_.shown,
         packed=packed,
-        late=late_schema(input_, data),
+        late=late_rows_of(input_, data),
+        passed=below.late,
     )
 
 
@@ -129,7 +131,7 @@ def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str
     keys, data = keyed(frame.data, tuple(names[key] for key in input_.keys), everyone)
     time = None if input_.time is None else names[input_.time]
     packed = frame.packed if input_.keys else None
-    return InputSide(frame, keys, stateful_input(builder, input_, data, keys, time, packed))
+    return InputSide(frame, keys, stateful_input(builder, input_, frame, data, keys, time, packed))
 
 
 def named(frame: Frame, names: tuple[str, ...]) -> Frame:

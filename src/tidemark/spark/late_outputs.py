@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """The part of a plan that follows an operator which hands out late rows, up to `stage`."""
+    """The part of a plan that follows the last operator, which hands out or passes on late rows, up
+    to `stage`.
+    """
 
     builder: Builder
     stage: Stage
@@ -44,7 +46,8 @@ class Above:
         """None if no operator of the plan hands out late rows."""
         if not builder.handing_out:
             return None
-        [(operator, packed)] = builder.handing_out
+        # The operators above pass on what those below hand out.
+        operator, packed = builder.handing_out[-1]
         return cls(builder, stage, operator, packed)
 
     def handover(self, consume: Consume, readers: Sequence[tuple[Stage, Consume]]) -> Handover:
@@ -77,10 +80,9 @@ class Above:
         def lower(builder: Builder, stage: Stage) -> Frame:
             if stage is self.operator:
                 edge = self.operator.edge
-                return Frame.of(given, names_of(edge), edge.changelog)
+                return Frame.of(given.alone, names_of(edge), edge.changelog)
             if isinstance(stage, Compute) and isinstance(stage.node, LateOutput):
-                number = self.operator.outlets[stage.node.outlet]
-                return _late_rows(stage.node, given.handed_out(number))
+                return _late_rows(stage.node, given.handed_out(stage.node.outlet))
             return self.builder.lower(builder, stage)
 
         return replace(self.builder, lower=lower).build(stage).checked()

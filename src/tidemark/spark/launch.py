@@ -90,6 +90,11 @@ class Launcher:
     # Where the jobs do not resume.
     start_of_jobs: FirstStart = field(default_factory=FirstStart)
 
+    @property
+    def resumable(self) -> list[Location]:
+        """The folders of jobs that may resume."""
+        return [folder for folder in (self.checkpoint, self.savepoint) if folder is not None]
+
     def frame(self, root: Node, streaming: bool) -> Frame:
         """The DataFrame of a plan, not started."""
         # How often a table is read, and when for the last time, only its reader knows.
@@ -129,7 +134,7 @@ class Launcher:
         )
         if streaming and self.sink_follows and not physical.operators:
             builder = replace(builder, watermarks=[])
-        frame = builder.build(physical.root).checked()
+        frame = builder.build(physical.root).alone().checked()
         observed = {name: o for name, o in builder.operators.items() if o is not None}
         ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
         above = Above.of(builder, physical.root)

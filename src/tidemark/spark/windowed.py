@@ -65,7 +65,7 @@ class WindowInput:
             f"{spark_text.name(old)} AS {new}"
             for old, new in zip(below.columns, names, strict=True)
         ]
-        projections += [KIND] * has_kinds(below) + [SEEN] * below.stamped
+        projections += [*[KIND] * has_kinds(below), *[SEEN] * below.stamped, *below.passed]
         for column, name in zip(given or (), GIVEN, strict=given is not None):
             projections.append(f"{millis_of_clock(names[column])} AS {name}")
         own = below.data.selectExpr(*projections, *more)
@@ -73,7 +73,7 @@ class WindowInput:
         time = None if input_.time is None else names[input_.time]
         as_it_is = below.packed if input_.keys and given is None and not more else None
         packed = None if as_it_is is None else as_it_is.called(names)
-        rows = stateful_input(builder, input_, data, keys, time, packed)
+        rows = stateful_input(builder, input_, below, data, keys, time, packed)
         return cls(operator, data, own_names, keys, has_kinds(below), below.stamped, rows)
 
     @property

@@ -24,7 +24,7 @@ def keep_last(builder: Builder, operator: Operator) -> Frame:
     keys = tuple(below.columns[index] for index in input_.keys)
     assert input_.time is not None
     time = below.columns[input_.time]
-    rows = stateful_input(builder, input_, below.data, keys, time, below.packed)
+    rows = stateful_input(builder, input_, below, below.data, keys, time, below.packed)
     output = output_of(operator, below.columns)
     schema = schema_of(below.data.schema.fields, output, kinds=True)
     kernel = held_back(KeepLastKernel(keys), operator.held_back_ms)

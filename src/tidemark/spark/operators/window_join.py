@@ -118,7 +118,7 @@ class WindowSide:
         )
         bounds_shown = tuple(shown(window).alias(name) for name, window in windows.items())
         keys, data = keyed(data, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
-        given = stateful_input(builder, input_, data, keys, time)
+        given = stateful_input(builder, input_, rows, data, keys, time)
         return cls(tuple(fields), keys, WindowAssignment(input_.windows, bounds_shown), given)
 
     @classmethod
@@ -136,10 +136,10 @@ class WindowSide:
             f"{millis_of_clock(spark_text.name(names[column]))} AS {to}" for column, to in bounds
         ]
         follows = input_.watermark is not None and input_.watermark.followed
-        kept = [*map(spark_text.name, every), *[WATERMARK] * follows]
+        kept = [*map(spark_text.name, every), *[WATERMARK] * follows, *frame.passed]
         own = frame.data.selectExpr(*kept, *projections)
         keys, data = keyed(own, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
         time = None if input_.time is None else every[input_.time]
-        rows = stateful_input(builder, input_, data, keys, time)
+        rows = stateful_input(builder, input_, frame, data, keys, time)
         fields = tuple(data.schema[name] for name in names)
         return cls(fields, keys, None if window is None else WindowAssignment(given), rows)

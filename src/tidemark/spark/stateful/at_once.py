@@ -11,9 +11,8 @@ import pyarrow as pa
 from tidemark.kernels.protocol import Step
 from tidemark.runtime.batch import Batch, Tally
 from tidemark.runtime.bucket import Bucket, Packed
+from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import (
-    LATE,
-    OUTLET,
     REPORT,
     Stopwatch,
     report,
@@ -22,6 +21,7 @@ from tidemark.spark.stateful.metrics import (
 )
 from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.passing import Passed, parted
 
 _OUTPUT: Final = pa.schema(
     [(PAYLOAD, pa.binary()), (REPORT, pa.string()), (LATE, pa.binary()), (OUTLET, pa.int32())]
@@ -37,11 +37,14 @@ def run(bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str) -> Iterat
     label, now = first.column(BUCKET)[0].as_py(), first.column(clock)[0].as_py()
     packed = (row for batch in chain([first], batches) for row in _packed_rows(batch))
     tally, watch = Tally(), Stopwatch()
-    for step in Batch(bucket, now).steps(packed, tally, watch.lap):
+    passed: list[Passed] = []
+    for step in Batch(bucket, now).steps(parted(packed, passed), tally, watch.lap):
         for said in _said(step, bucket):
             watch.lap("encode")
             yield _output(**said)
             watch.resume()
+    for late in passed:
+        yield _output(**_late(*late))
     yield _output(**{REPORT: report(label, tally.read(), watch)})
     freeze_loaded_objects()
 
@@ -49,8 +52,12 @@ def run(bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str) -> Iterat
 def _said(step: Step, bucket: Bucket) -> Iterator[dict[str, bytes | int]]:
     for payload in wrapped_output(step.output, bucket.payloads):
         yield {PAYLOAD: payload}
-    for number, payload in wrapped_late_rows(step, bucket.payloads):
-        yield {LATE: payload, OUTLET: number}
+    for late in wrapped_late_rows(step, bucket.payloads):
+        yield _late(*late)
+
+
+def _late(outlet: int, payload: bytes) -> dict[str, bytes | int]:
+    return {LATE: payload, OUTLET: outlet}
 
 
 def _packed_rows(batch: pa.RecordBatch) -> Iterator[Packed]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
@@ -12,6 +12,7 @@ from tidemark.spark.stateful.end_of_input import END_MS
 from tidemark.spark.stateful.metrics import Stopwatch, packed_output
 from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.passing import Passed, parted
 from tidemark.spark.stateful.store import StateStore
 
 if TYPE_CHECKING:
@@ -33,16 +34,20 @@ class Hosted:
         self._store = StateStore(manifest, segments, of_this_worker())
 
     def rows(self, key: Any, frames: Iterator[pd.DataFrame], values: Any) -> Iterator[pd.DataFrame]:
-        packed = [
+        rows = (
             row
             for frame in frames
             for row in zip(
                 frame[INPUT], frame[PARTITION], frame[POSITION], frame[PAYLOAD], strict=True
             )
-        ]
-        yield from self.step(key, packed, values)
+        )
+        passed: list[Passed] = []
+        packed = [*parted(rows, passed)]
+        yield from self.step(key, packed, values, passed)
 
-    def step(self, key: Any, packed: list[Packed], values: Any) -> Iterator[pd.DataFrame]:
+    def step(
+        self, key: Any, packed: list[Packed], values: Any, passed: Sequence[Passed] = ()
+    ) -> Iterator[pd.DataFrame]:
         watch = Stopwatch()
         before, notes = self._store.open()
         watermark = as_kernel_watermark(values.getCurrentWatermarkInMs())
@@ -59,7 +64,7 @@ class Hosted:
         watch.lap("state")
         freeze_loaded_objects()
         yield from packed_output(
-            int(key[0]), step, self._store.round_trips, watch, self._bucket.payloads
+            int(key[0]), step, self._store.round_trips, watch, self._bucket.payloads, passed
         )
 
     def _move_timer(self, now: int | None, wanted: int | None) -> int | None:

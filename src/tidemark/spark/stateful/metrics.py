@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,9 @@ from tidemark.checkpoints.noted import Group
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.runtime.payloads import IN_ROWS, Payloads
+from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.packing import PAYLOAD
+from tidemark.spark.stateful.passing import Passed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
 
 REPORT = "report"
-LATE = "late"
-OUTLET = "outlet"  # the number of the input that late rows are from
 OUTPUT_DDL = f"{PAYLOAD} BINARY, {REPORT} STRING, {LATE} BINARY, {OUTLET} INT"
 _PREFIX = "tidemark:"
 _APART = "#"
@@ -59,13 +59,16 @@ def packed_output(
     round_trips: int = 0,
     watch: Stopwatch | None = None,
     way: Payloads = IN_ROWS,
+    passed: Sequence[Passed] = (),
 ) -> Iterator[pd.DataFrame]:
-    """A step's output rows, packed, the late rows that it hands out, and its report."""
+    """A step's output rows, packed, the late rows that it hands out, and its report. Late rows that
+    operators below have handed out are `passed` on.
+    """
     import pandas as pd
 
     watch = watch or Stopwatch()
     payloads = [*wrapped_output(step.output, way)]
-    late = [*wrapped_late_rows(step, way)]
+    late = [*wrapped_late_rows(step, way), *passed]
     length = max(len(payloads), len(late), 1)
     watch.lap("encode")
     columns: dict[str, list[Any]] = {
@@ -86,8 +89,8 @@ def wrapped_output(rows: pl.DataFrame, way: Payloads) -> Iterator[bytes]:
             yield way.wrapped(part)
 
 
-def wrapped_late_rows(step: Step, way: Payloads) -> Iterator[tuple[int, bytes]]:
-    """The late rows of a step, packed, each time with the number of their input."""
+def wrapped_late_rows(step: Step, way: Payloads) -> Iterator[Passed]:
+    """The late rows of a step, packed, each time with the number of their outlet."""
     for number, rows in step.handed_out.items():
         for payload in wrapped_output(rows, way):
             yield number, payload

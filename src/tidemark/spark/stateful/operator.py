@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,13 +11,14 @@ import pyarrow as pa
 from tidemark.errors import PlanError
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.protocol import Kernel
-from tidemark.runtime.bucket import Bucket, InputShape
+from tidemark.runtime.bucket import Bucket, InputShape, LateShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.hashing import can_hash
 from tidemark.spark.frame import WATERMARK
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.end_of_input import with_watermark
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
+from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed
 from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
@@ -53,6 +54,20 @@ class SourceWatermark:
 
 
 @dataclass(frozen=True, slots=True)
+class LateRowsOut:
+    """The late rows of an input, which the kernel hands out: the number of the outlet, and their
+    columns.
+    """
+
+    outlet: int
+    schema: StructType
+
+    @property
+    def shape(self) -> LateShape:
+        return LateShape(self.outlet, tuple(self.schema.names))
+
+
+@dataclass(frozen=True, slots=True)
 class StatefulInput:
     """One input of a stateful operator.
 
@@ -75,8 +90,10 @@ class StatefulInput:
     shows_time: bool = True
     # The same rows as packed columns, if another operator emits them; the exchange needs no rows.
     packed: PackedRows | None = None
-    # The columns of its late rows, if the kernel hands them out.
-    late: StructType | None = None
+    late: LateRowsOut | None = None
+    # The columns of late rows that operators below have handed out, by the number of their outlet.
+    # They go along with the rows, and the operator passes them on.
+    passed: Mapping[int, StructType] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +125,9 @@ def run_stateful(
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
     shapes, columns = tuple(_shape(i) for i in inputs), tuple(output_schema.names)
-    late = {n: i.late for n, i in enumerate(inputs) if i.late is not None}
-    names = {n: tuple(schema.names) for n, schema in late.items()}
-    bucket = Bucket(kernel, shapes, columns, options.payloads, names)
+    own = {n: i.late for n, i in enumerate(inputs) if i.late is not None}
+    late = {n: late.shape for n, late in own.items()}
+    bucket = Bucket(kernel, shapes, columns, options.payloads, late)
     packed = _union(
         [_packed(n, i, bucket, numbers, options.payloads) for n, i in enumerate(inputs)]
     )
@@ -120,7 +137,10 @@ def run_stateful(
     observation = None if streaming else options.observation
     told = observed(output, options.name, observation)
     in_files = options.payloads.folder is not None
-    return PackedRows(told, output_schema, in_files, late).called(columns)
+    all_late = {late.outlet: late.schema for late in own.values()}
+    for input_ in inputs:
+        all_late |= input_.passed
+    return PackedRows(told, output_schema, in_files, all_late).called(columns)
 
 
 def _packed(
@@ -140,6 +160,7 @@ def _packed(
         combine=input_.combine,
         watermark_column=watermark.column if watermark else None,
         payloads=payloads,
+        passes=bool(input_.passed),
     )
     packed = _from_columns(input_, pack) or _from_rows(input_, pack)
     if watermark is None or watermark.declared:
@@ -228,7 +249,7 @@ _CLOCK = "clock"  # the processing time of a batch, in milliseconds
 
 def _shape(input_: StatefulInput) -> InputShape:
     watermark = input_.watermark.column if input_.watermark else None
-    hidden = {watermark, None if input_.shows_time else input_.time_column}
+    hidden = {watermark, None if input_.shows_time else input_.time_column, LATE, OUTLET}
     schema = pa.schema(f for f in arrow_schema(input_.frame.schema) if f.name not in hidden)
     return InputShape.of(schema, input_.chained, input_.combine)
 

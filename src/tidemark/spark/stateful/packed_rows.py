@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tidemark.errors import NotSupported
 from tidemark.functions.arrow_types import to_arrow
-from tidemark.spark.stateful.metrics import LATE, OUTLET
+from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.packing import PAYLOAD, Opener, Unpack
 from tidemark.spark.types import from_spark
 
@@ -43,7 +43,8 @@ class PackedRows:
     # Whether large values are in files that the driver sees too. Otherwise a value may be as large
     # as all its rows, which is more than Spark should send to a client.
     in_files: bool
-    # The late rows that the operator hands out, by the number of their input.
+    # The columns of the late rows that are handed out, by the number of their outlet. They go
+    # along with the rows.
     late: Mapping[int, StructType] = field(default_factory=dict)
     # Whether the frame is read more than once.
     kept: bool = False
@@ -52,7 +53,11 @@ class PackedRows:
 
     @property
     def rows(self) -> DataFrame:
-        return self.data.mapInArrow(self.opener, self.schema)
+        from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
+
+        late = [StructField(LATE, BinaryType()), StructField(OUTLET, IntegerType())]
+        schema = StructType([*self.schema.fields, *(late if self.late else [])])
+        return self.data.mapInArrow(self.opener, schema)
 
     @property
     def payloads(self) -> DataFrame:
@@ -61,17 +66,22 @@ class PackedRows:
 
     @property
     def unpack(self) -> Unpack:
-        return Unpack(arrow_schema(self.schema), self.kept)
+        return Unpack(arrow_schema(self.schema), self.kept, passes=bool(self.late))
 
     @property
     def opener(self) -> Opener:
         return self.unpack if self.made is None else self.made(arrow_schema(self.schema))
 
     def handed_out(self, number: int) -> PackedRows:
-        """The late rows of the input with this number."""
+        """The late rows of the outlet with this number."""
         data = self.data.where(self.data[OUTLET] == number)
         late = data.select(data[LATE].alias(PAYLOAD))
         return replace(self, data=late, schema=self.late[number], late={})
+
+    @property
+    def alone(self) -> PackedRows:
+        """The rows without late ones."""
+        return replace(self, late={})
 
     def called(self, names: Sequence[str]) -> PackedRows:
         """The first columns under these names. All are nullable: padded rows have NULLs where

@@ -19,7 +19,9 @@ from tidemark.runtime.hashing import xxhash64
 from tidemark.runtime.payloads import unwrapped
 from tidemark.runtime.times import event_times, in_schema, milliseconds
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
+from tidemark.spark.stateful.late_columns import LATE
 from tidemark.spark.stateful.modules import freeze_loaded_objects
+from tidemark.spark.stateful.passing import along, inputs_of, late_along
 
 BUCKET = "bucket"
 INPUT = "input"
@@ -60,6 +62,7 @@ class Pack:
     combine: Combine | None = None
     watermark_column: str | None = None
     payloads: Exchange = IN_ROWS
+    passes: bool = False  # whether late rows that an operator has handed out go along
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -72,6 +75,9 @@ class Pack:
         schema = self.schema.append(pa.field(HASH, pa.int64()))
         combine = self.combine
         for table in self._tables(batches):
+            if self.passes:
+                yield from self._passed(table, partition)
+                table = table.filter(table.column(LATE).is_null())
             rows = _from_arrow(table.select(schema.names).cast(schema))
             rows = rows.with_columns(self._time(table, rows))
             watermark = max(watermark, self._watermark(self._followed(table, rows)))
@@ -89,6 +95,13 @@ class Pack:
         if self.combine is not None:
             return gathered(batches)
         return (pa.Table.from_batches([batch]) for batch in batches)
+
+    def _passed(self, table: pa.Table, partition: int) -> Iterator[pa.RecordBatch]:
+        """Late rows, which any key group may pass on."""
+        there = self.labels[partition % len(self.labels)]
+        late = table.filter(table.column(LATE).is_valid())
+        for number, payload in inputs_of(late):
+            yield _record_batch([there], number, partition, 0, [payload])
 
     def _followed(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
         """The times that the watermark follows."""
@@ -155,14 +168,18 @@ Opener = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 @dataclass(frozen=True, slots=True)
 class Unpack:
     """Gives back the rows of packed output, for `DataFrame.mapInArrow` or without it. Packed
-    output that is `kept` may be opened again."""
+    output that is `kept` may be opened again. If it `passes` late rows, they go along."""
 
     schema: pa.Schema
     kept: bool = False
+    passes: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            yield from self.opened(batch.column(PAYLOAD))
+            rows = self.opened(batch.column(PAYLOAD))
+            yield from map(along, rows) if self.passes else rows
+            if self.passes:
+                yield late_along(batch.filter(batch.column(LATE).is_valid()), self.schema)
         freeze_loaded_objects()
 
     def opened(self, payloads: Iterable[pa.BinaryScalar]) -> Iterator[pa.RecordBatch]:
