@@ -40,6 +40,32 @@ SESSIONS = (
 )
 
 
+HOPPING = MEET.replace("TUMBLE(", "HOP(").replace(
+    "INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"
+)
+DOUBLE = (
+    "SELECT 'all', SUM(n) FROM (SELECT window_time AS ts, COUNT(*) AS n FROM "
+    f"{WINDOWS.format('s')} GROUP BY window_start, window_end, window_time) "
+    "GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"
+)
+COUNTED = (
+    "SELECT k, window_start, window_end, COUNT(*) AS n "
+    f"FROM {WINDOWS.format('s')} GROUP BY k, window_start, window_end"
+)
+BEST = (
+    "SELECT k, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end "
+    f"ORDER BY n DESC) AS rn FROM ({COUNTED}) WHERE n > 1) WHERE rn <= 3"
+)
+TWICE_THERE = (
+    f"SELECT a.k, a.n FROM ({COUNTED}) AS a JOIN ({COUNTED}) AS b ON a.k = b.k "
+    "AND a.window_start = b.window_start AND a.window_end = b.window_end"
+)
+BOTH_COUNTED = TWICE_THERE.replace(
+    f"({COUNTED}) AS b", f"({COUNTED.replace('TABLE s', 'TABLE o')}) AS b"
+)
+UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, ts FROM s)")
+
+
 @pytest.fixture
 def tables():
     return world(DDL)
@@ -120,6 +146,70 @@ def test_a_join_hands_out_the_late_rows_of_each_side_to_the_inserts_that_read_th
     assert job.edge == three.of_single_roots.roots[1].edge
 
 
+@pytest.mark.parametrize("query", [DOUBLE, BEST, BOTH_COUNTED])
+def test_late_rows_of_an_operator_leave_the_query_through_those_above_it(tables, query):
+    both = beside(tables, query)
+    [job] = both.jobs
+    operators = physical_plan(job, Settings(), streaming=True).operators
+    [output] = found(both.roots[0], LateOutput)
+
+    assert operators[0].outlets == {output.outlet: 0}
+    assert operators[0].id == "window-aggregate-1"
+    assert not any(operator.outlets for operator in operators[1:])
+    assert job.edge == both.of_single_roots.roots[1].edge
+
+
+def test_operators_on_both_sides_of_a_join_hand_out_late_rows(tables):
+    of_right = f"INSERT INTO lates {LATE.replace('s$', 'o$')}"
+    three = together(
+        tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {BOTH_COUNTED}", of_right
+    )
+    operators = physical_plan(three.jobs[0], Settings(), streaming=True).operators
+
+    assert [sorted(operator.outlets) for operator in operators] == [[0], [1], []]
+    assert len(list(readers_of(three.jobs[0], three.roots))) == 2
+
+
+def test_an_operator_and_the_one_above_it_both_hand_out_late_rows(tables):
+    tables.plan_script(
+        "CREATE VIEW per_window AS SELECT window_time AS ts, k, COUNT(*) AS n "
+        f"FROM {WINDOWS.format('s')} GROUP BY k, window_start, window_end, window_time"
+    )
+    above = "SELECT k, COUNT(*) FROM per_window GROUP BY k, TUMBLE(ts, INTERVAL '1' MINUTE)"
+    of_view = "INSERT INTO lates SELECT k, late_operator, late_by FROM per_window$late"
+    three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {above}", of_view)
+    operators = physical_plan(three.jobs[0], Settings(), streaming=True).operators
+
+    assert three.jobs == (three.roots[1],)
+    assert [operator.outlets for operator in operators] == [{0: 0}, {1: 0}]
+    assert three.jobs[0].edge == three.of_single_roots.roots[1].edge
+
+
+def test_a_reader_of_late_rows_does_not_hand_out_those_of_an_operator_below(tables):
+    tables.plan_script(
+        "CREATE VIEW per_window AS SELECT window_time AS ts, k, COUNT(*) AS n "
+        f"FROM {WINDOWS.format('s')} GROUP BY k, window_start, window_end, window_time"
+    )
+    of_view = "INSERT INTO lates SELECT k, late_operator, late_by FROM per_window$late"
+    both = together(tables, f"INSERT INTO lates {LATE}", of_view)
+
+    assert len(both.jobs) == 2
+    assert not any(outlets_of(job) for job in both.jobs)
+
+
+def test_a_reader_may_stay_apart_while_others_are_parts_of_a_job(tables):
+    late = [f"INSERT INTO lates {LATE}", f"INSERT INTO lates {LATE.replace('k,', 'c,')}"]
+    three = together(tables, late[0], f"INSERT INTO counts {BEST}", late[1])
+
+    assert three.jobs == (three.roots[1],)
+    apart = three.keeping_apart([2])
+    assert apart.jobs == apart.roots[1:]
+    assert apart.roots[2] == three.of_single_roots.roots[2]
+    assert found(apart.roots[0], LateOutput)
+    assert three.keeping_apart([]) is three
+    assert three.keeping_apart([0, 2]).roots == three.of_single_roots.roots
+
+
 def test_one_side_of_a_join_may_be_read_alone(tables):
     both = beside(tables, MEET, late=LATE.replace("s$", "o$"))
     [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
@@ -161,6 +251,9 @@ def test_explain_describes_the_operator_in_the_same_words(tables):
         SESSIONS,
         MEET,
         NEAR,
+        DOUBLE,
+        BEST,
+        BOTH_COUNTED,
         FIRST.replace("FROM s)", "FROM s WHERE k IS NOT NULL AND i > 1)"),
     ],
 )
@@ -183,23 +276,13 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
     assert contracts[0].sources == contracts[1].sources
 
 
-HOPPING = MEET.replace("TUMBLE(", "HOP(").replace(
-    "INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"
-)
-DOUBLE = (
-    "SELECT 'all', SUM(n) FROM (SELECT window_time AS ts, COUNT(*) AS n FROM "
-    f"{WINDOWS.format('s')} GROUP BY window_start, window_end, window_time) "
-    "GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"
-)
-UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, ts FROM s)")
-
-
 @pytest.mark.parametrize(
     ("query", "late"),
     [
         (HOPPING, LATE),
         (TOP.replace("TUMBLE(", "HOP(").replace("INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"), LATE),
-        (DOUBLE, LATE),
+        (DOUBLE.replace("SUM(n)", "COUNT(twice(CAST(n AS STRING)))"), LATE),
+        (TWICE_THERE, LATE),
         (UNION, LATE),
         (f"SELECT k, n FROM ({TUMBLE.replace('COUNT(*)', 'COUNT(*) AS n')}) UNION ALL {FIRST}", LATE),
         (TUMBLE, "SELECT k, MAX(late_operator), COUNT(*) FROM s$late GROUP BY k"),
@@ -211,7 +294,8 @@ UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, 
     ids=[
         "a join of rows in several windows",
         "rows in several windows",
-        "an operator below another one",
+        "a user's function between two operators",
+        "an operator that is there twice",
         "a union below",
         "a union above",
         "aggregated late rows",
@@ -222,6 +306,7 @@ UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, 
     ],
 )  # fmt: skip
 def test_other_late_rows_are_found_by_a_job_of_their_own(tables, query, late):
+    tables.plan_script("CREATE FUNCTION twice AS 'tests.plan.functions.twice' LANGUAGE PYTHON")
     if "MAX" in late:
         tables.plan_script("ALTER TABLE lates SET ('updates' = 'true')")
     both = beside(tables, query, late=late)

@@ -124,6 +124,29 @@ def test_late_rows_of_a_top_n_have_their_own_times(session: Session, tmp_path: P
     assert len(written_rows(tmp_path / "counts")) == len(ROWS) - 2
 
 
+def test_late_rows_pass_operators_and_expressions_in_a_batch_too(session: Session, tmp_path: Path):
+    counted = (
+        "SELECT k, window_start, window_end, COUNT(*) AS n FROM "
+        "TABLE(TUMBLE(TABLE ev, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
+        "GROUP BY k, window_start, window_end"
+    )
+    # An expression that fails for rows whose columns are NULL, and one that is true for them.
+    ranked = (
+        "SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY m DESC) AS rn "
+        "FROM (SELECT *, CAST(COALESCE(CAST(n AS STRING), 'none') AS BIGINT) AS m "
+        f"FROM ({counted}) WHERE n IS NOT NULL)"
+    )
+    session.sql(
+        "EXECUTE STATEMENT SET BEGIN "
+        f"INSERT INTO counts SELECT k, m FROM ({ranked}) WHERE rn <= 5; INSERT INTO lates "
+        "SELECT v, late_operator, late_time, late_watermark, late_by FROM ev$late; END"
+    ).job.wait()
+
+    late = sorted((row["v"], row["t"], row["late_by"]) for row in written_rows(tmp_path / "lates"))
+    assert late == [(4, "2024-05-06 10:00:09", 1000), (6, "2024-05-06 10:00:08", 20000)]
+    assert sum(row["n"] for row in written_rows(tmp_path / "counts")) == len(ROWS) - 2
+
+
 UNBOUNDED = """
 CREATE TABLE ev (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
 WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/in',
@@ -148,10 +171,11 @@ class Stream:
         rows have been written to each table so far."""
         with tidemark.connect(self._spark, checkpoint=self._folder / "checkpoint") as session:
             session.sql(UNBOUNDED.replace("{folder}", str(self._folder)))
-            [run] = session.sql(script).job.runs
+            runs = session.sql(script).job.runs
             for rows in micro_batches:
                 self._write(rows)
-                run.query.processAllAvailable()
+                for run in runs:
+                    run.query.processAllAvailable()
         return Counter(
             {name: len(written_rows(self._folder / name)) for name in ("counts", "lates")}
         )
@@ -196,6 +220,60 @@ def test_a_stream_writes_late_rows_and_results_and_resumes_from_its_checkpoint(
     assert counts == [("a", 1), ("a", 1), ("b", 2)]
     assert done["lates"] == 2
     assert not (tmp_path / "checkpoint" / "insert-into-lates").exists()
+
+
+BEST = (
+    "SELECT k, n FROM (SELECT k, n, ROW_NUMBER() OVER "
+    "(PARTITION BY window_start, window_end ORDER BY n DESC) AS rn FROM "
+    "(SELECT k, window_start, window_end, 10 / COUNT(*) AS n FROM "
+    "TABLE(TUMBLE(TABLE ev, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
+    "GROUP BY k, window_start, window_end) WHERE n > 0) WHERE rn <= 1"
+)
+
+
+def test_late_rows_of_an_aggregation_leave_the_query_through_the_top_n_above_it(
+    spark: SparkSession, tmp_path: Path
+):
+    stream = Stream(spark, tmp_path)
+    alone = f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts {BEST}; END"
+    both = alone.replace("END", f"INSERT INTO lates {LATE}; END")
+
+    stream.run(alone, [("a", 1, 1), ("b", 2, 2), ("b", 3, 3)])
+    # The job resumes with a reader; the first window is over at 12.
+    stream.run(both, [("a", 4, 14)], [("a", 5, 3), ("a", 9, 4), ("b", 6, 13)])
+    done = stream.run(both, [("b", 7, 32)], [("b", 8, 1), ("a", 10, 58)])
+
+    late = sorted(written_rows(tmp_path / "lates"), key=lambda row: row["v"])
+    assert [(row["v"], row["w"], row["late_by"]) for row in late] == [
+        (5, "2024-05-06 10:00:12.000", 9000),
+        (8, "2024-05-06 10:00:30.000", 29000),
+    ]
+    assert done["lates"] == 2
+    counts = sorted((row["k"], row["n"]) for row in written_rows(tmp_path / "counts"))
+    assert counts[:1] == [("a", 10)]
+    assert [n for _, n in counts] == [10, 10, 10]
+    assert not (tmp_path / "checkpoint" / "insert-into-lates").exists()
+
+
+def test_a_separate_job_that_has_a_checkpoint_goes_on(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    stream = Stream(spark, tmp_path)
+    script = f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts {BEST}; INSERT INTO lates {LATE}; END"
+    with monkeypatch.context() as patch:
+        # As it was before late rows passed operators.
+        patch.setattr("tidemark.plan.planner.handed_out", lambda roots, apart=(): tuple(roots))
+        stream.run(script, [("a", 1, 14)], [("a", 2, 3)])
+    stream.run(script, [("a", 3, 32)], [("b", 4, 1)])
+
+    late = sorted(row["v"] for row in written_rows(tmp_path / "lates"))
+    assert late == [2, 4]
+    kept = {job.name for job in tidemark.Checkpoint(tmp_path / "checkpoint").jobs}
+    assert kept == {"insert-into-counts", "insert-into-lates"}
+    checked = tidemark.Checkpoint(tmp_path / "checkpoint").check(
+        UNBOUNDED.replace("{folder}", str(tmp_path)) + script
+    )
+    assert {outcome.outcome for outcome in checked} == {"kept"}
 
 
 TWO_TABLES = """
@@ -255,8 +333,8 @@ class TwoStreams:
 
     def as_batch(self, results: Path) -> None:
         """All rows at once, with sinks in another folder."""
+        results.mkdir()
         for name in "lr":
-            (results / name).parent.mkdir(exist_ok=True)
             (results / name).symlink_to(self._folder / name)
         session = tidemark.connect(self._spark)
         session.sql("SET 'execution.runtime-mode' = 'batch'")
@@ -274,15 +352,17 @@ def values_of(folder: Path) -> list[tuple[int | None, ...]]:
 
 
 @pytest.mark.parametrize(
-    ("join", "pairs", "of_batch"),
+    ("join", "late_l", "pairs", "of_batch"),
     [
         (
             WINDOW_JOIN,
+            (3, 7000),
             [(1, None), (2, None), (4, 11)],
             [(1, 12), (2, None), (3, 12), (4, 11), (4, 14), (5, 13)],
         ),
         (
             INTERVAL_JOIN,
+            (3, 7000),
             [(4, 11), (5, 13)],
             [(3, 12), (4, 11), (4, 12), (5, 13)],
         ),
@@ -290,14 +370,19 @@ def values_of(folder: Path) -> list[tuple[int | None, ...]]:
     ids=["window join", "interval join"],
 )
 def test_both_sides_of_a_join_hand_out_late_rows_across_a_restart_and_none_in_a_batch(
-    spark: SparkSession, tmp_path: Path, join: str, pairs: list[object], of_batch: list[object]
+    spark: SparkSession,
+    tmp_path: Path,
+    join: str,
+    late_l: tuple[int, int],
+    pairs: list[object],
+    of_batch: list[object],
 ):
     streams = TwoStreams(spark, tmp_path, join)
     streams.run(BEFORE)
     streams.run(AFTER)
 
     assert values_of(tmp_path / "pairs") == pairs
-    assert values_of(tmp_path / "late_l") == [(3, 7000)]
+    assert values_of(tmp_path / "late_l") == [late_l]
     assert values_of(tmp_path / "late_r") == [(12, 3000), (14, 19000)]
 
     streams.as_batch(tmp_path / "batch")

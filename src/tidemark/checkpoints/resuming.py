@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from tidemark.checkpoints import contract as contracts
 from tidemark.checkpoints.contract import Contract
 from tidemark.checkpoints.fit import misfits
+from tidemark.plan.handed_out import is_reader
 from tidemark.plan.nodes import Node
 from tidemark.plan.planner import Plan
 from tidemark.plan.widening import widened
+from tidemark.storage import Location
 
 Promise = Callable[[Node], Contract]
 
@@ -25,3 +28,19 @@ def resumed(root: Node, plan: Plan, then: Contract, promise: Promise) -> tuple[N
     wide = widened(whole, then.operators)
     wider = promise(wide)
     return (wide, wider) if len([*misfits(then, wider)]) < len(differ) else (root, now)
+
+
+def with_jobs_of(folders: Sequence[Location], plan: Plan, names: Sequence[str]) -> Plan:
+    """The plan, in which a root that has been a job of its own remains one: it reads late rows that
+    an operator of another job might hand out. `folders` are those of checkpoints and savepoints,
+    and `names` those of the roots as jobs.
+    """
+    if plan.mode == "batch":
+        return plan
+
+    def has_been(name: str) -> bool:
+        jobs = (folder / contracts.folder_name(name) for folder in folders)
+        return any(contracts.read(job) is not None for job in jobs)
+
+    roots = enumerate(zip(plan.roots, names, strict=True))
+    return plan.keeping_apart([n for n, (root, own) in roots if is_reader(root) and has_been(own)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -53,6 +53,10 @@ class Plan:
         """The plan by which each root can run without the others."""
         return self.apart or self
 
+    def keeping_apart(self, places: Collection[int]) -> Plan:
+        """The plan in which these roots are not parts of other jobs."""
+        return _together(self.of_single_roots, places) if places else self
+
     @property
     def jobs(self) -> tuple[Node, ...]:
         """The roots that are jobs; the others are parts of these."""
@@ -99,11 +103,7 @@ class Planner:
         roots = tuple(map(pruned, whole))
         if mode == "batch":
             _refuse_unbounded(roots, statement)
-        plan = Plan(roots, mode, tuple(context.warnings), whole)
-        together = handed_out(whole)
-        if together == whole:
-            return plan
-        return replace(plan, roots=tuple(map(pruned, together)), whole=together, apart=plan)
+        return _together(Plan(roots, mode, tuple(context.warnings), whole))
 
     def _beside_others(self, part: Part, parts: tuple[Part, ...], context: Context) -> Context:
         """The context of a part, which can ask for the plans of the others."""
@@ -142,6 +142,14 @@ class Planner:
         if isinstance(relation, View):
             return bind_view(relation, Context(self.catalogs, self.traits, _RECURSION))
         return bind_table(relation, Context(self.catalogs, declared_traits, _RECURSION))
+
+
+def _together(plan: Plan, apart: Collection[int] = ()) -> Plan:
+    """The plan in which roots may be parts of other jobs, if they are not to be `apart`."""
+    together = handed_out(plan.whole, apart)
+    if together == plan.whole:
+        return plan
+    return replace(plan, roots=tuple(map(pruned, together)), whole=together, apart=plan)
 
 
 def _parts(statement: Runnable) -> tuple[Part, ...]:

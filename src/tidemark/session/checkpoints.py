@@ -15,7 +15,7 @@ from tidemark.checkpoints.copying import copy_checkpoint, jobs_in
 from tidemark.checkpoints.fit import Misfit, misfits
 from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.overview import CheckpointJob, overview
-from tidemark.checkpoints.resuming import resumed
+from tidemark.checkpoints.resuming import resumed, with_jobs_of
 from tidemark.errors import Source
 from tidemark.plan.handed_out import is_reader
 from tidemark.plan.kept_state import LayoutOptions
@@ -77,7 +77,7 @@ class Checkpoint:
         """The same with the tables and options of a workspace."""
         folders = {folder.name: folder for folder in jobs_in(self.folder)}
         found: list[StateOutcome] = []
-        for job, root, plan in _jobs(workspace, scripts):
+        for job, root, plan in _jobs(workspace, scripts, self.folder):
             folder = folders.pop(folder_name(job), None)
             then = None if folder is None else contracts.read(folder)
             promise = partial(_contract, workspace, job, then)
@@ -91,16 +91,19 @@ class Checkpoint:
         return tuple(found)
 
 
-def _jobs(workspace: Workspace, scripts: list[Source]) -> Iterator[tuple[str, Node, Plan]]:
-    """The jobs that the scripts start, by the names that they would have."""
+def _jobs(
+    workspace: Workspace, scripts: list[Source], folder: Location
+) -> Iterator[tuple[str, Node, Plan]]:
+    """The jobs that the scripts start with a folder, by the names that they would have."""
     names = JobNames(workspace.options)
     for source in scripts:
         for planned in _each(workspace, source):
             if planned.plan is not None:
-                for root in planned.plan.roots:
-                    name = names.next(root)
+                named = [names.next(root) for root in planned.plan.roots]
+                plan = with_jobs_of([folder], planned.plan, named)
+                for name, root in zip(named, plan.roots, strict=True):
                     if not is_reader(root):
-                        yield name, root, planned.plan
+                        yield name, root, plan
 
 
 def _each(workspace: Workspace, source: Source) -> Iterator[Planned]:

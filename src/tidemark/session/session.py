@@ -20,6 +20,7 @@ from tidemark.catalog.options import (
 )
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare, module_of
+from tidemark.checkpoints.resuming import with_jobs_of
 from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
 from tidemark.errors import NeedsSpark, Source, TidemarkError
@@ -252,7 +253,9 @@ class Session:
         if is_remote(self.spark):
             # The client lowers what is above an operator, and batches are on the server.
             plan = plan.of_single_roots
-        named = [(root, self._names.next(root)) for root in plan.roots]
+        names = [self._names.next(root) for root in plan.roots]
+        plan = with_jobs_of(self.launcher().resumable, plan, names)
+        named = list(zip(plan.roots, names, strict=True))
         runs = [self._start(root, plan, name) for root, name in named if not is_reader(root)]
         return self._job(statement, plan, named, runs)
 
