@@ -56,6 +56,11 @@ BEST = (
     "SELECT k, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end "
     f"ORDER BY n DESC) AS rn FROM ({COUNTED}) WHERE n > 1) WHERE rn <= 3"
 )
+MIXED = (
+    "SELECT k, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end "
+    "ORDER BY n) AS rn FROM TABLE(HOP(TABLE {}, DESCRIPTOR(ts), "
+    "INTERVAL '5' SECOND, INTERVAL '10' SECOND))) WHERE rn <= 3"
+)
 TWICE_THERE = (
     f"SELECT a.k, a.n FROM ({COUNTED}) AS a JOIN ({COUNTED}) AS b ON a.k = b.k "
     "AND a.window_start = b.window_start AND a.window_end = b.window_end"
@@ -157,6 +162,25 @@ def test_late_rows_of_an_operator_leave_the_query_through_those_above_it(tables,
     assert operators[0].id == "window-aggregate-1"
     assert not any(operator.outlets for operator in operators[1:])
     assert job.edge == both.of_single_roots.roots[1].edge
+
+
+def test_late_rows_pass_unions_unnested_rows_and_window_functions(tables):
+    ends = "GROUP BY k, window_start, window_end, window_time"
+    counted = (
+        f"SELECT window_time AS ts, k, COUNT(*) AS n FROM {WINDOWS.format('s')} {ends}",
+        f"SELECT window_time AS ts, k, COUNT(*) AS n FROM {WINDOWS.format('o')} {ends}",
+    )
+    tables.plan_script(
+        f"CREATE VIEW counted AS {' UNION ALL '.join(counted)};"
+        "CREATE VIEW more AS SELECT ts, k, n FROM counted CROSS JOIN UNNEST(ARRAY[1, 2]) AS u (x)"
+    )
+    of_right = f"INSERT INTO lates {LATE.replace('s$', 'o$')}"
+    best = f"INSERT INTO counts {MIXED.format('more')}"
+    three = together(tables, f"INSERT INTO lates {LATE}", best, of_right)
+    operators = physical_plan(three.jobs[0], Settings(), streaming=True).operators
+
+    assert three.jobs == (three.roots[1],)
+    assert [sorted(operator.outlets) for operator in operators] == [[0], [1], []]
 
 
 def test_operators_on_both_sides_of_a_join_hand_out_late_rows(tables):

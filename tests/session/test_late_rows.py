@@ -147,6 +147,33 @@ def test_late_rows_pass_operators_and_expressions_in_a_batch_too(session: Sessio
     assert sum(row["n"] for row in written_rows(tmp_path / "counts")) == len(ROWS) - 2
 
 
+def test_late_rows_pass_unions_unnested_rows_and_windows_that_rows_are_put_into(
+    session: Session, tmp_path: Path
+):
+    counted = (
+        "SELECT window_time AS ts, k, COUNT(*) AS n FROM "
+        "TABLE(TUMBLE(TABLE ev, DESCRIPTOR(ts), INTERVAL '{}' SECOND)) "
+        "GROUP BY k, window_start, window_end, window_time"
+    )
+    session.sql(f"CREATE VIEW c AS {counted.format(10)} UNION ALL {counted.format(5)}")
+    session.sql("CREATE VIEW d AS SELECT ts, k, n FROM c CROSS JOIN UNNEST(ARRAY[1, 2]) AS u (x)")
+    number = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY n)"
+    hop = "HOP(TABLE d, DESCRIPTOR(ts), INTERVAL '10' SECOND, INTERVAL '20' SECOND)"
+    result = session.sql(
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO counts SELECT k, n FROM "
+        f"(SELECT *, {number} AS rn FROM TABLE({hop})) WHERE rn <= 99; INSERT INTO lates "
+        "SELECT v, late_operator, late_time, late_watermark, late_by FROM ev$late; END"
+    )
+    result.job.wait()
+
+    late = sorted((row["operator"], row["v"]) for row in written_rows(tmp_path / "lates"))
+    windows = [f"window-aggregate of k, TUMBLE(size {size} s)" for size in (10, 5)]
+    assert late == [(window, v) for window in windows for v in (4, 6)]
+    # Five windows of each size, each unnested into two rows, each in two windows.
+    assert len(written_rows(tmp_path / "counts")) == 2 * 5 * 2 * 2
+    assert len(result.job.runs) == 1
+
+
 UNBOUNDED = """
 CREATE TABLE ev (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
 WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/in',

@@ -208,11 +208,13 @@ def _late_rows_in(root: Node) -> list[LateRows]:
 
 def _lets_out(root: Node, operator: Node) -> bool:
     """Whether the late rows of an operator can leave the query of a root: it is there once, and
-    nothing but operators, filters and projections is on the way.
+    nothing is on the way but operators and what lets late rows pass. What follows the last
+    operator is computed without them.
     """
-    while isinstance(root, _PASSING):
+    while isinstance(root, _PASSING) or (isinstance(root, AssignWindows) and not root.is_stateful):
         root = root.input
-    return list(walk(root)).count(operator) == 1 and _lets_pass(root, operator)
+    one_last = root.is_stateful and list(walk(root)).count(operator) == 1
+    return one_last and _lets_pass(root, operator)
 
 
 def _lets_pass(node: Node, operator: Node) -> bool:
@@ -232,6 +234,10 @@ def _is_skipped(node: Node) -> bool:
             evaluated: Sequence[Expression] = expressions
         case Filter(condition=condition):
             evaluated = [condition]
+        case Unnest(collection=collection):
+            evaluated = [collection]
+        case AssignWindows() | UnionAll():
+            return True
         case _:
             return False
     return not any(isinstance(part, UserCall) for e in evaluated for part in parts_of(e))

@@ -30,6 +30,7 @@ def assign_windows(builder: Builder, stage: Compute) -> Frame:
     if node.last_only:
         windows = f"slice(array_sort({windows}), -1, 1)"
     timed = below.data.selectExpr(*below.kept, f"{moment} AS _tm_moment")
+    windows = below.exploding(windows)
     opened = timed.selectExpr(*below.kept, f"explode({windows}) AS _tm_window")
     bounds = bounds_of("_tm_window.start", "_tm_window.end", node.edge.columns[-1].type)
     projections = [

@@ -34,15 +34,10 @@ def project(builder: Builder, stage: Compute) -> Frame:
     assert isinstance(node, Project)
     names = names_of(node.edge)
     projections = [
-        f"{_of_rows(below, builder.write(expression, below))} AS {spark_text.name(name)}"
+        f"{below.of_rows(builder.write(expression, below))} AS {spark_text.name(name)}"
         for expression, name in zip(node.expressions, names, strict=True)
     ]
     return below.over(below.data.selectExpr(*projections, *below.extra), columns=names)
-
-
-def _of_rows(frame: Frame, text: str) -> str:
-    """An expression that is not evaluated for late rows that go along."""
-    return f"CASE WHEN {LATE} IS NULL THEN {text} END" if frame.late else text
 
 
 def filter_rows(builder: Builder, stage: Compute) -> Frame:
@@ -64,6 +59,8 @@ def union(builder: Builder, stage: Compute) -> Frame:
     followed = all(frame.followed for frame in frames)
     if any(frame.faulty for frame in frames):
         frames = [frame.with_fault("CAST(NULL AS STRING)") for frame in frames]
+    late = {number: rows for frame in frames for number, rows in frame.late.items()}
+    frames = [frame.with_late(late) for frame in frames]
     first = replace(frames[0], followed=followed, stamped=False)
     united = first.data.select(*first.kept)
     for frame in frames[1:]:
@@ -93,6 +90,7 @@ def unnest(builder: Builder, stage: Compute) -> Frame:
     names = names_of(node.edge)
     added = names[len(below.columns) :]
     collection = _elements(builder.write(node.collection, below), node.collection.type)
+    collection = below.exploding(collection)
     explode = "posexplode" + ("_outer" if node.outer else "")
     opened = below.data.selectExpr(*below.kept, f"{explode}({collection}) AS (_tm_at, _tm_element)")
     fields = _element_fields(node.collection.type)

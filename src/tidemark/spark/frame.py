@@ -77,6 +77,21 @@ class Frame:
         """All columns that a node must pass on."""
         return (*self.columns, *self.extra)
 
+    def of_rows(self, text: str) -> str:
+        """SQL of an expression that is not evaluated for late rows that go along."""
+        return f"CASE WHEN {LATE} IS NULL THEN {text} END" if self.late else text
+
+    def exploding(self, array: str) -> str:
+        """SQL of an array to explode, with an element for each late row that goes along."""
+        return f"CASE WHEN {LATE} IS NULL THEN {array} ELSE array(NULL) END" if self.late else array
+
+    def with_late(self, late: Mapping[int, StructType]) -> Frame:
+        """The rows, with columns for these late rows."""
+        if self.late or not late:
+            return replace(self, late=late)
+        nulls = f"CAST(NULL AS BINARY) AS {LATE}", f"CAST(NULL AS INT) AS {OUTLET}"
+        return self.over(self.data.selectExpr(*self.kept, *nulls), late=late)
+
     def alone(self) -> Frame:
         """The rows without late ones that go along."""
         if not self.late:
