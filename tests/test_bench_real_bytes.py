@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import itertools
 import time
 from pathlib import Path
 
@@ -17,7 +18,17 @@ from bench.real_bytes.command import add_arguments, cases, contestants
 from bench.real_bytes.files import accounts, digest, events_of, orders_of, rates_of, written
 from bench.real_bytes.playing import play
 from bench.real_bytes.queries import QUERIES
-from bench.real_bytes.report import FLINKS, LOCAL, POLARS, TIDEMARK, Measured, said, times
+from bench.real_bytes.report import FLINKS, LOCAL, POLARS, TIDEMARK, Measured, said, steps, times
+from bench.real_bytes.steps import (
+    FOLDER,
+    LOAD,
+    REST,
+    STEPS,
+    Laps,
+    collected,
+    owner_of,
+    worker_main,
+)
 from bench.real_bytes.workload import FORMATS, MODES, SPAN_S, Case, Job, Target, parsed, targets
 
 ORDERS = 3_000
@@ -236,3 +247,49 @@ def test_an_engine_that_fails_does_not_end_the_measurement(tmp_path, monkeypatch
 
 def test_files_are_kept_where_git_ignores_them():
     assert options().cache.is_relative_to(ROOT / ".cache")
+
+
+def ticking():
+    """A clock that advances by a second whenever it is read."""
+    seconds = itertools.count()
+    return lambda: float(next(seconds))
+
+
+def test_a_step_counts_without_those_inside_it():
+    laps = Laps(clock=ticking())
+
+    def numbers():
+        yield 1
+        yield inner()
+
+    inner = laps.wrapped("inner", lambda: 2)
+    assert [*laps.wrapped("outer", numbers)()] == [1, 2]
+    # The clock is read when a step begins or ends: a second for each item, and one for the end;
+    # the second item's step is interrupted by the one inside, which makes it two.
+    assert laps.spent == {"outer": 4.0, "inner": 1.0}
+
+
+def test_there_is_a_function_for_each_step():
+    for _, module, path in STEPS:
+        owner, name = owner_of(module, path)
+        assert callable(getattr(owner, name)), path
+
+
+def test_the_steps_of_all_tasks_are_added_up_once(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setattr(Laps, "install", lambda self: None)
+    task = worker_main(lambda incoming, outgoing: None)
+
+    task(None, None)
+    task(None, None)
+
+    assert len([*tmp_path.iterdir()]) == 2
+    assert collected(tmp_path).keys() == {LOAD, REST}
+    assert collected(tmp_path) == {}
+
+
+def test_the_costly_steps_of_workers_are_shown_first():
+    console = Console(file=io.StringIO(), width=200)
+    console.print(steps([measured(steps={"pack": 0.5, "decode": 2.25, "sink": 0.0})]))
+
+    assert "decode 2.25, pack 0.50 " in console.file.getvalue()

@@ -9,7 +9,7 @@ others, line by line of what it writes.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,12 +26,14 @@ from bench.real_bytes.report import (
     FLINKS,
     LOCAL,
     POLARS,
+    STEPS,
     TIDEMARK,
     Measured,
     bars,
     kept,
     processors,
     said,
+    steps,
     times,
 )
 from bench.real_bytes.workload import FORMATS, MODES, Case, Job, targets
@@ -55,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     choice("engines", ENGINES, len(ENGINES))
     add_rounds(parser)
     parser.add_argument(
+        "--steps", action="store_true", help="also what Tidemark's workers do, step by step"
+    )
+    parser.add_argument(
         "--cache", type=Path, default=ROOT / ".cache/real-bytes", help="where the files are kept"
     )
 
@@ -68,6 +73,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         found.append(_measured(case, data, arguments, console))
     console.print(times(found))
     console.print(processors(found))
+    if arguments.steps:
+        console.print(steps(found))
     for sentence in said(found):
         console.print(sentence)
     keep("real_bytes", {"orders": arguments.orders, "measured": kept(found)})
@@ -111,7 +118,15 @@ def _measured(case: Case, data: Path, arguments: argparse.Namespace, console: Co
             outcomes.setdefault(contestant, []).append(outcome)
             console.print(_line(contestant, outcome), highlight=False)
     good = {one: _typical(turns) for one, turns in outcomes.items() if one not in failures}
-    return Measured(case, good, failures)
+    spent = _steps(case, data, console) if arguments.steps else {}
+    return Measured(case, good, failures, spent)
+
+
+def _steps(case: Case, data: Path, console: Console) -> Mapping[str, float]:
+    with console.status(f"running {STEPS.what}"):
+        outcome = _turn(STEPS, case, data, checked=False)
+    spent: Mapping[str, float] = outcome.warm.details
+    return spent
 
 
 def _turn(contestant: Contestant, case: Case, data: Path, *, checked: bool) -> Outcome:

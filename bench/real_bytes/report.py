@@ -21,6 +21,8 @@ FLINKS = {
 TIDEMARK = Contestant("Tidemark", "bench.real_bytes.tidemark_engine", "spark")
 LOCAL = Contestant("Tidemark --local", "bench.real_bytes.tidemark_engine", "local")
 POLARS = Contestant("Polars alone", "bench.real_bytes.polars_engine", "all-cores")
+# Tidemark again, with workers that measure their steps.
+STEPS = Contestant("Tidemark, steps", "bench.real_bytes.tidemark_engine", "steps")
 _PARTS = (JVM, COMPILERS, WORKERS, DRIVER)
 
 
@@ -31,6 +33,8 @@ class Measured:
     case: Case
     outcomes: Mapping[Contestant, Outcome]
     failures: Mapping[Contestant, str] = field(default_factory=dict)
+    # CPU seconds of Tidemark's workers by step, if they were asked for.
+    steps: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def flink(self) -> Outcome | None:
@@ -103,6 +107,18 @@ def processors(measured: Iterable[Measured]) -> Table:
     return table
 
 
+def steps(measured: Iterable[Measured]) -> Table:
+    """What Tidemark's workers did with their CPU seconds, the most costly steps first."""
+    table = Table(title="CPU seconds of Tidemark's Python workers by step, warm")
+    table.add_column("case", no_wrap=True)
+    table.add_column("steps")
+    for one in measured:
+        costly = sorted(one.steps.items(), key=lambda step: -step[1])
+        told = (f"{name} {seconds:.2f}" for name, seconds in costly if seconds)
+        table.add_row(str(one.case), ", ".join(told))
+    return table
+
+
 def said(measured: Sequence[Measured]) -> list[str]:
     """What is not as wanted, a sentence each."""
     sentences = []
@@ -132,6 +148,7 @@ def kept(measured: Iterable[Measured]) -> list[dict[str, Any]]:
             "case": asdict(one.case),
             "wanted": asdict(one.case.asked.wanted),
             "agreeing": one.agreeing,
+            "steps": dict(one.steps),
             "failures": {contestant.what: why for contestant, why in one.failures.items()},
             "engines": [
                 {

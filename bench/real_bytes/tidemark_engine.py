@@ -1,17 +1,26 @@
 """Tidemark with the settings a user has: on Spark, or in the process itself.
 
-python -m bench.real_bytes.tidemark_engine spark|local ...
+python -m bench.real_bytes.tidemark_engine spark|local|steps ...
+
+With `steps` it runs on Spark, and workers measure the steps of what they do.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 import tidemark
 from bench.real_bytes.playing import play
+from bench.real_bytes.steps import FOLDER, collected
 from bench.real_bytes.workload import Target, parsed
 
-ENGINES: dict[str, Literal["spark", "local"]] = {"spark": "spark", "local": "local"}
+ENGINES: dict[str, Literal["spark", "local"]] = {
+    "spark": "spark",
+    "local": "local",
+    "steps": "spark",
+}
+_MEASURED = {"spark.python.daemon.module": "bench.real_bytes.steps_daemon"}
 
 
 def main() -> None:
@@ -19,16 +28,25 @@ def main() -> None:
     mode = "batch" if job.case.mode == "batch" else "streaming"
     # A job for each target, which all start from the beginning.
     checkpoint = job.results / "checkpoint" if mode == "streaming" else None
-    options = {"execution.runtime-mode": mode}
-    with tidemark.connect(options=options, checkpoint=checkpoint, engine=ENGINES[way]) as session:
+    steps = job.results / "steps" if way == "steps" else None
+    if steps is not None:
+        steps.mkdir(parents=True)
+        os.environ[FOLDER] = str(steps)
+    with tidemark.connect(
+        options={"execution.runtime-mode": mode},
+        spark_config=_MEASURED if steps else None,
+        checkpoint=checkpoint,
+        engine=ENGINES[way],
+    ) as session:
         for table in job.tables():
             session.sql(table)
 
-        def run(target: Target) -> None:
+        def run(target: Target) -> dict[str, float] | None:
             session.sql(target.sink)
             inserting = session.sql(f"INSERT INTO {target.name} {job.case.asked.text}").job
             assert inserting is not None
             inserting.wait()
+            return None if steps is None else collected(steps)
 
         play(job, started, run)
 
