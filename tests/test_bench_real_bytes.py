@@ -269,6 +269,18 @@ def test_a_step_counts_without_those_inside_it():
     assert laps.spent == {"outer": 4.0, "inner": 1.0}
 
 
+def test_what_a_killed_worker_did_is_not_lost():
+    saved = []
+    laps = Laps(clock=ticking())
+    laps.save = lambda: saved.append(dict(laps.spent))
+
+    with laps.of("worker"), laps.of("decode"), laps.of("read"):
+        pass
+
+    assert saved[0] == {"worker": 1.0, "decode": 2.0, "read": 1.0}
+    assert len(saved) == 2
+
+
 def test_there_is_a_function_for_each_step():
     for _, module, path in STEPS:
         owner, name = owner_of(module, path)
@@ -284,6 +296,7 @@ def test_the_steps_of_all_tasks_are_added_up_once(tmp_path, monkeypatch):
     task(None, None)
 
     assert len([*tmp_path.iterdir()]) == 2
+    (tmp_path / "being-written.new").touch()
     assert collected(tmp_path).keys() == {LOAD, REST}
     assert collected(tmp_path) == {}
 

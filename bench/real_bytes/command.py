@@ -9,7 +9,7 @@ others, line by line of what it writes.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -104,29 +104,27 @@ def contestants(case: Case, engines: Sequence[str]) -> list[Contestant]:
 def _measured(case: Case, data: Path, arguments: argparse.Namespace, console: Console) -> Measured:
     outcomes: dict[Contestant, list[Outcome]] = {}
     failures: dict[Contestant, str] = {}
+
+    def turn(contestant: Contestant, *, checked: bool) -> Outcome | None:
+        with console.status(f"running {contestant.what}"):
+            try:
+                return _turn(contestant, case, data, checked=checked)
+            except SystemExit as failure:
+                failures[contestant] = "\n".join(str(failure).splitlines()[-_LAST_LINES:])
+        console.print(f"{contestant.what} FAILED: {failures[contestant]}", markup=False)
+        return None
+
     for number in range(arguments.rounds):
         for contestant in contestants(case, arguments.engines):
             if contestant in failures:
                 continue
-            with console.status(f"running {contestant.what}"):
-                try:
-                    outcome = _turn(contestant, case, data, checked=number == 0)
-                except SystemExit as failure:
-                    failures[contestant] = "\n".join(str(failure).splitlines()[-_LAST_LINES:])
-                    console.print(f"{contestant.what} FAILED: {failures[contestant]}", markup=False)
-                    continue
-            outcomes.setdefault(contestant, []).append(outcome)
-            console.print(_line(contestant, outcome), highlight=False)
+            outcome = turn(contestant, checked=number == 0)
+            if outcome is not None:
+                outcomes.setdefault(contestant, []).append(outcome)
+                console.print(_line(contestant, outcome), highlight=False)
     good = {one: _typical(turns) for one, turns in outcomes.items() if one not in failures}
-    spent = _steps(case, data, console) if arguments.steps else {}
-    return Measured(case, good, failures, spent)
-
-
-def _steps(case: Case, data: Path, console: Console) -> Mapping[str, float]:
-    with console.status(f"running {STEPS.what}"):
-        outcome = _turn(STEPS, case, data, checked=False)
-    spent: Mapping[str, float] = outcome.warm.details
-    return spent
+    stepwise = turn(STEPS, checked=False) if arguments.steps else None
+    return Measured(case, good, failures, {} if stepwise is None else stepwise.warm.details)
 
 
 def _turn(contestant: Contestant, case: Case, data: Path, *, checked: bool) -> Outcome:

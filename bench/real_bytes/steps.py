@@ -23,7 +23,7 @@ from typing import Any, Final
 
 # Names the folder in which workers leave their seconds.
 FOLDER: Final = "TIDEMARK_BENCH_STEPS"
-_OPEN, _PATIENCE_S = ".open", 60
+_NEW, _AFTER_S = ".new", 0.5
 LOAD, REST = "load modules", "Spark's worker"
 # What does each step: a module, and a name in it.
 STEPS: Final = (
@@ -49,6 +49,9 @@ class Laps:
 
     spent: dict[str, float] = field(default_factory=dict)
     clock: Callable[[], float] = time.process_time
+    # Called after each step that is not inside others, and at the end: Spark may kill a worker that
+    # is no longer needed.
+    save: Callable[[], None] = lambda: None
     _open: list[str] = field(default_factory=list)
     _since: float = 0.0
 
@@ -68,6 +71,8 @@ class Laps:
         finally:
             self._lap()
             self._open.pop()
+            if len(self._open) <= 1:
+                self.save()
 
     def wrapped(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, its seconds being counted; of a generator, those of each item."""
@@ -117,32 +122,33 @@ def worker_main(main: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
     def measured(incoming: Any, outgoing: Any) -> None:
         nonlocal installed
         file = Path(os.environ[FOLDER]) / uuid.uuid4().hex
-        file.with_suffix(_OPEN).touch()
         # Without what the process did before, and between tasks.
         laps.spent.clear()
+        laps.save = functools.partial(_write, file, laps.spent)
         with laps.of(LOAD):
             if not installed:
                 # Only after the fork: some of these modules start threads.
                 laps.install()
                 installed = True
-        try:
-            with laps.of(REST):
-                main(incoming, outgoing)
-        finally:
-            file.write_text(json.dumps(laps.spent), encoding="utf-8")
-            file.with_suffix(_OPEN).unlink()
+        with laps.of(REST):
+            main(incoming, outgoing)
 
     return measured
 
 
+def _write(file: Path, spent: dict[str, float]) -> None:
+    """A reader sees all of it."""
+    new = file.with_suffix(_NEW)
+    new.write_text(json.dumps(spent), encoding="utf-8")
+    new.rename(file)
+
+
 def collected(folder: Path) -> dict[str, float]:
-    """The sums of what workers have left, which is removed. Spark has the rows of a task a moment
-    before its worker is done."""
-    patience = time.monotonic() + _PATIENCE_S
-    while any(folder.glob(f"*{_OPEN}")) and time.monotonic() < patience:
-        time.sleep(0.05)
+    """The sums of what workers have left, which is removed."""
+    # Spark has the rows of a task a moment before its worker is done.
+    time.sleep(_AFTER_S)
     sums: dict[str, float] = {}
-    for file in sorted(folder.iterdir()):
+    for file in sorted(f for f in folder.iterdir() if f.suffix != _NEW):
         for step, seconds in json.loads(file.read_text(encoding="utf-8")).items():
             sums[step] = sums.get(step, 0.0) + seconds
         file.unlink()
