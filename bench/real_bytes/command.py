@@ -65,19 +65,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    found = []
+    found: list[Measured] = []
     for case in cases(arguments):
         console.rule(str(case))
         with console.status("writing files"):
             data = written(arguments.cache, arguments.orders, case)
         found.append(_measured(case, data, arguments, console))
+        # After each case: all of them take long.
+        keep("real_bytes", {"orders": arguments.orders, "measured": kept(found)})
     console.print(times(found))
     console.print(processors(found))
     if arguments.steps:
         console.print(steps(found))
     for sentence in said(found):
         console.print(sentence)
-    keep("real_bytes", {"orders": arguments.orders, "measured": kept(found)})
     picture("real_bytes", "Real files, warm: times Flink's rate", bars(found), 1.0)
     return 0 if all(one.good for one in found) else 1
 
