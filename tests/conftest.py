@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.storage.s3 import Endpoint
 
 register_profiles()
+java.everywhere()
 
 
 @pytest.fixture(scope="session")
