@@ -17,7 +17,7 @@ from tests.connectors.tables import files
 from tests.searching import searched
 from tidemark import connectors
 from tidemark import types as t
-from tidemark.connectors import files_columns, filesystem
+from tidemark.connectors import file_parts, filesystem
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.errors import DataError
 
@@ -81,8 +81,8 @@ def test_large_tables_have_parts_and_small_ones_do_not(tmp_path, monkeypatch):
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text((json.dumps({"id": 1, "s": "a"}) + "\n") * 100)
     assert filesystem.parts(request_of(tmp_path)) is None
-    monkeypatch.setattr(files_columns, "_SHARED_FROM", 1000)
-    monkeypatch.setattr(files_columns, "_SHARE", 1000)
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 1000)
+    monkeypatch.setattr(file_parts, "_SHARE", 1000)
 
     tasks = filesystem.parts(request_of(tmp_path))
 
@@ -92,8 +92,8 @@ def test_large_tables_have_parts_and_small_ones_do_not(tmp_path, monkeypatch):
 
 
 def test_compressed_files_have_one_part_each(tmp_path, monkeypatch):
-    monkeypatch.setattr(files_columns, "_SHARED_FROM", 10)
-    monkeypatch.setattr(files_columns, "_SHARE", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARE", 10)
     file = tmp_path / "rows.json.gz"
     file.write_bytes(gzip.compress((json.dumps({"id": 1, "s": "a"}) + "\n").encode() * 100))
 
@@ -102,18 +102,65 @@ def test_compressed_files_have_one_part_each(tmp_path, monkeypatch):
 
 
 def test_spark_reads_files_that_have_no_parts_and_are_too_large_for_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(files_columns, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
     file = tmp_path / "rows.csv"
     file.write_text("1,a\n" * 100)
     assert filesystem.parts(request_of(file, "csv")) == [(Part(str(file)),)]
-    monkeypatch.setattr(files_columns, "_LARGEST_WHOLE", 100)
+    monkeypatch.setattr(file_parts, "_LARGEST_WHOLE", 100)
 
     assert filesystem.parts(request_of(file, "csv")) is None
 
 
 def test_spark_reads_what_it_alone_can_count_or_open(tmp_path, monkeypatch):
-    monkeypatch.setattr(files_columns, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
     (tmp_path / "rows.json").write_text((json.dumps({"id": 1, "s": "a"}) + "\n") * 100)
 
     assert filesystem.parts(request_of(tmp_path, json__ignore_parse_errors="true")) is None
     assert filesystem.parts(request_of(Path("s3a://bucket/rows"))) is None
+
+
+def test_spark_reads_records_that_workers_would_read_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    regular, slow = '{"id": 1, "s": "a"}\n', '{"id": "0x1", "id": 1, "s": "a"}\n'
+    file = tmp_path / "rows.json"
+    request = request_of(file)
+    file.write_text(regular * 1000 + slow * 10)
+    assert filesystem.parts(request) is not None
+
+    file.write_text(regular * 1000 + slow * 100)
+
+    assert filesystem.parts(request) is None
+
+
+def test_sample_with_a_bad_record_is_left_to_the_worker_that_reads_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    file = tmp_path / "rows.json"
+    file.write_text("broken\n" * 100)
+
+    [[part]] = filesystem.parts(request_of(file))
+
+    with pytest.raises(DataError, match=r"rows\.json:1 "):
+        read(request_of(file), part)
+
+
+DAMAGED = {
+    "x.json.gz": b"not gzip",
+    "cut.json.gz": gzip.compress(b'{"id": 1}\n' * 1000)[:-20],
+    "x.json.bz2": b"BZh9junk",
+    "x.parquet": b"PAR1 junk",
+    "empty.parquet": b"",
+    "missing.json": None,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_file_that_cannot_be_read_is_named(tmp_path, name):
+    file = tmp_path / name
+    if (content := DAMAGED[name]) is not None:
+        file.write_bytes(content)
+    request = request_of(tmp_path, "parquet" if "parquet" in name else "json")
+
+    with pytest.raises(DataError, match=rf"{name}  cannot read the file") as failure:
+        read(request, Part(str(file)))
+
+    assert failure.value.notes["why"]

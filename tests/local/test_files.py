@@ -47,8 +47,55 @@ def test_row_without_an_event_time_is_an_error(session: tidemark.Session, tmp_pa
     path = tmp_path / "orders.json"
     path.write_text('{"shop": "a"}')
     session.sql(files(path, "shop STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"))
-    with pytest.raises(DataError, match="event time `ts` is NULL"):
+    with pytest.raises(DataError, match=r"orders\.json  event time `ts` is NULL") as failure:
         session.sql("SELECT * FROM t").rows()
+    assert failure.value.notes["record"] == '{"shop":"a","ts":null}'
+
+
+EVENTS = """
+CREATE TABLE t (kind INT, shop STRING, ts TIMESTAMP(3), code BYTES, WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'json');
+CREATE TABLE other (shop STRING) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'json');
+CREATE VIEW timed AS SELECT shop, ts FROM t WHERE kind > 0
+"""
+# Queries of a view that drops the rows without a time.
+OVER_VIEW = {
+    "rows": "SELECT shop FROM timed",
+    "union": "SELECT shop FROM timed UNION ALL SELECT shop FROM other WHERE shop = 'c'",
+    "windows": "SELECT MAX(shop) FROM TABLE(TUMBLE(TABLE timed, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
+    " GROUP BY window_start, window_end",
+    "a join": "SELECT a.shop FROM timed AS a JOIN timed AS b ON a.shop = b.shop"
+    " AND a.ts BETWEEN b.ts AND b.ts + INTERVAL '1' HOUR",
+}
+
+
+@pytest.mark.parametrize("query", OVER_VIEW.values(), ids=OVER_VIEW)
+def test_rows_that_a_filter_drops_need_no_event_time(
+    session: tidemark.Session, tmp_path: Path, query: str
+):
+    path = tmp_path / "events.json"
+    lines = ['{"kind": 1, "shop": "a", "ts": "2024-01-01 00:00:01"}', '{"kind": 0, "code": "AA=="}']
+    path.write_text("\n".join(lines))
+    session.sql(EVENTS.format(path=path))
+    assert [[*row.values()] for row in session.sql(query).rows()] == [["a"]]
+
+    path.write_text("\n".join([*lines, '{"kind": 2, "code": "AA=="}']))
+    with pytest.raises(DataError, match=r"events\.json  event time `ts` is NULL") as failure:
+        session.sql(query).rows()
+    assert failure.value.notes["record"] == '{"kind":2,"shop":null,"ts":null,"code":"AA=="}'
+
+
+def test_bad_records_that_are_left_out_are_counted(session: tidemark.Session, tmp_path: Path):
+    path = tmp_path / "orders.json"
+    path.write_text('{"n": 1}\nbroken\n{"n": "x"}\n{"n": 2}\n')
+    session.sql(
+        f"CREATE TABLE t (n INT) WITH ('connector' = 'filesystem', 'path' = '{path}', "
+        "'format' = 'json', 'json.ignore-parse-errors' = 'true')"
+    )
+    result = session.sql("SELECT n FROM t")
+    rows = result.rows()
+    assert result.job is not None
+    assert (len(rows), result.job.progress().skipped) == (3, 1)
 
 
 def test_files_are_read_in_order_of_name_whether_compressed_or_not(

@@ -66,3 +66,28 @@ def test_times_of_day_are_left_to_spark_which_cannot_read_them_from_arrow():
 @pytest.mark.parametrize("sql", [AS_OF, "SELECT id FROM orders"])
 def test_a_stream_is_read_by_spark(sql: str):
     assert in_columns(physical(sql, streaming=True)) == []
+
+
+@pytest.mark.parametrize("call", ["CURRENT_TIMESTAMP", "CURRENT_DATE", "LOCALTIMESTAMP"])
+def test_the_clock_is_read_by_spark_which_reads_it_once_for_the_whole_query(call: str):
+    plan = physical(f"SELECT id, {call} FROM orders WHERE id > 1")
+
+    assert isinstance(plan.root, Compute)
+    [nodes] = in_columns(plan)
+    assert nodes[-1] is Filter
+
+
+def twice(number: int) -> int:
+    return 2 * number
+
+
+def test_functions_of_the_user_are_called_by_spark_which_ships_their_modules():
+    function = f"CREATE FUNCTION twice AS '{__name__}.twice' LANGUAGE PYTHON;"
+    catalog = world(f"{TABLES};{function}")
+    settings = Settings(readable=lambda scan: True)
+
+    plan = physical_plan(root("SELECT twice(id) FROM orders", catalog), settings, streaming=False)
+
+    assert isinstance(plan.root, Compute)
+    [nodes] = in_columns(plan)
+    assert Scan in nodes

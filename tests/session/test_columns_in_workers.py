@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
-from tidemark.connectors import files_columns
+from tidemark.connectors import file_parts
 from tidemark.errors import DataError
 
 TABLES = """
@@ -48,7 +48,8 @@ def folder(tmp_path_factory) -> Path:
                 "currency": random_.choice(["EUR", "USD", "日本", None]),
                 "amount": random_.randrange(10_000) / 100,
                 "ts": f"2024-01-01 00:00:{second:02}.{number % 1000:03}",
-            }
+            },
+            ensure_ascii=number % 100 == 0,
         )
         for number, second in enumerate(times)
     ]
@@ -65,8 +66,8 @@ def folder(tmp_path_factory) -> Path:
 @pytest.fixture
 def shared(monkeypatch):
     """Several workers share the smallest tables."""
-    monkeypatch.setattr(files_columns, "_SHARED_FROM", 100)
-    monkeypatch.setattr(files_columns, "_SHARE", 9000)
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 100)
+    monkeypatch.setattr(file_parts, "_SHARE", 9000)
 
 
 def rows_of(spark, folder: Path, query: str) -> list[str]:
@@ -81,8 +82,8 @@ def rows_of(spark, folder: Path, query: str) -> list[str]:
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_rows_are_those_that_spark_reads(spark, folder, monkeypatch, query):
     by_spark = rows_of(spark, folder, query)
-    monkeypatch.setattr(files_columns, "_SHARED_FROM", 100)
-    monkeypatch.setattr(files_columns, "_SHARE", 9000)
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 100)
+    monkeypatch.setattr(file_parts, "_SHARE", 9000)
 
     assert rows_of(spark, folder, query) == by_spark
     assert len(by_spark) > 1
@@ -114,3 +115,40 @@ def test_rows_without_an_event_time_fail_with_their_file(spark, shared, tmp_path
 
     with pytest.raises(DataError, match=r"bad\.json  event time `ts` is NULL"):
         rows_of(spark, tmp_path, QUERIES["filter"])
+
+
+def test_rows_that_a_filter_drops_need_no_event_time(spark, shared, tmp_path):
+    (tmp_path / "orders").mkdir()
+    good = '{"id": 2, "amount": 99, "currency": "EUR", "ts": "2024-01-01 00:00:00"}\n'
+    (tmp_path / "orders" / "some.json").write_text('{"id": 1, "amount": 1}\n' * 100 + good)
+
+    assert rows_of(spark, tmp_path, QUERIES["filter"]) == [
+        "{'id': 2, 'EXPR$1': 'EUR', 'name': 'some.json'}"
+    ]
+
+
+def test_parquet_files_have_the_rows_that_spark_reads(spark, tmp_path, monkeypatch):
+    spark.sql(
+        "SELECT CAST(id AS INT) AS id, CAST(id AS STRING) AS s, CAST(id / 7 AS DECIMAL(8, 3)) AS d, "
+        "timestamp_millis(id * 1000) AS moment, CAST(timestamp_millis(id) AS TIMESTAMP_NTZ) AS ts, "
+        "array(id, NULL) AS ids, IF(id % 3 = 0, NULL, named_struct('a', id, 'b', 'x')) AS r "
+        "FROM range(1000)"
+    ).write.option("parquet.block.size", 2000).parquet(str(tmp_path / "rows"))
+    sql = f"""
+        CREATE TABLE rows_ (id BIGINT, S STRING, d DECIMAL(10, 4), moment TIMESTAMP_LTZ(3),
+          ts TIMESTAMP(3), ids ARRAY<BIGINT>, r ROW<a BIGINT, b STRING>, missing INT
+        ) WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/rows', 'format' = 'parquet');
+        SET 'execution.runtime-mode' = 'batch';
+        SELECT * FROM rows_ WHERE id > 10
+    """
+    session = tidemark.connect(spark)
+    by_spark = session.sql(sql).rows()
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 100)
+    monkeypatch.setattr(file_parts, "_SHARE", 9000)
+    drawn = session.sql("EXPLAIN SELECT * FROM rows_ WHERE id > 10").rows()[0]["result"]
+
+    assert "in columns" in drawn
+    assert sorted(map(str, session.sql("SELECT * FROM rows_ WHERE id > 10").rows())) == sorted(
+        map(str, by_spark)
+    )
+    assert len(by_spark) == 989

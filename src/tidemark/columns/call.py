@@ -30,6 +30,9 @@ class Surroundings:
     zone: str  # table.local-time-zone
     now: dt.datetime  # with a time zone; one moment for all rows
     checks: list[Check] = field(default_factory=list)
+    # Whether the values depend on `now`, and whether users' functions are called.
+    reads_clock: bool = False
+    calls_user: bool = False
     # What Python code inside Polars raised, which Polars itself would rewrite.
     raised: list[Exception] = field(default_factory=list)
 
@@ -58,7 +61,7 @@ class Active:
     def batches(
         self, compute: Callable[..., pl.Series], args: tuple[pl.Expr, ...], returns: t.DataType
     ) -> pl.Expr:
-        """Whole columns computed in Python by `compute`, which takes a series for each argument."""
+        """Columns computed in Python by `compute`, which takes a series for each argument."""
         raised = self.surroundings.raised
 
         def run(row: pl.Series) -> pl.Series:

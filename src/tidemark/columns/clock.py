@@ -10,6 +10,7 @@ from tidemark.columns.call import ColumnCall, WriteColumn
 
 def _now(call: ColumnCall) -> pl.Expr:
     """In whole milliseconds."""
+    call.active.surroundings.reads_clock = True
     now = call.active.surroundings.now
     return pl.lit(now.replace(microsecond=now.microsecond // 1000 * 1000)).cast(moments.INSTANT)
 

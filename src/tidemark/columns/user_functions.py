@@ -33,6 +33,7 @@ def user_call(
     for type_ in (*types, result):
         if any(isinstance(part, _NOT_PLAIN) for part in _parts(type_)):
             raise NotInColumns(f"the Python function {function.name} with {type_.text()}")
+    active.surroundings.calls_user = True
     if not args:
         raise NotInColumns(f"the Python function {function.name} without arguments")
     assert function.implementation is not None

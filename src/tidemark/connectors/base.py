@@ -73,6 +73,8 @@ class ColumnsRequest:
     """A bounded scan about to run in this process, without Spark. The connector returns what makes
     Polars frames of its rows, in order, whose columns are like those of a `ReadRequest`; or raises
     NotSupported if only Spark can read the table.
+
+    If they are to be `placed`, rows have a last column, PLACE, with the file that they are from.
     """
 
     table: Table
@@ -82,13 +84,18 @@ class ColumnsRequest:
     metadata: tuple[str, ...]
     zone: str
     now: datetime
+    placed: bool = False
+    # Called with the number of bad records that were left out, as the table's options ask for.
+    skipped: Callable[[int], None] | None = None
     # The parts of the table to read; None for all of it.
     parts: tuple[Part, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The lines of a file that begin in a range of its bytes; all of the file without an end."""
+    """The lines or row groups of a file that begin in a range of its bytes. Without an end it is
+    all of the file from there.
+    """
 
     file: str
     start: int = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, TableTraits
-from tidemark.connectors import files_columns, files_sink, partition_commit, records
+from tidemark.connectors import file_parts, files_columns, files_sink, partition_commit, records
 from tidemark.connectors.base import (
     ColumnsRequest,
     Connector,
@@ -358,7 +358,7 @@ def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]
 
 
 def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
-    return files_columns.parts(request)
+    return file_parts.parts(request, _format_fields(request.table, request.columns, request.types))
 
 
 def worker_sink(target: Target) -> WorkerSink | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.errors import NotSupported
-from tidemark.functions.spark_text import check_precision
+from tidemark.functions.spark_text import check_precision, safe_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,6 +55,30 @@ def to_arrow(type_: t.DataType) -> pa.DataType:
         case t.Row(fields=fields):
             return pa.struct([_arrow_field(field.name, field.type) for field in fields])
     return getattr(pa, _ARROW_NAMES[type(type_)])()
+
+
+def loose_arrow(type_: t.DataType) -> pa.DataType:
+    """The Arrow type with safe names inside rows, whose parts may be NULL: neither Spark nor a
+    format checks that.
+    """
+    return to_arrow(_loose(type_))
+
+
+def _loose(type_: t.DataType) -> t.DataType:
+    match type_:
+        case t.Array(element=element):
+            return t.Array(_loose(element))
+        case t.Map(key=key, value=value):
+            return t.Map(_loose(key), _loose(value))
+        case t.Row(fields=fields):
+            names = safe_names([field.name for field in fields])
+            return t.Row(
+                tuple(
+                    replace(field, name=name, type=_loose(field.type))
+                    for name, field in zip(names, fields, strict=True)
+                )
+            )
+    return type_.with_nullable(True)
 
 
 def _arrow_map(key: t.DataType, value: t.DataType) -> pa.DataType:

@@ -10,6 +10,8 @@ TIME: Final = "_tm_time"  # Int64; event time, milliseconds since 1970
 ARRIVAL: Final = "_tm_arrival"  # Int64; the row's position among all rows of a step
 STAMP: Final = "_tm_stamp"  # Int64; the operator's watermark just before the row
 SEEN: Final = "_tm_seen"  # Int64; the largest watermark of the rows before, in their source
+PLACE: Final = "_tm_place"  # String; the file that a row is from
+FAULT: Final = "_tm_fault"  # why the job must fail because of the row; NULL for a valid one
 SEQUENCE: Final = "_tm_sequence"  # Int64; the row's position among all rows so far
 
 BEFORE_ALL: Final = -(2**63)  # the watermark before the first one

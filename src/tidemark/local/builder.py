@@ -29,10 +29,15 @@ class LocalBuilder:
     lower: Callable[[LocalBuilder, Stage], LocalRows]
     # What the stateful operators have done, by id.
     tallies: dict[str, Tally] = field(default_factory=dict)
+    # How many bad records each block had that were left out.
+    skipped: list[int] = field(default_factory=list)
 
     @property
     def now_ms(self) -> int:
         return int(self.now.timestamp() * 1000)
+
+    def skip(self, records: int) -> None:
+        self.skipped.append(records)
 
     def build(self, stage: Stage) -> LocalRows:
         return self.lower(self, stage)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from tidemark.functions.spark_text import safe_names
+from tidemark.local.faults import with_faults
 from tidemark.local.rows import ROW, LocalRows
 from tidemark.plan.nodes import Filter, Project, Scan, Values
 from tidemark.types import DataType
@@ -53,14 +55,17 @@ def filter_rows(builder: LocalBuilder, stage: Compute) -> LocalRows:
 def union(builder: LocalBuilder, stage: Compute) -> LocalRows:
     names, changelog = safe_names(stage.edge.names), stage.edge.changelog
     sides = [builder.build(side).like(names, changelog) for side in stage.inputs]
-    kept = (*names, *sides[0].extra[: len(sides[0].extra) - sides[0].stamped])
+    if any(side.faulty for side in sides):
+        sides = [with_faults(side) for side in sides]
+    united = replace(sides[0], stamped=False)
+    kept = (*names, *united.extra)
     types = dict(zip(names, stage.edge.types, strict=True))
 
     def frames() -> Iterator[pl.DataFrame]:
         for frame in chain.from_iterable(side.frames() for side in sides):
             yield of_types(frame.select(kept) if kept else frame, types)
 
-    return LocalRows(frames, names, changelog)
+    return replace(united, frames=frames)
 
 
 def of_types(frame: pl.DataFrame, types: dict[str, DataType]) -> pl.DataFrame:

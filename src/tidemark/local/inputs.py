@@ -11,6 +11,7 @@ import polars as pl
 from tidemark.catalog.tables import Changelog
 from tidemark.columns import polars_type
 from tidemark.kernels.columns import KIND, SEEN
+from tidemark.local.faults import checked
 from tidemark.local.kernels import KernelInput
 from tidemark.operators.joins import JoinColumns, names_of_sides, output_of
 from tidemark.operators.times import GIVEN
@@ -43,7 +44,7 @@ class OneInput:
     ) -> OneInput:
         """The bounds of each row's window are `given` in two columns, or `constant`."""
         [input_] = operator.inputs
-        below = builder.build(input_.stage)
+        below = checked(builder.build(input_.stage))
         names = tuple(f"_tm_in{place}" for place in range(len(below.columns)))
         retracts = below.changelog is not Changelog.APPEND
         columns = below.columns
@@ -121,7 +122,7 @@ def side(
     builder: LocalBuilder, input_: Input, names: tuple[str, ...], everyone: str
 ) -> KernelInput:
     """The rows of an input of a join. Those without a key all share one, in a column `everyone`."""
-    below = builder.build(input_.stage)
+    below = checked(builder.build(input_.stage))
     named = below.like(names, below.changelog)
     kinds = () if below.changelog is Changelog.APPEND else (KIND,)
     keys = tuple(names[key] for key in input_.keys)

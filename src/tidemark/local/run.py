@@ -13,6 +13,7 @@ from tidemark.connectors.base import Target
 from tidemark.local import sources
 from tidemark.local.arrow import as_arrow, schema_of
 from tidemark.local.builder import LocalBuilder, needs_spark
+from tidemark.local.faults import checked
 from tidemark.local.lowering import lower
 from tidemark.local.rows import LocalRows
 from tidemark.physical import Settings, physical_plan
@@ -34,6 +35,7 @@ class LocalPlan:
     root: Node
     rows: LocalRows
     tallies: dict[str, Tally]
+    skipped: list[int]
 
     @classmethod
     def of(cls, root: Node, settings: Settings) -> LocalPlan:
@@ -44,7 +46,7 @@ class LocalPlan:
         builder = LocalBuilder(settings.zone, settings.ttl_ms, now, sources.read, lower)
         # There is no exchange here that would be spared any rows.
         physical = physical_plan(root, replace(settings, phases="one_phase"), streaming=False)
-        return cls(root, builder.build(physical.root), builder.tallies)
+        return cls(root, checked(builder.build(physical.root)), builder.tallies, builder.skipped)
 
     @property
     def schema(self) -> pa.Schema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark import connectors
@@ -21,8 +22,16 @@ def read(scan: Scan, builder: LocalBuilder) -> LocalRows:
     connector = connectors.lookup(scan.table)
     if connector.read_columns is None:
         raise needs_spark(f"reading from the connector '{connector.name}'", scan)
-    request = request_of(scan, builder.zone, builder.now)
-    return LocalRows(connector.read_columns(request), request.columns, scan.edge.changelog)
+    request = replace(request_of(scan, builder.zone, builder.now), skipped=builder.skip)
+    return rows_of(request, scan)
+
+
+def rows_of(request: ColumnsRequest, scan: Scan) -> LocalRows:
+    """The rows of a request, which its connector makes."""
+    read_columns = connectors.lookup(request.table).read_columns
+    assert read_columns is not None
+    frames, changelog = read_columns(request), scan.edge.changelog
+    return LocalRows(frames, request.columns, changelog, placed=request.placed)
 
 
 def request_of(scan: Scan, zone: str, now: dt.datetime) -> ColumnsRequest:
@@ -33,6 +42,7 @@ def request_of(scan: Scan, zone: str, now: dt.datetime) -> ColumnsRequest:
         columns=safe_names(scan.edge.names),
         types=scan.edge.types,
         metadata=scan.metadata,
+        placed=scan.table.watermark is not None,
         zone=zone,
         now=now,
     )

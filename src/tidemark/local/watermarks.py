@@ -1,13 +1,14 @@
-"""Event times of sources: none may be NULL, and rows may need the watermark before them."""
+"""Event times: rows without one are faulty, and rows may need the watermark before them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.errors import DataError
 from tidemark.functions.spark_text import safe_names
 from tidemark.kernels.columns import BEFORE_ALL, SEEN
+from tidemark.local.faults import without_time
 from tidemark.local.rows import LocalRows
 
 if TYPE_CHECKING:
@@ -17,35 +18,16 @@ if TYPE_CHECKING:
     from tidemark.local.builder import LocalBuilder
     from tidemark.physical import WatermarkStage
 
-_SHOWN = 300
-
 
 def watermark(builder: LocalBuilder, stage: WatermarkStage) -> LocalRows:
     node, below = stage.node, builder.build(stage.inputs[0])
     time = below.columns[node.edge.names.index(node.column)]
 
-    def checked(frame: pl.DataFrame) -> pl.DataFrame:
-        missing = frame[time].is_null()
-        if missing.any():
-            raise _no_time(node.column, frame.filter(missing).select(below.columns)[0])
-        return frame
-
-    rows = below.each(checked, columns=safe_names(node.edge.names))
+    rows = replace(without_time(below, time, node.column), columns=safe_names(node.edge.names))
     if not stage.stamps:
         return rows
     program = builder.program([node.expression], below, node)
-    return LocalRows(lambda: _stamped(rows.frames(), program), rows.columns, rows.changelog, True)
-
-
-def _no_time(column: str, row: pl.DataFrame) -> DataError:
-    record = row.write_ndjson().strip()
-    return DataError(
-        f"event time `{column}` is NULL",
-        notes={
-            "why": "every row of a stream needs an event time",
-            "record": record if len(record) <= _SHOWN else record[:_SHOWN] + " ...",
-        },
-    )
+    return replace(rows, frames=lambda: _stamped(rows.frames(), program), stamped=True)
 
 
 def _stamped(frames: Iterator[pl.DataFrame], program: Program) -> Iterator[pl.DataFrame]:

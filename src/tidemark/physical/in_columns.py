@@ -82,12 +82,17 @@ def _has_times(type_: t.DataType) -> bool:
 
 
 def _can_be_written(expressions: Sequence[Expression], edge: Edge, zone: str) -> bool:
+    """Whether workers can compute the expressions, and should.
+
+    Users' functions are Spark's to ship, with the modules that they import. The clock must show the
+    same time in all of a query.
+    """
     from tidemark.columns import NotInColumns, Program
 
     try:
-        Program.of(
+        program = Program.of(
             expressions, [f"c{i}" for i in range(len(edge.columns))], zone, dt.datetime.now(dt.UTC)
         )
     except NotInColumns:
         return False
-    return True
+    return not (program.surroundings.calls_user or program.surroundings.reads_clock)

@@ -14,10 +14,11 @@ from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.errors import DataError, NeedsSpark, TidemarkError
 from tidemark.functions.spark_text import safe_names
 from tidemark.local.builder import LocalBuilder
+from tidemark.local.faults import checked
 from tidemark.local.lowering import lower
 from tidemark.local.rows import LocalRows
-from tidemark.local.sources import request_of
-from tidemark.physical import ColumnStage, Stage
+from tidemark.local.sources import request_of, rows_of
+from tidemark.physical import ColumnStage, Compute, Stage
 from tidemark.physical.stages import walk
 from tidemark.plan.nodes import Scan
 from tidemark.spark.builder import Builder
@@ -65,9 +66,8 @@ def _tasks(request: ColumnsRequest) -> Sequence[tuple[Part, ...]]:
 
 
 def _scan_of(stage: ColumnStage) -> Scan:
-    [scan] = [
-        part.node for part in walk(stage) if hasattr(part, "node") and isinstance(part.node, Scan)
-    ]
+    computed = (part.node for part in walk(stage) if isinstance(part, Compute))
+    [scan] = (node for node in computed if isinstance(node, Scan))
     return scan
 
 
@@ -109,13 +109,11 @@ class _Opener:
         request = replace(self.made.request, parts=(part,))
 
         def read(scan: Scan, _: LocalBuilder) -> LocalRows:
-            read_columns = connectors.lookup(scan.table).read_columns
-            assert read_columns is not None
-            return LocalRows(read_columns(request), request.columns, scan.edge.changelog)
+            return rows_of(request, scan)
 
         builder = LocalBuilder(request.zone, 0, request.now, read, lower)
         try:
-            for frame in builder.build(self.made.stage).frames():
+            for frame in checked(builder.build(self.made.stage)).frames():
                 if frame.height:
                     yield from in_schema(frame, self.schema)
         except DataError as problem:

@@ -102,6 +102,7 @@ class LocalRun:
             operators=tuple(
                 _progress(name, tally.read()) for name, tally in tallies if tally.steps
             ),
+            skipped=sum(self._plan.skipped),
         )
 
 

@@ -1,0 +1,86 @@
+"""Files as blocks of bytes, with errors that name the file."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import IO, Any, Final
+
+from tidemark.connectors.base import Part
+from tidemark.errors import DataError
+
+# How much of a file is decoded at once.
+BLOCK: Final = 16 << 20
+_OPENERS: Mapping[str, Callable[[str], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+# Only Spark opens these.
+OTHER_COMPRESSIONS: Final = (".deflate", ".snappy", ".lz4", ".zst", ".xz", ".lzo")
+
+
+def is_compressed(file: str) -> bool:
+    """Whether the file has to be read from its beginning."""
+    return os.path.splitext(file)[1] in _OPENERS
+
+
+def blocks(part: Part, size: int | None) -> Iterator[bytes]:
+    """The part in blocks of whole lines, of about this size; in one block without a size."""
+    with readable(part.file), _opened(part.file) as content:
+        left = sys.maxsize
+        if part.end is not None:
+            begin, left = _line_from(content, part.start), _line_from(content, part.end)
+            left -= content.seek(begin)
+        rest = b""
+        while block := content.read(-1 if size is None else min(size, left)):
+            left -= len(block)
+            end = len(block) if size is None else block.rfind(b"\n") + 1
+            if end:
+                yield rest + block[:end]
+                rest = block[end:]
+            else:
+                rest += block
+        if rest:
+            yield rest
+
+
+def lines_before(part: Part) -> int:
+    """How many lines of the file begin before the part."""
+    with readable(part.file), _opened(part.file) as content:
+        left, lines = _line_from(content, part.start), 0
+        content.seek(0)
+        while block := content.read(min(BLOCK, left)):
+            left -= len(block)
+            lines += block.count(b"\n")
+        return lines
+
+
+def _line_from(content: IO[bytes], position: int) -> int:
+    """Where the first line begins that does not begin before this position."""
+    if position == 0:
+        return 0
+    content.seek(position - 1)
+    content.readline()
+    return content.tell()
+
+
+def _opened(file: str) -> AbstractContextManager[IO[bytes]]:
+    opener = _OPENERS.get(os.path.splitext(file)[1], None)
+    opened: IO[bytes] = open(file, "rb") if opener is None else opener(file)  # noqa: SIM115
+    return opened
+
+
+@contextmanager
+def readable(file: str) -> Iterator[None]:
+    """Raises DataError for what fails inside because the file is missing, damaged or private."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as problem:
+        raise unreadable(file, getattr(problem, "strerror", None) or str(problem)) from None
+
+
+def unreadable(file: str, why: str) -> DataError:
+    """The error for a file that cannot be read at all."""
+    return DataError(f"{file}  cannot read the file", notes={"why": why})

@@ -1,0 +1,86 @@
+"""How several workers share a table's files: the parts of each, if they read them quickly."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.file_blocks import is_compressed, readable
+from tidemark.connectors.files_columns import WHOLE, Decoding, reader
+from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.parquet_columns import ParquetColumns, fit
+from tidemark.connectors.places import existing, wanted_files
+from tidemark.errors import DataError
+
+# Several workers read a table that is larger, each about this much at a time.
+_SHARED_FROM: Final = 4 << 20
+_SHARE: Final = 32 << 20
+# A file whose records may contain line ends is in memory as a whole: Spark reads larger ones piece
+# by piece.
+_LARGEST_WHOLE: Final = 64 << 20
+# Each of their lines is a record.
+_BY_LINES: Final = ("json", "raw")
+# Whether workers are quick is seen from this much of a few files.
+_SAMPLE: Final = 64 << 10
+_SAMPLED_FILES: Final = 4
+# Spark is quicker if a larger share of the records has to be read one by one.
+_MOST_SLOW: Final = 0.02
+# Footers of more files take too long to read one after the other.
+_MOST_FOOTERS: Final = 1000
+
+
+def parts(
+    request: ColumnsRequest, fields: Sequence[FormatField]
+) -> Sequence[tuple[Part, ...]] | None:
+    """What each task reads of a table's files; None if it is small, or better left to Spark."""
+    place, name = existing(request.table, request.options), request.options["format"].lower()
+    if not place.local or request.options.get(f"{name}.ignore-parse-errors"):
+        return None  # only Spark opens such files, or counts the records that are skipped
+    files = wanted_files(place, request.options)
+    sizes = [_size(file) for file in files]
+    if sum(sizes) <= _SHARED_FROM:
+        return None
+    if name in WHOLE and max(sizes) > _LARGEST_WHOLE:
+        return None
+    read = reader(request, fields)
+    if isinstance(read, Decoding) and _share_of_slow(read, files, sizes) > _MOST_SLOW:
+        return None
+    by_groups = isinstance(read, ParquetColumns)
+    if by_groups and (len(files) > _MOST_FOOTERS or not fit(files, fields)):
+        return None
+    found: list[tuple[Part, ...]] = []
+    for file, size in zip(files, sizes, strict=True):
+        if by_groups or (name in _BY_LINES and not is_compressed(file)):
+            found += [(part,) for part in _ranges(file, size)]
+        else:
+            found.append((Part(file),))
+    return found
+
+
+def _size(file: str) -> int:
+    with readable(file):
+        return os.path.getsize(file)
+
+
+def _ranges(file: str, size: int) -> Iterator[Part]:
+    """Ranges of about the same size."""
+    count = max(1, round(size / _SHARE))
+    bounds = [size * place // count for place in range(count + 1)]
+    yield from (Part(file, start, end) for start, end in itertools.pairwise(bounds))
+
+
+def _share_of_slow(read: Decoding, files: Sequence[str], sizes: Sequence[int]) -> float:
+    """The share of records that are read one by one, in a sample."""
+    slow = records = 0
+    step = max(1, len(files) // _SAMPLED_FILES)
+    for file, size in [*zip(files, sizes, strict=True)][::step]:
+        for start in {0} if is_compressed(file) else {0, size // 2}:
+            try:
+                decoded = read.sample(Part(file, start), _SAMPLE)
+            except DataError:
+                continue  # the worker that reads it will say what is wrong
+            slow, records = slow + decoded.slow, records + decoded.records
+    return slow / max(1, records)

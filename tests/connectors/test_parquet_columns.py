@@ -1,0 +1,107 @@
+"""Parquet files in columns: each row group is read once, and no value is cast."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.connectors.tables import files
+from tests.connectors.test_file_parts import folder, read, request_of
+from tests.searching import searched
+from tidemark import types as t
+from tidemark.connectors import file_parts, filesystem
+from tidemark.connectors.base import Part
+from tidemark.errors import DataError
+
+__all__ = ["folder"]
+
+
+def parquet(path: Path, table: pa.Table, rows: int = 100) -> None:
+    pq.write_table(table, path, row_group_size=rows)
+
+
+@searched(30)
+@given(cuts=st.lists(st.integers(0, 30_000), max_size=4), rows=st.integers(1, 400))
+def test_each_row_group_is_in_one_part(folder, cuts, rows):
+    file = folder / "rows.parquet"
+    ids = [*range(1000)]
+    parquet(file, pa.table({"id": pa.array(ids, pa.int32()), "s": [*map(str, ids)]}), rows)
+    size = file.stat().st_size
+    bounds = sorted({0, size, *(cut for cut in cuts if cut < size)})
+    parts = [Part(str(file), start, end) for start, end in pairwise(bounds)]
+
+    assert read(request_of(file, "parquet"), *parts) == [(i, str(i)) for i in ids]
+
+
+def test_row_groups_of_a_large_file_are_shared(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARE", 1000)
+    file = tmp_path / "rows.parquet"
+    parquet(file, pa.table({"id": pa.array(range(1000), pa.int32()), "s": ["a"] * 1000}))
+
+    tasks = filesystem.parts(request_of(file, "parquet"))
+
+    assert tasks is not None and len(tasks) > 1
+    assert sum(len(read(request_of(file, "parquet"), *task)) for task in tasks) == 1000
+
+
+# What a column of the file has, and what becomes of it as an INT.
+OTHER_TYPES = {
+    "smaller": (pa.array([1, None], pa.int8()), [1, None]),
+    "dictionary": (pa.array([1, 2], pa.int32()).dictionary_encode(), [1, 2]),
+    "larger": (pa.array([1, 2], pa.int64()), None),
+    "fractions": (pa.array([1.5, 2.0]), None),
+    "strings": (pa.array(["1", "2"]), None),
+    "times": (pa.array([1, 2], pa.timestamp("ms")), None),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), OTHER_TYPES.values(), ids=OTHER_TYPES)
+def test_parquet_columns_of_other_types_are_not_cast(tmp_path, monkeypatch, values, expected):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    file = tmp_path / "rows.parquet"
+    parquet(file, pa.table({"ID": values}))
+    request = request_of(file, "parquet")
+
+    assert (filesystem.parts(request) is None) == (expected is None)
+    if expected is None:
+        with pytest.raises(DataError, match=r"rows\.parquet  column `ID` is .* as INT"):
+            read(request, Part(str(file)))
+    else:
+        assert read(request, Part(str(file))) == [(value, None) for value in expected]
+
+
+def test_columns_that_differ_only_in_case_are_not_chosen_from(tmp_path):
+    file = tmp_path / "rows.parquet"
+    parquet(file, pa.table({"id": pa.array([1], pa.int32()), "ID": pa.array([2], pa.int32())}))
+
+    with pytest.raises(DataError, match=r"columns of the file differ from `\w+` only in case"):
+        read(request_of(file, "parquet"), Part(str(file)))
+
+
+def test_instants_are_read_as_spark_writes_them(tmp_path):
+    file = tmp_path / "rows.parquet"
+    instant = datetime(9999, 1, 1, tzinfo=UTC)
+    pq.write_table(
+        pa.table({"ts": pa.array([instant], pa.timestamp("us", "UTC"))}),
+        file,
+        use_deprecated_int96_timestamps=True,
+    )
+    table = files("ts TIMESTAMP_LTZ(3)", file, "parquet")
+    request = replace(
+        request_of(file, "parquet"), table=table, columns=("ts",), types=(t.TimestampLtz(3),)
+    )
+
+    assert read(request, Part(str(file))) == [(instant,)]
+    clock = files("ts TIMESTAMP(3)", file, "parquet")
+    request = replace(request, table=clock, types=(t.Timestamp(3),))
+    with pytest.raises(DataError, match="cannot be read as TIMESTAMP"):
+        read(request, Part(str(file)))
