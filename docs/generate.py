@@ -183,6 +183,17 @@ Tidemark writes through Arrow, with the same settings of the Spark session: `fs.
 endpoint, region, proxy, per bucket too), `fs.azure.account.*`, `dfs.*`. What only Hadoop's XML
 files say, Arrow does not see, except for HDFS. Without keys it looks where the SDKs of the
 clouds look. HDFS needs Hadoop's `libhdfs` and its `CLASSPATH` on every machine.
+
+## Order of files
+
+A batch reads files in order of name. A stream reads new files in order of their modification time:
+all of them in one micro-batch, or as many as `source.max-files-per-batch` says. A file in a later
+micro-batch is late by the watermark of those before it, so a backlog in one micro-batch has fewer
+late rows than the same files had when they came one by one. With
+`'source.max-files-per-batch' = '1'` it has the same.
+
+Files may be compressed with gzip, bzip2 or zstd (`.gz`, `.bz2`, `.zst`). A large file that is not
+is read in parts by several tasks.
 """
 
 

@@ -59,9 +59,22 @@ def read(
     zone: str = "UTC",
     start: FirstStart | None = None,
 ) -> Any:
+    reader = connectors.lookup(table).read
+    assert reader is not None
+    return reader(request_of(spark, table, streaming=streaming, zone=zone, start=start))
+
+
+def request_of(
+    spark: Any,
+    table: Table,
+    *,
+    streaming: bool = False,
+    zone: str = "UTC",
+    start: FirstStart | None = None,
+) -> ReadRequest:
     physical = [c for c in table.columns if isinstance(c, PhysicalColumn)]
     metadata = [c for c in table.columns if isinstance(c, MetadataColumn)]
-    request = ReadRequest(
+    return ReadRequest(
         spark=spark,
         table=table,
         options=connectors.options_of(table),
@@ -73,9 +86,6 @@ def read(
         start=start or FirstStart(),
         count_skipped=lambda data, condition: data,
     )
-    reader = connectors.lookup(table).read
-    assert reader is not None
-    return reader(request)
 
 
 def rows(frame: Any) -> list[tuple[Any, ...]]:

@@ -121,7 +121,7 @@ def test_spark_reads_what_it_alone_can_count_or_open(tmp_path, monkeypatch):
 
 def test_spark_reads_records_that_workers_would_read_one_by_one(tmp_path, monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
-    regular, slow = '{"id": 1, "s": "a"}\n', '{"id": "0x1", "id": 1, "s": "a"}\n'
+    regular, slow = '{"id": 1, "s": "a"}\n', '[{"id": 1}]\n'
     file = tmp_path / "rows.json"
     request = request_of(file)
     file.write_text(regular * 1000 + slow * 10)

@@ -38,7 +38,7 @@ def worker_sink(table: Table, job: str | None = None, **changes: object) -> Work
     return found
 
 
-def batches(*rows: list[int]) -> Iterator[pa.RecordBatch]:
+def batches(*rows: list[int | None]) -> Iterator[pa.RecordBatch]:
     for values in rows:
         yield pa.record_batch({"n_1": pa.array(values, pa.int64())})
 
@@ -152,6 +152,29 @@ def test_many_rows_come_in_groups(table: Table, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("format_", "lines"), [("json", ['{"n 1":1}', '{"n 1":null}']), ("csv", ["1", ""])]
+)
+def test_lines_are_encoded_in_workers(folder: Path, format_: str, lines: list[str]) -> None:
+    sink = worker_sink(files("`n 1` BIGINT", folder, format_))
+
+    sink.commit(lambda: [n for _, n in sink.write(batches([1, None])) if n], None)
+
+    [file] = folder.iterdir()
+    assert file.read_text() == "".join(f"{line}\n" for line in lines)
+
+
+def test_a_file_of_lines_is_closed_when_it_has_grown(folder: Path) -> None:
+    options = {"sink__rolling_policy__file_size": "1 kb"}
+    sink = worker_sink(files("`n 1` BIGINT", folder, "json", **options))
+
+    sink.commit(lambda: [n for _, n in sink.write(batches([*range(1000)])) if n], None)
+
+    sizes = [file.stat().st_size for file in folder.iterdir()]
+    assert len(sizes) > 5
+    assert max(sizes) < 4096
+
+
+@pytest.mark.parametrize(
     ("column", "format_", "options"),
     [
         ("n TIMESTAMP_LTZ(3)", "parquet", {}),
@@ -162,8 +185,8 @@ def test_many_rows_come_in_groups(table: Table, folder: Path) -> None:
         ("n INT", "parquet", {"parquet__compression": "LZ4"}),
         ("n INT", "parquet", {"sink__parallelism": "1"}),
         ("n INT", "orc", {}),
-        ("n INT", "json", {}),
-        ("n INT", "csv", {}),
+        ("n INT", "json", {"auto_compaction": "true"}),
+        ("n INT", "raw", {}),
     ],
 )
 def test_what_arrow_would_write_otherwise_is_left_to_spark(

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
-from tests.connectors.tables import datagen, files, read, rows, write
+from tests.connectors.tables import datagen, files, read, request_of, rows, write
 from tidemark.catalog.tables import Changelog
+from tidemark.connectors import file_parts
+from tidemark.connectors.filesystem import arriving
 from tidemark.connectors.records import data_error_from
 from tidemark.errors import DataError, OptionError, PlanError
 
@@ -55,6 +57,40 @@ def test_names_mean_themselves_whatever_they_hold(spark, tmp_path, streaming):
     assert sorted(found) == list(enumerate(ODD_NAMES))
     one = read(spark, files("v INT", folder / "x*"), streaming=streaming)
     assert values(streamed(spark, one) if streaming else one) == [2]
+
+
+def test_files_of_a_stream_are_named_as_they_are(spark, tmp_path):
+    folder = tmp_path / "odd [x] folder%41"
+    for name in ODD_NAMES:
+        lines(folder / name, 1)
+
+    found = streamed(spark, arriving(request_of(spark, files("v INT", folder), streaming=True)))
+
+    whole = [(str(folder / name), 0, None) for name in ODD_NAMES]
+    assert sorted(rows(found)) == sorted(whole)
+
+
+def test_tasks_share_a_large_file_of_a_stream_in_order(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "_SHARE", 10)
+    lines(tmp_path / "large", *range(10))
+    lines(tmp_path / "small", 1)
+    (tmp_path / "packed.gz").write_bytes(gzip.compress(b'{"v": 1}\n' * 1000))
+    size = (tmp_path / "large").stat().st_size
+    streaming = arriving(request_of(spark, files("v INT", tmp_path), streaming=True))
+
+    found = rows(streamed(spark, streaming.selectExpr("*", "spark_partition_id() AS task")))
+
+    whole = [row[:3] for row in found if row[2] is None]
+    assert sorted(whole) == [
+        (str(tmp_path / "packed.gz"), 0, None),
+        (str(tmp_path / "small"), 0, None),
+    ]
+    parts = sorted(row[1:] for row in found if row[2] is not None)
+    assert [start for start, _, _ in parts] == [0, *(end for _, end, _ in parts[:-1])]
+    assert parts[-1][1] == size
+    assert len(parts) == round(size / 10)
+    assert len({task for *_, task in parts}) > 1
+    assert [task for *_, task in parts] == sorted(task for *_, task in parts)
 
 
 def test_a_glob_is_expanded(spark, tmp_path):

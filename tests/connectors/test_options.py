@@ -347,3 +347,9 @@ def test_connectors_load_without_spark():
 
     code = "import sys, tidemark.connectors; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_micro_batch_reads_at_least_one_file():
+    error = problem(files("id INT", "/x", source__max_files_per_batch="0"))
+
+    assert marked(error) == "'source.max-files-per-batch' = '0'"

@@ -12,7 +12,7 @@ from tidemark.plan.nodes import AssignWatermark, Filter, Project, Scan
 
 
 def physical(sql: str, *, streaming: bool = False, readable: str = "") -> PhysicalPlan:
-    settings = Settings(readable=lambda scan: readable in str(scan.table.identifier))
+    settings = Settings(readable=lambda scan, streaming: readable in str(scan.table.identifier))
     return physical_plan(root(sql, world(TABLES)), settings, streaming=streaming)
 
 
@@ -64,8 +64,29 @@ def test_times_of_day_are_left_to_spark_which_cannot_read_them_from_arrow():
 
 
 @pytest.mark.parametrize("sql", [AS_OF, "SELECT id FROM orders"])
-def test_a_stream_is_read_by_spark(sql: str):
-    assert in_columns(physical(sql, streaming=True)) == []
+def test_a_stream_is_read_in_columns_too(sql: str):
+    assert in_columns(physical(sql, streaming=True)) == in_columns(physical(sql))
+
+
+FILTERED = AS_OF.replace("orders AS o", "(SELECT * FROM orders WHERE id > 1) AS o")
+
+
+def test_workers_follow_a_watermark_below_a_filter_for_the_operator():
+    [orders, *_] = physical(FILTERED, streaming=True).operators[-1].inputs
+
+    assert isinstance(orders.stage, ColumnStage)
+    assert orders.stage.follows
+    assert orders.watermark is not None
+    assert not orders.watermark.declared
+    assert orders.watermark.end is not None
+
+
+def test_a_watermark_is_declared_to_spark_if_it_computes_something_above():
+    plan = physical(FILTERED.replace("id > 1", "id > RAND()"), streaming=True)
+
+    known = plan.operators[-1].inputs[0].watermark
+    assert known is not None and known.declared
+    assert AssignWatermark not in in_columns(plan)[0]
 
 
 @pytest.mark.parametrize("call", ["CURRENT_TIMESTAMP", "CURRENT_DATE", "LOCALTIMESTAMP"])
@@ -84,7 +105,7 @@ def twice(number: int) -> int:
 def test_functions_of_the_user_are_called_by_spark_which_ships_their_modules():
     function = f"CREATE FUNCTION twice AS '{__name__}.twice' LANGUAGE PYTHON;"
     catalog = world(f"{TABLES};{function}")
-    settings = Settings(readable=lambda scan: True)
+    settings = Settings(readable=lambda scan, streaming: True)
 
     plan = physical_plan(root("SELECT twice(id) FROM orders", catalog), settings, streaming=False)
 

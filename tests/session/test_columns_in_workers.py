@@ -1,8 +1,9 @@
-"""Large tables in batches on Spark: workers read them in columns, with the rows that Spark reads."""
+"""Large tables and streams: workers read them in columns, with the rows that Spark reads."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 
@@ -152,3 +153,97 @@ def test_parquet_files_have_the_rows_that_spark_reads(spark, tmp_path, monkeypat
         map(str, by_spark)
     )
     assert len(by_spark) == 989
+
+
+COUNTS = """
+CREATE TABLE shops (shop STRING)
+  WITH ('connector' = 'filesystem', 'path' = '{folder}', 'format' = 'json');
+SELECT shop, COUNT(*) AS n FROM shops GROUP BY shop
+"""
+
+
+def changes(spark, folder: Path, checkpoint: Path) -> list[tuple[str, dict[str, object]]]:
+    """The changes of what has come so far; the checkpoint goes on with what comes then."""
+    with tidemark.connect(spark, checkpoint=checkpoint) as session:
+        result = session.sql(COUNTS.format(folder=folder))
+        return [(change.kind, change.row) for change in result.changes()]
+
+
+def test_a_stream_goes_on_in_columns_where_spark_has_read_before(spark, tmp_path, monkeypatch):
+    come, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
+    come.mkdir()
+    monkeypatch.setattr(file_parts, "can_stream", lambda *_: False)
+    (come / "1.json").write_text('{"shop": "a"}\n' * 3)
+    assert changes(spark, come, checkpoint)[-1] == ("+U", {"shop": "a", "n": 3})
+    monkeypatch.undo()
+
+    (come / "2.json").write_text('{"shop": "a"}\n')
+
+    assert changes(spark, come, checkpoint) == [
+        ("-U", {"shop": "a", "n": 3}),
+        ("+U", {"shop": "a", "n": 4}),
+    ]
+
+
+def test_a_stream_in_columns_counts_what_it_reads_and_names_what_it_cannot(spark, tmp_path):
+    come = tmp_path / "in"
+    come.mkdir()
+    (come / "1.json").write_text('{"n": 1}\n{"n": 2}\nbroken\n' + '{"n": 0}\n' * 97)
+    table = "CREATE TABLE t (n INT) WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = "
+    with tidemark.connect(spark, checkpoint=tmp_path / "c1") as session:
+        skipping = f"{table}'{come}', 'json.ignore-parse-errors' = 'true'); "
+        result = session.sql(f"{skipping} SELECT n FROM t WHERE n > 1")
+        assert [row["n"] for row in result.rows()] == [2]
+        assert result.job is not None
+        progress = result.job.progress()
+        assert (progress.rows_in, progress.skipped) == (99, 1)
+
+    with (
+        tidemark.connect(spark, checkpoint=tmp_path / "c2") as session,
+        pytest.raises(DataError, match=r"1\.json:3 "),
+    ):
+        session.sql(f"{table}'{come}'); SELECT n FROM t WHERE n > 1").rows()
+
+
+def test_a_backlog_is_read_in_order_of_time_some_files_per_batch(spark, tmp_path):
+    come = tmp_path / "in"
+    come.mkdir()
+    for place, name in enumerate("cab"):
+        file = come / f"{name}.json"
+        file.write_text(f'{{"n": {place}}}\n')
+        os.utime(file, (1_700_000_000 + place, 1_700_000_000 + place))
+    with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+        result = session.sql(
+            "CREATE TABLE t (n INT) WITH ('connector' = 'filesystem', 'format' = 'json', "
+            f"'path' = '{come}', 'source.max-files-per-batch' = '1'); SELECT n FROM t"
+        )
+        assert [row["n"] for row in result.rows()] == [0, 1, 2]
+        assert result.job is not None and result.job.progress().batches == 3
+
+
+def test_rows_that_are_dropped_in_columns_advance_the_watermark(spark, tmp_path):
+    come = tmp_path / "in"
+    come.mkdir()
+    for second, lines in enumerate(["1 01, 0 30", "1 02, 1 31"]):
+        rows = (line.split() for line in lines.split(", "))
+        (come / f"{second}.json").write_text(
+            "".join(f'{{"kept": {kept}, "ts": "2024-01-01 00:00:{at}"}}\n' for kept, at in rows)
+        )
+        os.utime(come / f"{second}.json", (1_700_000_000 + second, 1_700_000_000 + second))
+    with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+        session.sql(
+            "CREATE TABLE t (kept INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ("
+            f"'connector' = 'filesystem', 'format' = 'json', 'path' = '{come}', "
+            "'source.max-files-per-batch' = '1')"
+        )
+        result = session.sql(
+            "SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), "
+            "INTERVAL '10' SECOND)) WHERE kept = 1 GROUP BY window_start, window_end"
+        )
+
+        assert [(row["window_start"].second, row["n"]) for row in result.rows()] == [
+            (0, 1),
+            (30, 1),
+        ]
+        assert result.job is not None
+        assert result.job.progress().operators[0].late == (1,)

@@ -6,7 +6,7 @@ can read options and properties without loading Spark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -85,10 +85,10 @@ class ColumnsRequest:
     zone: str
     now: datetime
     placed: bool = False
-    # Called with the number of bad records that were left out, as the table's options ask for.
-    skipped: Callable[[int], None] | None = None
+    # Called after each block with the number of its rows, and of bad records that were left out.
+    count: Callable[[int, int], None] | None = None
     # The parts of the table to read; None for all of it.
-    parts: tuple[Part, ...] | None = None
+    parts: Iterable[Part] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,10 @@ class Connector:
     # How several workers can share the work of `read_columns`: the parts of each; None if that is
     # not worth it, or not possible.
     parts: Callable[[ColumnsRequest], Sequence[tuple[Part, ...]] | None] | None = None
+    # How workers read a stream with `read_columns`: whether they should, and a streaming frame with
+    # a part in each row: its file, start and end.
+    can_stream_columns: Callable[[ColumnsRequest], bool] | None = None
+    arriving: Callable[[ReadRequest], DataFrame] | None = None
     # A faster way for some targets, or None.
     worker_sink: Callable[[Target], WorkerSink | None] | None = None
     # How it reads without Spark, if it can.

@@ -16,9 +16,26 @@ from tidemark.errors import DataError
 
 # How much of a file is decoded at once.
 BLOCK: Final = 16 << 20
-_OPENERS: Mapping[str, Callable[[str], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+
+
+def _zstd(file: str) -> Any:
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.OSFile(file), "zstd")
+
+
+_OPENERS: Mapping[str, Callable[[str], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".zst": _zstd,
+}
+COMPRESSED: Final = tuple(_OPENERS)
 # Only Spark opens these.
-OTHER_COMPRESSIONS: Final = (".deflate", ".snappy", ".lz4", ".zst", ".xz", ".lzo")
+_OTHERS: Final = (".deflate", ".snappy", ".lz4", ".xz", ".lzo")
+
+
+def can_open(file: str) -> bool:
+    return not file.endswith(_OTHERS)
 
 
 def is_compressed(file: str) -> bool:
@@ -34,7 +51,7 @@ def blocks(part: Part, size: int | None) -> Iterator[bytes]:
             begin, left = _line_from(content, part.start), _line_from(content, part.end)
             left -= content.seek(begin)
         rest = b""
-        while block := content.read(-1 if size is None else min(size, left)):
+        while block := content.read() if size is None else content.read(min(size, left)):
             left -= len(block)
             end = len(block) if size is None else block.rfind(b"\n") + 1
             if end:
@@ -67,7 +84,10 @@ def _line_from(content: IO[bytes], position: int) -> int:
 
 
 def _opened(file: str) -> AbstractContextManager[IO[bytes]]:
-    opener = _OPENERS.get(os.path.splitext(file)[1], None)
+    if not can_open(file):
+        hint = "compress files with gzip, bzip2 or zstd"
+        raise unreadable(file, "its compression can only be read by Spark, in a batch", hint)
+    opener = _OPENERS.get(os.path.splitext(file)[1])
     opened: IO[bytes] = open(file, "rb") if opener is None else opener(file)  # noqa: SIM115
     return opened
 
@@ -81,6 +101,6 @@ def readable(file: str) -> Iterator[None]:
         raise unreadable(file, getattr(problem, "strerror", None) or str(problem)) from None
 
 
-def unreadable(file: str, why: str) -> DataError:
+def unreadable(file: str, why: str, hint: str | None = None) -> DataError:
     """The error for a file that cannot be read at all."""
-    return DataError(f"{file}  cannot read the file", notes={"why": why})
+    return DataError(f"{file}  cannot read the file", notes={"why": why}, hint=hint)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.file_blocks import is_compressed, readable
+from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
+from tidemark.connectors.file_blocks import COMPRESSED, can_open, is_compressed, readable
 from tidemark.connectors.files_columns import WHOLE, Decoding, reader
-from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.formats.base import FILE, SIZE, FormatField
 from tidemark.connectors.parquet_columns import ParquetColumns, fit
 from tidemark.connectors.places import existing, wanted_files
 from tidemark.errors import DataError
+from tidemark.functions.spark_text import string
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 # Several workers read a table that is larger, each about this much at a time.
 _SHARED_FROM: Final = 4 << 20
@@ -58,6 +63,54 @@ def parts(
         else:
             found.append((Part(file),))
     return found
+
+
+def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
+    """Whether workers should read a stream of files, as far as those say that are there now."""
+    place, name = existing(request.table, request.options), request.options["format"].lower()
+    if not place.local:
+        return False
+    files = wanted_files(place, request.options)
+    sizes = [_size(file) for file in files]
+    if not all(map(can_open, files)) or (name in WHOLE and max(sizes, default=0) > _LARGEST_WHOLE):
+        return False
+    read = reader(request, fields)
+    if isinstance(read, Decoding):
+        return _share_of_slow(read, files, sizes) <= _MOST_SLOW
+    return fit(files[:_MOST_FOOTERS], fields)
+
+
+def arriving(files: DataFrame, request: ReadRequest) -> DataFrame:
+    """The parts of files that come in a stream: all of each file, or if there are large ones at the
+    start, ranges of them, which tasks share in order.
+    """
+    if not _has_large(request):
+        return files.selectExpr(FILE, "0L AS start", "CAST(NULL AS BIGINT) AS end")
+    tasks = int(request.spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    compressed = "|".join(re.escape(ending.removeprefix(".")) for ending in COMPRESSED)
+    count = (
+        f"IF({FILE} RLIKE {string(f'[.]({compressed})$')}, 1L, "
+        f"greatest(1L, CAST(round({SIZE} / {_SHARE}) AS BIGINT)))"
+    )
+    numbered = files.selectExpr(FILE, SIZE, f"{count} AS n").selectExpr(
+        "*", "explode(sequence(0L, n - 1)) AS i"
+    )
+    parts = numbered.selectExpr(
+        FILE,
+        f"{SIZE} * i div n AS start",
+        f"IF(n = 1, NULL, {SIZE} * (i + 1) div n) AS end",
+        f"CAST(IF(n = 1, pmod(hash({FILE}), {tasks}), i * {tasks} div n) AS INT) AS task",
+    )
+    return parts.repartitionById(tasks, "task").drop("task")
+
+
+def _has_large(request: ReadRequest) -> bool:
+    """Whether there is a file now of which several parts can be read."""
+    place, name = existing(request.table, request.options), request.options["format"].lower()
+    if name in WHOLE:
+        return False
+    files = wanted_files(place, request.options)
+    return any(_size(file) > 2 * _SHARE for file in files if not is_compressed(file))
 
 
 def _size(file: str) -> int:

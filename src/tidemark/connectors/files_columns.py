@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.file_blocks import BLOCK, OTHER_COMPRESSIONS, blocks, lines_before
+from tidemark.connectors.file_blocks import BLOCK, blocks, can_open, lines_before
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.parquet_columns import ParquetColumns
 from tidemark.connectors.places import escaped, existing, wanted_files
@@ -35,25 +35,29 @@ def read(
     request: ColumnsRequest, fields: Sequence[FormatField], metadata: Mapping[str, t.DataType]
 ) -> Callable[[], Frames]:
     """The rows of a table's files, in order of name."""
+    _check_partitions(request)
+    # Who asks for parts has seen the files; where a worker is, a relative path may be another one.
+    parts = _all_files(request) if request.parts is None else request.parts
+    described = _Described(request, metadata)
+    read_file = reader(request, fields)
+
+    def frames() -> Frames:
+        for part in parts:
+            for rows, about in read_file(part):
+                yield described.rows(rows, about, part.file)
+
+    return frames
+
+
+def _all_files(request: ColumnsRequest) -> Sequence[Part]:
     place = existing(request.table, request.options)
     if not place.local:
         raise NeedsSpark(f"reading {place.path}", source=request.table.source)
     files = wanted_files(place, request.options)
     for file in files:
-        if file.endswith(OTHER_COMPRESSIONS):
+        if not can_open(file):
             raise NeedsSpark(f"reading {file}", source=request.table.source)
-    _check_partitions(request)
-    described = _Described(request, metadata)
-    read_file = reader(request, fields)
-
-    wanted = request.parts if request.parts is not None else [*map(Part, files)]
-
-    def frames() -> Frames:
-        for part in wanted:
-            for rows, about in read_file(part):
-                yield described.rows(rows, about, part.file)
-
-    return frames
+    return [*map(Part, files)]
 
 
 def _check_partitions(request: ColumnsRequest) -> None:
@@ -72,14 +76,14 @@ _ReadFile = Callable[[Part], Iterator[tuple["pl.DataFrame", Mapping[str, "pl.Ser
 def reader(request: ColumnsRequest, fields: Sequence[FormatField]) -> _ReadFile:
     name = request.options["format"].lower()
     if name == "parquet":
-        return ParquetColumns(tuple(fields))
+        return ParquetColumns(tuple(fields), request.count)
     from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS, decoder
 
     if name not in (*DECODERS, *CHANGELOG_DECODERS):
         raise NeedsSpark(f"the format '{name}'", source=request.table.source)
     of_format = [t.Field(field.name, field.type) for field in fields]
     keys = [key for key in request.metadata if key not in _ABOUT_FILES]
-    return Decoding(decoder(name, of_format, request.options, keys), name in WHOLE, request.skipped)
+    return Decoding(decoder(name, of_format, request.options, keys), name in WHOLE, request.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class Decoding:
 
     decoder: Decoder
     whole: bool
-    skipped: Callable[[int], None] | None
+    count: Callable[[int, int], None] | None
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         first = 1
@@ -101,14 +105,14 @@ class Decoding:
                 # Only now it matters how many lines there are before the part.
                 decoded = self.decoder(block, file=part.file, first=first + lines_before(part))
             first += decoded.records
-            if decoded.skipped and self.skipped is not None:
-                self.skipped(decoded.skipped)
+            if self.count is not None:
+                self.count(decoded.rows.height, decoded.skipped)
             if decoded.rows.height:
                 yield decoded.rows, _about(decoded)
 
     def sample(self, part: Part, size: int) -> Decoded:
         """The first lines of a part, about as many bytes."""
-        block = next(blocks(replace(part, end=part.start + size), size), b"")
+        block = next(blocks(part, size), b"")
         return self.decoder(block, file=part.file)
 
 

@@ -69,15 +69,12 @@ def _refuse_what_files_cannot_do(target: Target) -> None:
 def worker_sink(
     target: Target, format_: Format, fields: tuple[FormatField, ...]
 ) -> WorkerSink | None:
-    """For rows that are written unchanged to one folder, in a format that Arrow writes like
-    Spark.
+    """For rows that are written to one folder by the tasks that have them, in a format that has an
+    encoder, or that Arrow writes like Spark.
     """
-    folder = _folder_of(target)
-    spread = target.options["sink.parallelism"] is not None or target.options["auto-compaction"]
-    write_file = format_.by_arrow and format_.by_arrow(fields, target.options)
-    if spread or target.table.partitioned_by or write_file is None:
+    if target.options["sink.parallelism"] is not None or target.options["auto-compaction"]:
         return None
-    return _of_files(target, folder, write_file)
+    return local_sink(target, format_, fields)
 
 
 def local_sink(

@@ -60,6 +60,11 @@ OPTIONS = (
         "duration",
         summary="how often to look for new files; makes the table unbounded",
     ),
+    OptionSpec(
+        "source.max-files-per-batch",
+        "int",
+        summary="how many files a micro-batch reads at most, the oldest first; else all new ones",
+    ),
     OptionSpec("source.path.regex-pattern", summary="read only files whose full path matches"),
     OptionSpec("source.report-statistics", "enum", choices=("all", "none"), summary=_NO_EFFECT),
     OptionSpec(
@@ -129,6 +134,8 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
                 source=table.source,
                 hint=did_you_mean(name, physical),
             )
+    if (most := options["source.max-files-per-batch"]) is not None and most < 1:
+        raise option_error(table, "source.max-files-per-batch", "it has to be 1 or more")
     partition_commit.check(table, options)
     format_.check(table, _format_fields(table, tuple(physical), _types(table)), options)
 
@@ -253,6 +260,9 @@ class _Stream:
 
     def __call__(self, source: str, schema: StructType, options: Mapping[str, str]) -> DataFrame:
         reader = self.request.spark.readStream.schema(schema).options(**options)
+        most = self.request.options["source.max-files-per-batch"]
+        if most is not None:
+            reader = reader.option("maxFilesPerTrigger", most)
         path = self.place.path
         if self.place.local and os.path.isfile(path):
             # Spark watches folders: the file is selected from its own.
@@ -361,6 +371,27 @@ def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     return file_parts.parts(request, _format_fields(request.table, request.columns, request.types))
 
 
+def can_stream_columns(request: ColumnsRequest) -> bool:
+    return file_parts.can_stream(
+        request, _format_fields(request.table, request.columns, request.types)
+    )
+
+
+def arriving(request: ReadRequest) -> DataFrame:
+    """The files of a stream as they come, in parts; what is in them is not read."""
+    from pyspark.sql import types as s
+
+    about = {
+        "path": s.StringType(),
+        "modificationTime": s.TimestampType(),
+        "length": s.LongType(),
+        "content": s.BinaryType(),
+    }
+    schema = s.StructType([s.StructField(name, type_) for name, type_ in about.items()])
+    opener = _Stream(request, existing(request.table, request.options))
+    return file_parts.arriving(opener("binaryFile", schema, {}), request)
+
+
 def worker_sink(target: Target) -> WorkerSink | None:
     fields = _all_fields(target.table, target.columns, target.types)
     return files_sink.worker_sink(target, _format(target.table, target.options), fields)
@@ -382,6 +413,8 @@ FILESYSTEM = Connector(
     read_columns=read_columns,
     local_sink=local_sink,
     parts=parts,
+    can_stream_columns=can_stream_columns,
+    arriving=arriving,
     upkeep=files_sink.upkeep,
     follows_watermark=files_sink.follows_watermark,
     formats=tuple(FORMATS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ class ParquetColumns:
     """Reads the columns of these names; those that a file lacks are NULL."""
 
     fields: tuple[FormatField, ...]
+    count: Callable[[int, int], None] | None = None
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         import polars as pl
@@ -42,6 +43,8 @@ class ParquetColumns:
                 wanted = [name for name in names if name is not None]
                 groups = _groups(file, part)
                 for batch in file.iter_batches(_ROWS, row_groups=groups, columns=wanted):
+                    if self.count is not None:
+                        self.count(batch.num_rows, 0)
                     if not wanted:  # a batch without columns has no height
                         yield _empty(self.fields, batch.num_rows), {}
                         continue

@@ -11,6 +11,7 @@ from tidemark.errors import NeedsSpark
 from tidemark.local.rows import LocalRows
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Node, Scan
+from tidemark.runtime.source_report import SourceReport
 
 if TYPE_CHECKING:
     from tidemark.columns import Program
@@ -29,15 +30,13 @@ class LocalBuilder:
     lower: Callable[[LocalBuilder, Stage], LocalRows]
     # What the stateful operators have done, by id.
     tallies: dict[str, Tally] = field(default_factory=dict)
-    # How many bad records each block had that were left out.
-    skipped: list[int] = field(default_factory=list)
+    # What the scans have read; if they are followed, with their watermark.
+    report: SourceReport = field(default_factory=SourceReport)
+    follows: bool = False
 
     @property
     def now_ms(self) -> int:
         return int(self.now.timestamp() * 1000)
-
-    def skip(self, records: int) -> None:
-        self.skipped.append(records)
 
     def build(self, stage: Stage) -> LocalRows:
         return self.lower(self, stage)

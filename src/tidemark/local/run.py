@@ -18,6 +18,7 @@ from tidemark.local.lowering import lower
 from tidemark.local.rows import LocalRows
 from tidemark.physical import Settings, physical_plan
 from tidemark.plan.nodes import Node, Sink
+from tidemark.runtime.source_report import SourceReport
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +36,7 @@ class LocalPlan:
     root: Node
     rows: LocalRows
     tallies: dict[str, Tally]
-    skipped: list[int]
+    report: SourceReport
 
     @classmethod
     def of(cls, root: Node, settings: Settings) -> LocalPlan:
@@ -46,7 +47,7 @@ class LocalPlan:
         builder = LocalBuilder(settings.zone, settings.ttl_ms, now, sources.read, lower)
         # There is no exchange here that would be spared any rows.
         physical = physical_plan(root, replace(settings, phases="one_phase"), streaming=False)
-        return cls(root, checked(builder.build(physical.root)), builder.tallies, builder.skipped)
+        return cls(root, checked(builder.build(physical.root)), builder.tallies, builder.report)
 
     @property
     def schema(self) -> pa.Schema:

@@ -22,7 +22,7 @@ def read(scan: Scan, builder: LocalBuilder) -> LocalRows:
     connector = connectors.lookup(scan.table)
     if connector.read_columns is None:
         raise needs_spark(f"reading from the connector '{connector.name}'", scan)
-    request = replace(request_of(scan, builder.zone, builder.now), skipped=builder.skip)
+    request = replace(request_of(scan, builder.zone, builder.now), count=builder.report.add)
     return rows_of(request, scan)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tidemark.columns import Program
     from tidemark.local.builder import LocalBuilder
     from tidemark.physical import WatermarkStage
+    from tidemark.runtime.source_report import SourceReport
 
 
 def watermark(builder: LocalBuilder, stage: WatermarkStage) -> LocalRows:
@@ -24,9 +25,14 @@ def watermark(builder: LocalBuilder, stage: WatermarkStage) -> LocalRows:
     time = below.columns[node.edge.names.index(node.column)]
 
     rows = replace(without_time(below, time, node.column), columns=safe_names(node.edge.names))
-    if not stage.stamps:
+    if not stage.stamps and not builder.follows:
         return rows
     program = builder.program([node.expression], below, node)
+    if builder.follows:
+        unfollowed = rows.frames
+        rows = replace(rows, frames=lambda: _followed(unfollowed(), program, builder.report))
+    if not stage.stamps:
+        return rows
     return replace(rows, frames=lambda: _stamped(rows.frames(), program), stamped=True)
 
 
@@ -34,13 +40,31 @@ def _stamped(frames: Iterator[pl.DataFrame], program: Program) -> Iterator[pl.Da
     """The rows of one source, in order, each with the largest watermark of those before it."""
     import polars as pl
 
-    from tidemark.runtime.times import milliseconds
-
     so_far = BEFORE_ALL
     for frame in frames:
-        own = milliseconds(program.over(frame, ["own"])["own"]).fill_null(0)
-        # As in Flink, there is no watermark at or before the start of 1970.
-        marks = pl.select(pl.when(own > 0).then(own).otherwise(pl.lit(BEFORE_ALL))).to_series()
-        running = pl.concat([pl.Series([so_far], dtype=pl.Int64), marks.cast(pl.Int64)]).cum_max()
+        marks = _marks(frame, program)
+        running = pl.concat([pl.Series([so_far], dtype=pl.Int64), marks]).cum_max()
         so_far = int(running[-1])
         yield frame.with_columns(running[:-1].alias(SEEN))
+
+
+def _followed(
+    frames: Iterator[pl.DataFrame], program: Program, report: SourceReport
+) -> Iterator[pl.DataFrame]:
+    """The rows, whose watermark is reported when they have passed."""
+    for frame in frames:
+        yield frame
+        if (mark := _marks(frame, program).max()) is not None:
+            assert isinstance(mark, int)
+            report.advance(mark)
+
+
+def _marks(frame: pl.DataFrame, program: Program) -> pl.Series:
+    """The watermark of each row. As in Flink, there is none at or before the start of 1970."""
+    import polars as pl
+
+    from tidemark.runtime.times import milliseconds
+
+    own = milliseconds(program.over(frame, ["own"])["own"]).fill_null(0)
+    marks = pl.select(pl.when(own > 0).then(own).otherwise(pl.lit(BEFORE_ALL))).to_series()
+    return marks.cast(pl.Int64)

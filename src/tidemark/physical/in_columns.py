@@ -10,6 +10,7 @@ from tidemark import types as t
 from tidemark.physical.stages import (
     ColumnStage,
     Compute,
+    Input,
     Operator,
     PhysicalPlan,
     Stage,
@@ -18,38 +19,70 @@ from tidemark.physical.stages import (
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Edge, Filter, Project, Scan
 
-# Whether a table can be read so.
-Readable = Callable[[Scan], bool]
+# Whether a table can be read so, as a stream or not.
+Readable = Callable[[Scan, bool], bool]
 
 
 def in_columns(plan: PhysicalPlan, zone: str, readable: Readable) -> PhysicalPlan:
     """The plan with its largest parts that workers can read and compute in columns, as such."""
-    return replace(plan, root=_Marking(zone, readable).marked(plan.root))
+    return replace(plan, root=_Marking(plan.streaming, zone, readable).marked(plan.root))
 
 
 @dataclass(frozen=True, slots=True)
 class _Marking:
+    streaming: bool
     zone: str
     readable: Readable
 
     def marked(self, stage: Stage) -> Stage:
-        if _spark_takes(stage.edge) and self._is_columnar(stage):
-            assert isinstance(stage, Compute | WatermarkStage)
-            return ColumnStage(stage)
+        if not isinstance(stage, Operator) and self._can_be_columns(stage):
+            return self._in_columns(stage)
         match stage:
             case Compute():
                 return replace(stage, inputs=tuple(map(self.marked, stage.inputs)))
             case WatermarkStage():
                 return replace(stage, inputs=(self.marked(stage.inputs[0]),))
             case Operator():
-                inputs = (replace(given, stage=self.marked(given.stage)) for given in stage.inputs)
-                return replace(stage, inputs=tuple(inputs))
+                return replace(stage, inputs=tuple(map(self._input, stage.inputs)))
+        return stage
+
+    def _input(self, given: Input) -> Input:
+        """The input. If its watermark is declared below filters, because they drop rows that
+        advance it, and workers make all of it in columns, they can follow it for the operator.
+        """
+        known, found = given.watermark, _undeclared(given.stage)
+        if found is not None and known is not None and known.declared and not known.followed:
+            stage, end = found
+            if self._can_be_columns(stage):
+                columns = replace(self._in_columns(stage), follows=True)
+                return replace(
+                    given, stage=columns, watermark=replace(known, declared=False, end=end)
+                )
+        return replace(given, stage=self.marked(given.stage))
+
+    def _can_be_columns(self, stage: Stage) -> bool:
+        return _spark_takes(stage.edge) and self._is_columnar(stage)
+
+    def _in_columns(self, stage: Stage) -> ColumnStage:
+        above = self._above(stage)
+        assert isinstance(above, Compute | WatermarkStage)
+        return ColumnStage(above)
+
+    def _above(self, stage: Stage) -> Stage:
+        """The stage, with what is below an operator under it marked too."""
+        match stage:
+            case Operator():
+                return self.marked(stage)
+            case Compute(inputs=(below,)):
+                return replace(stage, inputs=(self._above(below),))
         return stage
 
     def _is_columnar(self, stage: Stage) -> bool:
         match stage:
+            case Operator():
+                return _spark_takes(stage.edge)
             case Compute(node=Scan() as node):
-                return self.readable(node)
+                return self.readable(node, self.streaming)
             case Compute(node=Project(expressions=expressions), inputs=(below,)):
                 return self._computes(expressions, below)
             case Compute(node=Filter(condition=condition), inputs=(below,)):
@@ -60,6 +93,19 @@ class _Marking:
 
     def _computes(self, expressions: Sequence[Expression], below: Stage) -> bool:
         return self._is_columnar(below) and _can_be_written(expressions, below.edge, self.zone)
+
+
+def _undeclared(stage: Stage) -> tuple[Stage, int | None] | None:
+    """The stage without the declaration of its source's watermark, and the number of its end; None
+    if there is none.
+    """
+    match stage:
+        case WatermarkStage(declared=True, stamps=False, end=end):
+            return replace(stage, declared=False, end=None), end
+        case Compute(inputs=(below,)):
+            found = _undeclared(below)
+            return found and (replace(stage, inputs=(found[0],)), found[1])
+    return None
 
 
 def _spark_takes(edge: Edge) -> bool:

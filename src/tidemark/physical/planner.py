@@ -72,7 +72,7 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
     planner = _Planner(settings, streaming, is_stateful(root))
     stage = planner.stage(root)
     plan = PhysicalPlan(stage, streaming, planner.ends)
-    if streaming or settings.readable is None:
+    if settings.readable is None:
         return plan
     return in_columns(plan, settings.zone, settings.readable)
 

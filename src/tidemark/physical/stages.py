@@ -50,11 +50,13 @@ class WatermarkStage:
 
 @dataclass(frozen=True, slots=True)
 class ColumnStage:
-    """Rows that workers read and compute in columns. Spark only says who reads what; `stage` says
-    how.
+    """Rows that workers compute in columns, of tables that they read themselves, or of what an
+    operator emits; `stage` says how. Spark only says who reads what. If it `follows` the watermark
+    of its source, workers report it, also for rows that are dropped there.
     """
 
     stage: Compute | WatermarkStage
+    follows: bool = False
 
     @property
     def edge(self) -> Edge:

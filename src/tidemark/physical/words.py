@@ -13,6 +13,7 @@ from tidemark.physical.stages import (
     Stage,
     WatermarkStage,
     is_stamped,
+    walk,
 )
 from tidemark.plan.nodes import Edge
 from tidemark.plan.window_words import duration
@@ -35,7 +36,9 @@ def line(part: Part) -> str:
         case WatermarkStage():
             return _watermark(part)
         case ColumnStage():
-            return "Columns: workers read and compute all of this in columns"
+            reads = any(isinstance(below, Operator) for below in walk(part))
+            what = "compute this" if reads else "read and compute all of this"
+            return f"Columns: workers {what} in columns"
         case Operator():
             return _operator(part)
         case Input():

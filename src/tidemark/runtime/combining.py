@@ -28,14 +28,14 @@ class Combine:
         return not self.if_fewer or combined.height <= rows.height // 2
 
 
-def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+def gathered(batches: Iterator[pa.RecordBatch], enough: int = _CHUNK_ROWS) -> Iterator[pa.Table]:
     """The rows in large pieces, each of which fits easily into a worker's memory."""
     waiting: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
         waiting.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
+        if rows >= enough or size >= _CHUNK_BYTES:
             yield pa.Table.from_batches(waiting)
             waiting, rows, size = [], 0, 0
     if waiting:

@@ -95,14 +95,14 @@ class LocalRun:
         tallies = sorted(self._plan.tallies.items()) if done else []
         return Progress(
             int(done),
-            self._rows,
+            self._plan.report.rows or self._rows,
             self._rows,
             self._rows / seconds if seconds else 0.0,
             seconds=seconds,
             operators=tuple(
                 _progress(name, tally.read()) for name, tally in tallies if tally.steps
             ),
-            skipped=sum(self._plan.skipped),
+            skipped=self._plan.report.skipped,
         )
 
 

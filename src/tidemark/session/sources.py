@@ -18,7 +18,12 @@ def read(scan: Scan, builder: Builder) -> DataFrame:
     """The rows of a scan, with columns named as in `names_of(scan.edge)`."""
     connector = connectors.lookup(scan.table)
     assert connector.read is not None  # the planner has called it
-    request = ReadRequest(
+    return connector.read(request_of(scan, builder))
+
+
+def request_of(scan: Scan, builder: Builder) -> ReadRequest:
+    """What a connector is asked for."""
+    return ReadRequest(
         spark=builder.spark,
         table=scan.table,
         options=connectors.options_of(scan.table),
@@ -30,4 +35,3 @@ def read(scan: Scan, builder: Builder) -> DataFrame:
         start=builder.start,
         count_skipped=builder.count_skipped,
     )
-    return connector.read(request)

@@ -112,7 +112,11 @@ class Launcher:
         """With `by_files` workers leave rows for each other in a folder of the job, if they can.
         `key_groups` are those of the checkpoint, if there is one."""
         self.spark.conf.set("spark.sql.session.timeZone", self.settings.zone)
-        physical = physical_plan(root, self.settings, streaming=streaming)
+        settings = self.settings
+        if streaming and self.sink_follows:
+            # Only Spark reports the watermarks of sources.
+            settings = replace(settings, readable=None)
+        physical = physical_plan(root, settings, streaming=streaming)
         state = StateSettings(
             key_groups or self._key_groups(streaming),
             self.settings.ttl_ms,

@@ -101,6 +101,7 @@ class Reports:
         self._latest: dict[str, Any] = {}
         self._batches = 0
         self._rows_in = 0
+        self._speed = 0.0
         self._skipped = 0
         self._totals: dict[str, Totals] = {}
 
@@ -117,16 +118,20 @@ class Reports:
                         self._add(values)
 
     def _add(self, values: dict[str, Any]) -> None:
+        from tidemark.spark.stateful.counted import counts_in
         from tidemark.spark.stateful.metrics import Totals, observations, reports_of
 
         self._last = values["batchId"]
         self._latest = values
         self._batches += 1
         # Spark Connect omits sums over the sources.
-        self._rows_in += sum(source["numInputRows"] for source in values["sources"])
         metrics = observations(values)
+        read = counts_in(metrics)
+        rows = sum(source["numInputRows"] for source in values["sources"]) + read.rows
+        self._rows_in += rows
+        self._speed = 1000 * rows / max(1, values["durationMs"].get("triggerExecution", 0))
         self.rows_out += metrics.get(ROWS_OUT, {}).get("rows", 0)
-        self._skipped += skipped_in(metrics)
+        self._skipped += skipped_in(metrics) + read.skipped
         for name, reports in reports_of(values).items():
             self._totals.setdefault(name, Totals()).add(reports)
 
@@ -141,12 +146,11 @@ class Reports:
         with self._lock:
             sources = self._latest.get("sources", ())
             watermark = self._latest.get("eventTime", {}).get("watermark")
-            speeds = (float(source.get("processedRowsPerSecond") or 0) for source in sources)
             return Progress(
                 batches=self._batches,
                 rows_in=self._rows_in,
                 rows_out=rows_out,
-                rows_per_second=sum(speeds),
+                rows_per_second=self._speed,
                 watermark=None if watermark == _NO_WATERMARK else watermark,
                 sources=tuple(source["description"] for source in sources),
                 seconds=seconds,

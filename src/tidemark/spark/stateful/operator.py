@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,8 +14,10 @@ from tidemark.kernels.protocol import Kernel
 from tidemark.runtime.bucket import Bucket, InputShape, LateShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.hashing import can_hash
+from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.frame import WATERMARK
 from tidemark.spark.stateful.buckets import labels
+from tidemark.spark.stateful.counted import Opener
 from tidemark.spark.stateful.end_of_input import with_watermark
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
@@ -24,6 +26,7 @@ from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
     BUCKET,
     INPUT,
+    PACKED,
     PACKED_DDL,
     PARTITION,
     PAYLOAD,
@@ -187,9 +190,12 @@ def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
     schema = arrow_schema(input_.packed.schema)
     if not all(can_hash(schema.field(key).type) for key in input_.keys):
         return None
-    return input_.packed.data.mapInArrow(
-        Repack(input_.packed.opener, input_.keys, pack), PACKED_DDL
-    )
+    keys = input_.keys
+
+    def repack(open_: Opener, report: SourceReport) -> Opener:
+        return Repack(open_, keys, replace(pack, source=report))
+
+    return input_.packed.used(repack, PACKED_DDL, PACKED)
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -14,8 +14,10 @@ import pyarrow as pa
 
 from tidemark.errors import NotSupported
 from tidemark.functions.arrow_types import to_arrow
+from tidemark.runtime.source_report import SourceReport
+from tidemark.spark.stateful.counted import Opener, Read, Use, counted
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
-from tidemark.spark.stateful.packing import PAYLOAD, Opener, Unpack
+from tidemark.spark.stateful.packing import PAYLOAD, Unpack
 from tidemark.spark.types import from_spark
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ _TAKEN = pa.schema([("rows", pa.int64()), ("note", pa.string())])
 Take = Callable[[Iterator[pa.RecordBatch]], Iterator[tuple[int, str | None]]]
 
 
-# Makes what opens the values of a frame as rows of a schema.
-MakeRows = Callable[[pa.Schema], Opener]
+# Makes what reads the rows of a schema that the values of a frame name.
+MakeRows = Callable[[pa.Schema], Read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,11 @@ class PackedRows:
     late: Mapping[int, StructType] = field(default_factory=dict)
     # Whether the frame is read more than once.
     kept: bool = False
-    # Makes the rows where the frame has something else than packed rows: what is to be read.
+    # Makes the rows where the frame has something else than these rows: what is to be read, or
+    # what they are computed of.
     made: MakeRows | None = None
+    # Whether the frame's own rows only name what is to be read.
+    named: bool = False
 
     @property
     def rows(self) -> DataFrame:
@@ -57,7 +62,7 @@ class PackedRows:
 
         late = [StructField(LATE, BinaryType()), StructField(OUTLET, IntegerType())]
         schema = StructType([*self.schema.fields, *(late if self.late else [])])
-        return self.data.mapInArrow(self.opener, schema)
+        return self.used(_as_they_are, schema, arrow_schema(schema))
 
     @property
     def payloads(self) -> DataFrame:
@@ -67,10 +72,6 @@ class PackedRows:
     @property
     def unpack(self) -> Unpack:
         return Unpack(arrow_schema(self.schema), self.kept, passes=bool(self.late))
-
-    @property
-    def opener(self) -> Opener:
-        return self.unpack if self.made is None else self.made(arrow_schema(self.schema))
 
     def handed_out(self, number: int) -> PackedRows:
         """The late rows of the outlet with this number."""
@@ -95,7 +96,21 @@ class PackedRows:
 
     def taken(self, take: Take) -> DataFrame:
         """The result of `take` for the rows, called on the workers."""
-        return self.data.mapInArrow(_Taking(self.opener, take), TAKEN_DDL)
+        return self.used(lambda open_, _: _Taking(open_, take), TAKEN_DDL, _TAKEN)
+
+    def used(self, use: Use, schema: StructType | str, as_arrow: pa.Schema) -> DataFrame:
+        """What workers make of the rows."""
+        if self.made is None:
+            return self.data.mapInArrow(use(self.unpack, SourceReport()), schema)
+        read = self.made(arrow_schema(self.schema))
+        if self.named and self.data.isStreaming:
+            return counted(self.data, read, use, schema, as_arrow)
+        report = SourceReport()
+        return self.data.mapInArrow(use(lambda batches: read(batches, report), report), schema)
+
+
+def _as_they_are(open_: Opener, _: SourceReport) -> Opener:
+    return open_
 
 
 @dataclass(frozen=True, slots=True)

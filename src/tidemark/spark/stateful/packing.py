@@ -6,7 +6,7 @@ thousand rows of one key group as an Arrow stream, so the cost is per key group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,9 @@ from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
 from tidemark.runtime.combining import Combine, gathered
 from tidemark.runtime.hashing import xxhash64
 from tidemark.runtime.payloads import unwrapped
+from tidemark.runtime.source_report import SourceReport
 from tidemark.runtime.times import event_times, in_schema, milliseconds
+from tidemark.spark.stateful.counted import Opener
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.late_columns import LATE
 from tidemark.spark.stateful.modules import freeze_loaded_objects
@@ -30,7 +32,7 @@ POSITION = "position"
 PAYLOAD = "payload"
 
 PACKED_DDL = f"{BUCKET} INT, {INPUT} INT, {PARTITION} INT, {POSITION} BIGINT, {PAYLOAD} BINARY"
-_PACKED = pa.schema(
+PACKED = pa.schema(
     [
         (BUCKET, pa.int32()),
         (INPUT, pa.int32()),
@@ -63,6 +65,8 @@ class Pack:
     watermark_column: str | None = None
     payloads: Exchange = IN_ROWS
     passes: bool = False  # whether late rows that an operator has handed out go along
+    # On the source, if its watermark is followed below what drops some of its rows.
+    source: SourceReport | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -86,6 +90,8 @@ class Pack:
                 combine, combined = None, rows
             yield self._packed(combined, partition, position)
             position += rows.height
+        if self.source is not None:
+            watermark = max(watermark, self.source.watermark)
         if watermark > BEFORE_ALL:
             yield self._told(partition, watermark)
         freeze_loaded_objects()
@@ -147,8 +153,8 @@ def _record_batch(
 ) -> pa.RecordBatch:
     count = len(labels)
     columns = [labels, [input_] * count, [partition] * count, [position] * count, payloads]
-    arrays = [pa.array(c, f.type) for c, f in zip(columns, _PACKED, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=_PACKED)
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, PACKED, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=PACKED)
 
 
 def _from_arrow(table: pa.Table) -> pl.DataFrame:
@@ -159,10 +165,6 @@ def _from_arrow(table: pa.Table) -> pl.DataFrame:
 
 def _column(table: pa.Table, name: str) -> pl.Series:
     return _from_arrow(table.select([name])).to_series()
-
-
-# Makes rows of a frame's values, in the workers.
-Opener = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, slots=True)
