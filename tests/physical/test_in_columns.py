@@ -55,6 +55,20 @@ def test_what_only_spark_can_compute_is_left_to_spark():
     assert Scan in nodes
 
 
+def test_what_a_filter_drops_altogether_is_left_to_spark_which_does_not_run_it():
+    plan = physical("SELECT id FROM orders WHERE FALSE")
+
+    assert all(Filter not in nodes for nodes in in_columns(plan))
+
+
+def test_projections_above_an_operator_are_in_columns():
+    plan = physical(f"SELECT id + 1 FROM ({AS_OF}) WHERE rate > 1", readable="nothing")
+
+    assert isinstance(plan.root, ColumnStage)
+    assert isinstance(plan.root.stage, Compute)
+    assert any(isinstance(stage, Operator) for stage in walk(plan.root))
+
+
 def test_times_of_day_are_left_to_spark_which_cannot_read_them_from_arrow():
     plan = physical("SELECT id, CAST(ts AS TIME) FROM orders WHERE id > 1")
 

@@ -16,7 +16,7 @@ from tidemark.physical.stages import (
     Stage,
     WatermarkStage,
 )
-from tidemark.plan.expressions import Expression
+from tidemark.plan.expressions import Expression, Literal
 from tidemark.plan.nodes import Edge, Filter, Project, Scan
 
 # Whether a table can be read so, as a stream or not.
@@ -85,6 +85,8 @@ class _Marking:
                 return self.readable(node, self.streaming)
             case Compute(node=Project(expressions=expressions), inputs=(below,)):
                 return self._computes(expressions, below)
+            case Compute(node=Filter(condition=Literal())):
+                return False  # Spark does not run what a filter drops altogether
             case Compute(node=Filter(condition=condition), inputs=(below,)):
                 return self._computes([condition], below)
             case WatermarkStage(inputs=(below,), declared=False, stamps=False):
