@@ -132,6 +132,14 @@ def test_spark_reads_records_that_workers_would_read_one_by_one(tmp_path, monkey
     assert filesystem.parts(request) is None
 
 
+def test_workers_read_streams_of_few_records_too(tmp_path):
+    (tmp_path / "rows.json").write_text('{"id": 1, "s": "a"}\n')
+    assert filesystem.can_stream_columns(request_of(tmp_path))
+
+    (tmp_path / "rows.json").write_text('[{"id": 1}]\n')
+    assert not filesystem.can_stream_columns(request_of(tmp_path))
+
+
 def test_sample_with_a_bad_record_is_left_to_the_worker_that_reads_it(tmp_path, monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
     file = tmp_path / "rows.json"

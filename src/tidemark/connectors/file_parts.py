@@ -50,7 +50,7 @@ def parts(
         return None
     if name in WHOLE and max(sizes) > _LARGEST_WHOLE:
         return None
-    read = reader(request, fields)
+    read = reader(request, fields, few=1)
     if isinstance(read, Decoding) and _share_of_slow(read, files, sizes) > _MOST_SLOW:
         return None
     by_groups = isinstance(read, ParquetColumns)
@@ -74,7 +74,7 @@ def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
     sizes = [_size(file) for file in files]
     if not all(map(can_open, files)) or (name in WHOLE and max(sizes, default=0) > _LARGEST_WHOLE):
         return False
-    read = reader(request, fields)
+    read = reader(request, fields, few=1)
     if isinstance(read, Decoding):
         return _share_of_slow(read, files, sizes) <= _MOST_SLOW
     return fit(files[:_MOST_FOOTERS], fields)

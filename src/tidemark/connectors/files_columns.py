@@ -73,7 +73,9 @@ def _check_partitions(request: ColumnsRequest) -> None:
 _ReadFile = Callable[[Part], Iterator[tuple["pl.DataFrame", Mapping[str, "pl.Series"]]]]
 
 
-def reader(request: ColumnsRequest, fields: Sequence[FormatField]) -> _ReadFile:
+def reader(
+    request: ColumnsRequest, fields: Sequence[FormatField], few: int | None = None
+) -> _ReadFile:
     name = request.options["format"].lower()
     if name == "parquet":
         return ParquetColumns(tuple(fields), request.count)
@@ -83,7 +85,9 @@ def reader(request: ColumnsRequest, fields: Sequence[FormatField]) -> _ReadFile:
         raise NeedsSpark(f"the format '{name}'", source=request.table.source)
     of_format = [t.Field(field.name, field.type) for field in fields]
     keys = [key for key in request.metadata if key not in _ABOUT_FILES]
-    return Decoding(decoder(name, of_format, request.options, keys), name in WHOLE, request.count)
+    return Decoding(
+        decoder(name, of_format, request.options, keys, few), name in WHOLE, request.count
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,14 @@ def decoder(
     fields: Sequence[t.Field],
     options: Mapping[str, Any],
     metadata: Sequence[str] = (),
+    few: int | None = None,
 ) -> Decoder:
     """A decoder for fields, by their names in the format; they become columns with these names.
 
     The format's connector has checked the table's options. `metadata` are keys of the format's own
-    metadata, which changelog formats have.
+    metadata, which changelog formats have. Blocks of fewer than `few` records are read one by one.
     """
+    how = {} if few is None else {"few": few}
     if format_ in CHANGELOG_DECODERS:
-        return CHANGELOG_DECODERS[format_](fields, options, metadata)
-    return DECODERS[format_](fields, options)
+        return CHANGELOG_DECODERS[format_](fields, options, metadata, **how)
+    return DECODERS[format_](fields, options, **how)
