@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import java, parts
+from tests import generated_code, java, parts
 from tests.searching import register_profiles
 
 if TYPE_CHECKING:
@@ -33,6 +33,14 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture(autouse=True)
+def _runs_as_chosen(request: pytest.FixtureRequest) -> None:
+    """Spark generates code, or interprets expressions: see `generated_code`."""
+    if "spark" in request.fixturenames:
+        asked = generated_code.asked_of(request.node)
+        generated_code.choose(request.getfixturevalue("spark"), generated=asked)
+
+
 @pytest.fixture(scope="session")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
     """An S3 endpoint on this machine, with a bucket named `bucket`."""
@@ -45,6 +53,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", help="run one part of the tests only, such as 1/2")
+    parser.addoption("--generate-code", action="store_true", help="Spark interprets no expressions")
     parser.addoption("--write-durations", type=Path, help="a file for the seconds of each group")
 
 
