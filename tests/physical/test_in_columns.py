@@ -95,6 +95,25 @@ def test_workers_follow_a_watermark_below_a_filter_for_the_operator():
     assert orders.watermark.end is not None
 
 
+WINDOWS = (
+    "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1'"
+    " MINUTE)) WHERE id > 1 GROUP BY window_start, window_end"
+)
+
+
+@pytest.mark.parametrize(("keys", "follows"), [("", False), (", currency", True)])
+def test_workers_only_follow_a_watermark_if_the_operator_takes_their_columns(
+    keys: str, follows: bool
+):
+    plan = physical(WINDOWS + keys, streaming=True)
+
+    [given] = plan.operators[-1].inputs
+    assert given.watermark is not None
+    assert given.watermark.declared != follows
+    assert isinstance(given.stage, ColumnStage) == follows
+    assert any(isinstance(stage, ColumnStage) for stage in walk(given.stage))
+
+
 def test_a_watermark_is_declared_to_spark_if_it_computes_something_above():
     plan = physical(FILTERED.replace("id > 1", "id > RAND()"), streaming=True)
 
