@@ -27,12 +27,12 @@ _NEW, _AFTER_S = ".new", 0.5
 LOAD, REST = "load modules", "Spark's worker"
 # What does each step: a module, and a name in it.
 STEPS: Final = (
-    ("read bytes", "tidemark.connectors.files_columns", "_blocks"),
+    ("read bytes", "tidemark.connectors.files_columns", "blocks"),
     ("decode", "tidemark.connectors.files_columns", "_Decoding.__call__"),
     ("decode", "tidemark.connectors.files_columns", "_Parquet.__call__"),
     ("compute", "tidemark.columns.program", "Program.over"),
     ("compute", "tidemark.columns.program", "Program.rows_where"),
-    ("to Arrow", "tidemark.session.columns_in_workers", "_Opener._rows"),
+    ("to Arrow", "tidemark.runtime.times", "in_schema"),
     ("hash", "tidemark.spark.stateful.packing", "Repack._hashed"),
     ("pack", "tidemark.spark.stateful.packing", "Pack.__call__"),
     ("combine", "tidemark.runtime.combining", "Combine.pays"),

@@ -53,7 +53,7 @@ def test_a_type_survives_a_round_trip_through_arrow(type_, nullable):
 
 
 @pytest.mark.parametrize(
-    ("flink", "spark"),
+    ("flink", "spelling"),
     [
         (t.Char(3), "STRING"),
         (t.VarChar(3), "STRING"),
@@ -72,8 +72,8 @@ def test_a_type_survives_a_round_trip_through_arrow(type_, nullable):
     ],
     ids=str,
 )
-def test_every_type_has_a_spark_spelling(flink, spark):
-    assert spark_type(flink) == spark
+def test_every_type_has_a_spark_spelling(flink, spelling):
+    assert spark_type(flink) == spelling
 
 
 @pytest.mark.parametrize("type_", [*EXACT, *NESTED, t.Multiset(t.Int()), t.Char(2)], ids=str)

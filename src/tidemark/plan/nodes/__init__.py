@@ -35,7 +35,7 @@ from tidemark.plan.nodes.narrowing import pruned
 from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.regular_join import RegularJoin
-from tidemark.plan.nodes.scan import Scan, Values
+from tidemark.plan.nodes.scan import Emitted, Scan, Values
 from tidemark.plan.nodes.sink import Sink
 from tidemark.plan.nodes.temporal_join import TemporalJoin
 from tidemark.plan.nodes.union_all import UnionAll
@@ -53,6 +53,7 @@ __all__ = [
     "Column",
     "Description",
     "Edge",
+    "Emitted",
     "Filter",
     "GroupAggregate",
     "How",

@@ -1,4 +1,4 @@
-"""Where rows come from: tables and constants."""
+"""Where rows come from: tables, constants, and operators that others know nothing of."""
 
 from __future__ import annotations
 
@@ -68,6 +68,26 @@ class Values(Leaf, Stateless):
 
     def _description(self) -> Description:
         return Description("Values", (f"rows=[{len(self.rows)}]",), "constants, bounded")
+
+    @property
+    def is_ordered(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Emitted(Leaf, Stateless):
+    """Rows of an operator, where only the rows are known: a worker that computes with them."""
+
+    emitted: Edge
+
+    def _edge(self) -> Edge:
+        return self.emitted
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)
+
+    def _description(self) -> Description:
+        return Description("Emitted", (f"columns=[{', '.join(self.emitted.names)}]",), "rows")
 
     @property
     def is_ordered(self) -> bool:
