@@ -28,8 +28,8 @@ LOAD, REST = "load modules", "Spark's worker"
 # What does each step: a module, and a name in it.
 STEPS: Final = (
     ("read bytes", "tidemark.connectors.files_columns", "blocks"),
-    ("decode", "tidemark.connectors.files_columns", "_Decoding.__call__"),
-    ("decode", "tidemark.connectors.files_columns", "_Parquet.__call__"),
+    ("decode", "tidemark.connectors.files_columns", "Decoding.__call__"),
+    ("decode", "tidemark.connectors.parquet_columns", "ParquetColumns.__call__"),
     ("compute", "tidemark.columns.program", "Program.over"),
     ("compute", "tidemark.columns.program", "Program.rows_where"),
     ("to Arrow", "tidemark.runtime.times", "in_schema"),

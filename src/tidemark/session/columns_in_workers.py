@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-
 def can_read(scan: Scan, streaming: bool) -> bool:
     """Whether workers should read a table: they can, and it is so large that several should share
     it; or it is a stream.
