@@ -14,7 +14,7 @@ from tests.searching import searched
 from tidemark.kernels.co_group.kernel import WindowAssignment
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.cuts import cut_of
-from tidemark.kernels.handing_out import HandingOut
+from tidemark.kernels.handing_out import HandingOut, OutletColumns
 from tidemark.kernels.held_back import held_back
 from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
 from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, DropLateRows, LateRowsKernel
@@ -129,7 +129,7 @@ def test_a_join_hands_out_the_rows_it_drops_of_each_side_and_nothing_else_change
 ) -> None:
     join, _, windowed = JOINS[name]
     handing = HandingOutDriver(
-        held_back(HandingOut(join, dict.fromkeys(sides, BESIDE)), by),
+        held_back(HandingOut(join, {side: OutletColumns(side, BESIDE) for side in sides}), by),
         windowed=windowed,
     )
     handing.sides = sides
@@ -155,7 +155,9 @@ def test_a_join_hands_out_the_rows_it_drops_of_each_side_and_nothing_else_change
 
 def test_a_batch_of_a_join_that_hands_out_late_rows_is_cut_like_any_other() -> None:
     join, _, _ = JOINS["interval join"]
-    driver = HandingOutDriver(HandingOut(join, dict.fromkeys((LEFT, RIGHT), BESIDE)))
+    driver = HandingOutDriver(
+        HandingOut(join, {side: OutletColumns(side, BESIDE) for side in (LEFT, RIGHT)})
+    )
     inputs = driver.inputs([left("a", 1, 1), left("a", 1, 2), right("a", 1, 3), right("a", 1, 4)])
 
     assert cut_of(driver.kernel, inputs) == cut_of(join, inputs)

@@ -12,6 +12,7 @@ from tidemark.physical.explain import explain
 from tidemark.plan.handed_out import outlets_of, readers_of
 from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import (
+    AssignWindows,
     KeepFirst,
     LateColumns,
     LateOutput,
@@ -68,6 +69,13 @@ TWICE_THERE = (
 BOTH_COUNTED = TWICE_THERE.replace(
     f"({COUNTED}) AS b", f"({COUNTED.replace('TABLE s', 'TABLE o')}) AS b"
 )
+SEVERAL = TOP.replace("TUMBLE(", "{}(").replace(
+    "INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"
+)
+SETS = (
+    f"SELECT k, COUNT(*) FROM {WINDOWS.format('s')} "
+    "GROUP BY window_start, window_end, GROUPING SETS ((k, c), (k), ())"
+)
 UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, ts FROM s)")
 
 
@@ -105,8 +113,8 @@ def test_an_operator_hands_out_the_rows_it_drops_with_the_requested_columns(drop
 
     [output] = found(reader, LateOutput)
     [beside_it] = found(job, LateColumns)
-    assert output.places == beside_it.places == (1, 2)
-    assert output.outlet == beside_it.outlet
+    assert [(out.number, out.places) for out in beside_it.outlets] == [(output.outlet, (1, 2))]
+    assert output.places == (1, 2)
     assert output.edge.names[:2] == ("c", "i")
     assert not found(reader, LateRows)
     assert both.jobs == (job,)
@@ -121,7 +129,7 @@ def test_rows_that_have_their_windows_bring_their_times_for_the_outlet(tables, q
     [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
     rows = operator.inputs[0]
 
-    assert beside_it.places == (0, 3)
+    assert beside_it.outlets[0].places == (0, 3)
     assert rows.time is not None
     assert rows.stage.edge.names[rows.time] in ("ts", "late ts")
     assert found(both.roots[0], LateOutput)[0].places == (0,)
@@ -137,7 +145,7 @@ def test_a_join_hands_out_the_late_rows_of_each_side_to_the_inserts_that_read_th
     )
     left, job, right = three.roots
     [operator] = physical_plan(job, Settings(), streaming=True).operators
-    outlets = [given.outlet for given in operator.inputs]
+    outlets = [outlet for given in operator.inputs for outlet in given.outlets]
 
     assert three.jobs == (job,)
     assert outlets == [Outlet(0, (0, 3)), Outlet(1, (0, 1))]
@@ -240,7 +248,7 @@ def test_one_side_of_a_join_may_be_read_alone(tables):
 
     assert operator.outlets == {0: 1}
     assert [given.width for given in operator.inputs] == [
-        len(given.stage.edge.columns) - (2 if given.outlet else 0) for given in operator.inputs
+        len(given.stage.edge.columns) - (2 if given.outlets else 0) for given in operator.inputs
     ]
 
 
@@ -278,6 +286,9 @@ def test_explain_describes_the_operator_in_the_same_words(tables):
         DOUBLE,
         BEST,
         BOTH_COUNTED,
+        UNION,
+        SEVERAL.format("HOP"),
+        SETS,
         FIRST.replace("FROM s)", "FROM s WHERE k IS NOT NULL AND i > 1)"),
     ],
 )
@@ -304,10 +315,9 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
     ("query", "late"),
     [
         (HOPPING, LATE),
-        (TOP.replace("TUMBLE(", "HOP(").replace("INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"), LATE),
+        (TOP.replace("TABLE s", "TABLE united"), LATE),
         (DOUBLE.replace("SUM(n)", "COUNT(twice(CAST(n AS STRING)))"), LATE),
         (TWICE_THERE, LATE),
-        (UNION, LATE),
         (f"SELECT k, n FROM ({TUMBLE.replace('COUNT(*)', 'COUNT(*) AS n')}) UNION ALL {FIRST}", LATE),
         (TUMBLE, "SELECT k, MAX(late_operator), COUNT(*) FROM s$late GROUP BY k"),
         (TUMBLE, "SELECT l.k, l.late_operator, l.late_by FROM s$late AS l JOIN o ON l.k = o.k"),
@@ -317,10 +327,9 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
     ],
     ids=[
         "a join of rows in several windows",
-        "rows in several windows",
+        "rows of a union that have their windows",
         "a user's function between two operators",
         "an operator that is there twice",
-        "a union below",
         "a union above",
         "aggregated late rows",
         "joined late rows",
@@ -330,7 +339,10 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
     ],
 )  # fmt: skip
 def test_other_late_rows_are_found_by_a_job_of_their_own(tables, query, late):
-    tables.plan_script("CREATE FUNCTION twice AS 'tests.plan.functions.twice' LANGUAGE PYTHON")
+    tables.plan_script(
+        "CREATE FUNCTION twice AS 'tests.plan.functions.twice' LANGUAGE PYTHON;"
+        "CREATE VIEW united AS SELECT k, 1 AS i, ts FROM o UNION ALL SELECT k, i, ts FROM s"
+    )
     if "MAX" in late:
         tables.plan_script("ALTER TABLE lates SET ('updates' = 'true')")
     both = beside(tables, query, late=late)
@@ -373,7 +385,7 @@ def test_a_reader_may_request_no_column_of_the_table(tables):
     [output] = found(both.roots[0], LateOutput)
     [beside_it] = found(both.roots[1], LateColumns)
 
-    assert output.places == beside_it.places == ()
+    assert output.places == beside_it.outlets[0].places == ()
     assert beside_it.edge == beside_it.input.edge
 
 
@@ -383,20 +395,70 @@ def test_two_readers_get_the_columns_of_both(tables):
     [job] = three.jobs
     [beside_it] = found(job, LateColumns)
 
-    assert beside_it.places == (0, 1)
+    assert beside_it.outlets[0].places == (0, 1)
     assert [found(part, LateOutput)[0].places for part in readers_of(job, three.roots)] == [
         (0,),
         (1,),
     ]
 
 
-def test_an_operator_has_one_outlet(tables):
-    view = "INSERT INTO lates SELECT k, late_operator, late_by FROM big$late"
+def test_a_view_and_its_table_have_outlets_at_the_same_operator(tables):
+    view = "INSERT INTO lates SELECT k, late_operator, twice FROM big$late"
     of_view = TUMBLE.replace("FROM s", "FROM big")
     three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {of_view}", view)
+    [operator] = physical_plan(three.jobs[0], Settings(), streaming=True).operators
 
-    # The rows of the view are rows of the table too; the first to ask is served.
+    assert operator.inputs[0].outlets == (Outlet(0, (0,)), Outlet(1, (0, 1)))
+
+
+def test_rows_with_windows_bring_the_times_of_one_table(tables):
+    view = "INSERT INTO lates SELECT k, late_operator, twice FROM big$late"
+    of_view = TOP.replace("TABLE s", "TABLE big").replace("BY i", "BY twice")
+    three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {of_view}", view)
+
+    # The first to ask is served.
     assert [bool(found(root, LateOutput)) for root in three.roots] == [True, False, False]
+
+
+def test_a_union_has_an_outlet_for_each_table_and_marks_its_rows(tables):
+    of_other = f"INSERT INTO lates {LATE.replace('s$', 'o$')}"
+    three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {UNION}", of_other)
+    [operator] = physical_plan(three.jobs[0], Settings(), streaming=True).operators
+    [beside_it] = found(three.jobs[0], LateColumns)
+    rows = operator.inputs[0]
+
+    assert rows.outlets == (Outlet(0, (0,), marked=True), Outlet(1, (0,), marked=True))
+    assert rows.width == len(beside_it.edge.columns)
+    assert [output.operator for root in three.roots for output in found(root, LateOutput)] == [
+        "window-aggregate of k, TUMBLE(size 10 s)"
+    ] * 2
+
+
+def test_a_table_that_is_in_a_union_twice_has_an_outlet_for_each_path(tables):
+    twice = UNION.replace("k, ts FROM o", "c AS k, ts FROM s WHERE i > 1")
+    both = beside(tables, twice)
+    [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+
+    assert [outlet.marked for outlet in operator.inputs[0].outlets] == [True, True]
+    assert len(found(both.roots[0], LateOutput)) == 2
+    assert found(both.of_single_roots.roots[0], UnionAll)
+
+
+@pytest.mark.parametrize("windows", ["HOP", "CUMULATE"])
+def test_of_rows_in_several_windows_the_last_one_is_handed_out(tables, windows):
+    both = beside(tables, SEVERAL.format(windows))
+    [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+
+    assert operator.inputs[0].outlets == (Outlet(0, (0, 3), marked=True),)
+    assert [node.marks_last for node in found(both.jobs[0], AssignWindows)] == [True]
+
+
+def test_of_rows_in_several_grouping_sets_the_first_one_is_handed_out(tables):
+    both = beside(tables, SETS)
+    [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+
+    assert operator.inputs[0].outlets == (Outlet(0, (0,), marked=True),)
+    assert both.jobs[0].edge == both.of_single_roots.roots[1].edge
 
 
 def test_an_operator_with_an_outlet_combines_no_rows_and_explain_says_what_it_does(tables):
@@ -407,7 +469,7 @@ def test_an_operator_with_an_outlet_combines_no_rows_and_explain_says_what_it_do
 
     assert (operator.combines, plain.combines) == (False, True)
     [outlet] = operator.outlets
-    assert operator.inputs[0].outlet == Outlet(outlet, (0,))
+    assert operator.inputs[0].outlets == (Outlet(outlet, (0,)),)
     assert operator.inputs[0].keys == plain.inputs[0].keys
     assert (
         "window-aggregate-1: stateful operator, one kernel per key group; hands out late rows"

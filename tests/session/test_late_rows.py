@@ -174,6 +174,39 @@ def test_late_rows_pass_unions_unnested_rows_and_windows_that_rows_are_put_into(
     assert len(result.job.runs) == 1
 
 
+HOPPING = (
+    "SELECT k, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k "
+    "ORDER BY v) AS n FROM TABLE({}(TABLE ev, DESCRIPTOR(ts), INTERVAL '5' SECOND, "
+    "INTERVAL '10' SECOND))) WHERE n <= 9"
+)
+
+
+def test_a_row_in_several_windows_or_grouping_sets_is_late_once(session: Session, tmp_path: Path):
+    sets = (
+        "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE ev, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
+        "GROUP BY window_start, window_end, GROUPING SETS ((k, v), (k), ())"
+    )
+    queries = [HOPPING.format("HOP"), HOPPING.format("CUMULATE"), sets]
+    inserts = "".join(f"INSERT INTO counts {query}; " for query in queries)
+    result = session.sql(
+        f"EXECUTE STATEMENT SET BEGIN {inserts}INSERT INTO lates "
+        "SELECT v, late_operator, late_time, late_watermark, late_by FROM ev$late; END"
+    )
+    result.job.wait()
+
+    late = sorted((row["operator"], row["v"], row["t"]) for row in written_rows(tmp_path / "lates"))
+    nine, eight = "2024-05-06 10:00:09", "2024-05-06 10:00:08"
+    assert late == [
+        ("window-aggregate of k, v, $set, TUMBLE(size 10 s)", 4, nine),
+        ("window-aggregate of k, v, $set, TUMBLE(size 10 s)", 6, eight),
+        ("window-rank of k, CUMULATE(size 10 s, step 5 s)", 4, nine),
+        ("window-rank of k, CUMULATE(size 10 s, step 5 s)", 6, eight),
+        # Second 9 is also in the window up to 15.
+        ("window-rank of k, HOP(size 10 s, slide 5 s)", 6, eight),
+    ]
+    assert len(result.job.runs) == len(queries)
+
+
 UNBOUNDED = """
 CREATE TABLE ev (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
 WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/in',
@@ -328,6 +361,21 @@ INTERVAL_JOIN = (
     "SELECT l.v, r.v FROM l JOIN r ON l.k = r.k "
     "AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts + INTERVAL '5' SECOND"
 )
+UNION = """
+SELECT MAX(v), MIN(v) FROM (SELECT k, v, ts FROM l UNION ALL SELECT k, v, ts FROM r)
+GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND)
+"""
+COUNTED_JOIN = """
+SELECT l.n, r.n FROM {} AS l FULL JOIN {} AS r
+ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end
+""".format(
+    *(
+        "(SELECT k, window_start, window_end, MAX(v) AS n FROM "
+        f"TABLE(TUMBLE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
+        "GROUP BY k, window_start, window_end)"
+        for table in "lr"
+    )
+)
 # The watermark of both sides is 12 after the third row, and then 18 and 38.
 BEFORE = [
     ("l", "a", 1, 1),
@@ -393,8 +441,15 @@ def values_of(folder: Path) -> list[tuple[int | None, ...]]:
             [(4, 11), (5, 13)],
             [(3, 12), (4, 11), (4, 12), (5, 13)],
         ),
+        (
+            COUNTED_JOIN,
+            (3, 13000),  # by the watermark of its own side
+            [(1, None), (2, None), (4, 11)],
+            [(2, None), (3, 12), (4, 14), (5, 13)],
+        ),
+        (UNION, (3, 7000), [(1, 1), (11, 4), (2, 2)], [(12, 1), (13, 5), (14, 4), (2, 2)]),
     ],
-    ids=["window join", "interval join"],
+    ids=["window join", "interval join", "aggregates below a window join", "union"],
 )
 def test_both_sides_of_a_join_hand_out_late_rows_across_a_restart_and_none_in_a_batch(
     spark: SparkSession,

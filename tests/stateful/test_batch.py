@@ -34,7 +34,7 @@ from tidemark.kernels.window_join import window_join
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import AggregateSpec, Assigner, Session, Sliding
 from tidemark.runtime.batch import Batch, Tally
-from tidemark.runtime.bucket import Bucket, InputShape, LateShape
+from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.payloads import decode, encode
 from tidemark.spark.stateful.at_once import run
 from tidemark.spark.stateful.exchange import Exchange
@@ -166,10 +166,10 @@ def test_late_rows_that_a_kernel_hands_out_are_emitted_next_to_the_output_of_a_b
             self, state: State, inputs: Sequence[pl.DataFrame], watermark: int, clock: int
         ) -> Step:
             step = self.kernel.step(state, inputs, watermark, clock)
-            return replace(step, handed_out={0: inputs[0].select("x")})
+            return replace(step, handed_out={7: inputs[0].select("x")})
 
     shape = InputShape.of(LEFT)
-    bucket = Bucket(HandsOut(sums(Sliding(10, 10))), (shape,), SUMS, late={0: LateShape(7, ("x",))})
+    bucket = Bucket(HandsOut(sums(Sliding(10, 10))), (shape,), SUMS, late={7: ("x",)})
     rows = rows_of(LEFT, EVEN)
 
     emitted = [

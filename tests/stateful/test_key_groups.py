@@ -18,7 +18,7 @@ import pytest
 from tidemark.kernels.co_group.kernel import CoGroupKernel, WindowAssignment, WindowsOfRows
 from tidemark.kernels.co_group.sessions import SharedSessions
 from tidemark.kernels.columns import BEFORE_ALL, HASH
-from tidemark.kernels.handing_out import HandingOut
+from tidemark.kernels.handing_out import HandingOut, OutletColumns
 from tidemark.kernels.keep_first import KeepFirstKernel
 from tidemark.kernels.keep_last import KeepLastKernel
 from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, DropLateRows, LateRowsKernel
@@ -28,7 +28,7 @@ from tidemark.kernels.regular_join.lifetimes import JoinInput
 from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 from tidemark.kernels.windows.spec import WINDOW_END, AggregateSpec, Session, Sliding
-from tidemark.runtime.bucket import Bucket, InputShape, LateShape
+from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import _murmur3, labels
 from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.packing import PAYLOAD, Pack
@@ -112,8 +112,8 @@ class Job:
         return step.handed_out[7].rows()
 
     @property
-    def _handed_out(self) -> dict[int, LateShape]:
-        return {0: LateShape(7, self.late)} if self.late else {}
+    def _handed_out(self) -> dict[int, tuple[str, ...]]:
+        return {7: self.late} if self.late else {}
 
     def _shape(self, names: tuple[str, str]) -> InputShape:
         return InputShape.of(_schema(names))
@@ -266,7 +266,7 @@ class TestMoving:
             ("k",), Sliding(1000, 1000), (AggregateSpec("COUNT", (), "n", pl.Int64()),)
         )
         late = ("v", LATE_TIME, LATE_WATERMARK)
-        job = Job(HandingOut(counts, {0: ("v",)}), (LEFT,), ("k", "n"), late)
+        job = Job(HandingOut(counts, {7: OutletColumns(0, ("v",))}), (LEFT,), ("k", "n"), late)
         assert job.step(before, 5000, 6) == []
         assert sorted(job.step(after, 6000, 3)) == [(300 + k, 3000, 5000) for k in KEYS]
 

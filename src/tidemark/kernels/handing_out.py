@@ -16,17 +16,32 @@ from tidemark.kernels.state import State
 
 
 @dataclass(frozen=True, slots=True)
+class OutletColumns:
+    """Where late rows of an input leave an operator, with these of its columns. With `only`, these
+    are the rows for which this BOOLEAN column is true. The kernel does not see any of the columns.
+    """
+
+    input: int
+    columns: tuple[str, ...]
+    only: str | None = None
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        return self.columns if self.only is None else (*self.columns, self.only)
+
+
+@dataclass(frozen=True, slots=True)
 class HandingOut:
-    """Runs a kernel and hands out the rows that it drops because they are late: the columns
-    `beside`, which the kernel does not see, the time of the row, the watermark when it arrived, and
+    """Runs a kernel and hands out the rows that it drops because they are late: columns which the
+    kernel does not see and nobody keeps, the time of the row, the watermark when it arrived, and
     its kind if rows have kinds.
 
-    `beside` is by the numbers of the inputs whose late rows are handed out. Its columns are never
-    kept. Time and watermark are those of this input, whatever clock the kernel inside uses.
+    Time and watermark are those of the input, whatever clock the kernel inside uses. Late rows are
+    by the number of their outlet.
     """
 
     kernel: Kernel
-    beside: Mapping[int, tuple[str, ...]]
+    outlets: Mapping[int, OutletColumns]
 
     def step(
         self,
@@ -38,8 +53,8 @@ class HandingOut:
         step = self.kernel.step(state, self._seen(inputs), watermark, processing_time)
         assert step.late is not None, "the kernel counts late rows, and does not show them"
         late = {
-            number: _handed_out(inputs[number], columns, step.late[number][ARRIVAL])
-            for number, columns in self.beside.items()
+            number: _handed_out(inputs[outlet.input], outlet, step.late[outlet.input][ARRIVAL])
+            for number, outlet in self.outlets.items()
         }
         return replace(step, handed_out=late)
 
@@ -51,14 +66,19 @@ class HandingOut:
 
     def _seen(self, inputs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
         """What the kernel sees of the rows."""
-        return [rows.drop(self.beside.get(number, ())) for number, rows in enumerate(inputs)]
+        seen = list(inputs)
+        for outlet in self.outlets.values():
+            seen[outlet.input] = seen[outlet.input].drop(outlet.hidden)
+        return seen
 
 
-def _handed_out(rows: pl.DataFrame, columns: Sequence[str], late: pl.Series) -> pl.DataFrame:
+def _handed_out(rows: pl.DataFrame, outlet: OutletColumns, late: pl.Series) -> pl.DataFrame:
     dropped = rows.filter(pl.col(ARRIVAL).is_in(late.implode()))
+    if outlet.only is not None:
+        dropped = dropped.filter(outlet.only)
     kinds = [pl.col(KIND).alias(LATE_KIND)] if KIND in rows.columns else []
     return dropped.select(
-        *columns,
+        *outlet.columns,
         pl.col(TIME).alias(LATE_TIME),
         pl.col(STAMP).alias(LATE_WATERMARK),
         *kinds,

@@ -56,7 +56,7 @@ class Step:
     the first watermark that reaches it. Of the clock it asks nothing: a host shows it often.
     `late` holds, for each input, the rows that were dropped because they came too late, with the
     user's columns, TIME, ARRIVAL and, as STAMP, the watermark each met. `handed_out` is what of
-    them leaves the operator, by the number of the input; see `HandingOut`. `more` is further
+    them leaves the operator, by the number of an outlet; see `HandingOut`. `more` is further
     output, which is made when it is asked for and not in the metrics; only a kernel that was told
     to make pieces has any.
     """

@@ -6,24 +6,40 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidemark.kernels.protocol import Kernel
-    from tidemark.physical import Input, Operator
+    from tidemark.physical import Input, Operator, Outlet
 
 
-def late_column(place: int) -> str:
+def late_column(outlet: int, place: int) -> str:
     """What a column of a table is called where it leaves an operator with late rows."""
-    return f"_tm_late{place}"
+    return f"_tm_late{outlet}_{place}"
+
+
+def columns_of(outlet: Outlet) -> tuple[str, ...]:
+    """The names of the columns that late rows have at an outlet."""
+    return tuple(late_column(outlet.number, place) for place in outlet.places)
 
 
 def columns_beside(input_: Input) -> tuple[str, ...]:
-    """The names of the last columns of an input, which are for its outlet, if it has one."""
-    return () if input_.outlet is None else tuple(map(late_column, input_.outlet.places))
+    """The names of the last columns of an input, which are for its outlets."""
+    names: list[str] = []
+    for outlet in input_.outlets:
+        mark = _mark_of(outlet)
+        names += [*columns_of(outlet), *([] if mark is None else [mark])]
+    return tuple(names)
+
+
+def _mark_of(outlet: Outlet) -> str | None:
+    """The name of the column that says which rows an outlet is for; None if it is for all."""
+    return f"_tm_late{outlet.number}_only" if outlet.marked else None
 
 
 def handing_out(kernel: Kernel, operator: Operator) -> Kernel:
     """The kernel, which hands out late rows where the operator has outlets."""
-    from tidemark.kernels.handing_out import HandingOut
+    from tidemark.kernels import handing_out as kernels
 
-    if not operator.outlets:
-        return kernel
-    beside = {place: columns_beside(operator.inputs[place]) for place in operator.outlets.values()}
-    return HandingOut(kernel, beside)
+    outlets = {
+        outlet.number: kernels.OutletColumns(place, columns_of(outlet), _mark_of(outlet))
+        for place, input_ in enumerate(operator.inputs)
+        for outlet in input_.outlets
+    }
+    return kernels.HandingOut(kernel, outlets) if outlets else kernel

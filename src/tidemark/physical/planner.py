@@ -144,7 +144,8 @@ class _Planner:
         if isinstance(node, LateColumns):
             given = self._input(node.input, port, shown)
             time = node.time if given.time is None else given.time
-            return replace(given, time=time, outlet=Outlet(node.outlet, node.places))
+            outlets = tuple(Outlet(o.number, o.places, o.marked) for o in node.outlets)
+            return replace(given, time=time, outlets=outlets)
         if port.window is not None:
             return self._in_windows(node, port, port.window)
         stamped = port.stamps and node.can_be_stamped

@@ -81,11 +81,13 @@ class InputWatermark:
 
 @dataclass(frozen=True, slots=True)
 class Outlet:
-    """Where an operator hands out the late rows of an input, each with the input's last columns,
-    which its kernel does not see: those at `places` of a table. Readers know it by its number."""
+    """Where an operator hands out late rows of an input, each with columns of the input which its
+    kernel does not see: those at `places` of a table. If they are `marked`, another column says
+    which rows these are. Readers know it by its number."""
 
     number: int
     places: tuple[int, ...]
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +115,14 @@ class Input:
     watermark: InputWatermark | None = None
     windows: Sliding | Cumulating | None = None
     end: int | None = None
-    outlet: Outlet | None = None
+    # What they need are the last columns of the rows.
+    outlets: tuple[Outlet, ...] = ()
 
     @property
     def width(self) -> int:
-        """How many columns the kernel sees: all but those for an outlet."""
-        beside = () if self.outlet is None else self.outlet.places
-        return len(self.stage.edge.columns) - len(beside)
+        """How many columns the kernel sees: all but those for outlets."""
+        beside = sum(len(outlet.places) + outlet.marked for outlet in self.outlets)
+        return len(self.stage.edge.columns) - beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +150,11 @@ class Operator:
         """Where the operator hands out late rows: for the number of each outlet, that of the input
         that the rows are from.
         """
-        given = ((place, input_.outlet) for place, input_ in enumerate(self.inputs))
-        return {outlet.number: place for place, outlet in given if outlet is not None}
+        return {
+            outlet.number: place
+            for place, input_ in enumerate(self.inputs)
+            for outlet in input_.outlets
+        }
 
     @property
     def combines(self) -> bool:

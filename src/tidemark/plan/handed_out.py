@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tidemark.kernels.windows.spec import Sliding
+from tidemark.kernels.windows.spec import Session
+from tidemark.plan.accompanied import Accompanied, Companions, on_the_way, tumbles
 from tidemark.plan.carried import Carrier
 from tidemark.plan.expressions import Expression, UserCall
 from tidemark.plan.expressions import walk as parts_of
@@ -20,6 +21,7 @@ from tidemark.plan.nodes import (
     AssignWindows,
     Filter,
     LateColumns,
+    LateOutlet,
     LateOutput,
     LateRows,
     Node,
@@ -28,6 +30,7 @@ from tidemark.plan.nodes import (
     Sink,
     UnionAll,
     Unnest,
+    WindowAggregate,
     pruned,
     walk,
 )
@@ -51,7 +54,8 @@ def handed_out(roots: Sequence[Node], apart: Collection[int] = ()) -> tuple[Node
 
 def outlets_of(root: Node) -> frozenset[int]:
     """The outlets that operators of a root have."""
-    return frozenset(node.outlet for node in walk(root) if isinstance(node, LateColumns))
+    found = (node.outlets for node in walk(root) if isinstance(node, LateColumns))
+    return frozenset(outlet.number for outlets in found for outlet in outlets)
 
 
 def is_reader(root: Node) -> bool:
@@ -84,21 +88,25 @@ def _part(node: Node, outlets: frozenset[int]) -> Node | None:
 @dataclass(slots=True)
 class _Outlet:
     """Where an operator hands out the late rows of an input: under a number, the values of a table
-    that are carried to the operator. Of these, some columns are requested.
+    that are carried to the operator on a path. Of these, some columns are requested.
     """
 
     number: int
     carrier: Carrier
+    path: int
     time: int  # the column of the table that is its event time
     asked: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, late: LateRows, number: int) -> _Outlet:
         assert late.table is not None
-        return cls(number, _carrier(late), time_of(late.table))
+        return cls(number, _carrier(late), late.path, time_of(late.table))
 
-    def beside(self, rows: Node, port: Port) -> LateColumns:
-        """The rows of an input, with the requested columns."""
+    def serves(self, late: LateRows) -> bool:
+        return (self.carrier, self.path) == (_carrier(late), late.path)
+
+    def columns(self, port: Port, *, marked: bool) -> tuple[LateOutlet, Companions]:
+        """The requested columns."""
         # The operator may not know the times of rows, if these have their windows.
         places = tuple(sorted(self.asked | ({self.time} if port.time is None else set())))
         wanted = replace(
@@ -106,8 +114,8 @@ class _Outlet:
             values=tuple(self.carrier.values[n] for n in places),
             names=tuple(f"late {self.carrier.names[n]}" for n in places),
         )
-        [carried] = wanted.to(rows)
-        return LateColumns(carried.rows, places, self.number, self.time)
+        outlet = LateOutlet(self.number, places, self.time, marked)
+        return outlet, Companions(wanted, self.path)
 
 
 # The number of a root, one of its operators, and the number of an input of that.
@@ -119,7 +127,7 @@ class _Outlets:
     """The outlets of the operators of all roots."""
 
     roots: tuple[Node, ...]
-    open: dict[_Place, _Outlet] = field(default_factory=dict)
+    open: dict[_Place, tuple[_Outlet, ...]] = field(default_factory=dict)
 
     def reader(self, place: int) -> Node | None:
         """The root as a reader of outlets; None if it must be a job of its own."""
@@ -127,17 +135,27 @@ class _Outlets:
         late = _late_rows_in(root)
         if not late or not _only_passes(root):
             return None
-        outlets, outputs = dict(self.open), {}
+        before, outputs = dict(self.open), {}
         for node in late:
             of = self._dropping(node)
-            if of is None:
+            outlet = None if of is None else self._outlet(node, of)
+            if outlet is None:
+                self.open = before
                 return None
-            outlet = outlets.setdefault(of, _Outlet.of(node, len(outlets)))
-            if outlet.carrier != _carrier(node):
-                return None  # An outlet is for one table.
             outputs[node] = _output(node, outlet.number)
-        self.open = outlets
         return _with_outputs(root, outputs)
+
+    def _outlet(self, late: LateRows, of: _Place) -> _Outlet | None:
+        """The outlet for late rows; None if there can be no more of them."""
+        known = self.open.get(of, ())
+        for outlet in known:
+            if outlet.serves(late):
+                return outlet
+        if known and _port(late).time is None:
+            return None  # The rows have one time.
+        number = sum(map(len, self.open.values()))
+        self.open[of] = (*known, _Outlet.of(late, number))
+        return self.open[of][-1]
 
     def _dropping(self, late: LateRows) -> _Place | None:
         """The operator of a root that drops these rows, if it can hand them out. Roots that read
@@ -153,7 +171,7 @@ class _Outlets:
 
     def ask(self, reader: Node) -> None:
         """Note which columns of the table a reader needs."""
-        by_number = {outlet.number: outlet for outlet in self.open.values()}
+        by_number = {outlet.number: outlet for known in self.open.values() for outlet in known}
         for node in walk(reader):
             if isinstance(node, LateOutput):
                 by_number[node.outlet].asked.update(node.places)
@@ -165,15 +183,39 @@ class _Outlets:
         return _with_outlets(self.roots[place], found) if found else self.roots[place]
 
 
-def _with_outlets(node: Node, outlets: dict[tuple[Node, int], _Outlet]) -> Node:
+def _with_outlets(node: Node, outlets: dict[tuple[Node, int], tuple[_Outlet, ...]]) -> Node:
     """What carries columns into an operator is found before the operators below are changed."""
     inputs = list(node.inputs)
     for port, rows in enumerate(node.inputs):
-        outlet = outlets.get((node, port))
-        if outlet is not None:
-            assert node.needs is not None
-            inputs[port] = outlet.beside(rows, node.needs.ports[port])
+        known = outlets.get((node, port))
+        if known is not None:
+            inputs[port] = _beside(node, port, rows, known)
     return node.with_inputs([_with_outlets(below, outlets) for below in inputs])
+
+
+def _beside(operator: Node, port: int, rows: Node, known: Sequence[_Outlet]) -> LateColumns:
+    """The rows of an input, with the requested columns."""
+    assert operator.needs is not None
+    sets = _grouping_sets(operator)
+    way = [node for outlet in known for node in on_the_way(rows, outlet.carrier.core)]
+    marked = sets is not None or any(map(_repeats, way))
+    port_of = operator.needs.ports[port]
+    columns = [outlet.columns(port_of, marked=marked) for outlet in known]
+    accompanied = Accompanied([companions for _, companions in columns], marked, sets)
+    return LateColumns(accompanied.to(rows), tuple(outlet for outlet, _ in columns))
+
+
+def _repeats(node: Node) -> bool:
+    """Whether rows of a table may be there more than once, or with rows of other tables."""
+    return isinstance(node, UnionAll) or (isinstance(node, AssignWindows) and not tumbles(node))
+
+
+def _grouping_sets(operator: Node) -> Unnest | None:
+    """What repeats each row of an operator's input, and is late once."""
+    if not isinstance(operator, WindowAggregate) or isinstance(operator.assigner, Session):
+        return None
+    below = operator.input
+    return below if operator.opens_grouping_sets and isinstance(below, Unnest) else None
 
 
 def _output(late: LateRows, number: int) -> LateOutput:
@@ -245,25 +287,26 @@ def _is_skipped(node: Node) -> bool:
 
 def _hands_out(late: LateRows) -> bool:
     """Whether the late rows are those that the operator drops: each row of the table reaches it
-    once, on one path.
+    once, or it is known which one of its rows is late last.
     """
     operator = late.dropped_by
     assert operator is not None
-    node, core = operator.inputs[late.port], _carrier(late).core
-    if [rule.rows for rule in operator.late_inputs if rule.port == late.port] != [node]:
+    rows, port = operator.inputs[late.port], _port(late)
+    sets = _grouping_sets(operator)
+    [ruled] = [rule.rows for rule in operator.late_inputs if rule.port == late.port]
+    if ruled not in (rows, None if sets is None else sets.input):
         return False
-    while node != core:
-        if not isinstance(node, Project | Filter | Unnest) and not _tumbles(node):
-            return False
-        [node] = node.inputs
-    return True
+    way = [*on_the_way(rows, _carrier(late).core)]
+    if port.time is None and any(isinstance(node, UnionAll) for node in way):
+        return False  # The rows of each table have times of their own.
+    # Joins may put rows into windows themselves.
+    windows = [node for node in way if isinstance(node, AssignWindows)]
+    return port.window is None or all(map(tumbles, windows))
 
 
-def _tumbles(node: Node) -> bool:
-    """Whether the node puts each row into one window."""
-    if not isinstance(node, AssignWindows) or not isinstance(node.assigner, Sliding):
-        return False
-    return node.assigner.size == node.assigner.slide
+def _port(late: LateRows) -> Port:
+    assert late.dropped_by is not None and late.dropped_by.needs is not None
+    return late.dropped_by.needs.ports[late.port]
 
 
 def _carrier(late: LateRows) -> Carrier:

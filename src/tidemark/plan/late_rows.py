@@ -71,8 +71,8 @@ class _Read:
         """The rows of the table that the operators of a plan drop."""
         for node in walk(root):
             for input_ in node.late_inputs:
-                for carried in self.carrier.to(input_.rows):
-                    late = self._late(carried, input_)
+                for path, carried in enumerate(self.carrier.to(input_.rows)):
+                    late = replace(self._late(carried, input_), path=path)
                     yield replace(late, dropped_by=node, port=input_.port, table=self.rows)
 
     def by_the_source(self) -> LateRows:

@@ -56,14 +56,6 @@ class InputShape:
 
 
 @dataclass(frozen=True, slots=True)
-class LateShape:
-    """The outlet for the late rows of an input, by its number, and their columns."""
-
-    outlet: int
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Bucket:
     """A kernel with its inputs, the wanted columns of its output, and how its output is packed."""
 
@@ -71,8 +63,8 @@ class Bucket:
     shapes: tuple[InputShape, ...]
     output: tuple[str, ...]
     payloads: Payloads = IN_ROWS
-    # The late rows that the kernel hands out, by the number of the input.
-    late: Mapping[int, LateShape] = field(default_factory=dict)
+    # The columns of the late rows that the kernel hands out, by the number of their outlet.
+    late: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def step(
         self,
@@ -115,14 +107,11 @@ class Bucket:
         return self._in_order(frames, state.watermark, max(state.watermark, before))
 
     def _shown(self, step: Step) -> Step:
-        """With the columns that are wanted; late rows by the number of their outlet."""
+        """With the columns that are wanted."""
         return replace(
             step,
             output=step.output.select(self.output),
-            handed_out={
-                self.late[n].outlet: rows.select(self.late[n].columns)
-                for n, rows in step.handed_out.items()
-            },
+            handed_out={n: rows.select(self.late[n]) for n, rows in step.handed_out.items()},
             more=None if step.more is None else (rows.select(self.output) for rows in step.more),
         )
 

@@ -31,8 +31,10 @@ def assign_windows(builder: Builder, stage: Compute) -> Frame:
         windows = f"slice(array_sort({windows}), -1, 1)"
     timed = below.data.selectExpr(*below.kept, f"{moment} AS _tm_moment")
     windows = below.exploding(windows)
-    opened = timed.selectExpr(*below.kept, f"explode({windows}) AS _tm_window")
-    bounds = bounds_of("_tm_window.start", "_tm_window.end", node.edge.columns[-1].type)
+    opened = timed.selectExpr(*below.kept, "_tm_moment", f"explode({windows}) AS _tm_window")
+    bounds = bounds_of("_tm_window.start", "_tm_window.end", node.edge.columns[width + 2].type)
+    if node.marks_last:
+        bounds = (*bounds, _is_last(node.assigner, "_tm_moment", "_tm_window"))
     projections = [
         f"{spark_text.name(old)} AS {spark_text.name(new)}"
         for old, new in zip(below.columns, names, strict=False)
@@ -67,7 +69,17 @@ def _windows(assigner: Assigner, moment: str) -> str:
     raise AssertionError(f"windows cannot be assigned row by row:  {assigner}")
 
 
-def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, str, str]:
+def _is_last(assigner: Assigner, moment: str, window: str) -> str:
+    """Whether a moment is in no window after this one."""
+    match assigner:
+        case Sliding(slide=slide):
+            return f"{window}.start + {slide}L > {moment}"
+        case Cumulating(size=size):
+            return f"{window}.end = {window}.start + {size}L"
+    raise AssertionError(f"windows cannot be assigned row by row:  {assigner}")
+
+
+def bounds_of(start: str, end: str, time: t.DataType) -> tuple[str, ...]:
     """The window's start, end and time from its milliseconds."""
     last = clock_of_millis(f"{end} - 1L")
     zoned = isinstance(time, t.TimestampLtz)

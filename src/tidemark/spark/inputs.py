@@ -10,7 +10,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.operators.joins import JoinColumns, names_of_sides, output_of
 from tidemark.operators.outlets import columns_beside
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
-from tidemark.spark.outlets import late_rows_of
+from tidemark.spark.outlets import late_schemas
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,7 +56,7 @@ def stateful_input(
         chained=input_.chained,
         shows_time=input_.shown,
         packed=packed,
-        late=late_rows_of(input_, data),
+        late=late_schemas(input_, data),
         passed=below.late,
     )
 

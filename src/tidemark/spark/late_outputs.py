@@ -93,7 +93,7 @@ def _late_rows(node: LateOutput, packed: PackedRows) -> Frame:
 
     time = node.details[1].type
     values = [
-        *map(late_column, node.places),
+        *(late_column(node.outlet, place) for place in node.places),
         spark_text.string(node.operator),
         moment(LATE_TIME, time),
         moment(LATE_WATERMARK, time),

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.operators.outlets import columns_beside
+from tidemark.operators.outlets import columns_of
 from tidemark.spark.frame import KIND
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from tidemark.physical import Input
-    from tidemark.spark.stateful.operator import LateRowsOut
 
 
-def late_rows_of(input_: Input, data: DataFrame) -> LateRowsOut | None:
-    """The late rows of an input that are handed out; None if they are not."""
+def late_schemas(input_: Input, data: DataFrame) -> dict[int, StructType]:
+    """The columns of the late rows of an input that are handed out, by the number of their
+    outlet.
+    """
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 
     from tidemark.kernels.late_rows import LATE_KIND, LATE_TIME, LATE_WATERMARK
-    from tidemark.spark.stateful.operator import LateRowsOut
 
-    if input_.outlet is None:
-        return None
+    if not input_.outlets:
+        return {}
     rows = data.schema
-    own = [StructField(name, rows[name].dataType) for name in columns_beside(input_)]
     late_fields = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
     kinds = [StructField(LATE_KIND, StringType())] * (KIND in rows.names)
-    return LateRowsOut(input_.outlet.number, StructType([*own, *late_fields, *kinds]))
+    return {
+        outlet.number: StructType(
+            [
+                *(StructField(name, rows[name].dataType) for name in columns_of(outlet)),
+                *late_fields,
+                *kinds,
+            ]
+        )
+        for outlet in input_.outlets
+    }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.columns import KIND
-from tidemark.kernels.handing_out import HandingOut
+from tidemark.kernels.handing_out import HandingOut, OutletColumns
 from tidemark.kernels.keep_first import KeepFirstKernel
 from tidemark.kernels.late_rows import (
     LATE_KIND,
@@ -27,7 +27,7 @@ from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Given, Sessi
 from tidemark.kernels.windows.wall_clock import WallClock
 
 from .drive import CALLS, frame, parse, restarted
-from .reference import Row
+from .reference import Row, windows_of
 
 SUM = (CALLS["sum"][0],)
 BESIDE = ("_tm_late0", "_tm_late1")
@@ -76,7 +76,7 @@ def accompanied(rows: pl.DataFrame) -> pl.DataFrame:
 @given(batches=st.lists(st.tuples(ROWS, st.integers(-40, 60), st.booleans()), max_size=4))
 def test_what_an_operator_drops_it_hands_out_and_nothing_else_changes(name, batches):
     operator, rule = OPERATORS[name]
-    kernels = [HandingOut(operator, {0: BESIDE}), operator, LateRowsKernel(rule)]
+    kernels = [HandingOut(operator, {0: OutletColumns(0, BESIDE)}), operator, LateRowsKernel(rule)]
     states, watermark = [State() for _ in kernels], -100
 
     for made, step_by, restarts in batches:
@@ -97,11 +97,57 @@ def test_what_an_operator_drops_it_hands_out_and_nothing_else_changes(name, batc
         assert handing.metrics.late == (expected.height,)
 
 
+@pytest.mark.parametrize("assigner", [Sliding(12, 4, 1), Cumulating(12, 4)])
+@searched(15)
+@given(batches=st.lists(st.tuples(ROWS, st.integers(-40, 60), st.booleans()), max_size=4))
+def test_a_row_in_several_windows_is_handed_out_after_the_last_one(assigner, batches):
+    rank = WindowRankKernel(("k",), "s", "e", (Order("v"),), 1, 2, "n")
+    only = OutletColumns(0, BESIDE, "last")
+    kernels = [HandingOut(rank, {3: only}), LateRowsKernel(DropLateRows(Given("s", "e")))]
+    states, watermark = [State() for _ in kernels], -100
+
+    for made, step_by, restarts in batches:
+        placed = [
+            (Row(k, t, v, window=window), number == 0)
+            for k, t, v in made
+            for number, window in reversed([*enumerate(windows_of(assigner, t))])
+        ]
+        arriving = accompanied(frame([(row, watermark) for row, _ in placed], 3, kinds=False))
+        last = pl.Series("last", [last for _, last in placed], pl.Boolean)
+        watermark = max(watermark, step_by)
+        inputs = [arriving.with_columns(last), arriving.filter(last)]
+        steps = [
+            kernel.step(state, [rows], watermark, 0)
+            for kernel, state, rows in zip(kernels, states, inputs, strict=True)
+        ]
+        states = [restarted(s.state) if restarts else s.state for s in steps]
+        expected = steps[1].output.select(*BESIDE, LATE_TIME, LATE_WATERMARK)
+        assert steps[0].handed_out[3].equals(expected)
+
+
+@searched(15)
+@given(rows=ROWS, first=st.lists(st.booleans(), min_size=12, max_size=12))
+def test_each_outlet_of_an_input_has_the_late_rows_of_its_own_table(rows, first):
+    made = accompanied(frame([(Row(k, t, v), 20) for k, t, v in rows], 3, kinds=False))
+    mine = pl.Series("mine", first[: len(rows)], pl.Boolean)
+    outlets = {0: OutletColumns(0, BESIDE[:1], "mine"), 1: OutletColumns(0, BESIDE[1:], "theirs")}
+    arriving = made.with_columns(mine, (~mine).alias("theirs"))
+
+    step = HandingOut(aggregate(Sliding(10, 10)), outlets).step(State(), [arriving], 20, 0)
+
+    told = LateRowsKernel(DropLateRows(Sliding(10, 10))).step(State(), [arriving], 20, 0).output
+    for number, mark, column in ((0, "mine", BESIDE[0]), (1, "theirs", BESIDE[1])):
+        expected = told.filter(mark).select(column, LATE_TIME, LATE_WATERMARK)
+        assert step.handed_out[number].equals(expected)
+
+
 def test_a_late_row_has_its_own_values_its_time_and_the_watermark_it_met():
     rows = accompanied(
         frame(list(zip(parse("a 1 7, b 12 8, a 2 9"), [9, 9, 12], strict=True)), 3, False)
     )
-    step = HandingOut(aggregate(Sliding(10, 10)), {0: BESIDE}).step(State(), [rows], 12, 0)
+    step = HandingOut(aggregate(Sliding(10, 10)), {0: OutletColumns(0, BESIDE)}).step(
+        State(), [rows], 12, 0
+    )
 
     assert step.handed_out[0].rows() == [("a-7-0", -7, 1, 9), ("a-9-2", -9, 2, 12)]
 
@@ -109,7 +155,9 @@ def test_a_late_row_has_its_own_values_its_time_and_the_watermark_it_met():
 def test_kinds_are_handed_out_too():
     rows = frame([(row, 9) for row in parse("a 1 5 -U, a 1 6 +U")], 3, kinds=True)
     kernel = WindowAggregateKernel(("k",), Sliding(5, 5), SUM, retracts=True)
-    step = HandingOut(kernel, {0: BESIDE}).step(State(), [accompanied(rows)], 9, 0)
+    step = HandingOut(kernel, {0: OutletColumns(0, BESIDE)}).step(
+        State(), [accompanied(rows)], 9, 0
+    )
 
     assert step.handed_out[0][LATE_KIND].to_list() == ["-U", "+U"]
     assert KIND not in step.handed_out[0].columns
@@ -118,7 +166,7 @@ def test_kinds_are_handed_out_too():
 @pytest.mark.parametrize("name", OPERATORS)
 def test_columns_that_the_kernel_does_not_see_are_not_kept(name):
     rows = accompanied(frame([(Row("a", 5, 1, window=(0, 10)), -1)], 3, kinds=False))
-    kernel = HandingOut(OPERATORS[name][0], {0: BESIDE})
+    kernel = HandingOut(OPERATORS[name][0], {0: OutletColumns(0, BESIDE)})
     state = kernel.step(State(), [rows], 0, 0).state
 
     kept = {column for segment in state.segments() for column in segment.rows().columns}

@@ -28,7 +28,7 @@ from tidemark.plan.nodes.interval_join import IntervalJoin
 from tidemark.plan.nodes.join import How, Join, TwoSided
 from tidemark.plan.nodes.keep_first import KeepFirst
 from tidemark.plan.nodes.keep_last import KeepLast
-from tidemark.plan.nodes.late_columns import LateColumns
+from tidemark.plan.nodes.late_columns import LateColumns, LateOutlet
 from tidemark.plan.nodes.late_output import LateOutput
 from tidemark.plan.nodes.late_rows import LateRows
 from tidemark.plan.nodes.narrowing import pruned
@@ -63,6 +63,7 @@ __all__ = [
     "KeepLast",
     "LateColumns",
     "LateInput",
+    "LateOutlet",
     "LateOutput",
     "LateRows",
     "Narrowed",

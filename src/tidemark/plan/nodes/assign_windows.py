@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tidemark import types as t
 from tidemark.kernels.windows.spec import Assigner, Session
 from tidemark.plan import window_words
 from tidemark.plan.nodes.base import Description, LateInput, Narrowed, delay_ms
-from tidemark.plan.nodes.edge import Edge
+from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Unary
 from tidemark.plan.nodes.lateness import operator_words
 from tidemark.plan.nodes.narrowing import exactly, whole
@@ -22,7 +23,8 @@ from tidemark.types import TimestampLtz
 @dataclass(frozen=True)
 class AssignWindows(Unary, Windowing):
     """Each row once for every window it is in; the last three columns are the window's start, end
-    and time. With `last_only`, just the window that ends last.
+    and time. With `last_only`, just the window that ends last. If it `marks_last`, one more column
+    says whether the row is in no later window.
 
     Sessions are those of the columns `keys`; their rows are emitted when the session is over,
     because only then are its start and end known.
@@ -32,12 +34,14 @@ class AssignWindows(Unary, Windowing):
     time: int
     keys: tuple[int, ...]
     last_only: bool = False
+    marks_last: bool = False
 
     def _edge(self) -> Edge:
         column = self.input.edge.columns[self.time]
         assert column.time is not None, f"`{column.name}` is not a time attribute"
         added = window_columns(self.assigner, column.type, column.time)
-        return self.input.edge.with_columns(added)
+        marks = (Column("$last", t.Boolean(nullable=False)),) * self.marks_last
+        return self.input.edge.with_columns((*added, *marks))
 
     @property
     def keeps_rows(self) -> bool:

@@ -12,30 +12,47 @@ from tidemark.plan.nodes.families import Stateless, Unary
 from tidemark.plan.nodes.narrowing import exactly
 
 
+@dataclass(frozen=True, slots=True)
+class LateOutlet:
+    """Where late rows leave an operator: the number under which they are read, and the columns at
+    `places` of the table whose late rows they are. The event time of the table is `time_place`. If
+    they are `marked`, one more column says which rows of the input are rows of the table that are
+    handed out here.
+    """
+
+    number: int
+    places: tuple[int, ...]
+    time_place: int
+    marked: bool = False
+
+    @property
+    def width(self) -> int:
+        return len(self.places) + self.marked
+
+
 @dataclass(frozen=True)
 class LateColumns(Unary, Stateless):
     """The input of an operator, with columns that the operator does not see, but hands out with
-    each row that it drops because it is late.
-
-    They are the last columns of `input`: those at `places` of the table whose late rows are read.
-    The event time of the table is `time_place`. `outlet` is the number under which they are read.
+    rows that it drops because they are late. They are the last columns of `input`, outlet by
+    outlet.
     """
 
-    places: tuple[int, ...]
-    outlet: int
-    time_place: int
+    outlets: tuple[LateOutlet, ...]
 
     @property
     def width(self) -> int:
         """How many columns the operator sees."""
-        return len(self.input.edge.columns) - len(self.places)
+        return len(self.input.edge.columns) - sum(outlet.width for outlet in self.outlets)
 
     @property
     def time(self) -> int | None:
-        """Which column of the input is the event time of the table, if that is among them."""
-        if self.time_place not in self.places:
-            return None
-        return self.width + self.places.index(self.time_place)
+        """Which column of the input is the event time of a table, if that is among them."""
+        first = self.width
+        for outlet in self.outlets:
+            if outlet.time_place in outlet.places:
+                return first + outlet.places.index(outlet.time_place)
+            first += outlet.width
+        return None
 
     def _edge(self) -> Edge:
         below = self.input.edge

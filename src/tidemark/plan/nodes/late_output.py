@@ -12,9 +12,9 @@ from tidemark.plan.nodes.families import Leaf, Stateless
 
 @dataclass(frozen=True)
 class LateOutput(Leaf, Stateless):
-    """The output of the outlet with the number of a `LateColumns` input: the columns of the table
-    at `places`, and then `details` about each late row. The rows are those that `LateRows` would
-    find in a job of its own.
+    """The output of the outlet with this number: the columns of the table at `places`, and then
+    `details` about each late row. The rows are those that `LateRows` would find in a job of its
+    own.
     """
 
     outlet: int

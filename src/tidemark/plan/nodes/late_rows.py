@@ -44,6 +44,8 @@ class LateRows(Stateful):
     # these are.
     dropped_by: Node | None = field(default=None, compare=False, repr=False)
     port: int = field(default=0, compare=False, repr=False)
+    # Which one it is of the paths on which rows of the table reach the operator there.
+    path: int = field(default=0, compare=False, repr=False)
     table: Node | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -11,7 +11,7 @@ import pyarrow as pa
 from tidemark.errors import PlanError
 from tidemark.kernels.columns import HASH
 from tidemark.kernels.protocol import Kernel
-from tidemark.runtime.bucket import Bucket, InputShape, LateShape
+from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.hashing import can_hash
 from tidemark.runtime.source_report import SourceReport
@@ -57,20 +57,6 @@ class SourceWatermark:
 
 
 @dataclass(frozen=True, slots=True)
-class LateRowsOut:
-    """The late rows of an input, which the kernel hands out: the number of the outlet, and their
-    columns.
-    """
-
-    outlet: int
-    schema: StructType
-
-    @property
-    def shape(self) -> LateShape:
-        return LateShape(self.outlet, tuple(self.schema.names))
-
-
-@dataclass(frozen=True, slots=True)
 class StatefulInput:
     """One input of a stateful operator.
 
@@ -93,9 +79,10 @@ class StatefulInput:
     shows_time: bool = True
     # The same rows as packed columns, if another operator emits them; the exchange needs no rows.
     packed: PackedRows | None = None
-    late: LateRowsOut | None = None
-    # The columns of late rows that operators below have handed out, by the number of their outlet.
-    # They go along with the rows, and the operator passes them on.
+    # The columns of its late rows, by the number of the outlet where the kernel hands them out.
+    late: Mapping[int, StructType] = field(default_factory=dict)
+    # The same of late rows that operators below have handed out. They go along with the rows, and
+    # the operator passes them on.
     passed: Mapping[int, StructType] = field(default_factory=dict)
 
 
@@ -128,9 +115,9 @@ def run_stateful(
     numbers = labels(options.buckets)
     streaming = any(i.frame.isStreaming for i in inputs)
     shapes, columns = tuple(_shape(i) for i in inputs), tuple(output_schema.names)
-    own = {n: i.late for n, i in enumerate(inputs) if i.late is not None}
-    late = {n: late.shape for n, late in own.items()}
-    bucket = Bucket(kernel, shapes, columns, options.payloads, late)
+    own = {n: schema for i in inputs for n, schema in i.late.items()}
+    names = {n: tuple(schema.names) for n, schema in own.items()}
+    bucket = Bucket(kernel, shapes, columns, options.payloads, names)
     packed = _union(
         [_packed(n, i, bucket, numbers, options.payloads) for n, i in enumerate(inputs)]
     )
@@ -140,10 +127,8 @@ def run_stateful(
     observation = None if streaming else options.observation
     told = observed(output, options.name, observation)
     in_files = options.payloads.folder is not None
-    all_late = {late.outlet: late.schema for late in own.values()}
-    for input_ in inputs:
-        all_late |= input_.passed
-    return PackedRows(told, output_schema, in_files, all_late).called(columns)
+    late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
+    return PackedRows(told, output_schema, in_files, late).called(columns)
 
 
 def _packed(
