@@ -14,19 +14,16 @@ from dataclasses import dataclass, field, replace
 from tidemark.kernels.windows.spec import Session
 from tidemark.plan.accompanied import Accompanied, Companions, on_the_way, tumbles
 from tidemark.plan.carried import Carrier
-from tidemark.plan.expressions import Expression, UserCall
-from tidemark.plan.expressions import walk as parts_of
 from tidemark.plan.late_rows import time_of
+from tidemark.plan.leaving import PASSING, lets_out
 from tidemark.plan.nodes import (
     AssignWindows,
-    Filter,
     LateColumns,
     LateOutlet,
     LateOutput,
     LateRows,
     Node,
     Port,
-    Project,
     Sink,
     UnionAll,
     Unnest,
@@ -34,8 +31,6 @@ from tidemark.plan.nodes import (
     pruned,
     walk,
 )
-
-_PASSING = (Sink, Project, Filter, Unnest)
 
 
 def handed_out(roots: Sequence[Node], apart: Collection[int] = ()) -> tuple[Node, ...]:
@@ -165,7 +160,7 @@ class _Outlets:
         if operator is None or not _hands_out(late):
             return None
         for place, root in enumerate(self.roots):
-            if not _late_rows_in(root) and _lets_out(root, operator):
+            if not _late_rows_in(root) and lets_out(root, operator):
                 return place, operator, late.port
         return None
 
@@ -234,7 +229,7 @@ def _output(late: LateRows, number: int) -> LateOutput:
 def _only_passes(root: Node) -> bool:
     if isinstance(root, Sink) and root.overwrite:
         return False
-    return all(isinstance(node, (*_PASSING, UnionAll, LateRows)) for node in _above_late_rows(root))
+    return all(isinstance(node, (*PASSING, UnionAll, LateRows)) for node in _above_late_rows(root))
 
 
 def _above_late_rows(node: Node) -> Iterator[Node]:
@@ -246,43 +241,6 @@ def _above_late_rows(node: Node) -> Iterator[Node]:
 
 def _late_rows_in(root: Node) -> list[LateRows]:
     return [node for node in walk(root) if isinstance(node, LateRows)]
-
-
-def _lets_out(root: Node, operator: Node) -> bool:
-    """Whether the late rows of an operator can leave the query of a root: it is there once, and
-    nothing is on the way but operators and what lets late rows pass. What follows the last
-    operator is computed without them.
-    """
-    while isinstance(root, _PASSING) or (isinstance(root, AssignWindows) and not root.is_stateful):
-        root = root.input
-    one_last = root.is_stateful and list(walk(root)).count(operator) == 1
-    return one_last and _lets_pass(root, operator)
-
-
-def _lets_pass(node: Node, operator: Node) -> bool:
-    if node == operator:
-        return True
-    if not node.is_stateful and not _is_skipped(node):
-        return False
-    return any(_lets_pass(below, operator) for below in node.inputs)
-
-
-def _is_skipped(node: Node) -> bool:
-    """Whether late rows can go along with the rows of this node: it does nothing to them. A user's
-    function would be called for them.
-    """
-    match node:
-        case Project(expressions=expressions):
-            evaluated: Sequence[Expression] = expressions
-        case Filter(condition=condition):
-            evaluated = [condition]
-        case Unnest(collection=collection):
-            evaluated = [collection]
-        case AssignWindows() | UnionAll():
-            return True
-        case _:
-            return False
-    return not any(isinstance(part, UserCall) for e in evaluated for part in parts_of(e))
 
 
 def _hands_out(late: LateRows) -> bool:
