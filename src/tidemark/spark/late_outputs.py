@@ -18,6 +18,7 @@ from tidemark.functions.moments import clock_of_millis
 from tidemark.operators.outlets import late_column
 from tidemark.physical import Compute, Operator, Stage
 from tidemark.plan.nodes import LateOutput
+from tidemark.spark.caching import computed_once
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.handover import Consume, Handover
 from tidemark.spark.upkeep import together
@@ -60,11 +61,8 @@ class Above:
         upkeep = together([one.upkeep for one in samples if one.upkeep is not None])
 
         def deliver(data: DataFrame, batch_id: int | None) -> int:
-            data.persist()
-            try:
+            with computed_once(data, batch_id):
                 return sum(self._deliver(part, data, batch_id) for part in parts)
-            finally:
-                data.unpersist()
 
         return Handover(self.packed.data, deliver, upkeep=upkeep)
 
