@@ -188,8 +188,8 @@ def test_running_accumulators_end_where_merging_does(rows, retracts):
     aggregates = Aggregates.of(ALL, retracts=retracts)
     lifted = aggregates.lifted(frame(rows, retracts), ["g"]).sort("g", maintain_order=True)
 
-    running = aggregates.running(lifted, "g")
-    last = running.group_by("g", maintain_order=True).agg(pl.all().last())
+    running = aggregates.running(lifted, "g", pl.col("g").is_not_null())
+    last = pl.concat(running).group_by("g", maintain_order=True).agg(pl.all().last())
 
     assert results(aggregates, last) == results(aggregates, aggregates.merged(lifted, ["g"]))
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.searching import searched
+from tidemark.kernels.aggregates import running
 from tidemark.kernels.columns import AFTER_ALL
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
@@ -206,6 +207,22 @@ def test_a_result_whose_rows_are_all_retracted_is_deleted(name, emit, script, ta
     )
     reference = Reference(assigner, functions, emits, 10)
     check(kernel, reference, with_retractions(script, takes))
+
+
+@pytest.mark.parametrize("emit", ["early and late", "early by the clock, late each row"])
+@pytest.mark.parametrize("name", ["tumbling", "sliding", "cumulating", "given"])
+@given(script=scripts, most=st.integers(1, 8), lateness=st.sampled_from([0, 30]))
+@searched(10)
+def test_lists_are_emitted_before_and_after_the_end_in_any_slices(
+    name, emit, script, most, lateness
+):
+    chosen, functions = calls("count", "distinct", "list")
+    kernel = WindowAggregateKernel(
+        ("k",), UPDATING[name], chosen, EMITS[emit], lateness, compaction=SMALL
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "MOST_ITEMS", most)
+        check(kernel, Reference(UPDATING[name], functions, EMITS[emit], lateness), script)
 
 
 COUNTED = [CountSliding(3, 3), CountSliding(5, 2), CountSliding(4, 1), CountSliding(2, 3)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -15,9 +15,10 @@ from tidemark.kernels.aggregates.accumulators import AT, SIGN, VALUE, Accumulato
 from tidemark.kernels.aggregates.functions import aggregate_of
 from tidemark.kernels.aggregates.numbers import ROWS
 from tidemark.kernels.aggregates.numbers import rows as count_of_rows
+from tidemark.kernels.aggregates.running import RunningLists, slices
 from tidemark.kernels.aggregates.scope import AggregateScope
 from tidemark.kernels.columns import ACCUMULATE, KIND
-from tidemark.kernels.tables import Longs, up_to_each
+from tidemark.kernels.tables import Longs
 from tidemark.kernels.windows.spec import AggregateSpec
 
 _GROUP = "_tm_list"
@@ -116,26 +117,28 @@ class Aggregates:
         hows = {a.name: a.how for a in self.accumulators}
         return numbered.merged_runs(rows, first, end, hows)
 
-    def running(self, rows: pl.DataFrame, by: str) -> pl.DataFrame:
-        """Each row with the accumulators of its group up to it; rows of a group are in order."""
-        folded = [a for a in self.accumulators if a.how is Merge.FOLD]
+    def running(self, rows: pl.DataFrame, by: str, wanted: pl.Expr) -> Iterator[pl.DataFrame]:
+        """The wanted rows with the accumulators of their groups up to them, some rows at a time.
+
+        Rows of a group are adjacent, in order of arrival.
+        """
         lists = [a for a in self.accumulators if a.how.is_list]
+        folded = [a for a in self.accumulators if a.how is Merge.FOLD]
         plain = [a for a in self.accumulators if a not in (*lists, *folded)]
+        chosen = rows.select(wanted.fill_null(False)).to_series()
         result = rows.with_columns(
             *(a.running.over(by) for a in plain), *(_folded_along(rows, a, by) for a in folded)
         )
-        if not lists:
-            return result
-        # Lists cannot be running: each row's is made of those of all rows before it.
-        start = pl.int_range(pl.len()) - pl.int_range(pl.len()).over(by)
-        first = rows.select(start.alias(_PLACE))[_PLACE].to_numpy()
-        counts = np.arange(rows.height) - first + 1
-        group = np.repeat(np.arange(rows.height), counts)
-        place = np.repeat(first, counts) + up_to_each(counts)
-        spread = rows.select(a.name for a in lists)[place]
-        spread = spread.with_columns(pl.Series(_GROUP, group))
-        made = spread.group_by(_GROUP, maintain_order=True).agg(a.merged for a in lists)
-        return result.with_columns(self._settled(made, lists).drop(_GROUP))
+        result = result if chosen.all() else result.filter(chosen)
+        if not lists or result.is_empty():
+            yield result
+            return
+        first = rows.select(pl.int_range(pl.len()) - pl.int_range(pl.len()).over(by))
+        starts = first.to_series().to_numpy()
+        growing = [RunningLists.of(rows[a.name], a.how, starts) for a in lists]
+        places = np.flatnonzero(chosen.to_numpy())
+        for part in slices(places, starts, growing):
+            yield result[part].with_columns(each.at(places[part]) for each in growing)
 
     def _settled(self, groups: pl.DataFrame, accumulators: Sequence[Accumulator]) -> pl.DataFrame:
         for accumulator in accumulators:

@@ -34,6 +34,7 @@ from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START, Emit, Firing
 _SINCE: Final = "_tm_since"  # Int64; when the clock's period began; NULL if it has not
 _DUE: Final = "_tm_due"  # Int64; when the clock requests a result
 _NEW: Final = "_tm_new"
+_FINAL: Final = "_tm_final"  # Boolean; whether an event is the last of its cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ class UpdatingWindows:
         due = like.with_columns(pl.lit(0, pl.Int64).alias(_DUE))
         called, calls = state.queue("calls").take(incoming.clock, _DUE, due)
         events = self._events(state, incoming, rows, ending, called)
-        emitted = emissions(events, self.aggregates.results, self.aggregates.has_rows)
-        after = self._after(events, emitted, incoming)
+        emitted, last = self._results(events)
+        after = self._after(events, last, emitted, incoming)
         if not self.panes.endless:
             opened = after.filter(pl.col(_NEW) & (pl.col(WINDOW_END) > incoming.ended))
             ends = ends.push(opened.select(self._window), WINDOW_END, self.compaction)
@@ -107,7 +108,7 @@ class UpdatingWindows:
         ending: pl.DataFrame,
         called: pl.DataFrame,
     ) -> pl.DataFrame:
-        """All events in order, each with its window's accumulators, and whether it emits."""
+        """All events in order, with the accumulators that they add, and whether they emit."""
         hashes = distinct(np.concatenate([longs(part, HASH) for part in (rows, ending, called)]))
         names = [*self._window, *self.aggregates.names]
         place = pl.col(SEQUENCE) - state.sequence
@@ -125,8 +126,10 @@ class UpdatingWindows:
         if self.idle_ms is not None:
             # Rows of an expired window cannot be retracted.
             events = events.filter((pl.col(ROWS) > 0).cum_sum().over(CELL) > 0)
-        events = events.with_columns(self._requests(incoming.before).alias(REQUESTS))
-        return self.aggregates.running(events, CELL)
+        is_final = (pl.col(CELL) != pl.col(CELL).shift(-1)).fill_null(True)
+        return events.with_columns(
+            self._requests(incoming.before).alias(REQUESTS), is_final.alias(_FINAL)
+        )
 
     def _stored(
         self, state: State, incoming: Incoming, hashes: np.ndarray, like: pl.DataFrame
@@ -182,10 +185,24 @@ class UpdatingWindows:
         period = pl.when(over).then(pl.lit(late.every_ms, pl.Int64))
         return period.otherwise(pl.lit(early.every_ms, pl.Int64))
 
+    def _results(self, events: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The results that events emit, and the accumulators of each cell after its last event.
+
+        The accumulators of all events would take too much memory if they are lists.
+        """
+        names = self.aggregates.names
+        wanted = (pl.col(ROLE) == STORED) | pl.col(REQUESTS) | pl.col(_FINAL)
+        emitted, last = [], []
+        for part in self.aggregates.running(events, CELL, wanted):
+            found = emissions(part, self.aggregates.results, self.aggregates.has_rows)
+            emitted.append(found.drop(names))
+            last.append(part.filter(_FINAL).select(CELL, *names))
+        return pl.concat(emitted, rechunk=True), pl.concat(last, rechunk=True)
+
     # --- what is left ------------------------------------------------------------------------
 
     def _after(
-        self, events: pl.DataFrame, emitted: pl.DataFrame, incoming: Incoming
+        self, events: pl.DataFrame, last: pl.DataFrame, emitted: pl.DataFrame, incoming: Incoming
     ) -> pl.DataFrame:
         """The windows that had events, with their new state; _DUE is when the clock calls."""
         is_over = pl.col(WINDOW_END) - 1 <= incoming.watermark
@@ -197,19 +214,20 @@ class UpdatingWindows:
         )
         now = events.group_by(CELL, maintain_order=True).agg(
             *(pl.col(name).first() for name in self._window),
-            *(pl.col(name).last() for name in self.aggregates.names),
             began.alias(_SINCE),
             (pl.col(ROLE).first() != STORED).alias(_NEW),
             (pl.col(ROLE) != STORED).any().alias(ROLE),
             (~pl.col(REQUESTS).last()).alias(REQUESTS),
         )
-        last = emitted.group_by(CELL, maintain_order=True).agg(
+        results = emitted.group_by(CELL, maintain_order=True).agg(
             pl.col(EMITTED, *self._outputs).last()
         )
         every = self._every(incoming.watermark)
         passed = (incoming.clock - pl.col(_SINCE)) // every
         due = pl.when(REQUESTS).then(pl.col(_SINCE) + (passed + 1) * every)
-        return now.filter(ROLE).join(last, on=CELL, how="left").with_columns(due.alias(_DUE))
+        # Both have the cells in order.
+        now = now.hstack(last.drop(CELL)).filter(ROLE)
+        return now.join(results, on=CELL, how="left").with_columns(due.alias(_DUE))
 
     def _written(self, table: KeyedTable, after: pl.DataFrame, incoming: Incoming) -> KeyedTable:
         until = pl.col(WINDOW_END) - 1 + self.lateness
