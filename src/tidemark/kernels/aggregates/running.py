@@ -84,7 +84,8 @@ class RunningLists:
         return lists if differs.all() else lists.gather(np.cumsum(differs) - 1)
 
     def _lists(self, place: Longs, counts: Longs) -> pl.Series:
-        offsets = pa.array(np.append(0, np.cumsum(counts)), pa.int64())
+        # By way of Polars: pyarrow itself would load pandas to look at a NumPy array.
+        offsets = pl.Series(np.append(0, np.cumsum(counts)), dtype=pl.Int64).to_arrow()
         items = self.items.gather(place).to_arrow(compat_level=pl.CompatLevel.newest())
         return pl.Series(self.name, pa.LargeListArray.from_arrays(offsets, items))
 
