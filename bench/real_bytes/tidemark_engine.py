@@ -21,6 +21,8 @@ ENGINES: dict[str, Literal["spark", "local"]] = {
     "steps": "spark",
 }
 _MEASURED = {"spark.python.daemon.module": "bench.real_bytes.steps_daemon"}
+# How many micro-batches a stream of many files has.
+_MICRO_BATCHES = 10
 
 
 def main() -> None:
@@ -38,7 +40,9 @@ def main() -> None:
         checkpoint=checkpoint,
         engine=ENGINES[way],
     ) as session:
-        for table in job.tables():
+        most = -(-job.case.files // _MICRO_BATCHES)
+        limit = f", 'source.max-files-per-batch' = '{most}'" if mode == "streaming" else ""
+        for table in job.tables(limit):
             session.sql(table)
 
         def run(target: Target) -> dict[str, float] | None:

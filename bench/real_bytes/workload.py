@@ -84,14 +84,14 @@ class Job:
             f"--started={time.time()}",
         ]
 
-    def tables(self) -> Iterator[str]:
-        """The statements that create the tables."""
+    def tables(self, options: str = "") -> Iterator[str]:
+        """The statements that create the tables, with further options of an engine."""
         for name in self.case.asked.tables:
             yield (
                 f"CREATE TABLE {name} ({_COLUMNS[name]},\n"
                 f"  WATERMARK FOR ts AS ts - INTERVAL '{self.case.delay_s}' SECOND"
                 f"{_KEYS.get(name, '')})\n"
-                f"WITH ({files(self.folder_of(name), self.case.format_of(name))})"
+                f"WITH ({files(self.folder_of(name), self.case.format_of(name))}{options})"
             )
 
     def folder_of(self, table: str) -> Path:
