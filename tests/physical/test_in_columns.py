@@ -101,10 +101,10 @@ WINDOWS = (
 )
 
 
-@pytest.mark.parametrize(("keys", "follows"), [("", False), (", currency", True)])
-def test_workers_only_follow_a_watermark_if_the_operator_takes_their_columns(
-    keys: str, follows: bool
-):
+@pytest.mark.parametrize(
+    ("keys", "follows"), [("", True), (", currency", True), (", ARRAY[id]", False)]
+)
+def test_workers_only_follow_a_watermark_if_they_can_hash_the_keys(keys: str, follows: bool):
     plan = physical(WINDOWS + keys, streaming=True)
 
     [given] = plan.operators[-1].inputs

@@ -33,6 +33,17 @@ QUERIES = {
     "temporal join": "SELECT o.id, o.amount * r.rate FROM orders AS o"
     " LEFT JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency",
     "group": "SELECT currency, COUNT(DISTINCT name), MAX(ts) FROM orders GROUP BY currency",
+    "one group": "SELECT 'all', COUNT(*), MAX(ts) FROM orders UNION ALL SELECT 'one', 1, NULL",
+    "windows without keys": "SELECT window_end, COUNT(*), MIN(id) FROM TABLE(HOP(TABLE orders,"
+    " DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)) GROUP BY window_start, window_end",
+    "ranks in windows": "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start,"
+    " window_end ORDER BY n DESC, currency) AS place FROM (SELECT window_start, window_end,"
+    " currency, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+    " GROUP BY window_start, window_end, currency)) WHERE place <= 2",
+    "window join": "SELECT l.id, r.rate, l.window_start FROM (SELECT * FROM TABLE(TUMBLE(TABLE orders,"
+    " DESCRIPTOR(ts), INTERVAL '1' SECOND))) AS l JOIN (SELECT * FROM TABLE(TUMBLE(TABLE rates,"
+    " DESCRIPTOR(ts), INTERVAL '1' SECOND))) AS r ON l.window_start = r.window_start"
+    " AND l.window_end = r.window_end AND l.currency = r.currency",
 }
 
 

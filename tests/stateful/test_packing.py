@@ -222,7 +222,7 @@ def test_late_rows_of_an_operator_go_along_with_its_rows_and_pass_the_next_one(w
     unpack, pack = Unpack(SCHEMA, passes=True), Pack(0, (10, 20), SCHEMA, "ts", passes=True)
 
     if way == "as columns":
-        batches = Repack(unpack, ("k",), pack)(iter([emitted]))
+        batches = Repack(unpack, ("k",), (), pack)(iter([emitted]))
     else:
         together = pa.Table.from_batches(unpack(iter([emitted])))
         assert together.column("k").to_pylist() == ["a", "b", None, None]

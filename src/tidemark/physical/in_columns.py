@@ -20,19 +20,9 @@ from tidemark.plan.expressions import Expression, Literal
 from tidemark.plan.nodes import (
     Edge,
     Filter,
-    IntervalJoin,
-    KeepFirst,
-    KeepLast,
-    Node,
     Project,
-    RegularJoin,
     Scan,
-    TemporalJoin,
-    WindowAggregate,
 )
-
-# Operators whose inputs need no columns besides those of their edges.
-_TAKE_COLUMNS = (IntervalJoin, KeepFirst, KeepLast, RegularJoin, TemporalJoin)
 
 # Whether a table can be read so, as a stream or not.
 Readable = Callable[[Scan, bool], bool]
@@ -58,18 +48,17 @@ class _Marking:
             case WatermarkStage():
                 return replace(stage, inputs=(self.marked(stage.inputs[0]),))
             case Operator():
-                inputs = (self._input(stage.node, given) for given in stage.inputs)
-                return replace(stage, inputs=tuple(inputs))
+                return replace(stage, inputs=tuple(map(self._input, stage.inputs)))
         return stage
 
-    def _input(self, node: Node, given: Input) -> Input:
+    def _input(self, given: Input) -> Input:
         """The input. If its watermark is declared below filters, because they drop rows that
         advance it, and workers make all of it in columns, they can follow it for the operator.
         """
         known, found = given.watermark, _undeclared(given.stage)
         if found is not None and known is not None and known.declared and not known.followed:
             stage, end = found
-            if not _stays_packed(node, given):
+            if not _stays_packed(given):
                 return replace(given, stage=self.marked(given.stage))
             if self._can_be_columns(stage):
                 columns = replace(self._in_columns(stage), follows=True)
@@ -115,16 +104,13 @@ class _Marking:
         return self._is_columnar(below) and _can_be_written(expressions, below.edge, self.zone)
 
 
-def _stays_packed(node: Node, given: Input) -> bool:
-    """Whether the operator takes columns as they are: it adds none, and workers hash the keys."""
+def _stays_packed(given: Input) -> bool:
+    """Whether the operator takes the columns as they are, because workers can hash the keys."""
     from tidemark.functions.arrow_types import to_arrow
     from tidemark.runtime.hashing import can_hash
 
-    adds_none = isinstance(node, _TAKE_COLUMNS) or (
-        isinstance(node, WindowAggregate) and node.given is None
-    )
     keys = [given.stage.edge.types[key] for key in given.keys]
-    return adds_none and bool(keys) and all(can_hash(to_arrow(key)) for key in keys)
+    return all(can_hash(to_arrow(key)) for key in keys)
 
 
 def _undeclared(stage: Stage) -> tuple[Stage, int | None] | None:

@@ -11,6 +11,7 @@ from tidemark.operators.joins import JoinColumns, names_of_sides, output_of
 from tidemark.operators.outlets import columns_beside
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
 from tidemark.spark.outlets import late_schemas
+from tidemark.spark.stateful.added import Added, Constant
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,9 +43,10 @@ def stateful_input(
     keys: tuple[str, ...],
     time: str | None,
     packed: PackedRows | None = None,
+    added: Sequence[Added] = (),
 ) -> StatefulInput:
     """Rows for the runtime, made of those `below`, with the names of their key columns and event
-    time; and the same rows in packed form, if an operator emits them so.
+    time; and the same rows in packed form without the `added` columns, if workers make them so.
     """
     from tidemark.spark.stateful.operator import StatefulInput
 
@@ -56,6 +58,7 @@ def stateful_input(
         chained=input_.chained,
         shows_time=input_.shown,
         packed=packed,
+        added=tuple(added),
         late=late_schemas(input_, data),
         passed=below.late,
     )
@@ -72,13 +75,13 @@ def _watermark(builder: Builder, input_: Input) -> SourceWatermark | None:
     return SourceWatermark(known.behind_ms, known.declared, folder, column)
 
 
-def keyed(
-    data: DataFrame, keys: tuple[str, ...], everyone: str
-) -> tuple[tuple[str, ...], DataFrame]:
-    """The key columns of the rows. Rows without a key all share one, in a column `everyone`."""
+def keyed(keys: tuple[str, ...], everyone: str) -> tuple[tuple[str, ...], tuple[Added, ...]]:
+    """The key columns of rows, and what to add to them for these. Rows without a key all share one,
+    in a column `everyone`.
+    """
     if keys:
-        return keys, data
-    return (everyone,), data.selectExpr("*", f"TRUE AS {everyone}")
+        return keys, ()
+    return (everyone,), (Constant(everyone, True),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +131,11 @@ class Sides:
 def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str) -> InputSide:
     names = (*names, *columns_beside(input_))
     frame = named(build_input(builder, input_), names)
-    keys, data = keyed(frame.data, tuple(names[key] for key in input_.keys), everyone)
+    keys, added = keyed(tuple(names[key] for key in input_.keys), everyone)
+    data = frame.data.selectExpr("*", *(column.sql for column in added))
     time = None if input_.time is None else names[input_.time]
-    packed = frame.packed if input_.keys else None
-    return InputSide(frame, keys, stateful_input(builder, input_, frame, data, keys, time, packed))
+    given = stateful_input(builder, input_, frame, data, keys, time, frame.packed, added)
+    return InputSide(frame, keys, given)
 
 
 def named(frame: Frame, names: tuple[str, ...]) -> Frame:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.functions.moments import millis_of_clock
 from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.operators.aggregate_calls import result_name
 from tidemark.operators.outlets import columns_beside, handing_out
 from tidemark.operators.times import GIVEN, given_time
 from tidemark.spark.frame import KIND, SEEN, names_of
 from tidemark.spark.inputs import build_input, has_kinds, keyed, stateful_input
+from tidemark.spark.stateful.added import Added, ClockMillis
 from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
@@ -51,12 +51,9 @@ class WindowInput:
         builder: Builder,
         operator: Operator,
         given: tuple[int, int] | None = None,
-        more: Sequence[str] = (),
+        more: Sequence[Added] = (),
     ) -> WindowInput:
-        """The first input of the operator, with `more` columns.
-
-        What another operator gives stays in columns if nothing is added to it.
-        """
+        """The first input of the operator, with `more` columns."""
         input_ = operator.inputs[0]
         below = build_input(builder, input_)
         own_names = tuple(f"_tm_in{place}" for place in range(input_.width))
@@ -66,14 +63,13 @@ class WindowInput:
             for old, new in zip(below.columns, names, strict=True)
         ]
         projections += [*[KIND] * has_kinds(below), *[SEEN] * below.stamped, *below.passed]
-        for column, name in zip(given or (), GIVEN, strict=given is not None):
-            projections.append(f"{millis_of_clock(names[column])} AS {name}")
-        own = below.data.selectExpr(*projections, *more)
-        keys, data = keyed(own, tuple(names[key] for key in input_.keys), _ALL)
+        bounds = zip(given or (), GIVEN, strict=given is not None)
+        keys, for_keys = keyed(tuple(names[key] for key in input_.keys), _ALL)
+        added = [*(ClockMillis(to, names[place]) for place, to in bounds), *more, *for_keys]
+        data = below.data.selectExpr(*projections, *(column.sql for column in added))
         time = None if input_.time is None else names[input_.time]
-        as_it_is = below.packed if input_.keys and given is None and not more else None
-        packed = None if as_it_is is None else as_it_is.called(names)
-        rows = stateful_input(builder, input_, below, data, keys, time, packed)
+        packed = None if below.packed is None else below.packed.called(names)
+        rows = stateful_input(builder, input_, below, data, keys, time, packed, added)
         return cls(operator, data, own_names, keys, has_kinds(below), below.stamped, rows)
 
     @property

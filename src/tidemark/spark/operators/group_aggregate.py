@@ -9,13 +9,14 @@ from tidemark.operators.times import GIVEN, by_wall_clock
 from tidemark.operators.windows import ALWAYS, group_aggregate_kernel
 from tidemark.plan.nodes import GroupAggregate
 from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.stateful.added import Constant
 from tidemark.spark.windowed import WindowInput, kind_fields, result_fields
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
 
-_ALWAYS = tuple(f"{bound}L AS {name}" for bound, name in zip(ALWAYS, GIVEN, strict=True))
+_ALWAYS = tuple(Constant(name, bound) for name, bound in zip(GIVEN, ALWAYS, strict=True))
 
 
 def group_aggregate(builder: Builder, operator: Operator) -> Frame:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
-from tidemark.functions.moments import millis_of_clock
 from tidemark.kernels.windows.spec import Given
 from tidemark.operators.joins import (
     JoinColumns,
@@ -28,6 +27,7 @@ from tidemark.spark.inputs import (
     schema_of,
     stateful_input,
 )
+from tidemark.spark.stateful.added import ClockMillis
 from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
@@ -117,8 +117,9 @@ class WindowSide:
             for name, column in columns
         )
         bounds_shown = tuple(shown(window).alias(name) for name, window in windows.items())
-        keys, data = keyed(data, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
-        given = stateful_input(builder, input_, rows, data, keys, time)
+        keys, added = keyed(tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
+        data = data.selectExpr("*", *(column.sql for column in added))
+        given = stateful_input(builder, input_, rows, data, keys, time, rows.packed, added)
         return cls(tuple(fields), keys, WindowAssignment(input_.windows, bounds_shown), given)
 
     @classmethod
@@ -132,14 +133,12 @@ class WindowSide:
         frame = like(build_input(builder, input_), every, Changelog.APPEND)
         given = Given(f"_tm_start_{side}", f"_tm_end_{side}")
         bounds = zip(window or (), (given.start, given.end), strict=window is not None)
-        projections = [
-            f"{millis_of_clock(spark_text.name(names[column]))} AS {to}" for column, to in bounds
-        ]
+        keys, for_keys = keyed(tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
+        added = [*(ClockMillis(to, names[column]) for column, to in bounds), *for_keys]
         follows = input_.watermark is not None and input_.watermark.followed
         kept = [*map(spark_text.name, every), *[WATERMARK] * follows, *frame.passed]
-        own = frame.data.selectExpr(*kept, *projections)
-        keys, data = keyed(own, tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
+        data = frame.data.selectExpr(*kept, *(column.sql for column in added))
         time = None if input_.time is None else every[input_.time]
-        rows = stateful_input(builder, input_, frame, data, keys, time)
+        rows = stateful_input(builder, input_, frame, data, keys, time, frame.packed, added)
         fields = tuple(data.schema[name] for name in names)
         return cls(fields, keys, None if window is None else WindowAssignment(given), rows)

@@ -16,6 +16,7 @@ from tidemark.runtime.combining import Combine
 from tidemark.runtime.hashing import can_hash
 from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.frame import WATERMARK
+from tidemark.spark.stateful.added import Added
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.counted import Opener
 from tidemark.spark.stateful.end_of_input import with_watermark
@@ -77,8 +78,10 @@ class StatefulInput:
     combine: Combine | None = None
     chained: bool = False
     shows_time: bool = True
-    # The same rows as packed columns, if another operator emits them; the exchange needs no rows.
+    # The same rows as packed columns, if workers make them; the exchange needs no rows.
     packed: PackedRows | None = None
+    # Columns of the frame that are not among the packed ones.
+    added: tuple[Added, ...] = ()
     # The columns of its late rows, by the number of the outlet where the kernel hands them out.
     late: Mapping[int, StructType] = field(default_factory=dict)
     # The same of late rows that operators below have handed out. They go along with the rows, and
@@ -167,18 +170,14 @@ def _from_rows(input_: StatefulInput, pack: Pack) -> DataFrame:
 
 
 def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
-    """The output columns of an operator, packed for the next one by the same workers; None if there
-    are none, or if only Spark can hash the keys.
+    """The columns of a table or of an operator, packed for this one by the workers that make them;
+    None if there are none, or if only Spark can hash the keys.
     """
-    if input_.packed is None:
+    if input_.packed is None or not all(can_hash(pack.schema.field(k).type) for k in input_.keys):
         return None
-    schema = arrow_schema(input_.packed.schema)
-    if not all(can_hash(schema.field(key).type) for key in input_.keys):
-        return None
-    keys = input_.keys
 
     def repack(open_: Opener, report: SourceReport) -> Opener:
-        return Repack(open_, keys, replace(pack, source=report))
+        return Repack(open_, input_.keys, input_.added, replace(pack, source=report))
 
     return input_.packed.used(repack, PACKED_DDL, PACKED)
 

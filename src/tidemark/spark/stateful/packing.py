@@ -19,6 +19,7 @@ from tidemark.runtime.hashing import xxhash64
 from tidemark.runtime.payloads import unwrapped
 from tidemark.runtime.source_report import SourceReport
 from tidemark.runtime.times import event_times, in_schema, milliseconds
+from tidemark.spark.stateful.added import Added, with_added
 from tidemark.spark.stateful.counted import Opener
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.late_columns import LATE
@@ -196,17 +197,19 @@ class Unpack:
 
 @dataclass(frozen=True, slots=True)
 class Repack:
-    """Packs the columns of an operator's output for the next one, for `DataFrame.mapInArrow`."""
+    """Packs columns that workers make, and some `added` ones, for `DataFrame.mapInArrow`."""
 
     open: Opener
     keys: tuple[str, ...]
+    added: tuple[Added, ...]
     pack: Pack
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from self.pack(map(self._hashed, self.open(batches)))
 
     def _hashed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        hashes = xxhash64([rows.column(key) for key in self.keys])
+        whole = with_added(rows, self.added)
+        hashes = xxhash64([whole.column(key) for key in self.keys])
         return pa.RecordBatch.from_arrays(
-            [*rows.columns, pa.array(hashes)], names=[*rows.schema.names, HASH]
+            [*whole.columns, pa.array(hashes)], names=[*whole.schema.names, HASH]
         )
