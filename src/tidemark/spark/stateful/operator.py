@@ -175,9 +175,10 @@ def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
     """
     if input_.packed is None or not all(can_hash(pack.schema.field(k).type) for k in input_.keys):
         return None
+    keys, added = input_.keys, input_.added  # workers get what the function needs, and no frame
 
     def repack(open_: Opener, report: SourceReport) -> Opener:
-        return Repack(open_, input_.keys, input_.added, replace(pack, source=report))
+        return Repack(open_, keys, added, replace(pack, source=report))
 
     return input_.packed.used(repack, PACKED_DDL, PACKED)
 
