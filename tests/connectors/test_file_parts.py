@@ -17,7 +17,7 @@ from tests.connectors.tables import files
 from tests.searching import searched
 from tidemark import connectors
 from tidemark import types as t
-from tidemark.connectors import file_parts, filesystem
+from tidemark.connectors import file_parts, files_columns, filesystem
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.errors import DataError
 
@@ -101,14 +101,29 @@ def test_compressed_files_have_one_part_each(tmp_path, monkeypatch):
     assert len(read(request_of(file), Part(str(file)))) == 100
 
 
-def test_spark_reads_files_that_have_no_parts_and_are_too_large_for_memory(tmp_path, monkeypatch):
+def test_csv_files_have_several_parts_if_each_line_is_a_record(tmp_path, monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARE", 100)
     file = tmp_path / "rows.csv"
     file.write_text("1,a\n" * 100)
-    assert filesystem.parts(request_of(file, "csv")) == [(Part(str(file)),)]
-    monkeypatch.setattr(file_parts, "_LARGEST_WHOLE", 100)
+    tasks = filesystem.parts(request_of(file, "csv"))
+    assert tasks is not None and len(tasks) == 4
+    assert sum(len(read(request_of(file, "csv"), *task)) for task in tasks) == 100
 
-    assert filesystem.parts(request_of(file, "csv")) is None
+    file.write_text("1,a\n" * 99 + '2,"b\n"\n')
+
+    assert filesystem.parts(request_of(file, "csv")) == [(Part(str(file)),)]
+    assert read(request_of(file, "csv"), Part(str(file)))[-1] == (2, "b\n")
+
+
+def test_large_csv_files_are_read_in_blocks_of_whole_records(tmp_path, monkeypatch):
+    file = tmp_path / "rows.csv"
+    file.write_text("".join(f'{number},"a\nb""{number}"\n' for number in range(500)))
+    monkeypatch.setattr(files_columns, "BLOCK", 100)
+
+    rows = read(request_of(file, "csv"), Part(str(file)))
+
+    assert rows == [(number, f'a\nb"{number}') for number in range(500)]
 
 
 def test_spark_reads_what_it_alone_can_count_or_open(tmp_path, monkeypatch):

@@ -7,9 +7,10 @@ import gzip
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import IO, Any, Final
+from dataclasses import dataclass
+from typing import IO, Any, Final, Protocol
 
 from tidemark.connectors.base import Part
 from tidemark.errors import DataError
@@ -43,24 +44,57 @@ def is_compressed(file: str) -> bool:
     return os.path.splitext(file)[1] in _OPENERS
 
 
-def blocks(part: Part, size: int | None) -> Iterator[bytes]:
-    """The part in blocks of whole lines, of about this size; in one block without a size."""
+class Cut(Protocol):
+    """Where the bytes of a file may be cut."""
+
+    def __hash__(self) -> int: ...
+
+    def __call__(self, block: bytes, begins_file: bool) -> int:
+        """How many bytes of a block are whole records. It begins with one, maybe with the first
+        one of the file.
+        """
+        ...
+
+    def all_at_lines(self, pieces: Iterable[bytes]) -> bool:
+        """Whether each line of a file is a record."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LineCut:
+    """Each line is a record."""
+
+    def __call__(self, block: bytes, begins_file: bool) -> int:
+        return block.rfind(b"\n") + 1
+
+    def all_at_lines(self, pieces: Iterable[bytes]) -> bool:
+        return True
+
+
+def blocks(part: Part, size: int, cut: Cut = LineCut()) -> Iterator[bytes]:
+    """The part in blocks of whole records, of about this size."""
     with readable(part.file), _opened(part.file) as content:
         left = sys.maxsize
         if part.end is not None:
             begin, left = _line_from(content, part.start), _line_from(content, part.end)
             left -= content.seek(begin)
-        rest = b""
-        while block := content.read() if size is None else content.read(min(size, left)):
+        rest, begins_file = b"", part.start == 0
+        # A block that is twice as large each time makes even a large record quick to cut.
+        while block := content.read(min(max(size, len(rest)), left)):
             left -= len(block)
-            end = len(block) if size is None else block.rfind(b"\n") + 1
-            if end:
-                yield rest + block[:end]
-                rest = block[end:]
-            else:
-                rest += block
+            rest += block
+            if end := cut(rest, begins_file):
+                yield rest[:end]
+                rest, begins_file = rest[end:], False
         if rest:
             yield rest
+
+
+def pieces(file: str) -> Iterator[bytes]:
+    """All bytes of a file, as they come."""
+    with readable(file), _opened(file) as content:
+        while piece := content.read(BLOCK):
+            yield piece
 
 
 def lines_before(part: Part) -> int:

@@ -6,11 +6,19 @@ import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
-from tidemark.connectors.file_blocks import COMPRESSED, can_open, is_compressed, readable
-from tidemark.connectors.files_columns import WHOLE, Decoding, reader
+from tidemark.connectors.file_blocks import (
+    COMPRESSED,
+    Cut,
+    can_open,
+    is_compressed,
+    pieces,
+    readable,
+)
+from tidemark.connectors.files_columns import Decoding, ReadFile, reader
 from tidemark.connectors.formats.base import FILE, SIZE, FormatField
 from tidemark.connectors.parquet_columns import ParquetColumns, fit
 from tidemark.connectors.places import existing, wanted_files
@@ -23,11 +31,8 @@ if TYPE_CHECKING:
 # Several workers read a table that is larger, each about this much at a time.
 _SHARED_FROM: Final = 4 << 20
 _SHARE: Final = 32 << 20
-# A file whose records may contain line ends is in memory as a whole: Spark reads larger ones piece
-# by piece.
-_LARGEST_WHOLE: Final = 64 << 20
-# Each of their lines is a record.
-_BY_LINES: Final = ("json", "raw")
+# Each of their lines is a record, or may be one.
+_BY_LINES: Final = ("csv", "json", "raw")
 # Whether workers are quick is seen from this much of a few files.
 _SAMPLE: Final = 64 << 10
 _SAMPLED_FILES: Final = 4
@@ -48,8 +53,6 @@ def parts(
     sizes = [_size(file) for file in files]
     if sum(sizes) <= _SHARED_FROM:
         return None
-    if name in WHOLE and max(sizes) > _LARGEST_WHOLE:
-        return None
     read = reader(request, fields, few=1)
     if isinstance(read, Decoding) and _share_of_slow(read, files, sizes) > _MOST_SLOW:
         return None
@@ -58,7 +61,7 @@ def parts(
         return None
     found: list[tuple[Part, ...]] = []
     for file, size in zip(files, sizes, strict=True):
-        if by_groups or (name in _BY_LINES and not is_compressed(file)):
+        if by_groups or (size > _SHARE and _can_be_cut(name, file, read)):
             found += [(part,) for part in _ranges(file, size)]
         else:
             found.append((Part(file),))
@@ -67,12 +70,12 @@ def parts(
 
 def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
     """Whether workers should read a stream of files, as far as those say that are there now."""
-    place, name = existing(request.table, request.options), request.options["format"].lower()
+    place = existing(request.table, request.options)
     if not place.local:
         return False
     files = wanted_files(place, request.options)
     sizes = [_size(file) for file in files]
-    if not all(map(can_open, files)) or (name in WHOLE and max(sizes, default=0) > _LARGEST_WHOLE):
+    if not all(map(can_open, files)):
         return False
     read = reader(request, fields, few=1)
     if isinstance(read, Decoding):
@@ -107,8 +110,8 @@ def arriving(files: DataFrame, request: ReadRequest) -> DataFrame:
 def _has_large(request: ReadRequest) -> bool:
     """Whether there is a file now of which several parts can be read."""
     place, name = existing(request.table, request.options), request.options["format"].lower()
-    if name in WHOLE:
-        return False
+    if name == "csv":
+        return False  # what is in its files is not known yet
     files = wanted_files(place, request.options)
     return any(_size(file) > 2 * _SHARE for file in files if not is_compressed(file))
 
@@ -116,6 +119,22 @@ def _has_large(request: ReadRequest) -> bool:
 def _size(file: str) -> int:
     with readable(file):
         return os.path.getsize(file)
+
+
+def _can_be_cut(format_: str, file: str, read: ReadFile) -> bool:
+    if format_ not in _BY_LINES or is_compressed(file) or not isinstance(read, Decoding):
+        return False
+    with readable(file):
+        found = os.stat(file)
+    return _is_by_lines(file, read.cut, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(1000)
+def _is_by_lines(file: str, cut: Cut, size: int, modified_ns: int) -> bool:
+    """Whether each line of a file is a record, so that it can be read from any of them on. For some
+    formats, all of it has to be read to know that.
+    """
+    return cut.all_at_lines(pieces(file))
 
 
 def _ranges(file: str, size: int) -> Iterator[Part]:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.file_blocks import BLOCK, blocks, can_open, lines_before
+from tidemark.connectors.file_blocks import BLOCK, Cut, LineCut, blocks, can_open, lines_before
 from tidemark.connectors.formats.base import FormatField
 from tidemark.connectors.parquet_columns import ParquetColumns
 from tidemark.connectors.places import escaped, existing, wanted_files
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tidemark.formats.decoded import Decoded, Decoder
-
-# Formats whose records may contain line ends.
-WHOLE: Final = ("csv",)
 
 Frames = Iterator["pl.DataFrame"]
 
@@ -70,24 +67,25 @@ def _check_partitions(request: ColumnsRequest) -> None:
 
 
 # Reads a part of a file: columns by their names in the table, and metadata and kinds of records.
-_ReadFile = Callable[[Part], Iterator[tuple["pl.DataFrame", Mapping[str, "pl.Series"]]]]
+ReadFile = Callable[[Part], Iterator[tuple["pl.DataFrame", Mapping[str, "pl.Series"]]]]
 
 
 def reader(
     request: ColumnsRequest, fields: Sequence[FormatField], few: int | None = None
-) -> _ReadFile:
+) -> ReadFile:
     name = request.options["format"].lower()
     if name == "parquet":
         return ParquetColumns(tuple(fields), request.count)
+    from tidemark.formats.csv_cut import CsvCut
+    from tidemark.formats.csv_style import Style
     from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS, decoder
 
     if name not in (*DECODERS, *CHANGELOG_DECODERS):
         raise NeedsSpark(f"the format '{name}'", source=request.table.source)
     of_format = [t.Field(field.name, field.type) for field in fields]
     keys = [key for key in request.metadata if key not in _ABOUT_FILES]
-    return Decoding(
-        decoder(name, of_format, request.options, keys, few), name in WHOLE, request.count
-    )
+    cut = CsvCut(Style.of(request.options), len(of_format)) if name == "csv" else LineCut()
+    return Decoding(decoder(name, of_format, request.options, keys, few), cut, request.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +93,12 @@ class Decoding:
     """Decodes a file block by block."""
 
     decoder: Decoder
-    whole: bool
+    cut: Cut
     count: Callable[[int, int], None] | None
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         first = 1
-        for block in blocks(part, None if self.whole else BLOCK):
+        for block in blocks(part, BLOCK, self.cut):
             try:
                 decoded = self.decoder(block, file=part.file, first=first)
             except DataError:

@@ -1,0 +1,74 @@
+"""CSV files are cut between records, wherever their fields have line breaks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tidemark.formats.csv_cut import CsvCut
+from tidemark.formats.csv_exact import Scanner, without_line_end
+from tidemark.formats.csv_style import Style
+
+STYLES = {
+    "plain": Style(),
+    "no quotes": Style(quote=None),
+    "semicolons": Style(delimiter=";", quote="'"),
+    "escaped": Style(escape="\\"),
+    "of several bytes": Style(delimiter="é", quote="«"),
+}
+
+
+def by_the_record(text: str, style: Style) -> int:
+    """The same, found by reading record after record: how many bytes precede the last open one."""
+    scanner, start = Scanner(style, 2), 0
+    while start < len(text):
+        end = scanner.end(text, start)
+        record = text[start:end]
+        is_open = scanner.fields(without_line_end(record)) is None or not record.endswith("\n")
+        if end == len(text) and is_open:
+            break
+        start = end
+    return len(text[:start].encode())
+
+
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+@given(data=st.data())
+def test_it_is_cut_before_the_record_that_may_go_on(style: Style, data: st.DataObject):
+    pieces = ["a", "\n", "\r\n", " ", "x" * 9, style.delimiter, style.quote or '"']
+    pieces += [style.escape or "\\", f"{style.delimiter}{style.quote}", f"{style.quote}\n"]
+    text = "".join(data.draw(st.lists(st.sampled_from(pieces), max_size=40)))
+
+    assert CsvCut(style, 2)(text.encode(), True) == by_the_record(text, style)
+
+
+@given(st.text('a,"\n', max_size=40))
+@example('1,"a\nb"')
+@example('1,"a""')
+@example('"""a"\n"')
+def test_quotes_are_told_apart_by_what_is_around_them(text: str):
+    assert CsvCut(Style(), 2)(text.encode(), False) == by_the_record(text, Style())
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_field():
+    marked = '\ufeff"a\nb'.encode()
+
+    assert CsvCut(Style(), 2)(marked, True) == 0
+    assert CsvCut(Style(), 2)(marked, False) == marked.index(b"\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("pieces", "style", "width", "are"),
+    [
+        ([b"1,a\n", b"2,b\n"], Style(), 2, True),
+        ([b"1,a\n", b'2,"b"\n'], Style(), 2, False),
+        ([b'1,"a"\n'], Style(quote=None), 2, True),
+        ([b'"a"\n'], Style(), 1, True),
+        ([b"1,a\\\n"], Style(escape="\\"), 2, False),
+        ([b"1,a\xc2", b"\xabb"], Style(quote="«"), 2, False),
+    ],
+)
+def test_lines_are_records_if_nothing_can_go_on_in_the_next_one(
+    pieces: list[bytes], style: Style, width: int, are: bool
+):
+    assert CsvCut(style, width).all_at_lines(pieces) == are
