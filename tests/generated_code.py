@@ -2,8 +2,9 @@
 
 Both compute the same. But code is generated anew for each micro-batch and compiled for each plan,
 which takes a third of the CPU time of short queries. So it is not generated for most of the recorded
-cases: only for those of expressions, for a sample that changes only when cases are renamed, and for
-tests that are marked `generated_code`; with `--generate-code` for all. All other tests generate it.
+cases, and tests of sessions and stateful operators: only for cases of expressions, for a sample that
+changes only when tests are renamed, and for tests that are marked `generated_code`; with
+`--generate-code` for all. All other tests generate it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # The tests that interpret expressions, apart from the sample.
-INTERPRETED: Final = ("tests/conformance/",)
+INTERPRETED: Final = ("tests/conformance/", "tests/session/", "tests/stateful/")
 # One of so many tests is in the sample.
 ONE_OF: Final = 5
 # The areas of recorded cases that are about expressions, so about what is generated for them.

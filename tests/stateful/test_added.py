@@ -31,9 +31,9 @@ def test_a_constant_is_in_every_row(spark, added: Added):
 
 
 def test_times_are_rounded_down_to_milliseconds(spark):
-    added = ClockMillis("millis", "a time")
-    rows = pa.record_batch({"a time": pa.array(MOMENTS, pa.timestamp("us"))})
-    frame = spark.createDataFrame([(moment,) for moment in MOMENTS], "`a time` TIMESTAMP_NTZ")
+    added = ClockMillis("millis", "a_time")
+    rows = pa.record_batch({"a_time": pa.array(MOMENTS, pa.timestamp("us"))})
+    frame = spark.createDataFrame([(moment,) for moment in MOMENTS], "a_time TIMESTAMP_NTZ")
 
     millis = with_added(rows, [added]).column("millis").to_pylist()
 
