@@ -88,7 +88,7 @@ def test_tasks_share_a_large_file_of_a_stream_in_order(spark, tmp_path, monkeypa
     parts = sorted(row[1:] for row in found if row[2] is not None)
     assert [start for start, _, _ in parts] == [0, *(end for _, end, _ in parts[:-1])]
     assert parts[-1][1] == size
-    assert len(parts) == round(size / 10)
+    assert len(parts) == -(-size // 10)
     assert len({task for *_, task in parts}) > 1
     assert [task for *_, task in parts] == sorted(task for *_, task in parts)
 

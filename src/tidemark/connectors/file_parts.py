@@ -28,9 +28,9 @@ from tidemark.functions.spark_text import string
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Several workers read a table that is larger, each about this much at a time.
+# Several workers read a table that is larger, each at most this much at a time.
 _SHARED_FROM: Final = 4 << 20
-_SHARE: Final = 32 << 20
+_SHARE: Final = 16 << 20
 # Each of their lines is a record, or may be one.
 _BY_LINES: Final = ("csv", "json", "raw")
 # Whether workers are quick is seen from this much of a few files.
@@ -93,7 +93,7 @@ def arriving(files: DataFrame, request: ReadRequest) -> DataFrame:
     compressed = "|".join(re.escape(ending.removeprefix(".")) for ending in COMPRESSED)
     count = (
         f"IF({FILE} RLIKE {string(f'[.]({compressed})$')}, 1L, "
-        f"greatest(1L, CAST(round({SIZE} / {_SHARE}) AS BIGINT)))"
+        f"greatest(1L, CAST(ceil({SIZE} / {_SHARE}) AS BIGINT)))"
     )
     numbered = files.selectExpr(FILE, SIZE, f"{count} AS n").selectExpr(
         "*", "explode(sequence(0L, n - 1)) AS i"
@@ -113,7 +113,7 @@ def _has_large(request: ReadRequest) -> bool:
     if name == "csv":
         return False  # what is in its files is not known yet
     files = wanted_files(place, request.options)
-    return any(_size(file) > 2 * _SHARE for file in files if not is_compressed(file))
+    return any(_size(file) > _SHARE for file in files if not is_compressed(file))
 
 
 def _size(file: str) -> int:
@@ -139,7 +139,7 @@ def _is_by_lines(file: str, cut: Cut, size: int, modified_ns: int) -> bool:
 
 def _ranges(file: str, size: int) -> Iterator[Part]:
     """Ranges of about the same size."""
-    count = max(1, round(size / _SHARE))
+    count = max(1, -(-size // _SHARE))
     bounds = [size * place // count for place in range(count + 1)]
     yield from (Part(file, start, end) for start, end in itertools.pairwise(bounds))
 
