@@ -50,6 +50,22 @@ def test_quotes_are_told_apart_by_what_is_around_them(text: str):
     assert CsvCut(Style(), 2)(text.encode(), False) == by_the_record(text, Style())
 
 
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+@given(data=st.data())
+def test_a_file_that_is_cut_at_any_line_has_a_record_in_each(style: Style, data: st.DataObject):
+    pieces = ["a", "\n", "\r\n", " ", style.delimiter, f"{style.delimiter}{style.quote}"]
+    pieces += [style.quote or '"', f"{style.quote}\n", style.escape or "\\"]
+    text = "".join(data.draw(st.lists(st.sampled_from(pieces), max_size=20))) + "\n"
+    lines = text.encode().splitlines(keepends=True)
+
+    if CsvCut(style, 2).all_at_lines([text.encode()]):
+        scanner, at = Scanner(style, 2), 0
+        for line in text.split("\n")[:-1]:
+            at += len(line) + 1
+            assert scanner.end(text, at - len(line) - 1) == at
+        assert CsvCut(style, 2).all_at_lines(lines)
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_field():
     marked = '\ufeff"a\nb'.encode()
 
@@ -58,17 +74,19 @@ def test_a_byte_order_mark_is_no_part_of_the_first_field():
 
 
 @pytest.mark.parametrize(
-    ("pieces", "style", "width", "are"),
+    ("blocks", "style", "width", "are"),
     [
         ([b"1,a\n", b"2,b\n"], Style(), 2, True),
-        ([b"1,a\n", b'2,"b"\n'], Style(), 2, False),
+        ([b"1,a\n", b'2,"b ""c"""\n'], Style(), 2, True),
+        ([b"1,a\n", b'2,"b\n', b'c"\n'], Style(), 2, False),
+        ([b'1,a"b,"c\n', b'd"\n'], Style(), 2, False),
         ([b'1,"a"\n'], Style(quote=None), 2, True),
         ([b'"a"\n'], Style(), 1, True),
         ([b"1,a\\\n"], Style(escape="\\"), 2, False),
-        ([b"1,a\xc2", b"\xabb"], Style(quote="«"), 2, False),
+        ([b"1,\xc2\xabb"], Style(quote="«"), 2, False),
     ],
 )
 def test_lines_are_records_if_nothing_can_go_on_in_the_next_one(
-    pieces: list[bytes], style: Style, width: int, are: bool
+    blocks: list[bytes], style: Style, width: int, are: bool
 ):
-    assert CsvCut(style, width).all_at_lines(pieces) == are
+    assert CsvCut(style, width).all_at_lines(blocks) == are

@@ -55,8 +55,8 @@ class Cut(Protocol):
         """
         ...
 
-    def all_at_lines(self, pieces: Iterable[bytes]) -> bool:
-        """Whether each line of a file is a record."""
+    def all_at_lines(self, blocks: Iterable[bytes]) -> bool:
+        """Whether each line of a file is a record; the blocks are whole lines."""
         ...
 
 
@@ -67,7 +67,7 @@ class LineCut:
     def __call__(self, block: bytes, begins_file: bool) -> int:
         return block.rfind(b"\n") + 1
 
-    def all_at_lines(self, pieces: Iterable[bytes]) -> bool:
+    def all_at_lines(self, blocks: Iterable[bytes]) -> bool:
         return True
 
 
@@ -88,13 +88,6 @@ def blocks(part: Part, size: int, cut: Cut = LineCut()) -> Iterator[bytes]:
                 rest, begins_file = rest[end:], False
         if rest:
             yield rest
-
-
-def pieces(file: str) -> Iterator[bytes]:
-    """All bytes of a file, as they come."""
-    with readable(file), _opened(file) as content:
-        while piece := content.read(BLOCK):
-            yield piece
 
 
 def lines_before(part: Part) -> int:

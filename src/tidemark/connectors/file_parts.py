@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
 from tidemark.connectors.file_blocks import (
+    BLOCK,
     COMPRESSED,
     Cut,
+    blocks,
     can_open,
     is_compressed,
-    pieces,
     readable,
 )
 from tidemark.connectors.files_columns import Decoding, ReadFile, reader
@@ -134,7 +135,7 @@ def _is_by_lines(file: str, cut: Cut, size: int, modified_ns: int) -> bool:
     """Whether each line of a file is a record, so that it can be read from any of them on. For some
     formats, all of it has to be read to know that.
     """
-    return cut.all_at_lines(pieces(file))
+    return cut.all_at_lines(blocks(Part(file), BLOCK))
 
 
 def _ranges(file: str, size: int) -> Iterator[Part]:

@@ -13,10 +13,9 @@ from tidemark.formats.csv_exact import Scanner, without_line_end
 from tidemark.formats.csv_style import Style
 
 _LINE_END = 10
-# How many bytes a character has at most.
-_LONGEST = 4
 
 _Bytes = npt.NDArray[np.uint8]
+_Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +30,43 @@ class CsvCut:
         quote = self.style.quote
         if quote is None or self.width == 1:
             return True
-        return quote.encode() not in block and not self._escapes(block)
+        if quote.encode() not in block:
+            return not self._escapes(block)
+        quotes = self._quotes(block)
+        return (
+            quotes is not None
+            and len(quotes) % 2 == 0
+            and bool(_outside(_line_ends(block), quotes).all())
+        )
 
-    def all_at_lines(self, pieces: Iterable[bytes]) -> bool:
-        """Whether each line of a file is a record."""
-        before = b""
-        for piece in pieces:
-            if not self.at_lines(before + piece):
-                return False
-            before = piece[-_LONGEST:]
-        return True
+    def all_at_lines(self, blocks: Iterable[bytes]) -> bool:
+        """Whether each line of a file is a record; the blocks are whole lines."""
+        return all(map(self.at_lines, blocks))
 
     def __call__(self, block: bytes, begins_file: bool) -> int:
-        if self.at_lines(block):
-            return block.rfind(b"\n") + 1
         own = bytes(without_mark(block)) if begins_file else block
-        cut = self._between_quotes(own)
-        if cut is None:
-            cut = self._walked(own)
+        cut = self._cut(own)
         return cut and cut + len(block) - len(own)
+
+    def _cut(self, block: bytes) -> int:
+        quote = self.style.quote
+        if quote is None or self.width == 1:
+            return block.rfind(b"\n") + 1
+        if quote.encode() not in block and not self._escapes(block):
+            return block.rfind(b"\n") + 1
+        quotes = self._quotes(block)
+        if quotes is None:
+            return self._walked(block)
+        line_ends = _line_ends(block)
+        outside = line_ends[_outside(line_ends, quotes)]
+        return int(outside[-1]) + 1 if len(outside) else 0
 
     def _escapes(self, block: bytes) -> bool:
         return self.style.escape is not None and self.style.escape.encode() in block
 
-    def _between_quotes(self, block: bytes) -> int | None:
-        """After the last line end outside quotes; None if a quote may be something else than the
-        begin or the end of a field, or half of a double one.
+    def _quotes(self, block: bytes) -> _Places | None:
+        """Where the quotes are; None if one may be something else than the begin or the end of a
+        field, or half of a double one.
         """
         quote, delimiter = (self.style.quote or "").encode(), self.style.delimiter.encode()
         if len(quote) != 1 or len(delimiter) != 1 or self._escapes(block):
@@ -66,14 +76,8 @@ class CsvCut:
         opening, closing = quotes[::2], quotes[1::2]
         before = data[opening[opening > 0] - 1]
         after = data[closing[closing < len(data) - 1] + 1]
-        if not _among(before, b"\n" + delimiter + quote) or not _among(
-            after, b"\r\n" + delimiter + quote
-        ):
-            return None
-        line_ends = np.flatnonzero(data == _LINE_END)
-        # After an odd number of quotes, a line end is inside them.
-        outside = line_ends[np.searchsorted(quotes, line_ends) % 2 == 0]
-        return int(outside[-1]) + 1 if len(outside) else 0
+        begins = _among(before, b"\n" + delimiter + quote)
+        return quotes if begins and _among(after, b"\r\n" + delimiter + quote) else None
 
     def _walked(self, block: bytes) -> int:
         """The same, record by record."""
@@ -88,8 +92,20 @@ class CsvCut:
         return len(text[:start].encode("utf-8", "surrogateescape"))
 
 
+def _line_ends(block: bytes) -> _Places:
+    return np.flatnonzero(np.frombuffer(block, np.uint8) == _LINE_END)
+
+
+def _outside(line_ends: _Places, quotes: _Places) -> npt.NDArray[np.bool_]:
+    """Which line ends are not between the first and the last quote of a field."""
+    outside: npt.NDArray[np.bool_] = np.searchsorted(quotes, line_ends) % 2 == 0
+    return outside
+
+
 def _among(found: _Bytes, wanted: bytes) -> bool:
-    return bool(np.isin(found, np.frombuffer(wanted, np.uint8)).all())
+    table = np.zeros(256, np.bool_)
+    table[[*wanted]] = True
+    return bool(table[found].all())
 
 
 def _is_whole(record: str, scanner: Scanner) -> bool:
