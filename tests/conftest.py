@@ -28,7 +28,7 @@ def spark() -> Iterator[SparkSession]:
     from tidemark.spark.settings import start
 
     two_cores = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
-    session = start({**two_cores, **java.ON_DRIVER})
+    session = start({**two_cores, **java.on_driver()})
     yield session
     session.stop()
 

@@ -53,7 +53,7 @@ class Cluster:
         command = [str(spark_class), f"org.apache.spark.deploy.{what}", *arguments]
         command += ["--host", HOST, "--webui-port", "0"]
         log = self.folder / f"{name}.log"
-        environment = {"SPARK_NO_DAEMONIZE": "1", "SPARK_DAEMON_JAVA_OPTS": java.QUICK}
+        environment = {"SPARK_NO_DAEMONIZE": "1", "SPARK_DAEMON_JAVA_OPTS": java.quick()}
         self.processes.append(Process(command, log, **environment))
 
     def log(self, name: str) -> str:
@@ -96,8 +96,8 @@ def test_no_row_is_lost_when_a_worker_is_killed_or_a_job_moves(cluster, tmp_path
         "spark.sql.shuffle.partitions": "2",
         # Five seconds otherwise, three times, until an executor that does not answer is given up.
         "spark.shuffle.io.retryWait": "1s",
-        **java.ON_DRIVER,
-        **java.ON_EXECUTORS,
+        **java.on_driver(),
+        **java.on_executors(),
     }
     command = run_command(orders, settings)
     try:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 def start_command(orders: LiveOrders, cores: int) -> Process:
     settings = {"spark.master": f"local[{cores}]", "spark.sql.shuffle.partitions": str(cores)}
-    settings |= java.ON_DRIVER
+    settings |= java.on_driver()
     return run_command(orders, settings)
 
 

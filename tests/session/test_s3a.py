@@ -39,7 +39,7 @@ def story(s3: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> Story:
 
 
 def _run(s3: Endpoint, jars: list[Path], folder: Path) -> dict[str, Any]:
-    settings = {**java.ON_DRIVER, **s3.settings, "spark.jars": ",".join(map(str, jars))}
+    settings = {**java.on_driver(), **s3.settings, "spark.jars": ",".join(map(str, jars))}
     (folder / "settings.json").write_text(json.dumps(settings))
     command = [sys.executable, "-m", "tests.session.over_s3a", str(folder / "settings.json")]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -12,7 +12,7 @@ _LINE = re.compile(r"\s*(?P<key>[^\s=:#!]+)(?:\s*[=:]\s*|\s+)(?P<value>.*?)\s*")
 
 def spark_defaults(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The settings in the file that Spark is about to read; none if there is no file."""
-    folder = environment.get("SPARK_CONF_DIR") or os.path.join(_home(environment), "conf")
+    folder = environment.get("SPARK_CONF_DIR") or os.path.join(spark_home(environment), "conf")
     try:
         text = Path(folder, "spark-defaults.conf").read_text(encoding="utf-8")
     except OSError:
@@ -21,10 +21,10 @@ def spark_defaults(environment: Mapping[str, str] = os.environ) -> dict[str, str
     return {line["key"]: line["value"] for line in found if line}
 
 
-def _home(environment: Mapping[str, str]) -> str:
+def spark_home(environment: Mapping[str, str] = os.environ) -> Path:
     """SPARK_HOME, or PySpark's own package."""
     if home := environment.get("SPARK_HOME"):
-        return home
+        return Path(home)
     import pyspark
 
-    return str(Path(pyspark.__file__).parent)
+    return Path(pyspark.__file__).parent

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, finalize
 
+from tidemark.spark.java_names import look_up
 from tidemark.spark.remote import is_remote
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def beside(users: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     if is_remote(own):
         # At interpreter exit, the threads that closing the connection waits for are gone.
         finalize(own, own.client.close)
+    else:
+        look_up(own)
     theirs, there = users.conf.getAll, own.conf.getAll
     wanted = {**settings, **theirs, **MARK}
     if PARTITIONS not in theirs:

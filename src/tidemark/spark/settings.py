@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.errors import SetupError
-from tidemark.spark import machine
-from tidemark.spark.defaults import spark_defaults
+from tidemark.spark import class_archive, java_names, machine
+from tidemark.spark.defaults import spark_defaults, spark_home
 from tidemark.spark.interpreter import quick_to_start, use_this_python, worker_settings
 from tidemark.spark.logs import quiet_spark_config, silence_query_context
 from tidemark.spark.own_session import MARK, beside, is_own
@@ -56,6 +56,7 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.streaming.stopTimeout": "60s",
 }
 
+_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 
 # A local Spark's driver is not reachable from outside, and needs no resolvable host name. It is the
 # executor too: rows pass through it in values of megabytes, and a stream's state is outside its
@@ -65,7 +66,7 @@ RUNTIME: Mapping[str, str] = {
 ON_THIS_MACHINE: Mapping[str, str] = {
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC -XX:CompileThresholdScaling=5",
+    _JAVA_OPTIONS: "-XX:+UseParallelGC -XX:CompileThresholdScaling=5",
     # The default one starts some twenty processes for each micro-batch here, to follow links and to
     # set permissions; this one renames files itself.
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -110,8 +111,7 @@ def start(config: Mapping[str, str]) -> SparkSession:
     """A Spark session: local unless `config`, SPARK_REMOTE or spark-defaults say otherwise."""
     use_this_python()
     remote = config.get("spark.remote") or os.environ.get("SPARK_REMOTE")
-    if remote is None:
-        _require_java()
+    java = _java() if remote is None else None
     try:
         from pyspark.sql import SparkSession
     except ImportError as problem:
@@ -123,6 +123,8 @@ def start(config: Mapping[str, str]) -> SparkSession:
     for key, value in wanted.items():
         builder = builder.config(key, value)
     local = (remote or wanted["spark.master"]).startswith("local")
+    if local and java is not None:
+        builder = builder.config(_JAVA_OPTIONS, _quick_to_start_java(java, wanted))
     try:
         with quick_to_start() if local else nullcontext():
             session: SparkSession = builder.getOrCreate()
@@ -131,6 +133,8 @@ def start(config: Mapping[str, str]) -> SparkSession:
             f"Spark did not start: {_first_line(problem)}",
             hint="`tidemark doctor` checks Java and the packages that Spark needs",
         ) from problem
+    if java is not None:
+        java_names.look_up(session)
     silence_query_context()
     return session
 
@@ -149,14 +153,23 @@ def started_with(
     return {**own_settings(chosen["spark.master"]), **chosen}
 
 
-def _require_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    found = os.path.join(home, "bin", "java") if home else "java"
-    if shutil.which(found) is None:
+def _java() -> Path:
+    java = machine.java()
+    if java is None:
+        home = os.environ.get("JAVA_HOME")
         raise SetupError(
             "Spark needs Java, and none was found" + (f" in JAVA_HOME ({home})" if home else ""),
             hint="install Java 17 or newer, or set JAVA_HOME; check with `tidemark doctor`",
         )
+    return java
+
+
+def _quick_to_start_java(java: Path, wanted: Mapping[str, str]) -> str:
+    """The options of a local driver; those that a user has chosen stay as they are."""
+    options = wanted[_JAVA_OPTIONS]
+    if options != ON_THIS_MACHINE[_JAVA_OPTIONS] or "spark.driver.extraClassPath" in wanted:
+        return options
+    return f"{options} {class_archive.java_options(java, spark_home())}".rstrip()
 
 
 def _first_line(problem: Exception) -> str:
