@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tidemark.spark.remote import is_remote
+from tidemark.storage import Location, is_local
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -18,12 +21,23 @@ END_MS: Final = 253_402_300_799_999
 
 def end_folder_ready(spark: SparkSession, folder: str) -> None:
     """Create the folder of an input's end marker, wherever Spark's files are."""
-    spark.createDataFrame([], "ended BOOLEAN").write.mode("ignore").json(folder)
+    if _is_reached(spark, folder):
+        Location.of(folder).make()
+    else:
+        spark.createDataFrame([], "ended BOOLEAN").write.mode("ignore").json(folder)
 
 
 def announce_end(spark: SparkSession, folder: str) -> None:
     """Mark the input as read to its end; repeating it has no effect."""
-    spark.sql("SELECT true AS ended").coalesce(1).write.mode("append").json(folder)
+    if _is_reached(spark, folder):
+        (Location.of(folder) / "end.json").write(b'{"ended":true}\n')
+    else:
+        spark.sql("SELECT true AS ended").coalesce(1).write.mode("append").json(folder)
+
+
+def _is_reached(spark: SparkSession, folder: str) -> bool:
+    """Whether this process has the folder, too: it needs no job of Spark to write to it."""
+    return is_local(folder) and not is_remote(spark)
 
 
 def with_watermark(frame: DataFrame, column: str, end_folder: str | None = None) -> DataFrame:
