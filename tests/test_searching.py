@@ -23,12 +23,13 @@ def test_no_search_is_stopped_by_a_clock(profile, name):
         assert HealthCheck.too_slow in search.suppress_health_check
 
 
-def test_a_deep_search_tries_fifty_times_as_many_examples(profile):
-    profile(QUICK)
-    quick = searched(30).max_examples
-    profile(DEEP)
+@pytest.mark.parametrize(
+    ("name", "of_thirty", "of_others"), [(STEADY, 18, 24), (QUICK, 30, 40), (DEEP, 1500, 2000)]
+)
+def test_a_deep_search_tries_far_more_examples(profile, name, of_thirty, of_others):
+    profile(name)
 
-    assert (quick, searched(30).max_examples, settings().max_examples) == (30, 1500, 2000)
+    assert (searched(30).max_examples, settings().max_examples) == (of_thirty, of_others)
 
 
 def test_only_a_steady_search_is_the_same_each_time(profile):

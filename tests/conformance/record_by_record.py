@@ -18,7 +18,6 @@ from tidemark.storage import Location
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
 
 
 def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Change]:
@@ -36,24 +35,29 @@ def changes_in_order(case: Case, spark: SparkSession, folder: Path) -> list[Chan
     arrived: list[pa.Table] = []
     handover = sinks.collector(root.edge, "UTC", arrived.append)(built.frame)
 
+    steps = iter(sorted((folder / "steps").iterdir()))
+
+    def deliver_next() -> None:
+        step = next(steps, None)
+        if step is not None:
+            _, table, _ = step.name.split(".")
+            step.rename(folder / "live" / table / step.name)
+            return
+        for end in built.ends:
+            announce_end(spark, end)
+
     def collect(data: DataFrame, batch_id: int) -> None:
+        # Spark has read what belongs to this micro-batch: what comes next is for the next one.
+        deliver_next()
         handover.deliver(data, batch_id)
 
     writer = handover.data.writeStream.option("checkpointLocation", str(folder / "state"))
     query = writer.foreachBatch(collect).start()
     try:
-        _deliver(case, folder, query)
-        for end in built.ends:
-            announce_end(spark, end)
+        deliver_next()
         query.processAllAvailable()
+        assert next(steps, None) is None
     finally:
         query.stop()
     changes = [change for table in arrived for change in changes_of(table)]
     return [(change.kind, json_row(change.row, root.edge.columns)) for change in changes]
-
-
-def _deliver(case: Case, folder: Path, query: StreamingQuery) -> None:
-    for step in sorted((folder / "steps").iterdir()):
-        _, table, _ = step.name.split(".")
-        step.rename(folder / "live" / table / step.name)
-        query.processAllAvailable()

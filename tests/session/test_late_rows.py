@@ -376,35 +376,38 @@ ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end
         for table in "lr"
     )
 )
-# The watermark of both sides is 12 after the third row, and then 18 and 38.
+# By micro-batches. The watermark of both sides is 12 after the first one, then 18, and 38.
 BEFORE = [
-    ("l", "a", 1, 1),
-    ("r", "a", 11, 14),
-    ("l", "b", 2, 20),
-    ("l", "a", 3, 5),
-    ("r", "a", 12, 9),
+    [("l", "a", 1, 1), ("r", "a", 11, 14), ("l", "b", 2, 20)],
+    [("l", "a", 3, 5), ("r", "a", 12, 9)],
 ]
-AFTER = [("l", "a", 4, 13), ("r", "c", 13, 40), ("l", "c", 5, 40), ("r", "a", 14, 19)]
+AFTER = [[("l", "a", 4, 13), ("r", "c", 13, 40), ("l", "c", 5, 40)], [("r", "a", 14, 19)]]
 
 
 class TwoStreams:
-    """A join and the readers of the late rows of its sides, over rows that come one by one."""
+    """A join and the readers of the late rows of its sides, over rows in files of their own."""
 
     def __init__(self, spark: SparkSession, folder: Path, join: str) -> None:
         self._spark, self._folder, self._join = spark, folder, join
         for name in "lr":
             (folder / name).mkdir()
 
-    def run(self, rows: list[tuple[str, str, int, int]]) -> None:
-        """Start it, or resume it, with a micro-batch for each row."""
+    def run(self, batches: list[list[tuple[str, str, int, int]]]) -> None:
+        """Start it, or resume it."""
         with tidemark.connect(self._spark, checkpoint=self._folder / "checkpoint") as session:
+            self._write(batches[0])
             [run] = self._started(session, self._folder, ", 'source.monitor-interval' = '1'").runs
-            for table, k, v, second in rows:
-                row = {"k": k, "v": v, "ts": str(datetime(2024, 5, 6, 10, 0, second))}
-                hidden = self._folder / table / f".{v}"
-                hidden.write_text(json.dumps(row) + "\n", encoding="utf-8")
-                hidden.rename(self._folder / table / f"{v}.json")
+            for rows in batches[1:]:
                 run.query.processAllAvailable()
+                self._write(rows)
+            run.query.processAllAvailable()
+
+    def _write(self, rows: list[tuple[str, str, int, int]]) -> None:
+        for table, k, v, second in rows:
+            row = {"k": k, "v": v, "ts": str(datetime(2024, 5, 6, 10, 0, second))}
+            hidden = self._folder / table / f".{v}"
+            hidden.write_text(json.dumps(row) + "\n", encoding="utf-8")
+            hidden.rename(self._folder / table / f"{v}.json")
 
     def as_batch(self, results: Path) -> None:
         """All rows at once, with sinks in another folder."""
