@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tidemark import connectors, functions
 from tidemark.catalog import unsupported as of_catalogs
 from tidemark.catalog.options import OPTIONS
 from tidemark.connectors import OptionSpec
+from tidemark.connectors import unsupported as of_connectors
 from tidemark.connectors.formats import FORMATS
-from tidemark.connectors.formats import NOT_YET as FORMATS_NOT_YET
 from tidemark.dialect import parse_type
 from tidemark.dialect import unsupported as of_dialect
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.functions.registry import Function, describe
 from tidemark.plan import unsupported as of_plans
+from tidemark.session import unsupported as of_sessions
 from tidemark.spark.types import to_spark
 from tidemark.unsupported import Unsupported, declared_in
 
@@ -205,8 +206,8 @@ def connectors_page() -> str:
     for name, format_ in FORMATS.items():
         parts += [f"## Format {name}\n", *_options(format_.options)]
     parts += ["## Not supported yet\n", "| name | why |\n| --- | --- |"]
-    later: Mapping[str, str] = connectors.NOT_YET | FORMATS_NOT_YET
-    parts += [f"| `{name}` | {_cell(why)} |" for name, why in later.items()]
+    for later in (of_connectors.CONNECTOR, of_connectors.FORMAT):
+        parts += [f"| `{name}` | {_cell(later.why or '')} |" for name in later.each]
     return "\n".join(parts)
 
 
@@ -239,7 +240,7 @@ def sql_page() -> str:
 
 def _unsupported() -> Iterator[str]:
     by_topic: dict[str, list[Unsupported]] = {}
-    for feature in declared_in(of_plans, of_catalogs, of_dialect):
+    for feature in declared_in(of_plans, of_catalogs, of_dialect, of_connectors, of_sessions):
         by_topic.setdefault(feature.topic, []).append(feature)
     for topic, features in by_topic.items():
         yield f"### {topic}\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tidemark.checkpoints import noted
+from tidemark.checkpoints import state_sizes
 from tidemark.checkpoints.contract import write
-from tidemark.checkpoints.noted import Group, Noted
+from tidemark.checkpoints.state_sizes import Group, StateSizes
 from tidemark.storage import Location
 
 from .contracts import contract
@@ -35,7 +35,7 @@ def checkpoint(folder: Path, committed: int = 3, planned: int | None = None) -> 
     _file(spark / "sources" / "1" / ".0.crc", "a sum")
     _file(job / "constants-0" / "part-0", "a row")
     groups = {"6": Group(10, 1000, 2), "12": Group(20, 2000, 0)}
-    noted.write(Location.of(job), Noted(2, {"regular-join-1": groups}))
+    state_sizes.write(Location.of(job), StateSizes(2, {"regular-join-1": groups}))
     return folder
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.checkpoints.noted import NAME, Group, Noted, read, write
 from tidemark.checkpoints.overview import overview
 from tidemark.checkpoints.spark_log import SparkLog, read_log
+from tidemark.checkpoints.state_sizes import NAME, Group, StateSizes, read, write
 from tidemark.errors import JobError
 from tidemark.storage import Location
 
@@ -39,17 +39,17 @@ def test_a_job_that_has_not_come_to_its_first_micro_batch_has_no_log(tmp_path: P
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"operators": {"x": {"1": 5}}}'])
-def test_notes_that_cannot_be_read_are_none(tmp_path: Path, content: str) -> None:
+def test_sizes_that_cannot_be_read_are_none(tmp_path: Path, content: str) -> None:
     (tmp_path / NAME).write_text(content)
 
-    assert read(Location.of(tmp_path)) == Noted()
+    assert read(Location.of(tmp_path)) == StateSizes()
 
 
-def test_notes_keep_the_last_report_of_each_group(tmp_path: Path) -> None:
-    noted = Noted()
-    noted.add(1, {"x-1": {"6": Group(1, 10), "12": Group(2, 20)}})
-    noted.add(2, {"x-1": {"6": Group(5, 50)}})
-    write(Location.of(tmp_path), noted)
+def test_sizes_keep_the_last_report_of_each_group(tmp_path: Path) -> None:
+    sizes = StateSizes()
+    sizes.add(1, {"x-1": {"6": Group(1, 10), "12": Group(2, 20)}})
+    sizes.add(2, {"x-1": {"6": Group(5, 50)}})
+    write(Location.of(tmp_path), sizes)
 
     found = read(Location.of(tmp_path))
 

@@ -103,14 +103,14 @@ def test_null_is_a_key():
 
 
 def test_in_processing_time_the_first_row_is_emitted_at_once():
-    driver = Driver(KeepFirstKernel(("k",), by_clock=True))
+    driver = Driver(KeepFirstKernel(("k",), processing_time=True))
 
     assert driver.step(("EUR", 5, 1), ("EUR", 3, 2), ("USD", 4, 3)) == [("EUR", 1), ("USD", 3)]
     assert driver.step(("EUR", 1, 4)) == []
 
 
 def test_a_key_expires_some_time_after_it_was_written():
-    driver = Driver(KeepFirstKernel(("k",), by_clock=True, ttl=10))
+    driver = Driver(KeepFirstKernel(("k",), processing_time=True, ttl=10))
 
     assert driver.step(("EUR", 1, 1), now=0) == [("EUR", 1)]
     assert driver.step(("EUR", 1, 2), now=9) == []

@@ -119,11 +119,11 @@ def test_bounded_stream_announces_the_end_of_each_source_once():
 
 
 def test_operator_in_processing_time_must_know_the_end_of_its_input():
-    by_clock = "SELECT COUNT(*) FROM clocked GROUP BY TUMBLE(p, INTERVAL '2' SECOND)"
+    processing_time = "SELECT COUNT(*) FROM clocked GROUP BY TUMBLE(p, INTERVAL '2' SECOND)"
 
-    assert only(physical(by_clock)).inputs[0].end == 0
-    assert only(physical(by_clock)).tick_ms == 1000
-    assert only(physical(by_clock, streaming=False)).inputs[0].end is None
+    assert only(physical(processing_time)).inputs[0].end == 0
+    assert only(physical(processing_time)).tick_ms == 1000
+    assert only(physical(processing_time, streaming=False)).inputs[0].end is None
 
 
 def test_operator_that_keeps_state_for_a_time_looks_at_the_clock():

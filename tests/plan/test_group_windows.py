@@ -106,13 +106,13 @@ def test_bounds_of_instants_are_what_the_clock_shows_and_the_row_time_is_an_inst
 def test_the_window_is_that_of_group_by(window, assigner, tables):
     node = window_of(f"SELECT COUNT(*) FROM s GROUP BY {window}", tables)
 
-    assert (node.assigner, node.keys, node.by_clock) == (assigner, (), False)
+    assert (node.assigner, node.keys, node.processing_time) == (assigner, (), False)
 
 
 def test_by_processing_time_the_clock_decides(tables):
     assert window_of(
         "SELECT COUNT(*) FROM s GROUP BY k, TUMBLE(pt, INTERVAL '1' MINUTE)", tables
-    ).by_clock
+    ).processing_time
 
 
 def test_keys_arguments_and_conditions_become_columns_each_once(tables):

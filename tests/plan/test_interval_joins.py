@@ -56,7 +56,7 @@ def test_bounds_are_read_in_every_spelling(bounds, lower, upper, tables):
 
     assert (join.lower_ms, join.upper_ms) == (lower, upper)
     assert join.condition is None
-    assert not join.by_clock
+    assert not join.processing_time
 
 
 NEAR = "l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts + INTERVAL '3' SECOND"
@@ -123,7 +123,7 @@ def test_an_outer_joins_condition_is_tested_inside_with_one_sided_parts_computed
 def test_processing_time_is_a_time_too(tables):
     join = join_of(query("l.k = r.k AND r.pt BETWEEN l.pt AND l.pt + INTERVAL '5' SECOND"), tables)
 
-    assert join.by_clock
+    assert join.processing_time
     assert delay_ms(join) == 0
 
 

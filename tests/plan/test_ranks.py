@@ -57,12 +57,12 @@ def test_only_requested_columns_reach_the_operator(tables):
 
 
 def test_the_first_row_in_processing_time_is_the_first_to_arrive(tables):
-    by_clock, by_time = (
+    processing_time, by_time = (
         next(n for n in walk(root(ranked(order), tables)) if isinstance(n, KeepFirst))
         for order in ("pt", "ts")
     )
 
-    assert (by_clock.by_clock, by_time.by_clock) == (True, False)
+    assert (processing_time.processing_time, by_time.processing_time) == (True, False)
 
 
 def test_explain_says_what_is_kept(tables):

@@ -84,13 +84,13 @@ def say_results_of_unbounded_windows(session: tidemark.Session, folder: Path) ->
         """
     )
     delayed = "GROUP BY TUMBLE(ts, INTERVAL '1' HOUR) EMIT WITH DELAY '1' SECOND BEFORE WATERMARK"
-    by_clock = "TABLE(SESSION(TABLE ev, DESCRIPTOR(pt), INTERVAL '1' SECOND))"
+    processing_time = "TABLE(SESSION(TABLE ev, DESCRIPTOR(pt), INTERVAL '1' SECOND))"
     both = session.sql(
         "EXECUTE STATEMENT SET BEGIN INSERT INTO sums SELECT SUM(v) FROM ev "
         "GROUP BY TUMBLE(ts, INTERVAL '10' SECOND); "
         "INSERT INTO lates SELECT v, late_by FROM ev$late; END"
     )
-    over = session.sql(f"SELECT v FROM {by_clock}").live()
+    over = session.sql(f"SELECT v FROM {processing_time}").live()
     for number, second in enumerate((1, 12, 5), start=1):
         row = {"v": number, "ts": f"2024-01-01 00:00:{second:02}"}
         (folder / "ev" / f".{number}").write_text(json.dumps(row) + "\n")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -16,7 +19,7 @@ from tidemark.session.failures import diagnose
 def failure_of(
     spark: SparkSession, task: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 ) -> TidemarkError:
-    with pytest.raises(PySparkException) as raised:
+    with pytest.raises((PySparkException, Py4JJavaError)) as raised:
         spark.range(1).mapInArrow(task, "id BIGINT").collect()
     return diagnose(raised.value)
 
@@ -106,6 +109,17 @@ def test_a_function_of_the_users_that_fails(spark: SparkSession) -> None:
         raise KeyError("price")
 
     assert str(failure_of(spark, task)) == "a Python function failed: KeyError: 'price'"
+
+
+def test_a_worker_that_is_killed(spark: SparkSession) -> None:
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield from batches
+
+    failure = failure_of(spark, task)
+
+    assert failure.message == "a Python worker of Spark crashed, or was killed"
+    assert "memory" in (failure.hint or "")
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_allowed_lateness_alone_fires_for_each_late_row():
 
 
 def test_processing_time_is_a_time_too():
-    assert aggregate(Tumble("1 minute", on="pt"), "b").by_clock
+    assert aggregate(Tumble("1 minute", on="pt"), "b").processing_time
 
 
 @pytest.mark.parametrize(

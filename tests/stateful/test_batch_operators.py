@@ -159,7 +159,7 @@ AGGREGATES: dict[str, Case] = {
     "group": group(endless=False, emit=Emit()),
     "group, updating": group(endless=True, emit=Emit(early=Firing(each_row=True))),
     "keep first": Case(KeepFirstKernel(A), ("a", "x")),
-    "keep first, processing time": Case(KeepFirstKernel(A, by_clock=True), ("a", "x")),
+    "keep first, processing time": Case(KeepFirstKernel(A, processing_time=True), ("a", "x")),
     "keep last": Case(KeepLastKernel(A), ("a", "x", KIND)),
     "rank": Case(
         WindowRankKernel(A, "a_start", "a_end", (Order("a_end"),), 1, 3, "rank"), ("a", "x", "rank")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tidemark.checkpoints import contract as contracts
-from tidemark.checkpoints import noted
+from tidemark.checkpoints import state_sizes
 from tidemark.checkpoints.copying import jobs_in
 from tidemark.checkpoints.spark_log import read_log
 from tidemark.errors import JobError
@@ -57,7 +57,7 @@ def _job(folder: Location) -> CheckpointJob:
     contract = contracts.read(folder)
     if contract is None:
         raise JobError(f"{folder} has no contract")
-    log, counts = read_log(folder), noted.read(folder)
+    log, counts = read_log(folder), state_sizes.read(folder)
     return CheckpointJob(
         name=contract.job,
         tidemark=contract.tidemark,
@@ -73,7 +73,7 @@ def _job(folder: Location) -> CheckpointJob:
     )
 
 
-def _operator(id_: str, hash_: str, counts: noted.Noted) -> CheckpointOperator:
+def _operator(id_: str, hash_: str, counts: state_sizes.StateSizes) -> CheckpointOperator:
     total = counts.total(id_)
     if total is None:
         return CheckpointOperator(id_, hash_, None, None, None)

@@ -16,11 +16,13 @@ from tidemark.connectors.options import (
     CONNECTOR_KEYS,
     option_error,
     read_options,
+    span_of_option,
     without_secrets,
 )
 from tidemark.connectors.print import PRINT
+from tidemark.connectors.unsupported import CONNECTOR
 from tidemark.dialect.statements import Option
-from tidemark.errors import NotSupported, OptionError, SqlError, did_you_mean
+from tidemark.errors import OptionError, SqlError, did_you_mean
 
 __all__ = [
     "REGISTRY",
@@ -38,13 +40,6 @@ REGISTRY: dict[str, Connector] = {
     c.name: c for c in (FILESYSTEM, DATAGEN, PRINT, BLACKHOLE, DATAFRAME)
 }
 
-# Known connectors that are not supported yet, with the reason.
-NOT_YET = {
-    "kafka": "planned",
-    "upsert-kafka": "planned",
-    "jdbc": "planned",
-}
-
 
 def lookup(table: Table) -> Connector:
     """The connector named in the table's options."""
@@ -59,15 +54,14 @@ def lookup(table: Table) -> Connector:
             hint=f"add 'connector' = '...', one of {', '.join(_offered())}",
         )
     folded = name.lower()
-    if folded in NOT_YET:
-        located = option_error(table, key, f"connector '{name}' is not supported yet")
-        raise NotSupported(located.message, at=located.at, source=located.source)
+    if folded in CONNECTOR.each:
+        raise CONNECTOR.error(span_of_option(table, key), folded, source=table.source)
     if folded not in _offered():
         raise option_error(
             table,
             key,
             f"unknown connector '{name}'",
-            hint=did_you_mean(name, (*_offered(), *NOT_YET))
+            hint=did_you_mean(name, (*_offered(), *CONNECTOR.each))
             or f"connectors are {', '.join(_offered())}",
         )
     return REGISTRY[folded]

@@ -22,7 +22,7 @@ from tidemark.connectors.base import (
     WorkerSink,
     WriteRequest,
 )
-from tidemark.connectors.formats import FORMATS, NOT_YET
+from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.formats.base import (
     FILE,
     MODIFIED,
@@ -34,10 +34,11 @@ from tidemark.connectors.formats.base import (
     raw_name,
 )
 from tidemark.connectors.formats.conversions import Notation, from_string
-from tidemark.connectors.options import option_error
+from tidemark.connectors.options import option_error, span_of_option
 from tidemark.connectors.places import Place, as_hadoop_glob, escaped, existing, wanted_files
+from tidemark.connectors.unsupported import FORMAT
 from tidemark.dialect.statements import PhysicalColumn
-from tidemark.errors import DataError, NotSupported, PlanError, did_you_mean
+from tidemark.errors import DataError, PlanError, did_you_mean
 from tidemark.functions import spark_text
 from tidemark.functions.spark_text import string
 from tidemark.spark.frame import KIND, PLACE
@@ -146,8 +147,8 @@ def _types(table: Table) -> tuple[t.DataType, ...]:
 
 def _format(table: Table, options: Mapping[str, Any]) -> Format:
     name = options["format"].lower()
-    if name in NOT_YET:
-        raise NotSupported(f"format '{name}' is not supported yet")
+    if name in FORMAT.each:
+        raise FORMAT.error(span_of_option(table, "format"), name, source=table.source)
     if name not in FORMATS:
         raise option_error(
             table,

@@ -11,7 +11,7 @@ from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.dialect.statements import NOWHERE, Option
 from tidemark.durations import parse_duration, parse_memory
-from tidemark.errors import OptionError, did_you_mean
+from tidemark.errors import OptionError, Span, did_you_mean
 from tidemark.redaction import asterisks, named_like_a_secret, shown
 
 CONNECTOR_KEYS = ("connector", "connector.type", "type")
@@ -62,14 +62,19 @@ def option_error(
     notes: Mapping[str, object] | None = None,
 ) -> OptionError:
     """An error that points at the option `key` of the table, if it is set there."""
-    at = next((o.span for o in table.options if o.key == key or o.key.lower() == key), NOWHERE)
     return OptionError(
         message,
-        at=None if at == NOWHERE else at,
+        at=span_of_option(table, key),
         source=table.source,
         notes={"table": table.name, **(notes or {})},
         hint=hint,
     )
+
+
+def span_of_option(table: Table, key: str) -> Span | None:
+    """Where the option is set; None if it was not set in SQL."""
+    at = next((o.span for o in table.options if o.key == key or o.key.lower() == key), NOWHERE)
+    return None if at == NOWHERE else at
 
 
 def without_secrets(options: Sequence[Option], specs: Sequence[OptionSpec]) -> tuple[Option, ...]:

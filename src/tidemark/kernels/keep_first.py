@@ -25,13 +25,13 @@ class KeepFirstKernel:
     arrive. An earlier row that is not late replaces one that waits, and rows behind the
     watermark are late: so nothing is earlier than an emitted row.
 
-    With `by_clock`, the first row is the first to arrive, and is emitted at once. With `ttl`, a key
-    expires this many milliseconds after its record was last written; its next row is a first row
-    again.
+    With `processing_time`, the first row is the first to arrive, and is emitted at once. With
+    `ttl`, a key expires this many milliseconds after its record was last written; its next row is a
+    first row again.
     """
 
     keys: tuple[str, ...]
-    by_clock: bool = False
+    processing_time: bool = False
     ttl: int | None = None
     compaction: Compaction = field(default_factory=Compaction)
 
@@ -52,7 +52,7 @@ class KeepFirstKernel:
             lambda found, _: self._standing(found, processing_time),
         )
         state = state.with_tables(first=records)
-        if not self.by_clock:
+        if not self.processing_time:
             firsts, state = self._due(state, firsts, final, processing_time)
         state = replace(state, watermark=final, sequence=end_of(state, numbered))
         waiting, output = state.queue("waiting"), user_columns(firsts)
@@ -61,7 +61,7 @@ class KeepFirstKernel:
         return Step(state, output, metrics, earliest(waiting.next), late=(late.drop(HASH),))
 
     def _is_late(self, rows: pl.DataFrame, watermark: int) -> pl.Series:
-        if self.by_clock:
+        if self.processing_time:
             return pl.Series([False]).new_from_index(0, rows.height)
         met = pl.max_horizontal(STAMP, pl.lit(watermark, pl.Int64))
         return rows.select((pl.col(TIME) < met).alias("late")).to_series()
@@ -91,7 +91,7 @@ class KeepFirstKernel:
 
     def _records(self, rows: pl.DataFrame, now: int) -> pl.DataFrame:
         """The state of rows: the key, the time, the position in the sequence."""
-        time = pl.lit(0, pl.Int64) if self.by_clock else pl.col(TIME)
+        time = pl.lit(0, pl.Int64) if self.processing_time else pl.col(TIME)
         written = pl.lit(now, pl.Int64).alias(TIME)
         return rows.select(HASH, *self.keys, SEQUENCE, time.alias(_FIRST), written)
 

@@ -167,6 +167,6 @@ class PairsInWindows:
     matches: Matches
 
     def __call__(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
-        told = {f"{name}_told": name for name in _WINDOW}
-        kept = left.with_columns(pl.col(name).alias(to) for to, name in told.items())
-        return self.matches(kept, right).rename(told)
+        emitted = {f"{name}_emitted": name for name in _WINDOW}
+        kept = left.with_columns(pl.col(name).alias(to) for to, name in emitted.items())
+        return self.matches(kept, right).rename(emitted)

@@ -38,7 +38,7 @@ def window_aggregate(builder: LocalBuilder, operator: Operator) -> LocalRows:
         node, input_.keys, input_.names, retracts=input_.retracts
     )
     time = operator.edge.columns[len(node.keys) + 2].type
-    shown = by_wall_clock(kernel, time, builder.zone, by_clock=node.by_clock)
+    shown = by_wall_clock(kernel, time, builder.zone, processing_time=node.processing_time)
     if shown is kernel and kernel.combinable and not input_.stamped and not operator.held_back_ms:
         shown = replace(kernel, counted=True)
     timed = with_window_time(_timed(operator, input_, shown), time, builder.zone)
@@ -75,8 +75,8 @@ def session_window(builder: LocalBuilder, operator: Operator) -> LocalRows:
     assert isinstance(node, AssignWindows) and isinstance(node.assigner, Session)
     input_ = _input(builder, operator)
     time = operator.edge.columns[-1].type
-    kernel = SessionRows(input_.keys, node.assigner.gap, processing_time=node.by_clock)
-    shown = by_wall_clock(kernel, time, builder.zone, by_clock=node.by_clock)
+    kernel = SessionRows(input_.keys, node.assigner.gap, processing_time=node.processing_time)
+    shown = by_wall_clock(kernel, time, builder.zone, processing_time=node.processing_time)
     timed = with_window_time(_timed(operator, input_, shown), time, builder.zone)
     return _run(builder, operator, timed, input_, [*input_.names, *_bounds()])
 
@@ -87,7 +87,9 @@ def keep_first(builder: LocalBuilder, operator: Operator) -> LocalRows:
     node = operator.node
     assert isinstance(node, KeepFirst)
     input_ = _input(builder, operator)
-    kernel = KeepFirstKernel(input_.keys, by_clock=node.by_clock, ttl=builder.ttl_ms or None)
+    kernel = KeepFirstKernel(
+        input_.keys, processing_time=node.processing_time, ttl=builder.ttl_ms or None
+    )
     return _run(builder, operator, _timed(operator, input_, kernel), input_, input_.names)
 
 

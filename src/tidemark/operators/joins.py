@@ -127,7 +127,7 @@ def _interval_join_kernel(node: IntervalJoin, columns: JoinColumns) -> Kernel:
         how=node.how,
         condition=_condition(node.condition, columns.names),
         nulls_equal=node.nulls_equal or None,
-        time="processing" if node.by_clock else "event",
+        time="processing" if node.processing_time else "event",
         slack=node.slack_ms,
         wanted=columns.output,
     )

@@ -34,13 +34,15 @@ def by_watermark(operator: Operator, kernel: Kernel, time: t.DataType, zone: str
     return held_back(handing_out(shown, operator), operator.held_back_ms)
 
 
-def by_wall_clock(kernel: Kernel, time: t.DataType, zone: str, *, by_clock: bool = False) -> Kernel:
+def by_wall_clock(
+    kernel: Kernel, time: t.DataType, zone: str, *, processing_time: bool = False
+) -> Kernel:
     """The kernel, given what the clock shows where time is an instant, or is that clock's."""
     from tidemark.kernels.windows.wall_clock import ShownClock, WallClock
 
     if not isinstance(time, t.TimestampLtz) or is_utc(zone):
         return kernel
-    return ShownClock(kernel, zone) if by_clock else WallClock(kernel, zone)
+    return ShownClock(kernel, zone) if processing_time else WallClock(kernel, zone)
 
 
 def with_window_time(kernel: Kernel, time: t.DataType, zone: str) -> Kernel:

@@ -30,7 +30,7 @@ def window_aggregate_kernel(
         calls_of(node.calls, names),
         emit=node.emit,
         lateness_ms=node.lateness_ms,
-        processing_time=node.by_clock,
+        processing_time=node.processing_time,
         retracts=retracts,
     )
 

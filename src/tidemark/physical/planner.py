@@ -168,7 +168,7 @@ class _Planner:
             theirs = declared == "by operator"
             end = first_end if theirs and self.ends > first_end else None
             watermark = InputWatermark(behind, declared=not theirs, end=end)
-        ends = port.by_clock and streaming and node.edge.bounded and not chained
+        ends = port.processing_time and streaming and node.edge.bounded and not chained
         end = self._end() if ends and not sources(node) else None
         return Input(stage, port.keys, port.time, True, chained, watermark, end=end)
 

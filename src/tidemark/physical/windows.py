@@ -34,7 +34,7 @@ def unplaced(
 ) -> Unplaced | None:
     """The rows before a window function, if the join can assign them to its windows."""
     before = before_windows(node)
-    if before is None or before.found.by_clock or before.found.last_only:
+    if before is None or before.found.processing_time or before.found.last_only:
         return None
     assigner = before.found.assigner
     if not isinstance(assigner, Sliding | Cumulating):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from tidemark import types as t
 from tidemark.functions import BUILT_IN
 from tidemark.kernels.windows.spec import Sliding
-from tidemark.plan.carried import Carrier
+from tidemark.plan.carried import CarriedTable
 from tidemark.plan.expressions import Call, Expression, Literal
 from tidemark.plan.nodes import (
     AssignWindows,
@@ -51,17 +51,17 @@ def _reaches(node: Node, core: Node) -> bool:
 class Companions:
     """The values of a table that accompany its rows on one of the paths to an operator."""
 
-    carrier: Carrier
+    carried: CarriedTable
     path: int
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.carrier.names
+        return self.carried.names
 
     @property
     def nothing(self) -> list[Expression]:
         """What accompanies other rows."""
-        return [Literal(None, value.type.with_nullable(True)) for value in self.carrier.values]
+        return [Literal(None, value.type.with_nullable(True)) for value in self.carried.values]
 
 
 @dataclass(slots=True)
@@ -80,11 +80,11 @@ class Accompanied:
 
     def to(self, node: Node) -> Node:
         """The rows of a node with their companions."""
-        below = [c.carrier.core for c in self.companions if c.carrier.core != node]
+        below = [c.carried.core for c in self.companions if c.carried.core != node]
         passes = any(_reaches(node, core) for core in below)
         rows = self._past(node) if passes else self._with_nothing(node)
         for number, companions in enumerate(self.companions):
-            if companions.carrier.core == node:
+            if companions.carried.core == node:
                 if self._found[number] == companions.path:
                     rows = self._begun(rows, node, number)
                 self._found[number] += 1
@@ -103,7 +103,7 @@ class Accompanied:
         scope = Scope.of(rows.edge)
         expressions: list[Expression] = [scope.ref(n) for n in range(len(rows.edge.columns))]
         first = len(core.edge.columns) + self._before(number)
-        values = self.companions[number].carrier.values
+        values = self.companions[number].carried.values
         marks = [Literal(True, _BOOLEAN)] * self.marked
         expressions[first : first + len(values) + self.marked] = [*values, *marks]
         return project(rows, expressions, rows.edge.names)

@@ -31,7 +31,7 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
-class Carrier:
+class CarriedTable:
     """A table that is read: its rows are `values`, named `names`, over those of `core`."""
 
     core: Node
@@ -41,8 +41,8 @@ class Carrier:
     last_only: bool = True
 
     @classmethod
-    def of(cls, rows: Node) -> Carrier:
-        """The carrier for the rows of a table. Its core can be found below operators, where
+    def of(cls, rows: Node) -> CarriedTable:
+        """For the rows of a table. Its core can be found below operators, where
         consecutive projections have been fused.
         """
         names = rows.edge.names

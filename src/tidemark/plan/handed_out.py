@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from tidemark.kernels.windows.spec import Session
 from tidemark.plan.accompanied import Accompanied, Companions, on_the_way, tumbles
-from tidemark.plan.carried import Carrier
+from tidemark.plan.carried import CarriedTable
 from tidemark.plan.late_rows import time_of
 from tidemark.plan.leaving import PASSING, lets_out
 from tidemark.plan.nodes import (
@@ -87,7 +87,7 @@ class _Outlet:
     """
 
     number: int
-    carrier: Carrier
+    carried: CarriedTable
     path: int
     time: int  # the column of the table that is its event time
     asked: set[int] = field(default_factory=set)
@@ -95,19 +95,19 @@ class _Outlet:
     @classmethod
     def of(cls, late: LateRows, number: int) -> _Outlet:
         assert late.table is not None
-        return cls(number, _carrier(late), late.path, time_of(late.table))
+        return cls(number, _carried(late), late.path, time_of(late.table))
 
     def serves(self, late: LateRows) -> bool:
-        return (self.carrier, self.path) == (_carrier(late), late.path)
+        return (self.carried, self.path) == (_carried(late), late.path)
 
     def columns(self, port: Port, *, marked: bool) -> tuple[LateOutlet, Companions]:
         """The requested columns."""
         # The operator may not know the times of rows, if these have their windows.
         places = tuple(sorted(self.asked | ({self.time} if port.time is None else set())))
         wanted = replace(
-            self.carrier,
-            values=tuple(self.carrier.values[n] for n in places),
-            names=tuple(f"late {self.carrier.names[n]}" for n in places),
+            self.carried,
+            values=tuple(self.carried.values[n] for n in places),
+            names=tuple(f"late {self.carried.names[n]}" for n in places),
         )
         outlet = LateOutlet(self.number, places, self.time, marked)
         return outlet, Companions(wanted, self.path)
@@ -192,7 +192,7 @@ def _beside(operator: Node, port: int, rows: Node, known: Sequence[_Outlet]) -> 
     """The rows of an input, with the requested columns."""
     assert operator.needs is not None
     sets = _grouping_sets(operator)
-    way = [node for outlet in known for node in on_the_way(rows, outlet.carrier.core)]
+    way = [node for outlet in known for node in on_the_way(rows, outlet.carried.core)]
     marked = sets is not None or any(map(_repeats, way))
     port_of = operator.needs.ports[port]
     columns = [outlet.columns(port_of, marked=marked) for outlet in known]
@@ -254,7 +254,7 @@ def _hands_out(late: LateRows) -> bool:
     [ruled] = [rule.rows for rule in operator.late_inputs if rule.port == late.port]
     if ruled not in (rows, None if sets is None else sets.input):
         return False
-    way = [*on_the_way(rows, _carrier(late).core)]
+    way = [*on_the_way(rows, _carried(late).core)]
     if port.time is None and any(isinstance(node, UnionAll) for node in way):
         return False  # The rows of each table have times of their own.
     # Joins may put rows into windows themselves.
@@ -267,9 +267,9 @@ def _port(late: LateRows) -> Port:
     return late.dropped_by.needs.ports[late.port]
 
 
-def _carrier(late: LateRows) -> Carrier:
+def _carried(late: LateRows) -> CarriedTable:
     assert late.table is not None
-    return replace(Carrier.of(late.table), last_only=False)
+    return replace(CarriedTable.of(late.table), last_only=False)
 
 
 def _with_outputs(node: Node, outputs: dict[LateRows, LateOutput]) -> Node:

@@ -16,7 +16,7 @@ from tidemark.dialect.statements import Name
 from tidemark.errors import PlanError, Span
 from tidemark.kernels.windows.spec import Session
 from tidemark.plan import unsupported
-from tidemark.plan.carried import Carried, Carrier, sources
+from tidemark.plan.carried import Carried, CarriedTable, sources
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import LateInput, LateRows, Node, Project, UnionAll, project, walk
 from tidemark.plan.scope import Scope
@@ -50,7 +50,7 @@ class _Read:
     """The table, and what carries its rows to operators."""
 
     rows: Node
-    carrier: Carrier
+    carried: CarriedTable
     time: int
     at: Span | None
 
@@ -63,7 +63,7 @@ class _Read:
                 notes={"columns": ", ".join(rows.edge.names)},
                 hint="declare a WATERMARK for a column of the table",
             )
-        return cls(rows, Carrier.of(rows), time_of(rows), at)
+        return cls(rows, CarriedTable.of(rows), time_of(rows), at)
 
     # --- operators -------------------------------------------------------------------------
 
@@ -71,13 +71,13 @@ class _Read:
         """The rows of the table that the operators of a plan drop."""
         for node in walk(root):
             for input_ in node.late_inputs:
-                for path, carried in enumerate(self.carrier.to(input_.rows)):
+                for path, carried in enumerate(self.carried.to(input_.rows)):
                     late = replace(self._late(carried, input_), path=path)
                     yield replace(late, dropped_by=node, port=input_.port, table=self.rows)
 
     def by_the_source(self) -> LateRows:
         """The rows at or behind the watermark of the rows before them."""
-        [carried] = self.carrier.to(self.carrier.core)
+        [carried] = self.carried.to(self.carried.core)
         return self._late(carried, LateInput(carried.rows, "source", None))
 
     def _late(self, carried: Carried, rule: LateInput) -> LateRows:

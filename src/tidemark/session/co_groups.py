@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
 from tidemark.plan.joins.co_groups import GroupFunction, bind_co_group
 from tidemark.plan.nodes import Column, How, Node
 from tidemark.session.dataframes import (
@@ -20,6 +20,7 @@ from tidemark.session.dataframes import (
 )
 from tidemark.session.session import Session as Connection
 from tidemark.session.session import connect
+from tidemark.session.unsupported import EARLY_AND_LATE_RESULTS, OUTER_SESSIONS
 from tidemark.types import quote_name
 from tidemark.windows import Cumulate, Hop, Session, Tumble, Window
 
@@ -85,11 +86,7 @@ class _Windowed:
                 hint="call .window(Tumble('10 minutes', on='ts')) before select or apply",
             )
         if window.early_ms is not None or window.late_ms is not None or window.lateness_ms:
-            raise NotSupported(
-                "early and late results are not supported for window joins",
-                notes={"why": "a joined window is emitted once, when the watermark closes it"},
-                hint="remove early_fire, late_fire and allowed_lateness",
-            )
+            raise EARLY_AND_LATE_RESULTS.error(None)
         nodes = [_node(session, name, side, window) for name, side in self._sides()]
         gap_ms = window.gap_ms if isinstance(window, Session) else None
         keys = self.left_keys, self.right_keys
@@ -219,11 +216,7 @@ def window_join(
     joined = WindowJoined(*sides, keys, keys, window)
     if isinstance(window, Session):
         if how != "inner":
-            raise NotSupported(
-                f"a {how} join over session windows is not supported",
-                notes={"why": "only matching rows are in a session of both sides"},
-                hint="use co_group, whose function also gets groups with rows of one side only",
-            )
+            raise OUTER_SESSIONS.error(None, how)
         return joined.select(*joined_columns(left, right, keys, how), "window_start", "window_end")
     return _by_sql(joined, window, how)
 

@@ -10,7 +10,7 @@ from tidemark import connectors
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target, WorkerSink, WriteRequest
-from tidemark.errors import NotSupported
+from tidemark.connectors.unsupported import DELAYED_COMMIT_OVER_CONNECT
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
@@ -52,12 +52,8 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
                 return _in_workers(frame.packed, worker_sink)
         upkeep = connector.upkeep(target) if connector.upkeep is not None else None
         if upkeep is not None and is_remote(frame.data.sparkSession):
-            raise NotSupported(
-                f"partitions of `{sink.table.name}` cannot wait to be committed over Spark Connect",
-                source=sink.table.source,
-                notes={"why": "nothing runs on the server between two micro-batches"},
-                hint="commit them at once, by 'process-time' without a delay",
-            )
+            where = f" (table `{sink.table.name}`)"
+            raise DELAYED_COMMIT_OVER_CONNECT.error(None, where=where, source=sink.table.source)
         return Handover(frame.data, _by_frame(target, write), upkeep=upkeep)
 
     return consume

@@ -23,6 +23,7 @@ _ROOT = re.compile(r"^Caused by: ([\w.$]+)(?:: (.*))?$", re.MULTILINE)
 _NO_FILE_SYSTEM = re.compile(
     r'No FileSystem for scheme "?([\w+.-]+)|org\.apache\.hadoop\.fs\.(s3a|azurebfs)\.\S+ not found'
 )
+_CRASHED = re.compile(r"Python worker exited unexpectedly")
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
@@ -43,6 +44,12 @@ def translate(failure: BaseException) -> TidemarkError:
     file = _FILE.search(text)
     if file:
         return _unreadable(unquote(file["file"]), file["why"], text)
+    if _CRASHED.search(text):
+        return JobError(
+            "a Python worker of Spark crashed, or was killed",
+            hint="most often because memory ran out: give the job more of it, or fewer tasks at a "
+            "time, such as 'local[1]' as 'spark.master'",
+        )
     # A failed call into Spark is not a failure of Python; Spark's own message is there too.
     python = [error for error in _PYTHON.findall(text) if not error.startswith("py4j.")]
     if python and "Traceback (most recent call last)" in text:

@@ -144,7 +144,7 @@ class Ending:
     folder: Location
     called: str
     gate: Gate
-    note: Callable[[], None]
+    record_sizes: Callable[[], None]
 
     def drain(self, alive: Callable[[], bool]) -> None:
         """Wait until the last micro-batch has ended, and let no other deliver its rows."""
@@ -228,7 +228,7 @@ class StreamRun:
         self._stopped = True
         self.ending.gate.fail()
         self.query.stop()
-        self.ending.note()
+        self.ending.record_sizes()
         folder = self.ending.folder
         copy_job(folder, Location.of(target, folder.access) / self.ending.called)
         self.stop()

@@ -29,11 +29,11 @@ from tidemark.spark.job_folders import JobFolders
 from tidemark.spark.jobs import AtEnd, BatchRun, Diagnose, Ending, Run, StreamRun, nothing
 from tidemark.spark.late_outputs import Above
 from tidemark.spark.lowering import lower
-from tidemark.spark.noting import Noting
 from tidemark.spark.partitions import enough_partitions
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote, start_on_server
+from tidemark.spark.size_recorder import SizeRecorder
 from tidemark.spark.stateful.end_of_input import announce_end
 from tidemark.spark.upkeep import Keeper
 from tidemark.storage import Location
@@ -59,12 +59,12 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A plan's DataFrame, where the ends of its bounded sources are to be told, and what tells
-    of its operators in a batch."""
+    """A plan's DataFrame, where the ends of its bounded sources are announced, and what observes
+    its operators in a batch."""
 
     frame: Frame
     ends: tuple[str, ...]
-    # The metrics that tell the watermarks of sources, which no operator follows.
+    # The metrics with the watermarks of sources that no operator follows.
     watermarks: tuple[str, ...]
     observations: Mapping[str, Observation]
     # Where late rows are read that the plan's last operator hands out.
@@ -248,24 +248,24 @@ class Launcher:
         handover = self._handover(built, consume, readers)
         stream = _Stream(self, name, handover, folders.own, bounded, on_client, built.watermarks)
         if kept is not None:
-            stream.noting = Noting(kept, stream.reports)
+            stream.recorder = SizeRecorder(kept, stream.reports)
 
         def at_end() -> None:
-            # What is noted is for readers; a Spark that has gone takes its reports along.
+            # The sizes are for readers; a Spark that has gone takes its reports along.
             with contextlib.suppress(Exception):
-                stream.note()
+                stream.record_sizes()
             folders.remove()
 
-        def tell_ends() -> None:
+        def announce_ends() -> None:
             for end in built.ends:
                 announce_end(self.spark, end)
 
         if bounded and built.ends:
             stream.phases = 2
-            return TwoPhaseRun(stream.start, tell_ends, at_end)
+            return TwoPhaseRun(stream.start, announce_ends, at_end)
         run = stream.start(at_end)
         if built.ends:
-            after_first_batch(run, tell_ends)
+            after_first_batch(run, announce_ends)
         return run
 
     def _handover(self, built: Built, consume: Consume, readers: Sequence[Reader]) -> Handover:
@@ -313,14 +313,14 @@ class _Stream:
     rows_out: int = 0
     reports: Reports = field(default_factory=Reports)
     query: StreamingQuery | None = None
-    noting: Noting | None = None
+    recorder: SizeRecorder | None = None
     gate: Gate = field(default_factory=Gate)
 
-    def note(self) -> None:
-        """Write down how much the operators keep."""
-        if self.noting is not None and self.query is not None:
+    def record_sizes(self) -> None:
+        """Record how much the operators keep."""
+        if self.recorder is not None and self.query is not None:
             self.reports.take(self.query.recentProgress)
-            self.noting.note()
+            self.recorder.record()
 
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
@@ -347,7 +347,9 @@ class _Stream:
             diagnose,
             reports,
             at_end=at_end,
-            ending=Ending(self.folder, contracts.folder_name(self.name), self.gate, self.note),
+            ending=Ending(
+                self.folder, contracts.folder_name(self.name), self.gate, self.record_sizes
+            ),
         )
         if self.handover.upkeep is not None:
             run.keeper = Keeper(self.handover.upkeep, self.query, self.watermarks)
@@ -359,8 +361,8 @@ class _Stream:
             self.rows_out += self.handover.deliver(data, batch)
         if self.query is not None and batch % _READ_REPORTS_EVERY == 0:
             self.reports.take(self.query.recentProgress)
-        if self.noting is not None and self.noting.is_due:
-            self.note()
+        if self.recorder is not None and self.recorder.is_due:
+            self.record_sizes()
 
     def _counted(self) -> DataFrame:
         """The rows, their number being observed: a server's count of them is not the client's."""

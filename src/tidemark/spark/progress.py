@@ -15,7 +15,7 @@ from tidemark.spark.skipped import skipped_in
 if TYPE_CHECKING:
     from pyspark.sql import Observation
 
-    from tidemark.checkpoints.noted import Group
+    from tidemark.checkpoints.state_sizes import Group
     from tidemark.spark.stateful.metrics import OperatorMetrics, Totals
 
 # The observed metric with the number of rows emitted, if nothing else can count them.

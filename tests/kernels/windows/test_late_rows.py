@@ -71,9 +71,11 @@ def test_kinds_come_along():
 
 
 def test_times_and_watermarks_are_instants_whatever_the_clock_shows():
-    by_clock = LateRowsKernel(WallClock(DropLateRows(Sliding(3_600_000, 3_600_000)), "Asia/Tokyo"))
+    processing_time = LateRowsKernel(
+        WallClock(DropLateRows(Sliding(3_600_000, 3_600_000)), "Asia/Tokyo")
+    )
     rows = frame([(Row("a", 1), 7_200_000)], 3, kinds=False)
-    step = by_clock.step(State(), [rows], 7_200_000, 0)
+    step = processing_time.step(State(), [rows], 7_200_000, 0)
 
     assert step.output.select(LATE_TIME, LATE_WATERMARK).row(0) == (1, 7_200_000)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidemark.cli.doctor.findings import Finding
-from tidemark.connectors import NOT_YET, REGISTRY
+from tidemark.connectors import REGISTRY
+from tidemark.connectors.unsupported import CONNECTOR
 
 CONNECTORS = "Connectors"
 
@@ -14,5 +15,5 @@ def check_connectors() -> Iterator[Finding]:
     for connector in REGISTRY.values():
         formats = f" ({', '.join(connector.formats)})" if connector.formats else ""
         yield Finding(CONNECTORS, connector.name, "ok", f"{connector.summary}{formats}")
-    for name, reason in NOT_YET.items():
-        yield Finding(CONNECTORS, name, "optional", reason)
+    for name in CONNECTOR.each:
+        yield Finding(CONNECTORS, name, "optional", CONNECTOR.why or "")

@@ -13,10 +13,3 @@ from tidemark.connectors.formats.raw import RAW
 FORMATS: dict[str, Format] = {
     f.name: f for f in (JSON, CSV, RAW, PARQUET, ORC, DEBEZIUM_JSON, CANAL_JSON)
 }
-
-# Known formats that are not supported yet, with the reason.
-NOT_YET = {
-    "avro": "planned together with the Kafka connector",
-    "maxwell-json": "planned together with the Kafka connector",
-    "ogg-json": "planned together with the Kafka connector",
-}

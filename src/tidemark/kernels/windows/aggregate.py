@@ -111,7 +111,7 @@ class WindowAggregateKernel:
         processing_time: int,
     ) -> Step:
         [rows] = inputs
-        arriving = Incoming.by_clock if self.processing_time else Incoming.of
+        arriving = Incoming.in_processing_time if self.processing_time else Incoming.of
         incoming = arriving(state, rows, watermark, processing_time)
         outcome = self._windows().step(state, incoming)
         late = None if self.combined else (unnumbered(state, outcome.late.drop(HASH)),)

@@ -39,8 +39,10 @@ class Incoming:
         return cls(stamped, stamps, state.watermark, after, end, clock)
 
     @classmethod
-    def by_clock(cls, state: State, rows: pl.DataFrame, watermark: int, clock: int) -> Incoming:
-        return cls.of(state, *by_clock(state, rows, watermark, clock), clock)
+    def in_processing_time(
+        cls, state: State, rows: pl.DataFrame, watermark: int, clock: int
+    ) -> Incoming:
+        return cls.of(state, *in_processing_time(state, rows, watermark, clock), clock)
 
     @property
     def ended(self) -> int:
@@ -48,7 +50,7 @@ class Incoming:
         return min(self.watermark, AFTER_ALL - 1) + 1
 
 
-def by_clock(
+def in_processing_time(
     state: State, rows: pl.DataFrame, watermark: int, clock: int
 ) -> tuple[pl.DataFrame, int]:
     """The rows as if their time were now, and the watermark: a clock is a watermark that is never

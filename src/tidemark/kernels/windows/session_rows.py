@@ -14,7 +14,7 @@ from tidemark.kernels.columns import AFTER_ALL, KIND
 from tidemark.kernels.protocol import Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.incoming import by_clock
+from tidemark.kernels.windows.incoming import in_processing_time
 from tidemark.kernels.windows.spec import WINDOW_END
 
 # Kinds are kept with the rows as a column of the user's.
@@ -47,7 +47,7 @@ class SessionRows:
     ) -> Step:
         rows = inputs[0].rename({KIND: _KIND}, strict=False)
         if self.processing_time:
-            rows, watermark = by_clock(state, rows, watermark, processing_time)
+            rows, watermark = in_processing_time(state, rows, watermark, processing_time)
         sessions = CoGroupKernel(
             SharedSessions(self.keys, self.keys, self.gap), _alone, self.compaction
         )

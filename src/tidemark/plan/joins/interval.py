@@ -77,7 +77,7 @@ def _joined(
     context: Context,
 ) -> Node:
     sides = JoinSides.of(left, right, (matched.left, matched.right), matched.rest, how)
-    by_clock = left.edge.columns[interval.left].time == "processing"
+    processing_time = left.edge.columns[interval.left].time == "processing"
     joined_rows = IntervalJoin(
         left=sides.left,
         right=sides.right,
@@ -92,7 +92,7 @@ def _joined(
         condition=sides.condition,
         slack_ms=_slack(context.interval_slack, interval),
         drops_late=context.interval_drops_late
-        and (how, by_clock, any(matched.nulls_equal)) == ("inner", False, False),
+        and (how, processing_time, any(matched.nulls_equal)) == ("inner", False, False),
     )
     return sides.finished(joined_rows)
 

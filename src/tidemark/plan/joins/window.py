@@ -18,7 +18,7 @@ from tidemark.plan.joins.bound import BoundJoin, pairs_of
 from tidemark.plan.joins.keys import nullable_scope
 from tidemark.plan.joins.sides import JoinSides, Part
 from tidemark.plan.nodes import Edge, How, Node, WindowColumn, WindowJoin
-from tidemark.plan.nodes.window_columns import is_by_clock
+from tidemark.plan.nodes.window_columns import is_in_processing_time
 from tidemark.plan.relation import Relation
 
 _BOUNDS = ("start", "end")
@@ -116,7 +116,7 @@ def _check(left: Node, right: Node, at: exp.Expression) -> None:
                 notes={"changelog": node.edge.changelog.value},
                 hint="aggregate the windows first, which yields one row each, and join the results",
             )
-        if is_by_clock(node):
+        if is_in_processing_time(node):
             raise unsupported.WINDOW_JOIN_BY_CLOCK.error(span_of(at), where=f" ({side} side)")
 
 

@@ -48,7 +48,7 @@ class AssignWindows(Unary, Windowing):
         return isinstance(self.assigner, Session)
 
     @property
-    def by_clock(self) -> bool:
+    def processing_time(self) -> bool:
         return self.input.edge.columns[self.time].time == "processing"
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
@@ -71,7 +71,7 @@ class AssignWindows(Unary, Windowing):
             details.append(f"partition=[{', '.join(names[key] for key in self.keys)}]")
         if not self.keeps_rows:
             return Description("WindowFunction", tuple(details), "rows once for each window")
-        until = "the clock" if self.by_clock else "the watermark"
+        until = "the clock" if self.processing_time else "the watermark"
         keeps = f"rows until {until} has reached the end of their session"
         return Description("WindowFunction", tuple(details), ON_STATE, keeps)
 
@@ -79,9 +79,9 @@ class AssignWindows(Unary, Windowing):
     def needs(self) -> Needs | None:
         if not self.keeps_rows:
             return None
-        time = None if self.by_clock else self.time
-        port = Port(self.keys, time, stamps=True, by_clock=self.by_clock)
-        tick_ms = tick_of(self.assigner) if self.by_clock else None
+        time = None if self.processing_time else self.time
+        port = Port(self.keys, time, stamps=True, processing_time=self.processing_time)
+        tick_ms = tick_of(self.assigner) if self.processing_time else None
         return Needs("session-window", (port,), delay_ms(self.input), tick_ms)
 
     @property
@@ -92,7 +92,7 @@ class AssignWindows(Unary, Windowing):
         meaning = {
             "keys": below.origins(self.keys),
             "windows": plain(self.assigner),
-            "time": "processing" if self.by_clock else below.origin(self.time),
+            "time": "processing" if self.processing_time else below.origin(self.time),
             "changes": below.edge.changelog.value,
         }
         zoned = isinstance(self.edge.columns[-1].type, TimestampLtz)
@@ -120,7 +120,7 @@ class AssignWindows(Unary, Windowing):
 
     @property
     def late_inputs(self) -> tuple[LateInput, ...]:
-        if not self.keeps_rows or self.by_clock:
+        if not self.keeps_rows or self.processing_time:
             return ()
         window = window_words.window(self.assigner)
         words = operator_words("session-window", self.input, self.keys, window)

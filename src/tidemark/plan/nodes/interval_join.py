@@ -32,7 +32,7 @@ class IntervalJoin(Join):
     drops_late: bool = False
 
     @property
-    def by_clock(self) -> bool:
+    def processing_time(self) -> bool:
         """Whether it uses processing time."""
         return self.left.edge.columns[self.left_time].time == "processing"
 
@@ -56,7 +56,7 @@ class IntervalJoin(Join):
             details.append(f"where=[{words(self.condition)}]")
         if self.drops_late:
             details.append("drops late rows")
-        now = "the clock" if self.by_clock else "the watermark"
+        now = "the clock" if self.processing_time else "the watermark"
         keeps = (
             f"left rows until {now} has passed {mine}{_signed(self.upper_ms + self.slack_ms)}; "
             f"right rows until it has passed {theirs}{_signed(self.slack_ms - self.lower_ms)}"
@@ -65,9 +65,9 @@ class IntervalJoin(Join):
 
     @property
     def needs(self) -> Needs:
-        left = Port(self.left_keys, None if self.by_clock else self.left_time)
-        right = Port(self.right_keys, None if self.by_clock else self.right_time)
-        tick_ms = USUAL_TICK_MS if self.by_clock and self.how != "inner" else None
+        left = Port(self.left_keys, None if self.processing_time else self.left_time)
+        right = Port(self.right_keys, None if self.processing_time else self.right_time)
+        tick_ms = USUAL_TICK_MS if self.processing_time and self.how != "inner" else None
         # The stream API's form reports late rows with all their columns.
         shown = None if self.drops_late else self.shown
         return self.sides("interval-join", left, right, tick_ms, shown)
@@ -77,13 +77,13 @@ class IntervalJoin(Join):
         left, right = self.left, self.right
         meaning = {
             **self.meaning,
-            "time": "processing" if self.by_clock else "event",
+            "time": "processing" if self.processing_time else "event",
             "times": [left.origin(self.left_time), right.origin(self.right_time)],
             "bounds in milliseconds": [self.lower_ms, self.upper_ms],
             "condition": plain(self.condition),
             "drops late rows": self.drops_late,
         }
-        if self.by_clock or self.drops_late:
+        if self.processing_time or self.drops_late:
             return StateSpec(meaning, (by_name(left.edge), by_name(right.edge)))
         return StateSpec(meaning, self.rows_without_times(self.left_time, self.right_time))
 
@@ -94,7 +94,7 @@ class IntervalJoin(Join):
     @property
     def own_delay_ms(self) -> int:
         """Unmatched rows wait for matches that may arrive as late as this."""
-        return 0 if self.by_clock else max(self.upper_ms, -self.lower_ms, 0) + self.slack_ms
+        return 0 if self.processing_time else max(self.upper_ms, -self.lower_ms, 0) + self.slack_ms
 
     @property
     def late_inputs(self) -> tuple[LateInput, ...]:

@@ -28,7 +28,7 @@ class KeepFirst(Unary, Stateful):
         return replace(below, keys=(tuple(below.names[key] for key in self.keys),))
 
     @property
-    def by_clock(self) -> bool:
+    def processing_time(self) -> bool:
         """Whether the first row is the first to arrive."""
         return self.input.edge.columns[self.time].time == "processing"
 
@@ -41,7 +41,7 @@ class KeepFirst(Unary, Stateful):
         names = self.input.edge.names
         keys, time = ", ".join(names[key] for key in self.keys), names[self.time]
         keeps = "one record per key"
-        if not self.by_clock:
+        if not self.processing_time:
             keeps += f"; its first row until the watermark reaches the row's {time}"
         details = (f"key=[{keys}]", f"first by=[{time}]")
         idle = "; until 'table.exec.state.ttl' after it was written, if that is set"
@@ -49,8 +49,8 @@ class KeepFirst(Unary, Stateful):
 
     @property
     def needs(self) -> Needs:
-        time = None if self.by_clock else self.time
-        port = Port(self.keys, time, stamps=not self.by_clock)
+        time = None if self.processing_time else self.time
+        port = Port(self.keys, time, stamps=not self.processing_time)
         return Needs("keep-first", (port,), delay_ms(self.input))
 
     @property
@@ -58,7 +58,7 @@ class KeepFirst(Unary, Stateful):
         edge = self.input.edge
         meaning = {
             "keys": self.input.origins(self.keys),
-            "time": "processing" if self.by_clock else self.input.origin(self.time),
+            "time": "processing" if self.processing_time else self.input.origin(self.time),
             "held back in milliseconds": delay_ms(self.input),
         }
         return StateSpec(meaning, (by_place(edge, range(len(edge.columns))),))
@@ -73,7 +73,7 @@ class KeepFirst(Unary, Stateful):
 
     @property
     def late_inputs(self) -> tuple[LateInput, ...]:
-        if self.by_clock:
+        if self.processing_time:
             return ()
         words = operator_words("keep-first", self.input, self.keys, None)
         behind = delay_ms(self.input)

@@ -13,7 +13,7 @@ class Port:
     column whose event time it uses.
 
     With `stamps`, it can use the watermark before each row. `window` are the columns of the window
-    in which the rows of a join match. An operator that goes `by_clock` must know the end of a
+    in which the rows of a join match. An operator in `processing_time` must know the end of a
     bounded input even if that has no watermark.
     """
 
@@ -21,7 +21,7 @@ class Port:
     time: int | None = None
     stamps: bool = False
     window: tuple[int, int] | None = None
-    by_clock: bool = False
+    processing_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class WindowAggregate(Unary, Stateful, Windowing):
         )
 
     @property
-    def by_clock(self) -> bool:
+    def processing_time(self) -> bool:
         return self.time is None and self.given is None and not self._is_of_rows
 
     @property
@@ -82,16 +82,16 @@ class WindowAggregate(Unary, Stateful, Windowing):
         return "time=[processing time]" if self.time is None else f"time=[{names[self.time]}]"
 
     def _keeps(self) -> str:
-        until = "the clock" if self.by_clock else "the watermark"
+        until = "the clock" if self.processing_time else "the watermark"
         later = f" and {window_words.duration(self.lateness_ms)} more" if self.lateness_ms else ""
         return f"the aggregates of each key and window, until {until} has reached its end{later}"
 
     @property
     def needs(self) -> Needs:
-        port = Port(self.keys, self.time, stamps=True, by_clock=self.by_clock)
+        port = Port(self.keys, self.time, stamps=True, processing_time=self.processing_time)
         firings = [firing for firing in (self.emit.early, self.emit.late) if firing is not None]
         wanted = [firing.every_ms for firing in firings if firing.every_ms is not None]
-        if self.by_clock:
+        if self.processing_time:
             wanted.append(tick_of(self.assigner))
         tick_ms = within_reason(min(wanted)) if wanted else None
         return Needs("window-aggregate", (port,), delay_ms(self.input), tick_ms)
@@ -104,7 +104,7 @@ class WindowAggregate(Unary, Stateful, Windowing):
             "keys": below.origins(self.keys),
             "windows": plain(self.assigner),
             "given by columns": self.given,
-            "time": "processing" if self.by_clock else event_time,
+            "time": "processing" if self.processing_time else event_time,
             "functions": [call.meaning(below.origin) for call in self.calls],
             "early results": _firing(self.emit.early),
             "late results": _firing(self.emit.late),
@@ -127,7 +127,7 @@ class WindowAggregate(Unary, Stateful, Windowing):
 
     @property
     def late_inputs(self) -> tuple[LateInput, ...]:
-        if self.by_clock or self._is_of_rows:
+        if self.processing_time or self._is_of_rows:
             return ()
         below, keys = self.input, self.keys
         if self.opens_grouping_sets and not isinstance(self.assigner, Session):

@@ -20,7 +20,7 @@ class Windowing(Node):
 
     @property
     @abstractmethod
-    def by_clock(self) -> bool:
+    def processing_time(self) -> bool:
         """Whether the windows are in processing time."""
 
 
@@ -45,11 +45,11 @@ def windows_meaning(edge: Edge, bounds: tuple[int, int]) -> Any:
     return list(bounds) if window is None else plain(window.assigner)
 
 
-def is_by_clock(node: Node) -> bool:
+def is_in_processing_time(node: Node) -> bool:
     """Whether the rows' windows are in processing time."""
     windows = (part for part in walk(node) if isinstance(part, Windowing))
     nearest = next(windows, None)
-    return nearest is not None and nearest.by_clock
+    return nearest is not None and nearest.processing_time
 
 
 def time_of_window(edge: Edge, start: int) -> Column:

@@ -16,7 +16,12 @@ from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.aggregates.grouping import Grouping
 from tidemark.plan.expressions import Expression, Ref, references
 from tidemark.plan.nodes import Column, Edge, Node
-from tidemark.plan.nodes.window_columns import BOUND, is_by_clock, time_of_window, window_columns
+from tidemark.plan.nodes.window_columns import (
+    BOUND,
+    is_in_processing_time,
+    time_of_window,
+    window_columns,
+)
 from tidemark.plan.scope import Scope
 from tidemark.plan.windows.before_windows import before_windows
 from tidemark.plan.windows.group_windows import GroupWindow
@@ -54,8 +59,8 @@ class ByCall:
         return (None, None, None)
 
     def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
-        by_clock = self.window.attribute == "processing"
-        return Windowed(node, None if by_clock else columns.add(self.window.time), None)
+        processing_time = self.window.attribute == "processing"
+        return Windowed(node, None if processing_time else columns.add(self.window.time), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +130,13 @@ class ByColumns:
     def rows(self, node: Node, keys: Iterable[Expression], columns: Columns) -> Windowed:
         below = self._before_windows(node, keys, columns)
         if below is None:
-            if is_by_clock(node):
+            if is_in_processing_time(node):
                 raise unsupported.GROUPED_BY_CLOCK.error(span_of(self.at))
             return Windowed(node, None, (columns.add(self.start), columns.add(self.end)))
         # The position of the window's start now contains the time of the row.
         time = Scope.of(below.edge).ref(self.start.index)
-        by_clock = below.edge.columns[time.index].time == "processing"
-        return Windowed(below, None if by_clock else columns.add(time), None)
+        processing_time = below.edge.columns[time.index].time == "processing"
+        return Windowed(below, None if processing_time else columns.add(time), None)
 
     def _before_windows(
         self, node: Node, keys: Iterable[Expression], columns: Columns

@@ -22,7 +22,9 @@ def keep_first(builder: Builder, operator: Operator) -> Frame:
     assert isinstance(node, KeepFirst)
     assert builder.state is not None
     input_ = WindowInput.of(builder, operator)
-    kernel = KeepFirstKernel(input_.keys, by_clock=node.by_clock, ttl=builder.state.ttl_ms or None)
+    kernel = KeepFirstKernel(
+        input_.keys, processing_time=node.processing_time, ttl=builder.state.ttl_ms or None
+    )
     schema = StructType(input_.fields(input_.names))
     packed = builder.run_kernel(operator, input_.given_time(kernel), [input_.rows], schema)
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)

@@ -25,8 +25,8 @@ def session_window(builder: Builder, operator: Operator) -> Frame:
     assert isinstance(node, AssignWindows) and isinstance(node.assigner, Session)
     input_ = WindowInput.of(builder, operator)
     time = operator.edge.columns[-1].type
-    kernel = SessionRows(input_.keys, node.assigner.gap, processing_time=node.by_clock)
-    shown = by_wall_clock(kernel, time, builder.zone, by_clock=node.by_clock)
+    kernel = SessionRows(input_.keys, node.assigner.gap, processing_time=node.processing_time)
+    shown = by_wall_clock(kernel, time, builder.zone, processing_time=node.processing_time)
     runs = input_.given_time(shown)
     kinds = kind_fields(operator.edge)
     schema = StructType([*input_.fields(input_.names), *bound_fields(time), *kinds])

@@ -28,7 +28,7 @@ def window_aggregate(builder: Builder, operator: Operator) -> Frame:
     rows = input_.rows
     kernel = window_aggregate_kernel(node, input_.keys, input_.names, retracts=input_.retracts)
     time = operator.edge.columns[len(node.keys) + 2].type
-    shown = by_wall_clock(kernel, time, builder.zone, by_clock=node.by_clock)
+    shown = by_wall_clock(kernel, time, builder.zone, processing_time=node.processing_time)
     combinable = shown is kernel and kernel.combinable and input_.is_given_batch_time
     if combinable and operator.combines:
         runs: Kernel = (combined := replace(kernel, combined=True))

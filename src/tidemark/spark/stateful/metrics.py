@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tidemark.checkpoints.noted import Group
+from tidemark.checkpoints.state_sizes import Group
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.runtime.payloads import IN_ROWS, Payloads

@@ -128,10 +128,10 @@ def run_stateful(
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
     observation = None if streaming else options.observation
-    told = observed(output, options.name, observation)
+    counted = observed(output, options.name, observation)
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
-    return PackedRows(told, output_schema, in_files, late).called(columns)
+    return PackedRows(counted, output_schema, in_files, late).called(columns)
 
 
 def _packed(
@@ -158,8 +158,8 @@ def _packed(
         return packed
     from pyspark.sql import functions as f
 
-    told = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
-    marked = packed.withColumn(WATERMARK, f.coalesce(told, f.timestamp_millis(f.lit(0))))
+    time = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
+    marked = packed.withColumn(WATERMARK, f.coalesce(time, f.timestamp_millis(f.lit(0))))
     return with_watermark(marked, WATERMARK, watermark.end_folder).drop(WATERMARK)
 
 

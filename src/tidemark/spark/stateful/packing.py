@@ -94,7 +94,7 @@ class Pack:
         if self.source is not None:
             watermark = max(watermark, self.source.watermark)
         if watermark > BEFORE_ALL:
-            yield self._told(partition, watermark)
+            yield self._reported(partition, watermark)
         freeze_loaded_objects()
 
     def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -125,7 +125,7 @@ class Pack:
         # Spark's watermark starts at 0, and nothing is before that.
         return latest - self.behind_ms if latest > self.behind_ms else BEFORE_ALL
 
-    def _told(self, partition: int, watermark: int) -> pa.RecordBatch:
+    def _reported(self, partition: int, watermark: int) -> pa.RecordBatch:
         there = [*self.labels]
         return _record_batch(there, self.input, partition, watermark, [None for _ in there])
 

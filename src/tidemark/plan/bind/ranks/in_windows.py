@@ -9,7 +9,7 @@ from tidemark.plan.bind.ranks.numbered import BoundRank
 from tidemark.plan.bind.ranks.rule import Ranked
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Node, WindowOrder, WindowRank, project
-from tidemark.plan.nodes.window_columns import is_by_clock, time_of_window
+from tidemark.plan.nodes.window_columns import is_in_processing_time, time_of_window
 from tidemark.plan.nodes.window_rank import RANK
 
 
@@ -46,7 +46,7 @@ def _check(rank: BoundRank) -> None:
             "updated or deleted",
             at=rank.at,
         )
-    if is_by_clock(rank.rows):
+    if is_in_processing_time(rank.rows):
         raise PlanError(
             "ROW_NUMBER() is not supported over processing-time windows",
             at=rank.at,

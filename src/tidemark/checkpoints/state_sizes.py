@@ -27,7 +27,7 @@ class Group:
 
 
 @dataclass(slots=True)
-class Noted:
+class StateSizes:
     """After which micro-batch it was recorded, and each operator's state by key group."""
 
     batch: int = -1
@@ -50,7 +50,7 @@ class Noted:
         )
 
 
-def read(job: Location) -> Noted:
+def read(job: Location) -> StateSizes:
     """The last record; empty if there is none, or it cannot be read: it is not part of the
     contract.
     """
@@ -60,10 +60,10 @@ def read(job: Location) -> Noted:
             operator: {label: Group(**group) for label, group in kept.items()}
             for operator, kept in content.get("operators", {}).items()
         }
-        return Noted(content.get("batch", -1), groups)
+        return StateSizes(content.get("batch", -1), groups)
     except (ValueError, TypeError, AttributeError):
-        return Noted()
+        return StateSizes()
 
 
-def write(job: Location, noted: Noted) -> None:
-    files.write_text(job / NAME, json.dumps(asdict(noted)) + "\n")
+def write(job: Location, sizes: StateSizes) -> None:
+    files.write_text(job / NAME, json.dumps(asdict(sizes)) + "\n")

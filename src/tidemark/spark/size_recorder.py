@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tidemark.checkpoints import noted
+from tidemark.checkpoints import state_sizes
 from tidemark.spark.progress import Reports
 from tidemark.storage import Location
 
 _EVERY_SECONDS = 10.0
 
 
-class Noting:
+class SizeRecorder:
     """Writes what has been reported: periodically, and at the end."""
 
     def __init__(
@@ -21,16 +21,16 @@ class Noting:
         self._job = job
         self._reports = reports
         self._clock = clock
-        self._noted = noted.read(job)
+        self._sizes = state_sizes.read(job)
         self._last = clock()
 
     @property
     def is_due(self) -> bool:
         return self._clock() - self._last >= _EVERY_SECONDS
 
-    def note(self) -> None:
+    def record(self) -> None:
         self._last = self._clock()
         batch, operators = self._reports.kept()
         if operators:
-            self._noted.add(batch, operators)
-            noted.write(self._job, self._noted)
+            self._sizes.add(batch, operators)
+            state_sizes.write(self._job, self._sizes)

@@ -1,0 +1,29 @@
+"""Connectors and formats of Flink that are not here yet, and what the ones here cannot do."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tidemark.unsupported import NEVER, Unsupported
+
+_CONNECTORS = "Connectors and formats"
+
+CONNECTOR: Final = Unsupported(
+    _CONNECTORS,
+    "connector '{}'",
+    why="planned",
+    each={"kafka": None, "upsert-kafka": None, "jdbc": None},
+)
+FORMAT: Final = Unsupported(
+    _CONNECTORS,
+    "format '{}'",
+    why="planned together with the Kafka connector",
+    each={"avro": None, "maxwell-json": None, "ogg-json": None},
+)
+DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
+    _CONNECTORS,
+    "committing partitions after a delay over Spark Connect",
+    why="nothing runs on the server between two micro-batches",
+    hint="commit them at once, by 'process-time' without a delay",
+    says=NEVER,
+)
