@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 import polars as pl
@@ -50,6 +51,7 @@ class QuickCsv:
         self._able = not any(isinstance(field.type, _NOT_ABLE) for field in fields)
         self._readers = [cell_reader(field.type, style) for field in fields] if self._able else []
         self._pattern = _pattern(style, len(fields))
+        self._special = rf"[{'' if style.escape is None else _escaped(style.escape)}\r\n]"
 
     def read(self, lines: pl.Series) -> QuickLines | None:
         """What the lines contain; None if this way cannot be taken at all."""
@@ -82,17 +84,47 @@ class QuickCsv:
 
     def _records(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
         """The fields of strings, and which strings are a record with these."""
-        groups = texts.str.extract_groups(self._pattern).struct.unnest()
-        sure = _flags(groups[str(len(self._fields) + 1)].is_not_null())
+        cells, sure = self._cells(texts)
         if self._style.comments:
             sure &= ~_flags(texts.str.contains("^ *#"))
         columns = []
-        for i, (field, reader) in enumerate(zip(self._fields, self._readers, strict=True), start=1):
-            values, right = reader.read(self._text(groups[str(i)]))
+        for field, reader, cell in zip(self._fields, self._readers, cells, strict=True):
+            values, right = reader.read(self._text(cell))
             if right is not None:
                 sure &= right
             columns.append(values.alias(field.name))
         return columns, sure
+
+    def _cells(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
+        """What is between delimiters, and which strings have as many fields as there should be.
+
+        To split them is far quicker than to search for fields, which only those need that have more
+        than quotes around whole fields.
+        """
+        cells, sure = self._split(texts)
+        if sure.all():
+            return cells, sure
+        rest = np.flatnonzero(~sure)
+        found, sure[rest] = self._found(texts.gather(pl.Series(rest)))
+        return [replaced(*each) for each in zip(cells, repeat(pl.Series(rest)), found)], sure
+
+    def _split(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
+        bare = texts.str.strip_suffix("\n").str.strip_suffix("\r")
+        split = bare.str.split_exact(self._style.delimiter, len(self._fields) + 1).struct.unnest()
+        *cells, extra, more = split.get_columns()
+        # One extra empty field is allowed: it is a delimiter at the end of the line.
+        sure = _flags(more.is_null() & (extra.is_null() | (extra == "")))
+        if not self._style.ignores_errors:
+            sure &= _flags(cells[-1].is_not_null())
+        sure &= ~_flags(bare.str.contains(self._special))
+        if self._style.quote is not None:
+            sure &= _quoted_as_a_whole(bare, cells, self._style.quote)
+        return cells, sure
+
+    def _found(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
+        groups = texts.str.extract_groups(self._pattern).struct.unnest()
+        *cells, end = groups.get_columns()
+        return cells, _flags(end.is_not_null())
 
     def _text(self, field: pl.Series) -> pl.Series:
         quote, null = self._style.quote, self._style.null
@@ -149,6 +181,21 @@ class QuickCsv:
 
 def _flags(values: pl.Series) -> Flags:
     return values.fill_null(False).to_numpy().copy()
+
+
+def _quoted_as_a_whole(texts: pl.Series, cells: list[pl.Series], quote: str) -> Flags:
+    """Where each quote begins or ends one of the cells."""
+    quotes = texts.str.count_matches(quote, literal=True)
+    if not (quotes > 0).any():
+        return np.ones(texts.len(), np.bool_)
+    whole = (
+        pl.col(cell.name).str.starts_with(quote)
+        & pl.col(cell.name).str.ends_with(quote)
+        & (pl.col(cell.name) != quote)
+        for cell in cells
+    )
+    both = pl.sum_horizontal(each.fill_null(False) for each in whole) * 2
+    return _flags(pl.DataFrame(cells).select(both).to_series() == quotes)
 
 
 def _pattern(style: Style, width: int) -> str:
