@@ -43,11 +43,11 @@ BY_TIME: Final = ByTime((pl.col(TIME), pl.col(TIME)))
 
 
 @runtime_checkable
-class SaysCut(Protocol):
+class ChoosesCut(Protocol):
     """A kernel that decides how its rows are cut. `inputs` are empty frames with its columns."""
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut: ...
 
 
 def cut_of(kernel: Kernel, inputs: Sequence[pl.DataFrame]) -> Cut:
-    return kernel.cut(inputs) if isinstance(kernel, SaysCut) else ByArrival()
+    return kernel.cut(inputs) if isinstance(kernel, ChoosesCut) else ByArrival()

@@ -54,7 +54,7 @@ class CarriedTable:
     def to(self, node: Node) -> Iterator[Carried]:
         """The rows of the table that reach a node, once for each path on which they reach it."""
         if node == self.core:
-            yield Carried(self._behind(node))
+            yield Carried(self._with_values(node))
             return
         match node:
             case AssignWindows(keeps_rows=True):
@@ -65,7 +65,7 @@ class CarriedTable:
             case UnionAll():
                 yield from self._through(node)
 
-    def _behind(self, node: Node) -> Node:
+    def _with_values(self, node: Node) -> Node:
         scope = Scope.of(node.edge)
         own = [scope.ref(place) for place in range(len(node.edge.columns))]
         return project(node, [*own, *self.values], [*node.edge.names, *self.names])
