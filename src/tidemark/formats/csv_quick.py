@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 import polars as pl
@@ -89,24 +88,28 @@ class QuickCsv:
             sure &= ~_flags(texts.str.contains("^ *#"))
         columns = []
         for field, reader, cell in zip(self._fields, self._readers, cells, strict=True):
-            values, right = reader.read(self._text(cell))
+            values, right = reader.read(cell)
             if right is not None:
                 sure &= right
             columns.append(values.alias(field.name))
         return columns, sure
 
     def _cells(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
-        """What is between delimiters, and which strings have as many fields as there should be.
+        """The strings in the fields, and which records have as many fields as there should be.
 
         To split them is far quicker than to search for fields, which only those need that have more
         than quotes around whole fields.
         """
         cells, sure = self._split(texts)
-        if sure.all():
-            return cells, sure
-        rest = np.flatnonzero(~sure)
-        found, sure[rest] = self._found(texts.gather(pl.Series(rest)))
-        return [replaced(*each) for each in zip(cells, repeat(pl.Series(rest)), found)], sure
+        if not sure.all():
+            rest = np.flatnonzero(~sure)
+            where = pl.Series(rest)
+            found, sure[rest] = self._found(texts.gather(where))
+            cells = [replaced(a, where, b) for a, b in zip(cells, found, strict=True)]
+        null = self._style.null
+        if null is not None:
+            cells = [pl.select(pl.when(cell != null).then(cell)).to_series() for cell in cells]
+        return cells, sure
 
     def _split(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
         bare = texts.str.strip_suffix("\n").str.strip_suffix("\r")
@@ -117,18 +120,22 @@ class QuickCsv:
         if not self._style.ignores_errors:
             sure &= _flags(cells[-1].is_not_null())
         sure &= ~_flags(bare.str.contains(self._special))
-        if self._style.quote is not None:
-            sure &= _quoted_as_a_whole(bare, cells, self._style.quote)
+        quote = self._style.quote
+        if quote is not None:
+            quotes = bare.str.count_matches(quote, literal=True)
+            if (quotes > 0).any():
+                cells, whole = _without_quotes(cells, quote)
+                # Each quote begins or ends one of the fields.
+                sure &= _flags(quotes == whole * 2)
         return cells, sure
 
     def _found(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
         groups = texts.str.extract_groups(self._pattern).struct.unnest()
         *cells, end = groups.get_columns()
-        return cells, _flags(end.is_not_null())
+        return [self._text(cell) for cell in cells], _flags(end.is_not_null())
 
     def _text(self, field: pl.Series) -> pl.Series:
-        quote, null = self._style.quote, self._style.null
-        quoted = None
+        quote = self._style.quote
         if quote is not None:
             quoted = field.str.starts_with(quote)
             if quoted.any():
@@ -136,10 +143,7 @@ class QuickCsv:
                 if inside.str.contains(quote, literal=True).any():
                     inside = inside.str.replace_all(quote * 2, quote, literal=True)
                 field = pl.select(pl.when(quoted).then(inside).otherwise(field)).to_series()
-        field = self._unescaped(field)
-        if null is not None:
-            field = pl.select(pl.when(field != null).then(field)).to_series()
-        return field
+        return self._unescaped(field)
 
     def _unescaped(self, field: pl.Series) -> pl.Series:
         escape = self._style.escape
@@ -183,19 +187,19 @@ def _flags(values: pl.Series) -> Flags:
     return values.fill_null(False).to_numpy().copy()
 
 
-def _quoted_as_a_whole(texts: pl.Series, cells: list[pl.Series], quote: str) -> Flags:
-    """Where each quote begins or ends one of the cells."""
-    quotes = texts.str.count_matches(quote, literal=True)
-    if not (quotes > 0).any():
-        return np.ones(texts.len(), np.bool_)
-    whole = (
-        pl.col(cell.name).str.starts_with(quote)
-        & pl.col(cell.name).str.ends_with(quote)
-        & (pl.col(cell.name) != quote)
-        for cell in cells
-    )
-    both = pl.sum_horizontal(each.fill_null(False) for each in whole) * 2
-    return _flags(pl.DataFrame(cells).select(both).to_series() == quotes)
+def _without_quotes(cells: list[pl.Series], quote: str) -> tuple[list[pl.Series], pl.Series]:
+    """The fields without the quotes around them, and how many of a record had these."""
+    bare = []
+    whole = pl.Series(np.zeros(cells[0].len(), np.int64))
+    for cell in cells:
+        begins = cell.str.starts_with(quote)
+        if begins.any():
+            quoted = (begins & cell.str.ends_with(quote) & (cell != quote)).fill_null(False)
+            inside = cell.str.strip_prefix(quote).str.strip_suffix(quote)
+            cell = pl.select(pl.when(quoted).then(inside).otherwise(cell)).to_series()
+            whole = whole + quoted.cast(pl.Int64)
+        bare.append(cell)
+    return bare, whole
 
 
 def _pattern(style: Style, width: int) -> str:
