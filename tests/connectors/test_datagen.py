@@ -62,7 +62,7 @@ def test_wide_ranges_are_filled_without_overflow(spark):
 def test_strings_have_the_requested_lengths(spark):
     table = datagen(
         "s STRING, l STRING, c CHAR(4), v VARCHAR(7), y BYTES, w VARCHAR(9)",
-        number_of_rows="50", fields__l__length="300", fields__y__length="5", fields__w__var_len="true",
+        number_of_rows="500", fields__l__length="300", fields__y__length="5", fields__w__var_len="true",
     )  # fmt: skip
     found = rows(read(spark, table))
 

@@ -292,5 +292,5 @@ def test_missing_parts_are_named(sides):
         left.join(right).where("whom").equal_to("who").window(TEN).select("l.id")
     with pytest.raises(NotSupported, match="early and late"):
         keyed.window(TEN.early_fire()).select("l.id")
-    with pytest.raises(NotSupported, match="a full join over session windows"):
+    with pytest.raises(NotSupported, match="how='full' over session windows"):
         tidemark.window_join(*sides, on="who", window=Sessions("1 minute", on="ts"), how="full")

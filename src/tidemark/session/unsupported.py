@@ -10,10 +10,10 @@ _JOINS = "Window joins of DataFrames"
 
 EARLY_AND_LATE_RESULTS: Final = Unsupported(
     _JOINS,
-    "early or late results of a window join",
+    "early and late results of window joins",
     why="a joined window is emitted once, when the watermark closes it",
     hint="remove early_fire, late_fire and allowed_lateness",
-    says=NEVER,
+    says="are not supported",
 )
 OUTER_SESSIONS: Final = Unsupported(
     _JOINS,
