@@ -86,10 +86,11 @@ def test_archives_that_nothing_has_used_for_a_month_are_removed(
     archives: Path, java: Path, installed: Path
 ):
     archives.mkdir()
-    old, recent = archives / "spark-1.jsa", archives / "spark-2.jsa"
-    for file in (old, recent):
+    old, unfinished, recent = (archives / f"spark-{n}" for n in ("1.jsa", "2.new", "3.jsa"))
+    for file in (old, unfinished, recent):
         file.touch()
-    os.utime(old, (0, 0))
+    for file in (old, unfinished):
+        os.utime(file, (0, 0))
 
     java_options(java, installed)
 

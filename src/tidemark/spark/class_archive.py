@@ -42,6 +42,7 @@ def java_options(java: Path, spark_home: Path) -> str:
 
 
 def _options(archive: Path) -> str:
+    # Java replaces what it has not written to the end.
     unnamed = archive.with_suffix(".new")
     if not archive.exists() and _is_whole(unnamed):
         unnamed.replace(archive)
@@ -103,7 +104,7 @@ def _is_whole(file: Path) -> bool:
 
 
 def _remove_unused(folder: Path) -> None:
-    for archive in folder.glob("spark-*.jsa"):
+    for archive in (*folder.glob("spark-*.jsa"), *folder.glob("spark-*.new")):
         with suppress(FileNotFoundError):
             if time.time() - archive.stat().st_mtime > _KEPT_SECONDS:
                 archive.unlink()
