@@ -139,9 +139,9 @@ def test_a_null_time_names_the_row() -> None:
         {"k": ["a"], "ts": pa.array([None], SCHEMA.field("ts").type), HASH: pa.array([1])}
     )
 
-    with pytest.raises(DataError, match="time attribute of a row is NULL") as failure:
+    with pytest.raises(DataError, match="event time `ts` is NULL") as failure:
         next(Pack(0, (0,), SCHEMA, "ts")(iter([rows])))
-    assert failure.value.notes["row"] == {"k": "a", "ts": None}
+    assert failure.value.notes["record"] == '{"k":"a","ts":null}'
 
 
 @pytest.mark.parametrize("buckets", [1, 2, 4, 6, 12])

@@ -163,6 +163,8 @@ class _Planner:
             declared = "by operator"
         first_end = self.ends
         stage = self.stage(node, declared)
+        if isinstance(stage, WatermarkStage) and _is_time(stage.node, port.time):
+            stage = replace(stage, checked_above=True)
         watermark = None
         if known and behind is not None:
             theirs = declared == "by operator"
@@ -186,6 +188,11 @@ class _Planner:
         known = self._streaming and one_source and is_followed(stage)
         watermark = InputWatermark(followed=True) if known else None
         return Input(stage, port.keys, port.time, True, chained, watermark)
+
+
+def _is_time(node: AssignWatermark, column: int | None) -> bool:
+    """Whether a column is the event time that the watermark is for."""
+    return column is not None and node.edge.names[column] == node.column
 
 
 def _picked(node: Project) -> Picking | None:

@@ -34,7 +34,8 @@ class WatermarkStage:
 
     If `declared`, Spark follows the watermark from here on, in a column that travels with the rows.
     With `stamps`, each row has the watermark before it. `end` is the number of the marker that
-    announces the end of a bounded stream.
+    announces the end of a bounded stream. If `checked_above`, an operator directly above rejects
+    rows without an event time, because it reads it anyway.
     """
 
     node: AssignWatermark
@@ -42,6 +43,7 @@ class WatermarkStage:
     declared: bool = False
     stamps: bool = False
     end: int | None = None
+    checked_above: bool = False
 
     @property
     def edge(self) -> Edge:

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 import polars as pl
 import pyarrow as pa
 
 from tidemark.errors import DataError
 from tidemark.kernels.columns import TIME
 
+# A longer record is cut off.
+_SHOWN: Final = 300
+
 
 def event_times(times: pl.Series, rows: pl.DataFrame) -> pl.Series:
     """The event times of some rows, in milliseconds. Raises a DataError if one is NULL."""
     if times.null_count():
-        row = rows.filter(times.is_null()).row(0, named=True)
-        raise DataError(
-            "the time attribute of a row is NULL",
-            notes={"column": times.name, "row": row},
-            hint="filter such rows, or replace NULL with a value",
-        )
+        row = rows.filter(times.is_null()).head(1)
+        record = row.select(as_json(row.schema, row.columns)).item()
+        raise without_event_time(times.name, record)
     return milliseconds(times).alias(TIME)
+
+
+def without_event_time(column: str, record: str, file: str | None = None) -> DataError:
+    """The error for a record whose event time, this column, is NULL."""
+    message, record = f"event time `{column}` is NULL", record.strip()
+    return DataError(
+        message if file is None else f"{file}  {message}",
+        notes={
+            "why": "every row of a stream needs an event time",
+            "record": record if len(record) <= _SHOWN else record[:_SHOWN] + " ...",
+        },
+    )
+
+
+def as_json(schema: pl.Schema, columns: Sequence[str]) -> pl.Expr:
+    """Columns of a row as JSON; bytes in Base64, as Spark writes them."""
+    shown = []
+    for name in columns:
+        if schema[name] == pl.Binary:
+            shown.append(pl.col(name).bin.encode("base64"))
+        elif "Binary" not in str(schema[name]):  # which Polars cannot write inside others
+            shown.append(pl.col(name))
+    return pl.struct(shown).struct.json_encode()
 
 
 def milliseconds(times: pl.Series) -> pl.Series:

@@ -42,8 +42,14 @@ def watermark(builder: Builder, stage: WatermarkStage) -> Frame:
 
 
 def _with_event_times(builder: Builder, stage: WatermarkStage) -> Frame:
-    """The rows, of which one without an event time is faulty."""
+    """The rows, of which one without an event time is faulty.
+
+    Spark evaluates event times once more for this. Where an operator checks them, it is only worth
+    it to say which file the row is from.
+    """
     node, below = stage.node, builder.build(stage.inputs[0])
+    if stage.checked_above and not below.placed:
+        return below
     time = spark_text.name(below.columns[node.edge.names.index(node.column)])
     row = ", ".join(spark_text.name(name) for name in below.columns)
     facts = {
