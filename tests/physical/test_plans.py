@@ -207,3 +207,22 @@ def test_join_holds_the_watermark_back_as_far_as_its_inputs_are_behind():
     chained = f"SELECT x.id FROM ({join}) x LEFT JOIN newest FOR SYSTEM_TIME AS OF x.ts AS v ON x.currency = v.currency"
 
     assert physical(chained).operators[-1].held_back_ms == 1000
+
+
+@pytest.mark.parametrize(
+    ("rows", "checked"),
+    [
+        ("orders", {True}),
+        ("(SELECT * FROM orders WHERE id > 1)", {False}),
+        (
+            "(SELECT id, currency, ts FROM orders UNION ALL SELECT 1, currency, ts FROM rates)",
+            {False},
+        ),
+    ],
+)
+def test_an_operator_checks_the_event_times_of_a_source_if_it_gets_all_rows(rows, checked):
+    grouped = f"SELECT COUNT(*) FROM {rows} GROUP BY currency, TUMBLE(ts, INTERVAL '1' DAY)"
+
+    stages = walk(physical(grouped).root)
+
+    assert {stage.checked_above for stage in stages if isinstance(stage, WatermarkStage)} == checked

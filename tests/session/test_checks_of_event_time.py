@@ -190,3 +190,18 @@ def test_a_filter_still_reaches_the_files(spark, session, tmp_path, capsys):
 
     assert re.search(r"PushedFilters: \[.*EqualTo\(\w+,1\)", capsys.readouterr().out)
     assert rows.count() == 1
+
+
+def test_an_operator_rejects_a_row_of_a_dataframe_without_an_event_time(spark, session):
+    rows = spark.sql(
+        "SELECT * FROM VALUES ('a', TIMESTAMP '2024-01-01 00:00:00'), ('b', NULL) AS v (k, ts)"
+    )
+    session.register("rows", rows, watermark="ts")
+
+    with pytest.raises(TidemarkError, match="event time `ts` is NULL") as failure:
+        session.sql(
+            "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE `rows`, DESCRIPTOR(ts), INTERVAL '1' DAY)) "
+            "GROUP BY k, window_start, window_end"
+        ).rows()
+
+    assert json.loads(str(failure.value.notes["record"])) == {"k": "b", "ts": None}

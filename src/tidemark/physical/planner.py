@@ -163,8 +163,8 @@ class _Planner:
             declared = "by operator"
         first_end = self.ends
         stage = self.stage(node, declared)
-        if isinstance(stage, WatermarkStage) and _is_time(stage.node, port.time):
-            stage = replace(stage, checked_above=True)
+        if port.time is not None:
+            stage = _checked_above(stage, port.time)
         watermark = None
         if known and behind is not None:
             theirs = declared == "by operator"
@@ -190,9 +190,18 @@ class _Planner:
         return Input(stage, port.keys, port.time, True, chained, watermark)
 
 
-def _is_time(node: AssignWatermark, column: int | None) -> bool:
-    """Whether a column is the event time that the watermark is for."""
-    return column is not None and node.edge.names[column] == node.column
+def _checked_above(stage: Stage, time: int) -> Stage:
+    """The stage, whose source need not check event times if all of them are in the column that an
+    operator checks.
+    """
+    match stage:
+        case WatermarkStage(node=node) if node.edge.names[time] == node.column:
+            return replace(stage, checked_above=True)
+        case Compute(node=Project(expressions=computed), inputs=(below,)):
+            column = computed[time]
+            if isinstance(column, Ref):
+                return replace(stage, inputs=(_checked_above(below, column.index),))
+    return stage
 
 
 def _picked(node: Project) -> Picking | None:

@@ -34,8 +34,8 @@ class WatermarkStage:
 
     If `declared`, Spark follows the watermark from here on, in a column that travels with the rows.
     With `stamps`, each row has the watermark before it. `end` is the number of the marker that
-    announces the end of a bounded stream. If `checked_above`, an operator directly above rejects
-    rows without an event time, because it reads it anyway.
+    announces the end of a bounded stream. If `checked_above`, an operator that gets all the rows
+    rejects those without an event time, which it reads anyway.
     """
 
     node: AssignWatermark

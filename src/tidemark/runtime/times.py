@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -13,14 +13,19 @@ from tidemark.kernels.columns import TIME
 
 # A longer record is cut off.
 _SHOWN: Final = 300
+_AS_THEY_ARE: Final[Mapping[str, str]] = {}
 
 
-def event_times(times: pl.Series, rows: pl.DataFrame) -> pl.Series:
-    """The event times of some rows, in milliseconds. Raises a DataError if one is NULL."""
+def event_times(
+    times: pl.Series, rows: pl.DataFrame, names: Mapping[str, str] = _AS_THEY_ARE
+) -> pl.Series:
+    """The event times of some rows, in milliseconds. Raises a DataError if one is NULL, with the
+    `names` by which a query knows the columns.
+    """
     if times.null_count():
         row = rows.filter(times.is_null()).head(1)
-        record = row.select(as_json(row.schema, row.columns)).item()
-        raise without_event_time(times.name, record)
+        record = row.select(as_json(row.schema, row.columns, names)).item()
+        raise without_event_time(names.get(times.name, times.name), record)
     return milliseconds(times).alias(TIME)
 
 
@@ -36,14 +41,16 @@ def without_event_time(column: str, record: str, file: str | None = None) -> Dat
     )
 
 
-def as_json(schema: pl.Schema, columns: Sequence[str]) -> pl.Expr:
-    """Columns of a row as JSON; bytes in Base64, as Spark writes them."""
+def as_json(
+    schema: pl.Schema, columns: Sequence[str], names: Mapping[str, str] = _AS_THEY_ARE
+) -> pl.Expr:
+    """Columns of a row as JSON, some with other names; bytes in Base64, as Spark writes them."""
     shown = []
     for name in columns:
         if schema[name] == pl.Binary:
-            shown.append(pl.col(name).bin.encode("base64"))
+            shown.append(pl.col(name).bin.encode("base64").alias(names.get(name, name)))
         elif "Binary" not in str(schema[name]):  # which Polars cannot write inside others
-            shown.append(pl.col(name))
+            shown.append(pl.col(name).alias(names.get(name, name)))
     return pl.struct(shown).struct.json_encode()
 
 

@@ -45,8 +45,9 @@ def stateful_input(
     packed: PackedRows | None = None,
     added: Sequence[Added] = (),
 ) -> StatefulInput:
-    """Rows for the runtime, made of those `below`, with the names of their key columns and event
-    time; and the same rows in packed form without the `added` columns, if workers make them so.
+    """Rows for the runtime, made of those `below` with the same names, with the names of their key
+    columns and event time; and the same rows in packed form without the `added` columns, if workers
+    make them so.
     """
     from tidemark.spark.stateful.operator import StatefulInput
 
@@ -61,7 +62,14 @@ def stateful_input(
         added=tuple(added),
         late=late_schemas(input_, data),
         passed=below.late,
+        names=_called(below, input_),
     )
+
+
+def _called(below: Frame, input_: Input) -> dict[str, str]:
+    """What the query calls the columns, if it calls no two the same."""
+    names = input_.stage.edge.names
+    return dict(zip(below.columns, names, strict=True)) if len({*names}) == len(names) else {}
 
 
 def _watermark(builder: Builder, input_: Input) -> SourceWatermark | None:

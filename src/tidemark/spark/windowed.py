@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
@@ -69,7 +69,8 @@ class WindowInput:
         data = below.data.selectExpr(*projections, *(column.sql for column in added))
         time = None if input_.time is None else names[input_.time]
         packed = None if below.packed is None else below.packed.called(names)
-        rows = stateful_input(builder, input_, below, data, keys, time, packed, added)
+        called = replace(below, columns=names)
+        rows = stateful_input(builder, input_, called, data, keys, time, packed, added)
         return cls(operator, data, own_names, keys, has_kinds(below), below.stamped, rows)
 
     @property

@@ -87,6 +87,8 @@ class StatefulInput:
     # The same of late rows that operators below have handed out. They go along with the rows, and
     # the operator passes them on.
     passed: Mapping[int, StructType] = field(default_factory=dict)
+    # What the query calls the columns, for messages.
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,7 @@ def _packed(
         watermark_column=watermark.column if watermark else None,
         payloads=payloads,
         passes=bool(input_.passed),
+        names=input_.names,
     )
     packed = _from_columns(input_, pack) or _from_rows(input_, pack)
     if watermark is None or watermark.declared:

@@ -6,8 +6,8 @@ thousand rows of one key group as an Arrow stream, so the cost is per key group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -66,6 +66,8 @@ class Pack:
     watermark_column: str | None = None
     payloads: Exchange = IN_ROWS
     passes: bool = False  # whether late rows that an operator has handed out go along
+    # What the query calls the columns, for messages.
+    names: Mapping[str, str] = field(default_factory=dict)
     # On the source, if its watermark is followed below what drops some of its rows.
     source: SourceReport | None = None
 
@@ -132,7 +134,7 @@ class Pack:
     def _time(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
         if self.time_column is None:
             return pl.Series(TIME, np.zeros(rows.height, dtype=np.int64))
-        return event_times(_column(table, self.time_column), rows.drop(HASH))
+        return event_times(_column(table, self.time_column), rows.drop(HASH), self.names)
 
     def _packed(self, rows: pl.DataFrame, partition: int, position: int) -> pa.RecordBatch:
         # Numbers of a byte or two are sorted by counting.
