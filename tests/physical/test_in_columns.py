@@ -8,6 +8,7 @@ from tests.physical.test_plans import AS_OF, TABLES
 from tests.plan.marked import root, world
 from tidemark.physical import ColumnStage, Compute, Operator, PhysicalPlan, Settings, physical_plan
 from tidemark.physical.stages import walk
+from tidemark.physical.words import line
 from tidemark.plan.nodes import AssignWatermark, Filter, Project, Scan
 
 
@@ -53,6 +54,32 @@ def test_what_only_spark_can_compute_is_left_to_spark():
     assert isinstance(plan.root, Compute)
     [nodes] = in_columns(plan)
     assert Scan in nodes
+
+
+@pytest.mark.parametrize(
+    ("sql", "what"),
+    [
+        ("SELECT RAND() + id FROM orders", "RAND"),
+        ("SELECT HEX(id) FROM orders", "HEX of a number"),
+        ("SELECT id, CURRENT_TIMESTAMP FROM orders", "the current time"),
+        ("SELECT id, CAST(ts AS TIME) FROM orders", "columns of type TIME or INTERVAL YEAR"),
+        ("SELECT id FROM orders WHERE FALSE", None),
+        (f"SELECT RAND() FROM ({AS_OF})", "RAND"),
+    ],
+)
+def test_explain_says_what_only_spark_computes(sql, what):
+    plan = physical(sql)
+
+    assert isinstance(plan.root, Compute)
+    assert plan.root.only_in_spark == what
+    assert ("only Spark computes" in line(plan.root)) == (what is not None)
+
+
+def test_nothing_is_blamed_above_rows_of_spark():
+    plan = physical("SELECT RAND() FROM orders WHERE RAND() > 0.5")
+
+    assert isinstance(plan.root, Compute)
+    assert plan.root.only_in_spark is None
 
 
 def test_what_a_filter_drops_altogether_is_left_to_spark_which_does_not_run_it():

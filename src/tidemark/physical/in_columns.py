@@ -44,7 +44,8 @@ class _Marking:
             return self._in_columns(stage)
         match stage:
             case Compute():
-                return replace(stage, inputs=tuple(map(self.marked, stage.inputs)))
+                inputs = tuple(map(self.marked, stage.inputs))
+                return replace(stage, inputs=inputs, only_in_spark=self._blamed(stage))
             case WatermarkStage():
                 return replace(stage, inputs=(self.marked(stage.inputs[0]),))
             case Operator():
@@ -90,18 +91,31 @@ class _Marking:
                 return _spark_takes(stage.edge)
             case Compute(node=Scan() as node):
                 return self.readable(node, self.streaming)
-            case Compute(node=Project(expressions=expressions), inputs=(below,)):
-                return self._computes(expressions, below)
             case Compute(node=Filter(condition=Literal())):
                 return False  # Spark does not run what a filter drops altogether
-            case Compute(node=Filter(condition=condition), inputs=(below,)):
-                return self._computes([condition], below)
+            case Compute(node=Project() | Filter(), inputs=(below,)):
+                return self._is_columnar(below) and self._only_in_spark(stage) is None
             case WatermarkStage(inputs=(below,), declared=False, stamps=False):
                 return self._is_columnar(below)
         return False
 
-    def _computes(self, expressions: Sequence[Expression], below: Stage) -> bool:
-        return self._is_columnar(below) and _can_be_written(expressions, below.edge, self.zone)
+    def _blamed(self, stage: Compute) -> str | None:
+        """What keeps a projection or a filter of columns in Spark."""
+        if not isinstance(stage.node, Project | Filter):
+            return None
+        if not all(map(self._is_columnar, stage.inputs)):
+            return None
+        takes = _spark_takes(stage.edge)
+        return self._only_in_spark(stage) if takes else "columns of type TIME or INTERVAL YEAR"
+
+    def _only_in_spark(self, stage: Compute) -> str | None:
+        """What in the expressions of a projection or a filter only Spark computes."""
+        match stage:
+            case Compute(node=Project(expressions=expressions), inputs=(below,)):
+                return _only_in_spark(expressions, below.edge, self.zone)
+            case Compute(node=Filter(condition=condition), inputs=(below,)):
+                return _only_in_spark([condition], below.edge, self.zone)
+        return None
 
 
 def _stays_packed(given: Input) -> bool:
@@ -145,8 +159,8 @@ def _has_times(type_: t.DataType) -> bool:
     return False
 
 
-def _can_be_written(expressions: Sequence[Expression], edge: Edge, zone: str) -> bool:
-    """Whether workers can compute the expressions, and should.
+def _only_in_spark(expressions: Sequence[Expression], edge: Edge, zone: str) -> str | None:
+    """What in the expressions workers cannot compute, or should not.
 
     Users' functions are Spark's to ship, with the modules that they import. The clock must show the
     same time in all of a query.
@@ -157,6 +171,8 @@ def _can_be_written(expressions: Sequence[Expression], edge: Edge, zone: str) ->
         program = Program.of(
             expressions, [f"c{i}" for i in range(len(edge.columns))], zone, dt.datetime.now(dt.UTC)
         )
-    except NotInColumns:
-        return False
-    return not (program.surroundings.calls_user or program.surroundings.reads_clock)
+    except NotInColumns as refusal:
+        return refusal.what
+    if program.surroundings.calls_user:
+        return "a user-defined function"
+    return "the current time" if program.surroundings.reads_clock else None

@@ -17,11 +17,12 @@ Phases = Literal["one_phase", "two_phase", "auto"]
 @dataclass(frozen=True, slots=True)
 class Compute:
     """Rows that Spark reads, or computes from other rows one by one. `node` says how; its own
-    inputs are ignored.
+    inputs are ignored. `only_in_spark` is what keeps workers from computing it in columns.
     """
 
     node: Node
     inputs: tuple[Stage, ...]
+    only_in_spark: str | None = None
 
     @property
     def edge(self) -> Edge:

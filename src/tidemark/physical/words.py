@@ -32,7 +32,8 @@ def line(part: Part) -> str:
     match part:
         case Compute():
             description = part.node.description
-            return f"{description.name}: {description.runs_as}"
+            blamed = f"; only Spark computes {part.only_in_spark}" if part.only_in_spark else ""
+            return f"{description.name}: {description.runs_as}{blamed}"
         case WatermarkStage():
             return _watermark(part)
         case ColumnStage():
