@@ -59,7 +59,7 @@ LIBRARIES = {
     "operators": {"polars"},
     "storage": {"pyarrow"},
     "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
-    "connectors": {"pyspark", "pyarrow", "polars"},
+    "connectors": {"pyspark", "pyarrow", "polars", "numpy"},
     "local": {"polars", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.
     "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot", "rich", "IPython"},
@@ -68,7 +68,15 @@ LIBRARIES = {
 # Too slow to load before a statement needs them: never while a module is being imported.
 LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
 # Only ever loaded by the workers, or by functions that run on them.
-LOADED_ON_WORKERS = {"columns", "formats", "kernels", "local", "runtime", "spark/stateful"}
+LOADED_ON_WORKERS = {
+    "columns",
+    "connectors/datagen/made",
+    "formats",
+    "kernels",
+    "local",
+    "runtime",
+    "spark/stateful",
+}
 
 
 class Import(NamedTuple):

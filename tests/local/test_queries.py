@@ -50,6 +50,18 @@ def test_sides_are_joined_by_their_keys(session: tidemark.Session):
     assert sorted(row["id"] for row in result.rows()) == [1, 3]
 
 
+def test_rows_of_a_bounded_table_are_generated(session: tidemark.Session):
+    session.sql(
+        "CREATE TABLE made (a INT, b STRING, p TIMESTAMP(3), WATERMARK FOR p AS p) WITH ("
+        " 'connector' = 'datagen', 'number-of-rows' = '4', 'fields.b.length' = '2',"
+        " 'fields.a.kind' = 'sequence', 'fields.a.start' = '1', 'fields.a.end' = '9')"
+    )
+    result = session.sql("SELECT a, CHAR_LENGTH(b) AS n, p IS NULL AS missing FROM made")
+    assert [(*row.values(),) for row in result.rows()] == [(n, 2, False) for n in (1, 2, 3, 4)]
+    both = "SELECT l.b FROM made AS l JOIN made AS r ON l.a = r.a AND l.b = r.b"
+    assert len(session.sql(both).rows()) == 4
+
+
 def test_part_that_needs_spark_is_named_before_anything_runs(session: tidemark.Session):
     session.sql("CREATE TABLE endless (a INT) WITH ('connector' = 'datagen')")
     with pytest.raises(NotSupported, match="a job without an end needs Spark") as raised:

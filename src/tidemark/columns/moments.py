@@ -62,7 +62,7 @@ def cut(value: pl.Expr, type_: t.DataType, given: int, kept: int) -> pl.Expr:
 
 # --- zones -------------------------------------------------------------------------------------
 
-_FIXED_ZONE = re.compile(r"(?:UTC|GMT)?(?:([+-])(\d{1,2})(?::?(\d{2}))?)?\Z")
+_FIXED_ZONE = re.compile(r"(?:UTC|GMT|UT)?(?:([+-])(\d{1,2})(?::?(\d{2}))?)?\Z")
 _UTC = ("Z", "Etc/UTC", "Etc/GMT", "UCT", "Etc/UCT")
 
 

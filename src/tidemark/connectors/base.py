@@ -89,17 +89,29 @@ class ColumnsRequest:
     count: Callable[[int, int], None] | None = None
     # The parts of the table to read; None for all of it.
     parts: Iterable[Part] | None = None
+    # The columns, by their names in the table, that are read of the rows; None for all of them.
+    # Others may be NULL.
+    wanted: frozenset[str] | None = None
+    # What random values of the job derive from.
+    seed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """The lines or row groups of a file that begin in a range of its bytes. Without an end it is
-    all of the file from there.
+    all of the file from there. Without a file, it is the rows with a range of numbers, which a
+    connector makes.
     """
 
     file: str
     start: int = 0
     end: int | None = None
+    made_ms: int = 0  # when the first row is made
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether Spark counts it as a row of a stream: it counts files, not their parts."""
+        return not self.file or self.start == 0
 
 
 ReadColumns = Callable[[ColumnsRequest], "Callable[[], Iterator[pl.DataFrame]]"]
@@ -159,13 +171,15 @@ class Connector:
     # not worth it, or not possible.
     parts: Callable[[ColumnsRequest], Sequence[tuple[Part, ...]] | None] | None = None
     # How workers read a stream with `read_columns`: whether they should, and a streaming frame with
-    # a part in each row: its file, start and end.
+    # a part in each row: its fields, or the first three.
     can_stream_columns: Callable[[ColumnsRequest], bool] | None = None
     arriving: Callable[[ReadRequest], DataFrame] | None = None
     # A faster way for some targets, or None.
     worker_sink: Callable[[Target], WorkerSink | None] | None = None
     # How it reads without Spark, if it can.
     read_columns: ReadColumns | None = None
+    # Whether rows that are read so come from files that errors should name.
+    reads_files: bool = False
     # How it writes without Spark if that is not by a worker's sink, or None for some targets.
     local_sink: Callable[[Target], WorkerSink | None] | None = None
     # What it does between the batches of a stream, if anything.

@@ -412,6 +412,7 @@ FILESYSTEM = Connector(
     write=write,
     worker_sink=worker_sink,
     read_columns=read_columns,
+    reads_files=True,
     local_sink=local_sink,
     parts=parts,
     can_stream_columns=can_stream_columns,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -33,6 +34,8 @@ class LocalBuilder:
     # What the scans have read; if they are followed, with their watermark.
     report: SourceReport = field(default_factory=SourceReport)
     follows: bool = False
+    # What the random values of the run derive from.
+    seed: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @property
     def now_ms(self) -> int:

@@ -22,7 +22,9 @@ def read(scan: Scan, builder: LocalBuilder) -> LocalRows:
     connector = connectors.lookup(scan.table)
     if connector.read_columns is None:
         raise needs_spark(f"reading from the connector '{connector.name}'", scan)
-    request = replace(request_of(scan, builder.zone, builder.now), count=builder.report.add)
+    request = replace(
+        request_of(scan, builder.zone, builder.now, builder.seed), count=builder.report.add
+    )
     return rows_of(request, scan)
 
 
@@ -34,15 +36,17 @@ def rows_of(request: ColumnsRequest, scan: Scan) -> LocalRows:
     return LocalRows(frames, request.columns, changelog, placed=request.placed)
 
 
-def request_of(scan: Scan, zone: str, now: dt.datetime) -> ColumnsRequest:
+def request_of(scan: Scan, zone: str, now: dt.datetime, seed: str = "") -> ColumnsRequest:
     """What a connector is asked for."""
+    connector = connectors.lookup(scan.table)
     return ColumnsRequest(
         table=scan.table,
         options=connectors.options_of(scan.table),
         columns=safe_names(scan.edge.names),
         types=scan.edge.types,
         metadata=scan.metadata,
-        placed=scan.table.watermark is not None,
+        placed=scan.table.watermark is not None and connector.reads_files,
         zone=zone,
         now=now,
+        seed=seed,
     )

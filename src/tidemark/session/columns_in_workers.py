@@ -18,6 +18,7 @@ from tidemark.local.faults import checked
 from tidemark.local.lowering import lower
 from tidemark.local.sources import request_of, rows_of
 from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
+from tidemark.physical.columns_read import columns_read
 from tidemark.physical.stages import walk
 from tidemark.plan.nodes import Scan
 from tidemark.runtime.source_report import SourceReport
@@ -51,7 +52,10 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         return computed(stage, source, builder)
     assert isinstance(source, Compute) and isinstance(source.node, Scan)
     scan = source.node
-    request = request_of(scan, builder.zone, dt.datetime.now(dt.UTC))
+    now = dt.datetime.now(dt.UTC)
+    request = replace(
+        request_of(scan, builder.zone, now, builder.start.seed), wanted=_wanted(stage.stage, scan)
+    )
     if builder.streaming:
         arriving = connectors.lookup(scan.table).arriving
         assert arriving is not None
@@ -68,6 +72,11 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
     )
     frame = Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
     return replace(frame, placed=placed)
+
+
+def _wanted(stage: Stage, scan: Scan) -> frozenset[str]:
+    """The columns of the table that are read, by their names in its DDL."""
+    return frozenset(scan.edge.names[place] for place in columns_read(stage))
 
 
 def _can_stream(request: ColumnsRequest) -> bool:
@@ -139,8 +148,8 @@ class _Opener:
             nonlocal file
             for part in chain.from_iterable(map(self.made.parts_of, batches)):
                 file = part.file
-                if part.start == 0:
-                    report.add(-1, 0)  # Spark has counted the file
+                if part.is_counted:
+                    report.add(-1, 0)
                 yield part
 
         request = replace(self.made.request, parts=parts(), count=report.add)
@@ -162,7 +171,7 @@ class _Opener:
 
 
 def _in_file(problem: DataError, file: str) -> DataError:
-    """The problem with its file, unless it says so itself."""
+    """The problem with its file if there is one, unless it says so itself."""
     if problem.message.startswith(file):
         return problem
     return DataError(f"{file}  {problem.message}", notes=problem.notes, hint=problem.hint)

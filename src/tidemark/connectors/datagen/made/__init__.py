@@ -1,0 +1,1 @@
+"""The values of generated rows as columns; workers make them."""

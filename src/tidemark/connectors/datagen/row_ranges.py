@@ -1,0 +1,92 @@
+"""Which rows there are, by number: those of a batch, and those that come in a stream.
+
+Spark keeps account of ranges of rows; whoever needs the rows makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.catalog.tables import Table
+from tidemark.connectors.base import Part, ReadRequest
+from tidemark.connectors.datagen.options import is_sequence, physical
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# The rows of a range are in order. A stream that resumes must have the same ranges.
+RANGE: Final = 100_000
+
+
+def count_of_rows(table: Table, options: Mapping[str, Any]) -> int | None:
+    """The number of rows: the shortest sequence ends the table."""
+    counts = [
+        int(Decimal(options[f"fields.{c.name}.end"]) - Decimal(options[f"fields.{c.name}.start"]))
+        + 1
+        for c in physical(table)
+        if is_sequence(c.name, options)
+    ]
+    if options["number-of-rows"] is not None:
+        counts.append(options["number-of-rows"])
+    return min(counts, default=None)
+
+
+def ranges(count: int, made_ms: int) -> Sequence[Part]:
+    """Those of a batch."""
+    starts = range(0, count, RANGE)
+    return [Part("", start, min(start + RANGE, count), made_ms) for start in starts]
+
+
+def of_batch(request: ReadRequest, count: int, made_ms: int) -> DataFrame:
+    """The same as rows of Spark with the columns of a `Part`, each for a task of its own."""
+    number = -(-count // RANGE)
+    numbers = request.spark.range(0, number, 1, max(number, 1))
+    return _ranges_of_same_size(numbers, "id", count, f"{made_ms}L")
+
+
+def arriving(request: ReadRequest) -> DataFrame:
+    """Those of a stream."""
+    count = count_of_rows(request.table, request.options)
+    if count is None:
+        return _in_seconds(request, request.options["rows-per-second"])
+    return _at_once(request, count)
+
+
+def _at_once(request: ReadRequest, count: int) -> DataFrame:
+    """All of them in the first batch, which with the trigger of bounded jobs is also the last."""
+    number = -(-count // RANGE)
+    source = request.spark.readStream.format("rate-micro-batch")
+    source = source.option("rowsPerBatch", max(number, 1))
+    if number <= 1:
+        source = source.option("numPartitions", 1)
+    # A job that resumes may get more of them, which have no rows.
+    numbers = source.option("startTimestamp", request.start.at_ms).load()
+    return _ranges_of_same_size(numbers, "value", count, "unix_millis(timestamp)")
+
+
+def _in_seconds(request: ReadRequest, rate: int) -> DataFrame:
+    """As many of the same size in each second as make its rows."""
+    number = -(-rate // RANGE)
+    source = request.spark.readStream.format("rate").option("rowsPerSecond", number)
+    if number == 1:
+        source = source.option("numPartitions", 1)
+    second = f"value div {number} * {rate}L"
+    first, end = (f"{rate}L * (value % {number} + {more}) div {number}" for more in (0, 1))
+    return _parts(
+        source.load(), f"{second} + {first}", f"{second} + {end}", "unix_millis(timestamp)"
+    )
+
+
+def _ranges_of_same_size(numbers: DataFrame, number: str, count: int, made_ms: str) -> DataFrame:
+    """The last one may be smaller, and those after it are empty."""
+    end = f"least(({number} + 1) * {RANGE}L, {count}L)"
+    return _parts(numbers, f"{number} * {RANGE}L", end, made_ms)
+
+
+def _parts(frame: DataFrame, start: str, end: str, made_ms: str) -> DataFrame:
+    """The columns of `Part`."""
+    return frame.selectExpr(
+        "'' AS file", f"{start} AS start", f"{end} AS end", f"{made_ms} AS made_ms"
+    )

@@ -1,0 +1,123 @@
+"""Made rows as rows of Spark, for what it computes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.connectors.base import Part, ReadRequest
+from tidemark.functions import spark_text
+from tidemark.functions.arrow_types import loose_arrow
+from tidemark.functions.spark_text import spark_type
+from tidemark.runtime.source_report import SourceReport
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from tidemark.connectors.datagen.made.rows import MadeRows
+
+
+def made_here(made: MadeRows, parts: Sequence[Part], request: ReadRequest) -> DataFrame:
+    """The rows of parts, made in this process: one task has them all, in order."""
+    import pyarrow as pa
+
+    making = _Making(made, _arrow_schema(request))
+    batches = (batch for part in parts for batch in making.rows(part))
+    table = pa.Table.from_batches(batches, making.schema)
+    frame = request.spark.createDataFrame(table, _spark_schema(request)).coalesce(1)
+    return _with_types(frame, request)
+
+
+def by_workers(made: MadeRows, parts: DataFrame, request: ReadRequest) -> DataFrame:
+    """The rows of parts that are the rows of a frame."""
+    from tidemark.spark.stateful.counted import counted
+
+    making, schema = _Making(made, _arrow_schema(request)), _spark_schema(request)
+    if parts.isStreaming:
+        frame = counted(parts, making, lambda open_, _: open_, schema, making.schema)
+    else:
+        frame = parts.mapInArrow(_Uncounted(making), schema)
+    return _with_types(frame, request)
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    made: MadeRows
+    schema: pa.Schema
+
+    def __call__(
+        self, parts: Iterator[pa.RecordBatch], report: SourceReport
+    ) -> Iterator[pa.RecordBatch]:
+        for named in parts:
+            for part in map(Part, *(column.to_pylist() for column in named.columns)):
+                report.add(-1, 0)  # Spark has counted the part
+                for rows in self.rows(part):
+                    report.add(rows.num_rows, 0)
+                    yield rows
+
+    def rows(self, part: Part) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        for columns in self.made.columns(part):
+            typed = [
+                made.cast(type_) for made, type_ in zip(columns, self.schema.types, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(typed, schema=self.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class _Uncounted:
+    making: _Making
+
+    def __call__(self, parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self.making(parts, SourceReport())
+
+
+# --- types that Spark does not read from Arrow -------------------------------------------------
+
+
+def _with_types(frame: DataFrame, request: ReadRequest) -> DataFrame:
+    """The columns, of which Spark casts what it cannot read from Arrow."""
+    return frame.selectExpr(
+        *(
+            name if sent == wanted else f"CAST({name} AS {wanted}) AS {name}"
+            for name, type_ in _columns(request)
+            for sent, wanted in [(spark_type(_sent(type_)), spark_type(type_))]
+        )
+    )
+
+
+def _spark_schema(request: ReadRequest) -> str:
+    return ", ".join(f"{name} {spark_type(_sent(type_))}" for name, type_ in _columns(request))
+
+
+def _columns(request: ReadRequest) -> Iterator[tuple[str, t.DataType]]:
+    return zip(map(spark_text.name, request.columns), request.types, strict=True)
+
+
+def _arrow_schema(request: ReadRequest) -> pa.Schema:
+    import pyarrow as pa
+
+    each = zip(request.columns, request.types, strict=True)
+    return pa.schema([(name, loose_arrow(_sent(type_))) for name, type_ in each])
+
+
+def _sent(type_: t.DataType) -> t.DataType:
+    """The type in which values go to Spark: of a TIME a string, of months an INT."""
+    match type_:
+        case t.Time():
+            return t.STRING
+        case t.YearMonthInterval():
+            return t.Int()
+        case t.Array(element=element):
+            return t.Array(_sent(element))
+        case t.Multiset(element=element):
+            return t.Multiset(_sent(element))
+        case t.Map(key=key, value=value):
+            return t.Map(_sent(key), _sent(value))
+        case t.Row(fields=fields):
+            return t.Row(tuple(replace(field, type=_sent(field.type)) for field in fields))
+    return type_
