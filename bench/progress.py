@@ -25,15 +25,20 @@ def follow(query: Any, last: Callable[[Progress], bool]) -> list[Progress]:
     seen: list[Progress] = []
     while query.isActive:
         known = seen[-1]["batchId"] if seen else -1
-        for report in query.recentProgress:
-            progress = json.loads(report.json)
-            # Spark reports an idle stream too, under the number of its next micro-batch.
-            if progress["batchId"] > known and "addBatch" in progress["durationMs"]:
+        for progress in finished(query):
+            if progress["batchId"] > known:
                 seen.append(progress)
                 if last(progress):
                     return seen
         time.sleep(0.1)
     raise SystemExit(f"the stream ended early: {query.exception()}")
+
+
+def finished(query: Any) -> list[Progress]:
+    """The latest reports of a query's micro-batches."""
+    reports = [json.loads(report.json) for report in query.recentProgress]
+    # Spark reports an idle stream too, under the number of its next micro-batch.
+    return [report for report in reports if "addBatch" in report["durationMs"]]
 
 
 def stop_at_rest(query: Any) -> None:

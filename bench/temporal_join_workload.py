@@ -74,6 +74,14 @@ CREATE TABLE sink (n BIGINT, account BIGINT, order_time TIMESTAMP_LTZ({digits}),
 WITH ('connector' = 'blackhole')"""
 
 
+def sequence(count: int) -> str:
+    """The options of a table of numbers `n`, as fast as they can be consumed; in Flink,
+    neighbors come from different tasks.
+    """
+    return f"""'connector' = 'datagen', 'rows-per-second' = '1000000000',
+        'fields.n.kind' = 'sequence', 'fields.n.start' = '0', 'fields.n.end' = '{count - 1}'"""
+
+
 def add_sizes(parser: argparse.ArgumentParser) -> None:
     usual = Workload()
     parser.add_argument("--left", type=int, default=usual.left, help="orders")

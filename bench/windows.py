@@ -26,7 +26,8 @@ from bench.results import keep, picture
 from bench.temporal_join import time_table
 from bench.windows_workload import KINDS, Workload, add_sizes
 
-TIDEMARK = Contestant("Tidemark, micro-batches", "bench.windows_spark", "tidemark")
+TIDEMARK = Contestant("Tidemark, micro-batches", "bench.windows_tidemark", "stream")
+BATCH = Contestant("Tidemark, one batch", "bench.windows_tidemark", "batch")
 FLINKS = (
     Contestant("Flink, table function", "bench.flink.windows", "table"),
     Contestant("Flink, table function, mini-batch", "bench.flink.windows", "table-minibatch"),
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     drawn: dict[str, float] = {}
     for windows in arguments.windows:
         workload = Workload(arguments.rows, arguments.keys, windows)
-        outcomes = contest((*FLINKS, TIDEMARK, *SPARKS, TO_PYTHON), workload, console)
+        outcomes = contest((*FLINKS, TIDEMARK, BATCH, *SPARKS, TO_PYTHON), workload, console)
         compared = against_the_better(outcomes)
         show(console, workload, outcomes, compared)
         good &= agreed(outcomes) and all(one.good for one in compared)

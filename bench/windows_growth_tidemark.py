@@ -17,7 +17,7 @@ import polars as pl
 import tidemark
 from bench.parquet_batches import Grown, followed, measure, stream_of, write_batch
 from bench.temporal_join_workload import START_MS
-from bench.windows_spark import OPERATOR
+from bench.windows_tidemark import OPERATOR
 from bench.windows_workload import DELAY_MS, KINDS, SINK, window_table
 
 _GAP_MS = 10_000

@@ -1,9 +1,8 @@
-"""Windows as micro-batches on Spark: by Tidemark, and by Spark's own windows in append mode.
+"""Windows as micro-batches on Spark, by its own windows in append mode.
 
-All read the same stream, including the run that only hands its rows to Python, which is the upper
-bound for anything computed there. The clock starts with the first micro-batch: Spark is running by
-then, its Python workers are not. Tidemark's windows are summed up in a separate run, Spark's in the
-timed ones: it counts them as they are emitted.
+The same stream is also handed to Python as rows, which is the upper bound for whatever is computed
+there of rows that Spark has made. The clock starts with the first micro-batch: Spark is running by
+then. The windows are counted as they are emitted.
 """
 
 from __future__ import annotations
@@ -14,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import tidemark
 from bench.engine import agreed, answer_runs, twice
-from bench.progress import Progress, by_part, details, follow, seconds, totals
-from bench.windows_workload import DELAY_MS, SINK, Workload, parsed, window_table
-from tidemark.spark.stateful.metrics import Totals, observations, reports_of
+from bench.progress import Progress, by_part, follow, seconds
+from bench.windows_workload import DELAY_MS, Workload, parsed
+from tidemark.spark.stateful.metrics import observations
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # Half of the ten million rows come in each, and the last row with the second half.
 BATCHES = 2
-OPERATOR = "window-aggregate-1"
 DELAY = f"{DELAY_MS // 1000} seconds"
 _SUMS = "windows"
 _DAY_MS = 86_400_000
@@ -34,47 +32,10 @@ _STORES = {"native-rocksdb": "RocksDB", "native-heap": "HDFSBacked"}
 def main() -> None:
     way, workload = parsed()
     with tidemark.connect() as session:
-        if way == "tidemark":
-            by_tidemark(session, workload)
-        elif way == "to-python":
+        if way == "to-python":
             to_python(session.spark, workload)
         else:
             by_spark(session.spark, workload, _STORES[way])
-
-
-def by_tidemark(session: tidemark.Session, workload: Workload) -> None:
-    session.sql(SINK)
-    watermark = f"ts - INTERVAL '{DELAY_MS // 1000}' SECOND"
-    session.register("records", records(session.spark, workload), watermark=watermark)
-    query = window_table(workload.kind)
-    rows: list[int] = []
-
-    def job() -> tuple[float, dict[str, Any]]:
-        progress = _inserted(session, workload, query)
-        rows.append(totals(progress, OPERATOR).read().rows_out)
-        return seconds(progress), details(progress, OPERATOR)
-
-    runs = twice(job)
-    summed, checksum = sums(_observed(session.sql(query).to_dataframe(), workload))
-    answer_runs(runs, agreed([*rows, summed]), checksum)
-
-
-def _inserted(session: tidemark.Session, workload: Workload, query: str) -> list[Progress]:
-    """The micro-batches up to the one that closed the last windows."""
-    seen = Totals()
-
-    def done(batch: Progress) -> bool:
-        seen.add(reports_of(batch).get(OPERATOR, []))
-        metrics = seen.read()
-        all_in = sum(metrics.rows_in) == workload.rows + 1
-        return all_in and (metrics.watermark or 0) >= end_ms(workload)
-
-    job = session.sql(f"INSERT INTO sink {query}").job
-    assert job is not None
-    [stream] = session.spark.streams.active
-    progress = follow(stream, done)
-    job.stop()
-    return progress
 
 
 def by_spark(spark: Any, workload: Workload, store: str) -> None:

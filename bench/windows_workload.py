@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from bench.temporal_join_workload import ORDER_FACTOR, PRIME, START_MS
+from bench.temporal_join_workload import ORDER_FACTOR, PRIME, START_MS, sequence
 
 TURN_MS = 5_000
 TURNS = 3
@@ -102,6 +102,18 @@ def group_window(kind: Kind) -> str:
 SELECT account, {kind.function}_START{window}, {kind.function}_END{window},
   COUNT(*) AS n, SUM(amount) AS total
 FROM records GROUP BY account, {kind.function}{window}"""
+
+
+def table(workload: Workload) -> str:
+    """The rows as a table, for Flink and Tidemark: numbers as fast as they can be consumed."""
+    return f"""\
+CREATE TABLE records (
+  n BIGINT NOT NULL,
+  account AS {workload.account("n")},
+  amount AS {workload.amount("n")},
+  ts AS TO_TIMESTAMP_LTZ({workload.milliseconds("n")}, 3),
+  WATERMARK FOR ts AS ts - INTERVAL '{DELAY_MS // 1000}' SECOND
+) WITH ({sequence(workload.rows)})"""
 
 
 # The number of windows, and the sum of their counts.

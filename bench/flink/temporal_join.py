@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import Any
 
 from bench.engine import answer_runs, twice
-from bench.temporal_join_workload import JOIN, Workload, parsed, sink
+from bench.temporal_join_workload import JOIN, Workload, parsed, sequence, sink
 
 
 def main() -> None:
@@ -81,12 +81,6 @@ def create_tables(tables: Any, workload: Workload) -> None:
         .build()
     )
     tables.create_temporary_view("versions", tables.to_data_stream(rows), schema)
-
-
-def sequence(count: int) -> str:
-    """Numbers as fast as they can be consumed; neighbors come from different tasks."""
-    return f"""'connector' = 'datagen', 'rows-per-second' = '1000000000',
-        'fields.n.kind' = 'sequence', 'fields.n.start' = '0', 'fields.n.end' = '{count - 1}'"""
 
 
 def set_mini_batch(tables: Any) -> None:

@@ -13,14 +13,14 @@ from contextlib import closing
 from typing import Any
 
 from bench.engine import answer_runs, twice
-from bench.flink.temporal_join import environment, inserted, sequence, set_mini_batch
+from bench.flink.temporal_join import environment, inserted, set_mini_batch
 from bench.windows_workload import (
-    DELAY_MS,
     SINK,
     SUMS,
     Workload,
     group_window,
     parsed,
+    table,
     window_table,
 )
 
@@ -42,15 +42,7 @@ def main() -> None:
 
 def create_tables(tables: Any, workload: Workload) -> None:
     tables.execute_sql(SINK)
-    tables.execute_sql(
-        f"""CREATE TABLE records (
-          n BIGINT NOT NULL,
-          account AS {workload.account("n")},
-          amount AS {workload.amount("n")},
-          ts AS TO_TIMESTAMP_LTZ({workload.milliseconds("n")}, 3),
-          WATERMARK FOR ts AS ts - INTERVAL '{DELAY_MS // 1000}' SECOND
-        ) WITH ({sequence(workload.rows)})"""
-    )
+    tables.execute_sql(table(workload))
 
 
 def summed(tables: Any, query: str) -> tuple[int, int]:
