@@ -1,7 +1,7 @@
 """Windows on Tidemark: the table and the query that Flink has, as a stream or as one batch.
 
 The stream gets all rows in its first micro-batch, keeps their windows in state, and emits them in
-the next one, when the table has ended. It writes a checkpoint. Its clock starts with the first
+the next ones, when the table has ended. It writes a checkpoint. Its clock starts with the first
 micro-batch: Spark is running by then, its Python workers are not. That of the batch starts with
 the statement.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import tidemark
 from bench.engine import agreed, answer_runs, twice
-from bench.progress import details, finished, seconds, totals
+from bench.progress import Progress, details, finished, seconds, totals
 from bench.windows_workload import SINK, SUMS, Workload, parsed, table, window_table
 
 OPERATOR = "window-aggregate-1"
@@ -36,11 +36,19 @@ def streamed(spark: Any, workload: Workload, rows: list[int]) -> tuple[float, di
         session.sql(SINK)
         job = session.sql(f"INSERT INTO sink {window_table(workload.kind)}").job
         assert job is not None
-        [query] = session.spark.streams.active
-        job.wait()
-        progress = finished(query)
+        progress = followed(session.spark, job)
     rows.append(totals(progress, OPERATOR).read().rows_out)
     return seconds(progress), details(progress, OPERATOR)
+
+
+def followed(spark: Any, job: tidemark.Job) -> list[Progress]:
+    """The micro-batches of a job. Another query of Spark's follows when the table has ended."""
+    queries: dict[str, Any] = {}
+    while job.state == "running":
+        queries |= {query.runId: query for query in spark.streams.active}
+        time.sleep(0.02)
+    job.wait()
+    return [report for query in queries.values() for report in finished(query)]
 
 
 def in_batch(spark: Any, workload: Workload, rows: list[int]) -> tuple[float, None]:

@@ -25,6 +25,7 @@ def declared(ddl: str) -> Table:
         columns=statement.columns,
         options=statement.options,
         partitioned_by=statement.partitioned_by,
+        watermark=statement.watermark,
         source=script.source,
     )
 

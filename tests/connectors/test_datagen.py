@@ -320,16 +320,27 @@ def test_columns_that_nobody_reads_are_null():
     assert found.select("d", "s", "b", "y", "a").null_count().rows() == [(40,) * 5]
 
 
+def test_all_columns_have_values_where_an_error_may_show_them():
+    columns = "t TIMESTAMP(3), a INT, WATERMARK FOR t AS t"
+    table = datagen(columns, number_of_rows="9", fields__t__null_rate="0.5")
+
+    assert frame(table, wanted=frozenset({"t"}))["a"].null_count() == 0
+
+
 def test_tasks_share_the_rows_of_large_tables(monkeypatch):
     monkeypatch.setattr(row_ranges, "RANGE", 1000)
+    monkeypatch.setattr(row_ranges, "_SHARE", 2500 * 116)
     table = datagen("a STRING", number_of_rows="10500")
     request = columns_request(table)
 
-    tasks = connector.parts(request)
-    assert tasks is not None
-    assert [(part.start, part.end) for (part,) in tasks] == [
-        *((start, start + 1000) for start in range(0, 10_000, 1000)),
-        (10_000, 10_500),
+    shared = connector.parts(request)
+    assert shared is not None
+    assert [[(part.start, part.end) for part in parts] for parts in shared] == [
+        *(
+            [(start, start + 1000), (start + 1000, start + 2000)]
+            for start in range(0, 10_000, 2000)
+        ),
+        [(10_000, 10_500)],
     ]
     assert connector.parts(columns_request(datagen("a STRING", number_of_rows="1000"))) is None
 

@@ -25,8 +25,7 @@ QUERIES = {
     "filter": "SELECT id, name, price FROM made WHERE price > 4",
     "windows": "SELECT name, window_start, COUNT(*), SUM(price) FROM TABLE(TUMBLE(TABLE made,"
     " DESCRIPTOR(ts), INTERVAL '20' SECOND)) WHERE id > 3 GROUP BY name, window_start, window_end",
-    "count": "SELECT COUNT(*) FROM made",
-    "join": "SELECT l.id, r.name FROM made AS l JOIN made AS r ON l.id = r.id AND l.name = r.name",
+    "no columns": "SELECT COUNT(*) FROM made",
 }
 
 
@@ -43,14 +42,15 @@ def rows_of(spark, query: str, checkpoint: Path | None = None) -> list[str]:
         return sorted(map(str, session.sql(query).rows()))
 
 
-@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+@pytest.mark.parametrize("query", QUERIES)
 def test_rows_are_those_of_a_small_table(spark, monkeypatch, tmp_path, query):
-    small = rows_of(spark, query)
+    small = rows_of(spark, QUERIES[query])
     monkeypatch.setattr(datagen, "_SMALL", 0)
     monkeypatch.setattr(row_ranges, "RANGE", 7)
 
-    assert rows_of(spark, query) == small
-    assert rows_of(spark, query, tmp_path / "checkpoint")[-len(small) :] == small
+    assert rows_of(spark, QUERIES[query]) == small
+    if query == "windows":
+        assert rows_of(spark, QUERIES[query], tmp_path / "checkpoint") == small
     assert small
 
 

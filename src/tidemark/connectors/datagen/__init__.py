@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Table, TableTraits
 from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadRequest
 from tidemark.connectors.datagen.options import OPTIONS, SEED, check, physical
-from tidemark.connectors.datagen.row_ranges import arriving, count_of_rows, of_batch, ranges
+from tidemark.connectors.datagen.row_ranges import arriving, count_of_rows, of_batch, ranges, tasks
 from tidemark.connectors.datagen.sizes import bytes_of
 from tidemark.errors import PlanError
 
@@ -44,19 +44,21 @@ def read(request: ReadRequest) -> DataFrame:
             source=request.table.source,
             hint="set 'number-of-rows'",
         )
-    now = _milliseconds(dt.datetime.now(dt.UTC))
-    if _is_small(request, count):
-        return spark_rows.made_here(made, ranges(count, now), request)
-    return spark_rows.by_workers(made, of_batch(request, count, now), request)
+    parts = ranges(count, _milliseconds(dt.datetime.now(dt.UTC)))
+    row_bytes = _bytes_of_row(request)
+    if count * row_bytes <= _SMALL:
+        return spark_rows.made_here(made, parts, request)
+    named = of_batch(request, tasks(parts, row_bytes), count)
+    return spark_rows.by_workers(made, named, request)
 
 
 def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]]:
     parts = _all_rows(request) if request.parts is None else request.parts
 
     def frames() -> Iterator[pl.DataFrame]:
-        made = _made(request, request.seed)
+        made, wanted = _made(request, request.seed), _wanted(request)
         for part in parts:
-            for frame in made.frames(part, request.columns, request.wanted):
+            for frame in made.frames(part, request.columns, wanted):
                 if request.count is not None:
                     request.count(frame.height, 0)
                 yield frame
@@ -64,12 +66,20 @@ def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]
     return frames
 
 
+def _wanted(request: ColumnsRequest) -> frozenset[str] | None:
+    """The columns that need values. An error about a missing event time shows all of the row."""
+    may_lack = request.table.watermark is not None and any(
+        key.endswith(".null-rate") for key in request.options
+    )
+    return None if may_lack else request.wanted
+
+
 def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     """The rows that each task makes; None if the table is small."""
-    rows = _all_rows(request)
-    if not rows or _is_small(request, rows[-1].end or 0):
+    rows, row_bytes = _all_rows(request), _bytes_of_row(request)
+    if not rows or (rows[-1].end or 0) * row_bytes <= _SMALL:
         return None
-    return [(part,) for part in rows]
+    return tasks(rows, row_bytes)
 
 
 def _all_rows(request: ColumnsRequest) -> Sequence[Part]:
@@ -82,11 +92,10 @@ def _milliseconds(now: dt.datetime) -> int:
     return int(now.timestamp() * 1000)
 
 
-def _is_small(request: ReadRequest | ColumnsRequest, count: int) -> bool:
+def _bytes_of_row(request: ReadRequest | ColumnsRequest) -> int:
     names = (column.name for column in physical(request.table))
     each = zip(names, request.types, strict=True)
-    size = sum(bytes_of(type_, f"fields.{name}", request.options) for name, type_ in each)
-    return count * size <= _SMALL
+    return sum(bytes_of(type_, f"fields.{name}", request.options) for name, type_ in each)
 
 
 def _made(request: ReadRequest | ColumnsRequest, seed: str) -> MadeRows:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # The rows of a range are in order. A stream that resumes must have the same ranges.
 RANGE: Final = 100_000
+# About how many bytes a task makes, at least.
+_SHARE: Final = 64 << 20
 
 
 def count_of_rows(table: Table, options: Mapping[str, Any]) -> int | None:
@@ -39,10 +41,19 @@ def ranges(count: int, made_ms: int) -> Sequence[Part]:
     return [Part("", start, min(start + RANGE, count), made_ms) for start in starts]
 
 
-def of_batch(request: ReadRequest, count: int, made_ms: int) -> DataFrame:
-    """The same as rows of Spark with the columns of a `Part`, each for a task of its own."""
-    number = -(-count // RANGE)
-    numbers = request.spark.range(0, number, 1, max(number, 1))
+def tasks(parts: Sequence[Part], row_bytes: int) -> list[tuple[Part, ...]]:
+    """The ranges that each task of a batch makes: a task that is too small costs more than it
+    spares.
+    """
+    each = max(1, _SHARE // (RANGE * row_bytes))
+    return [tuple(parts[first : first + each]) for first in range(0, len(parts), each)]
+
+
+def of_batch(request: ReadRequest, shared: Sequence[Sequence[Part]], count: int) -> DataFrame:
+    """The same as rows of Spark with the columns of a `Part`."""
+    number = sum(map(len, shared))
+    numbers = request.spark.range(0, number, 1, max(1, len(shared)))
+    made_ms = next((part.made_ms for of_task in shared for part in of_task), 0)
     return _ranges_of_same_size(numbers, "id", count, f"{made_ms}L")
 
 
