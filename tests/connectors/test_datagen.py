@@ -327,22 +327,16 @@ def test_all_columns_have_values_where_an_error_may_show_them():
     assert frame(table, wanted=frozenset({"t"}))["a"].null_count() == 0
 
 
-def test_tasks_share_the_rows_of_large_tables(monkeypatch):
-    monkeypatch.setattr(row_ranges, "RANGE", 1000)
-    monkeypatch.setattr(row_ranges, "_SHARE", 2500 * 116)
-    table = datagen("a STRING", number_of_rows="10500")
-    request = columns_request(table)
+def tasks(rows: int) -> list[tuple[int, int | None]] | None:
+    found = connector.parts(columns_request(datagen("a STRING", number_of_rows=str(rows))))
+    return None if found is None else [(part.start, part.end) for (part,) in found]
 
-    shared = connector.parts(request)
-    assert shared is not None
-    assert [[(part.start, part.end) for part in parts] for parts in shared] == [
-        *(
-            [(start, start + 1000), (start + 1000, start + 2000)]
-            for start in range(0, 10_000, 2000)
-        ),
-        [(10_000, 10_500)],
-    ]
-    assert connector.parts(columns_request(datagen("a STRING", number_of_rows="1000"))) is None
+
+def test_tasks_share_the_rows_of_large_tables(monkeypatch):
+    assert tasks(9000) is None
+    assert tasks(10_000) == [(0, 10_000)]
+    assert tasks(1_300_000) == [(0, 578_524), (578_524, 1_157_048), (1_157_048, 1_300_000)]
+    assert len(tasks(2**62) or []) == 10_000
 
 
 def test_zero_rows_can_be_requested(spark):
@@ -351,6 +345,15 @@ def test_zero_rows_can_be_requested(spark):
     assert [*connector.read_columns(columns_request(none))()] == []
     assert rows(read(spark, none)) == []
     assert rows(streamed(spark, read(spark, none, streaming=True))) == []
+
+
+def test_rows_are_counted_although_all_columns_are_computed(spark, monkeypatch):
+    table = datagen("p AS PROCTIME()", number_of_rows="3")
+
+    assert frame(table).height == frame(table, wanted=frozenset()).height == 3
+    assert read(spark, table).count() == 3
+    monkeypatch.setattr(connector, "_SMALL", 0)
+    assert read(spark, table).count() == 3
 
 
 # --- on Spark ----------------------------------------------------------------------------------

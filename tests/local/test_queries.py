@@ -58,6 +58,10 @@ def test_rows_of_a_bounded_table_are_generated(session: tidemark.Session):
     )
     result = session.sql("SELECT a, CHAR_LENGTH(b) AS n, p IS NULL AS missing FROM made")
     assert [(*row.values(),) for row in result.rows()] == [(n, 2, False) for n in (1, 2, 3, 4)]
+    session.sql(
+        "CREATE TABLE computed (x AS 1 + 1) WITH ('connector' = 'datagen', 'number-of-rows' = '2')"
+    )
+    assert session.sql("SELECT x FROM computed").rows() == [{"x": 2}, {"x": 2}]
     both = "SELECT l.b FROM made AS l JOIN made AS r ON l.a = r.a AND l.b = r.b"
     assert len(session.sql(both).rows()) == 4
 

@@ -34,6 +34,7 @@ def by_workers(monkeypatch):
     """Several workers share the smallest tables."""
     monkeypatch.setattr(datagen, "_SMALL", 0)
     monkeypatch.setattr(row_ranges, "RANGE", 7)
+    monkeypatch.setattr(row_ranges, "_SHARE", 700)
 
 
 def rows_of(spark, query: str, checkpoint: Path | None = None) -> list[str]:
@@ -47,6 +48,7 @@ def test_rows_are_those_of_a_small_table(spark, monkeypatch, tmp_path, query):
     small = rows_of(spark, QUERIES[query])
     monkeypatch.setattr(datagen, "_SMALL", 0)
     monkeypatch.setattr(row_ranges, "RANGE", 7)
+    monkeypatch.setattr(row_ranges, "_SHARE", 700)
 
     assert rows_of(spark, QUERIES[query]) == small
     if query == "windows":

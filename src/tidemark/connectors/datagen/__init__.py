@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Table, TableTraits
 from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadRequest
 from tidemark.connectors.datagen.options import OPTIONS, SEED, check, physical
-from tidemark.connectors.datagen.row_ranges import arriving, count_of_rows, of_batch, ranges, tasks
+from tidemark.connectors.datagen.row_ranges import arriving, count_of_rows, of_batch, ranges
 from tidemark.connectors.datagen.sizes import bytes_of
 from tidemark.errors import PlanError
+from tidemark.types import BigInt, DataType
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from tidemark.connectors.datagen.made.rows import MadeRows
 
+# The only column of a table whose columns are all computed.
+NO_COLUMN = "_tm_row"
 # A table with fewer bytes is made while the query is planned, and no worker starts for it.
 _SMALL = 1 << 20
 
@@ -44,21 +47,19 @@ def read(request: ReadRequest) -> DataFrame:
             source=request.table.source,
             hint="set 'number-of-rows'",
         )
-    parts = ranges(count, _milliseconds(dt.datetime.now(dt.UTC)))
-    row_bytes = _bytes_of_row(request)
+    now_ms, row_bytes = _milliseconds(dt.datetime.now(dt.UTC)), _bytes_of_row(request)
     if count * row_bytes <= _SMALL:
-        return spark_rows.made_here(made, parts, request)
-    named = of_batch(request, tasks(parts, row_bytes), count)
-    return spark_rows.by_workers(made, named, request)
+        return spark_rows.made_here(made, Part("", 0, count, now_ms), request)
+    return spark_rows.by_workers(made, of_batch(request, count, row_bytes, now_ms), request)
 
 
 def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]]:
-    parts = _all_rows(request) if request.parts is None else request.parts
+    parts = [_all_rows(request)] if request.parts is None else request.parts
 
     def frames() -> Iterator[pl.DataFrame]:
         made, wanted = _made(request, request.seed), _wanted(request)
         for part in parts:
-            for frame in made.frames(part, request.columns, wanted):
+            for frame in made.frames(part, request.columns or (NO_COLUMN,), wanted):
                 if request.count is not None:
                     request.count(frame.height, 0)
                 yield frame
@@ -77,15 +78,16 @@ def _wanted(request: ColumnsRequest) -> frozenset[str] | None:
 def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     """The rows that each task makes; None if the table is small."""
     rows, row_bytes = _all_rows(request), _bytes_of_row(request)
-    if not rows or (rows[-1].end or 0) * row_bytes <= _SMALL:
+    count = rows.end or 0
+    if count * row_bytes <= _SMALL:
         return None
-    return tasks(rows, row_bytes)
+    return [(part,) for part in ranges(count, row_bytes, rows.made_ms)]
 
 
-def _all_rows(request: ColumnsRequest) -> Sequence[Part]:
+def _all_rows(request: ColumnsRequest) -> Part:
     count = count_of_rows(request.table, request.options)
     assert count is not None  # whoever asks has made sure that the table ends
-    return ranges(count, _milliseconds(request.now))
+    return Part("", 0, count, _milliseconds(request.now))
 
 
 def _milliseconds(now: dt.datetime) -> int:
@@ -93,9 +95,14 @@ def _milliseconds(now: dt.datetime) -> int:
 
 
 def _bytes_of_row(request: ReadRequest | ColumnsRequest) -> int:
-    names = (column.name for column in physical(request.table))
-    each = zip(names, request.types, strict=True)
+    each = _columns(request).items()
     return sum(bytes_of(type_, f"fields.{name}", request.options) for name, type_ in each)
+
+
+def _columns(request: ReadRequest | ColumnsRequest) -> Mapping[str, DataType]:
+    """The types of the columns that are made. Without any, rows could not be counted."""
+    names = (column.name for column in physical(request.table))
+    return dict(zip(names, request.types, strict=True)) or {NO_COLUMN: BigInt()}
 
 
 def _made(request: ReadRequest | ColumnsRequest, seed: str) -> MadeRows:
@@ -108,7 +115,7 @@ def _made(request: ReadRequest | ColumnsRequest, seed: str) -> MadeRows:
     chosen = seed if options[SEED] is None else options[SEED]
     unbounded = count_of_rows(table, options) is None
     return MadeRows(
-        dict(zip((column.name for column in physical(table)), request.types, strict=True)),
+        _columns(request),
         options,
         f"{chosen} {table.identifier}",
         request.zone,

@@ -16,10 +16,11 @@ from tidemark.connectors.datagen.options import is_sequence, physical
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The rows of a range are in order. A stream that resumes must have the same ranges.
+# The rows of each range in a stream. One that resumes must have the same ranges.
 RANGE: Final = 100_000
-# About how many bytes a task makes, at least.
+# About how many bytes a task of a batch makes, unless there were too many tasks.
 _SHARE: Final = 64 << 20
+_MOST_TASKS: Final = 10_000
 
 
 def count_of_rows(table: Table, options: Mapping[str, Any]) -> int | None:
@@ -35,26 +36,22 @@ def count_of_rows(table: Table, options: Mapping[str, Any]) -> int | None:
     return min(counts, default=None)
 
 
-def ranges(count: int, made_ms: int) -> Sequence[Part]:
-    """Those of a batch."""
-    starts = range(0, count, RANGE)
-    return [Part("", start, min(start + RANGE, count), made_ms) for start in starts]
+def ranges(count: int, row_bytes: int, made_ms: int) -> Sequence[Part]:
+    """Those of a batch, one for each task."""
+    size = _size(count, row_bytes)
+    return [Part("", start, min(start + size, count), made_ms) for start in range(0, count, size)]
 
 
-def tasks(parts: Sequence[Part], row_bytes: int) -> list[tuple[Part, ...]]:
-    """The ranges that each task of a batch makes: a task that is too small costs more than it
-    spares.
-    """
-    each = max(1, _SHARE // (RANGE * row_bytes))
-    return [tuple(parts[first : first + each]) for first in range(0, len(parts), each)]
-
-
-def of_batch(request: ReadRequest, shared: Sequence[Sequence[Part]], count: int) -> DataFrame:
+def of_batch(request: ReadRequest, count: int, row_bytes: int, made_ms: int) -> DataFrame:
     """The same as rows of Spark with the columns of a `Part`."""
-    number = sum(map(len, shared))
-    numbers = request.spark.range(0, number, 1, max(1, len(shared)))
-    made_ms = next((part.made_ms for of_task in shared for part in of_task), 0)
-    return _ranges_of_same_size(numbers, "id", count, f"{made_ms}L")
+    size = _size(count, row_bytes)
+    number = -(-count // size)
+    numbers = request.spark.range(0, number, 1, max(number, 1))
+    return _ranges_of_same_size(numbers, "id", size, count, f"{made_ms}L")
+
+
+def _size(count: int, row_bytes: int) -> int:
+    return max(1, _SHARE // row_bytes, -(-count // _MOST_TASKS))
 
 
 def arriving(request: ReadRequest) -> DataFrame:
@@ -74,7 +71,7 @@ def _at_once(request: ReadRequest, count: int) -> DataFrame:
         source = source.option("numPartitions", 1)
     # A job that resumes may get more of them, which have no rows.
     numbers = source.option("startTimestamp", request.start.at_ms).load()
-    return _ranges_of_same_size(numbers, "value", count, "unix_millis(timestamp)")
+    return _ranges_of_same_size(numbers, "value", RANGE, count, "unix_millis(timestamp)")
 
 
 def _in_seconds(request: ReadRequest, rate: int) -> DataFrame:
@@ -90,10 +87,12 @@ def _in_seconds(request: ReadRequest, rate: int) -> DataFrame:
     )
 
 
-def _ranges_of_same_size(numbers: DataFrame, number: str, count: int, made_ms: str) -> DataFrame:
+def _ranges_of_same_size(
+    numbers: DataFrame, number: str, size: int, count: int, made_ms: str
+) -> DataFrame:
     """The last one may be smaller, and those after it are empty."""
-    end = f"least(({number} + 1) * {RANGE}L, {count}L)"
-    return _parts(numbers, f"{number} * {RANGE}L", end, made_ms)
+    start = f"{number} * {size}L"
+    return _parts(numbers, start, f"{start} + least({size}L, {count}L - {start})", made_ms)
 
 
 def _parts(frame: DataFrame, start: str, end: str, made_ms: str) -> DataFrame:

@@ -20,27 +20,28 @@ if TYPE_CHECKING:
     from tidemark.connectors.datagen.made.rows import MadeRows
 
 
-def made_here(made: MadeRows, parts: Sequence[Part], request: ReadRequest) -> DataFrame:
-    """The rows of parts, made in this process: one task has them all, in order."""
+def made_here(made: MadeRows, part: Part, request: ReadRequest) -> DataFrame:
+    """The rows of a part, made in this process: one task has them all, in order."""
     import pyarrow as pa
 
-    making = _Making(made, _arrow_schema(request))
-    batches = (batch for part in parts for batch in making.rows(part))
-    table = pa.Table.from_batches(batches, making.schema)
-    frame = request.spark.createDataFrame(table, _spark_schema(request)).coalesce(1)
-    return _with_types(frame, request)
+    columns = _columns(made, request)
+    making = _Making(made, _arrow_schema(columns))
+    table = pa.Table.from_batches(making.rows(part), making.schema)
+    frame = request.spark.createDataFrame(table, _spark_schema(columns)).coalesce(1)
+    return _with_types(frame, columns, request)
 
 
 def by_workers(made: MadeRows, parts: DataFrame, request: ReadRequest) -> DataFrame:
     """The rows of parts that are the rows of a frame."""
     from tidemark.spark.stateful.counted import counted
 
-    making, schema = _Making(made, _arrow_schema(request)), _spark_schema(request)
+    columns = _columns(made, request)
+    making, schema = _Making(made, _arrow_schema(columns)), _spark_schema(columns)
     if parts.isStreaming:
         frame = counted(parts, making, lambda open_, _: open_, schema, making.schema)
     else:
         frame = parts.mapInArrow(_Uncounted(making), schema)
-    return _with_types(frame, request)
+    return _with_types(frame, columns, request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +80,36 @@ class _Uncounted:
 # --- types that Spark does not read from Arrow -------------------------------------------------
 
 
-def _with_types(frame: DataFrame, request: ReadRequest) -> DataFrame:
-    """The columns, of which Spark casts what it cannot read from Arrow."""
+Columns = Sequence[tuple[str, t.DataType]]
+
+
+def _columns(made: MadeRows, request: ReadRequest) -> Columns:
+    """What is made, under the names that it has in Spark."""
+    names = request.columns or tuple(made.types)
+    return [*zip(names, made.types.values(), strict=True)]
+
+
+def _with_types(frame: DataFrame, columns: Columns, request: ReadRequest) -> DataFrame:
+    """The columns that are asked for, of which Spark casts what it cannot read from Arrow."""
+    asked = [(spark_text.name(name), type_) for name, type_ in columns if name in request.columns]
     return frame.selectExpr(
         *(
             name if sent == wanted else f"CAST({name} AS {wanted}) AS {name}"
-            for name, type_ in _columns(request)
+            for name, type_ in asked
             for sent, wanted in [(spark_type(_sent(type_)), spark_type(type_))]
         )
     )
 
 
-def _spark_schema(request: ReadRequest) -> str:
-    return ", ".join(f"{name} {spark_type(_sent(type_))}" for name, type_ in _columns(request))
+def _spark_schema(columns: Columns) -> str:
+    each = ((spark_text.name(name), spark_type(_sent(type_))) for name, type_ in columns)
+    return ", ".join(f"{name} {type_}" for name, type_ in each)
 
 
-def _columns(request: ReadRequest) -> Iterator[tuple[str, t.DataType]]:
-    return zip(map(spark_text.name, request.columns), request.types, strict=True)
-
-
-def _arrow_schema(request: ReadRequest) -> pa.Schema:
+def _arrow_schema(columns: Columns) -> pa.Schema:
     import pyarrow as pa
 
-    each = zip(request.columns, request.types, strict=True)
-    return pa.schema([(name, loose_arrow(_sent(type_))) for name, type_ in each])
+    return pa.schema([(name, loose_arrow(_sent(type_))) for name, type_ in columns])
 
 
 def _sent(type_: t.DataType) -> t.DataType:
