@@ -20,7 +20,7 @@ from tidemark.connectors.datagen.sizes import bytes_of
 from tidemark.types import DataType
 
 # What is made at once: so many rows, unless they are large.
-_ROWS: Final = 1 << 15
+_ROWS: Final = 1 << 17
 _BYTES: Final = 32 << 20
 
 
