@@ -1,10 +1,11 @@
 """In which tests Spark generates Java code for a plan, and in which it interprets expressions.
 
 Both compute the same. But code is generated anew for each micro-batch and compiled for each plan,
-which takes a third of the CPU time of short queries. So it is not generated for most of the recorded
-cases, and tests of sessions and stateful operators: only for cases of expressions, for a sample that
-changes only when tests are renamed, and for tests that are marked `generated_code`; with
-`--generate-code` for all. All other tests generate it.
+which takes a third of the CPU time of short queries; and planning a batch again after each exchange
+takes a fifth. So neither is done for most of the recorded cases, and tests of sessions and stateful
+operators: only for cases of expressions, for a sample that changes only when tests are renamed, and
+for tests that are marked `generated_code`; with `--generate-code` for all. Both are done in all other
+tests.
 """
 
 from __future__ import annotations
@@ -50,3 +51,4 @@ def choose(spark: SparkSession, *, generated: bool) -> None:
     """Let Spark generate code for the queries that begin from now on, or not."""
     spark.conf.set("spark.sql.codegen.wholeStage", str(generated).lower())
     spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if generated else "NO_CODEGEN")
+    spark.conf.set("spark.sql.adaptive.enabled", str(generated).lower())
