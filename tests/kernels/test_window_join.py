@@ -132,6 +132,10 @@ def test_a_row_matches_others_in_each_of_its_windows_and_shows_the_window() -> N
     assert driver.output([right("a", 9, 3, 9)], 14).rows() == [(1, 5, 15, 3)]
     assert driver.metrics is not None
     assert driver.metrics.late == (0, 1)
+    assert driver.late == ([], [])
+    driver.pairs([right("a", 8, 4, 14)], 14)
+    assert driver.metrics.late == (0, 2)
+    assert driver.late == ([], [4])
     assert driver.state.height == 0
 
 
@@ -148,8 +152,7 @@ def expected(
         if isinstance(event, int):
             out += reference.advance(event)
             continue
-        for window in windows(event.row):
-            reference.arrive(event.side, event.row, window)
+        reference.arrive(event.side, event.row, windows(event.row))
     return out
 
 
@@ -188,4 +191,5 @@ def test_rows_join_as_they_do_one_by_one_however_they_are_cut(
     )
 
     assert driver.late == reference.late
+    assert driver.dropped == reference.dropped
     assert driver.state.height == 0

@@ -1,6 +1,6 @@
 """Window joins row by row: slow, and plain enough to trust.
 
-`arrive` takes one row with its window, `advance` moves the watermark. What comes out are pairs
+`arrive` takes one row with its windows, `advance` moves the watermark. What comes out are pairs
 of payloads, with None where a side is missing.
 """
 
@@ -23,12 +23,16 @@ class WindowJoinReference:
     watermark: int = NONE_YET
     open: dict[Window, tuple[list[Row], list[Row]]] = field(default_factory=dict)
     late: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    dropped: list[int] = field(default_factory=lambda: [0, 0])  # once for each window
 
-    def arrive(self, side: int, row: Row, window: Window) -> None:
-        if window[1] - 1 <= self.watermark:
+    def arrive(self, side: int, row: Row, windows: list[Window]) -> None:
+        closed = [window for window in windows if window[1] - 1 <= self.watermark]
+        self.dropped[side] += len(closed)
+        if windows and closed == windows:
             self.late[side].append(row.payload)
-        else:
-            self.open.setdefault(window, ([], []))[side].append(row)
+        for window in windows:
+            if window not in closed:
+                self.open.setdefault(window, ([], []))[side].append(row)
 
     def advance(self, watermark: int) -> list[Pair]:
         self.watermark = max(self.watermark, watermark)

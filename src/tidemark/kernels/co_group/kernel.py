@@ -66,13 +66,14 @@ def _numbered(state: State, rows: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class ClosedWindows:
-    """The tables that a step has changed, the rows whose windows have closed, and the late rows of
-    each side.
+    """The tables that a step has changed, the rows whose windows have closed, and of each side the
+    rows that are late for all their windows, and how often rows were late for one.
     """
 
     tables: Mapping[str, StateTable]
     rows: Frames
     late: Frames
+    dropped: tuple[int, int]
     next_event_time: int | None
 
 
@@ -87,8 +88,8 @@ class CoGroupKernel:
     """Calls `on_close` with the rows of both sides whose windows have closed, and emits its result.
 
     A window closes when the watermark reaches its last millisecond; later rows are dropped and
-    counted. All rows of a window are in the same call. With `any_order`, the result does not depend
-    on the order in which the rows of a window arrive.
+    counted, once for each window. All rows of a window are in the same call. With `any_order`, the
+    result does not depend on the order in which the rows of a window arrive.
     """
 
     windows: Windows
@@ -114,8 +115,7 @@ class CoGroupKernel:
         pieces = self._pieces(closing.rows)
         output = next(pieces)
         came = (inputs[0].height, inputs[1].height)
-        lost = (closing.late[0].height, closing.late[1].height)
-        metrics = Metrics.of(state, came, lost, output.height, state.height)
+        metrics = Metrics.of(state, came, closing.dropped, output.height, state.height)
         late = tuple(rows.drop(HASH, SEQUENCE) for rows in closing.late)
         return Step(
             state,
@@ -153,13 +153,13 @@ class WindowAssignment:
 
     def placed(self, rows: pl.DataFrame) -> pl.DataFrame:
         panes = panes_of(self.assigner)
-        return panes.in_windows(panes.of_rows(rows)).drop(PANE, LAST)
+        return panes.in_windows(panes.of_rows(rows)).drop(PANE)
 
     @property
     def passing(self) -> list[str]:
         """The columns of a row that are not used any more when its window closes."""
         given = [self.given.start, self.given.end] if self.given else []
-        return [*given, TIME, ARRIVAL, SEQUENCE, STAMP]
+        return [*given, TIME, ARRIVAL, SEQUENCE, STAMP, LAST]
 
     @property
     def given(self) -> Given | None:
@@ -176,13 +176,14 @@ class WindowsOfRows:
     right: WindowAssignment
 
     def step(self, state: State, arriving: Arriving, compaction: Compaction) -> ClosedWindows:
-        rows, late, tables = [], [], {}
+        rows, late, dropped, tables = [], [], [], {}
         for side, assignment, came in zip(
             SIDES, (self.left, self.right), arriving.frames, strict=True
         ):
             placed = assignment.placed(came)
             in_time, too_late = _parted(placed, pl.col(STAMP) < pl.col(WINDOW_END) - 1)
-            late.append(too_late.select(came.columns))
+            dropped.append(too_late.height)
+            late.append(too_late.filter(pl.col(WINDOW_END) == pl.col(LAST)).select(came.columns))
             over, waits = _parted(
                 in_time.drop(assignment.passing), pl.col(WINDOW_END) <= arriving.closed
             )
@@ -191,7 +192,11 @@ class WindowsOfRows:
             tables[side] = queue.push(waits, WINDOW_END, compaction)
         end = earliest(*(queue.next for queue in tables.values()))
         return ClosedWindows(
-            tables, (rows[0], rows[1]), (late[0], late[1]), None if end is None else end - 1
+            tables,
+            (rows[0], rows[1]),
+            (late[0], late[1]),
+            (dropped[0], dropped[1]),
+            None if end is None else end - 1,
         )
 
     def cut(self) -> Cut:

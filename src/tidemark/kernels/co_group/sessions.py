@@ -73,6 +73,7 @@ class SharedSessions:
             {**tables, "sessions": sessions, "closing": closing},
             (rows[0], rows[1]),
             (late[0], late[1]),
+            (late[0].height, late[1].height),
             None if end is None else end - 1,
         )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tidemark.plan.expressions import Ref, references
+from tidemark.plan.expressions import Expression, Literal, Ref, references
 from tidemark.plan.nodes import AssignWindows, Edge, Filter, Node, Project, project
 from tidemark.plan.scope import Scope
 
@@ -14,7 +14,8 @@ from tidemark.plan.scope import Scope
 @dataclass(frozen=True, slots=True)
 class BeforeWindows:
     """The rows before they were assigned to windows, with the columns they have after it; the
-    window bounds are replaced by the row's time. `partition` are the keys of session windows.
+    window bounds are replaced by the row's time, and what marks the last of a row's windows is
+    true. `partition` are the keys of session windows.
     """
 
     node: Node
@@ -44,9 +45,12 @@ def before_windows(node: Node) -> BeforeWindows | None:
 def _without_windows(node: AssignWindows) -> BeforeWindows:
     scope = Scope.of(node.input.edge)
     width = len(node.input.edge.columns)
-    expressions = [*(scope.ref(i) for i in range(width)), *[scope.ref(node.time)] * 3]
+    marks = [Literal(True, node.edge.columns[-1].type)] * node.marks_last
+    of_row = [scope.ref(i) for i in range(width)]
+    expressions: list[Expression] = [*of_row, *[scope.ref(node.time)] * 3, *marks]
     names = node.input.edge.names
-    rows = project(node.input, expressions, [*names, *[names[node.time]] * 3])
+    of_marks = node.edge.names[width + 3 :]
+    rows = project(node.input, expressions, [*names, *[names[node.time]] * 3, *of_marks])
     return BeforeWindows(rows, node, node.keys)
 
 
