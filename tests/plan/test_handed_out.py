@@ -41,8 +41,11 @@ SESSIONS = (
 )
 
 
-HOPPING = MEET.replace("TUMBLE(", "HOP(").replace(
-    "INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"
+HOPPING, CUMULATING = (
+    MEET.replace("TUMBLE(", f"{windows}(").replace(
+        "INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"
+    )
+    for windows in ("HOP", "CUMULATE")
 )
 DOUBLE = (
     "SELECT 'all', SUM(n) FROM (SELECT window_time AS ts, COUNT(*) AS n FROM "
@@ -69,6 +72,10 @@ TWICE_THERE = (
 BOTH_COUNTED = TWICE_THERE.replace(
     f"({COUNTED}) AS b", f"({COUNTED.replace('TABLE s', 'TABLE o')}) AS b"
 )
+PLACED = (
+    "SELECT l.k, 1 FROM placed AS l JOIN placed AS r ON l.k = r.k "
+    "AND l.window_start = r.window_start AND l.window_end = r.window_end"
+)
 SEVERAL = TOP.replace("TUMBLE(", "{}(").replace(
     "INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'"
 )
@@ -76,6 +83,8 @@ SETS = (
     f"SELECT k, COUNT(*) FROM {WINDOWS.format('s')} "
     "GROUP BY window_start, window_end, GROUPING SETS ((k, c), (k), ())"
 )
+UNITED_VIEW = "CREATE VIEW united AS SELECT k, 1 AS i, ts FROM o UNION ALL SELECT k, i, ts FROM s"
+UNITED = TOP.replace("TABLE s", "TABLE united")
 UNION = TUMBLE.replace("FROM s", "FROM (SELECT k, ts FROM o UNION ALL SELECT k, ts FROM s)")
 
 
@@ -125,13 +134,9 @@ def test_an_operator_hands_out_the_rows_it_drops_with_the_requested_columns(drop
 def test_rows_that_have_their_windows_bring_their_times_for_the_outlet(tables, query):
     kept = query.replace("window_end, k", "window_end, k, window_time")
     both = beside(tables, kept, late="SELECT k, late_operator, late_by FROM s$late")
-    [beside_it] = found(both.jobs[0], LateColumns)
     [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
-    rows = operator.inputs[0]
 
-    assert beside_it.outlets[0].places == (0, 3)
-    assert rows.time is not None
-    assert rows.stage.edge.names[rows.time] in ("ts", "late ts")
+    assert operator.inputs[0].outlets == (Outlet(0, (0, 3), time=3),)
     assert found(both.roots[0], LateOutput)[0].places == (0,)
 
 
@@ -148,7 +153,7 @@ def test_a_join_hands_out_the_late_rows_of_each_side_to_the_inserts_that_read_th
     outlets = [outlet for given in operator.inputs for outlet in given.outlets]
 
     assert three.jobs == (job,)
-    assert outlets == [Outlet(0, (0, 3)), Outlet(1, (0, 1))]
+    assert outlets == [Outlet(0, (0, 3), time=3), Outlet(1, (0, 1), time=1)]
     assert operator.outlets == {0: 0, 1: 1}
     assert [output.outlet for root in (left, right) for output in found(root, LateOutput)] == [0, 1]
     assert [output.operator for root in (left, right) for output in found(root, LateOutput)] == [
@@ -189,6 +194,17 @@ def test_late_rows_pass_unions_unnested_rows_and_window_functions(tables):
 
     assert three.jobs == (three.roots[1],)
     assert [sorted(operator.outlets) for operator in operators] == [[0], [1], []]
+
+
+def test_late_rows_of_operators_leave_the_query_through_the_union_above_them(tables):
+    united = f"SELECT k, n FROM ({COUNTED}) UNION ALL {FIRST} UNION ALL SELECT k, 1 FROM o"
+    both = beside(tables, united)
+    operators = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+    [part] = readers_of(both.jobs[0], both.roots)
+
+    assert [operator.outlets for operator in operators] == [{0: 0}, {1: 0}]
+    assert {output.outlet for output in found(part, LateOutput)} == {0, 1}
+    assert both.jobs[0].edge == both.of_single_roots.roots[1].edge
 
 
 def test_operators_on_both_sides_of_a_join_hand_out_late_rows(tables):
@@ -288,11 +304,17 @@ def test_explain_describes_the_operator_in_the_same_words(tables):
         BOTH_COUNTED,
         UNION,
         SEVERAL.format("HOP"),
+        HOPPING,
+        CUMULATING,
+        TWICE_THERE,
+        UNITED,
+        f"SELECT k, n FROM ({COUNTED}) UNION ALL {FIRST}",
         SETS,
         FIRST.replace("FROM s)", "FROM s WHERE k IS NOT NULL AND i > 1)"),
     ],
 )
 def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
+    dropping.plan_script(UNITED_VIEW)
     both = beside(dropping, query)
 
     contracts = [
@@ -314,11 +336,9 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
 @pytest.mark.parametrize(
     ("query", "late"),
     [
-        (HOPPING, LATE),
-        (TOP.replace("TABLE s", "TABLE united"), LATE),
+        (PLACED, LATE.replace("s$", "placed$")),
         (DOUBLE.replace("SUM(n)", "COUNT(twice(CAST(n AS STRING)))"), LATE),
-        (TWICE_THERE, LATE),
-        (f"SELECT k, n FROM ({TUMBLE.replace('COUNT(*)', 'COUNT(*) AS n')}) UNION ALL {FIRST}", LATE),
+        (f"SELECT twice(k), n FROM ({COUNTED}) UNION ALL SELECT k, 1 FROM o", LATE),
         (TUMBLE, "SELECT k, MAX(late_operator), COUNT(*) FROM s$late GROUP BY k"),
         (TUMBLE, "SELECT l.k, l.late_operator, l.late_by FROM s$late AS l JOIN o ON l.k = o.k"),
         (TUMBLE, "SELECT k, 'mine', 1 FROM o UNION ALL SELECT k, late_operator, late_by FROM s$late"),
@@ -326,11 +346,9 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
         ("SELECT k, 1 FROM s", LATE),
     ],
     ids=[
-        "a join of rows in several windows",
-        "rows of a union that have their windows",
+        "a join of rows that are in windows already in the view",
         "a user's function between two operators",
-        "an operator that is there twice",
-        "a union above",
+        "a user's function between an operator and a union",
         "aggregated late rows",
         "joined late rows",
         "late rows among others",
@@ -341,7 +359,8 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
 def test_other_late_rows_are_found_by_a_job_of_their_own(tables, query, late):
     tables.plan_script(
         "CREATE FUNCTION twice AS 'tests.plan.functions.twice' LANGUAGE PYTHON;"
-        "CREATE VIEW united AS SELECT k, 1 AS i, ts FROM o UNION ALL SELECT k, i, ts FROM s"
+        "CREATE VIEW placed AS SELECT k, window_start, window_end, window_time "
+        f"FROM {WINDOWS.format('s')}"
     )
     if "MAX" in late:
         tables.plan_script("ALTER TABLE lates SET ('updates' = 'true')")
@@ -411,13 +430,15 @@ def test_a_view_and_its_table_have_outlets_at_the_same_operator(tables):
     assert operator.inputs[0].outlets == (Outlet(0, (0,)), Outlet(1, (0, 1)))
 
 
-def test_rows_with_windows_bring_the_times_of_one_table(tables):
+def test_rows_with_windows_bring_the_times_of_a_view_and_of_its_table(tables):
     view = "INSERT INTO lates SELECT k, late_operator, twice FROM big$late"
     of_view = TOP.replace("TABLE s", "TABLE big").replace("BY i", "BY twice")
     three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {of_view}", view)
 
-    # The first to ask is served.
-    assert [bool(found(root, LateOutput)) for root in three.roots] == [True, False, False]
+    [operator] = physical_plan(three.jobs[0], Settings(), streaming=True).operators
+    outlets = Outlet(0, (0, 3), time=3), Outlet(1, (0, 1, 2), time=2)
+
+    assert operator.inputs[0].outlets == outlets
 
 
 def test_a_union_has_an_outlet_for_each_table_and_marks_its_rows(tables):
@@ -449,8 +470,54 @@ def test_of_rows_in_several_windows_the_last_one_is_handed_out(tables, windows):
     both = beside(tables, SEVERAL.format(windows))
     [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
 
-    assert operator.inputs[0].outlets == (Outlet(0, (0, 3), marked=True),)
+    assert operator.inputs[0].outlets == (Outlet(0, (0, 3), marked=True, time=3),)
     assert [node.marks_last for node in found(both.jobs[0], AssignWindows)] == [True]
+
+
+@pytest.mark.parametrize("query", [HOPPING, CUMULATING])
+def test_a_join_that_puts_rows_into_several_windows_knows_itself_which_one_is_the_last(
+    tables, query
+):
+    both = beside(tables, query)
+    [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+    [plain] = physical_plan(both.of_single_roots.roots[1], Settings(), streaming=True).operators
+
+    assert operator.inputs[0].outlets == (Outlet(0, (0, 3), marked=True, time=3),)
+    assert [rows.windows for rows in operator.inputs] == [rows.windows for rows in plain.inputs]
+    assert all(rows.windows is not None for rows in operator.inputs)
+
+
+def test_a_join_of_rows_whose_windows_are_used_below_it_is_told_which_one_is_the_last(tables):
+    rows = WINDOWS.format("s").replace("TUMBLE(", "HOP(")
+    rows = rows.replace("INTERVAL '10'", "INTERVAL '2' SECOND, INTERVAL '10'")
+    filtered = f"(SELECT * FROM {rows} WHERE MINUTE(window_start) > 1)"
+    assert rows in HOPPING
+    both = beside(tables, HOPPING.replace(rows, filtered))
+    [operator] = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+
+    assert [rows.windows is None for rows in operator.inputs] == [True, False]
+    assert operator.inputs[0].outlets == (Outlet(0, (0, 3), marked=True, time=3),)
+    assert [node.marks_last for node in found(both.jobs[0], AssignWindows)] == [True, False]
+
+
+def test_each_table_of_a_union_has_an_outlet_with_its_times_where_rows_have_their_windows(tables):
+    tables.plan_script(UNITED_VIEW)
+    of_other = f"INSERT INTO lates {LATE.replace('s$', 'o$')}"
+    three = together(tables, f"INSERT INTO lates {LATE}", f"INSERT INTO counts {UNITED}", of_other)
+    [operator] = physical_plan(three.jobs[0], Settings(), streaming=True).operators
+
+    assert three.jobs == (three.roots[1],)
+    assert operator.inputs[0].outlets == (
+        Outlet(0, (0, 3), marked=True, time=3),
+        Outlet(1, (0, 1), marked=True, time=1),
+    )
+
+
+def test_of_equal_operators_of_a_query_the_first_hands_out_late_rows(tables):
+    both = beside(tables, TWICE_THERE)
+    operators = physical_plan(both.jobs[0], Settings(), streaming=True).operators
+
+    assert [operator.outlets for operator in operators] == [{0: 0}, {}, {}]
 
 
 def test_of_rows_in_several_grouping_sets_the_first_one_is_handed_out(tables):

@@ -147,6 +147,26 @@ def test_late_rows_pass_operators_and_expressions_in_a_batch_too(session: Sessio
     assert sum(row["n"] for row in written_rows(tmp_path / "counts")) == len(ROWS) - 2
 
 
+def test_equal_operators_below_a_join_hand_out_each_late_row_once(session: Session, tmp_path: Path):
+    counted = (
+        "(SELECT k, window_start, window_end, COUNT(*) AS n FROM "
+        "TABLE(TUMBLE(TABLE ev, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
+        "GROUP BY k, window_start, window_end)"
+    )
+    result = session.sql(
+        f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts SELECT a.k, b.n FROM {counted} AS a "
+        f"JOIN {counted} AS b ON a.k = b.k AND a.window_start = b.window_start "
+        "AND a.window_end = b.window_end; INSERT INTO lates "
+        "SELECT v, late_operator, late_time, late_watermark, late_by FROM ev$late; END"
+    )
+    result.job.wait()
+
+    late = sorted((row["v"], row["t"], row["late_by"]) for row in written_rows(tmp_path / "lates"))
+    assert late == [(4, "2024-05-06 10:00:09", 1000), (6, "2024-05-06 10:00:08", 20000)]
+    assert sum(row["n"] for row in written_rows(tmp_path / "counts")) == len(ROWS) - 2
+    assert len(result.job.runs) == 1
+
+
 def test_late_rows_pass_unions_unnested_rows_and_windows_that_rows_are_put_into(
     session: Session, tmp_path: Path
 ):
@@ -254,34 +274,6 @@ class Stream:
 LATE = "SELECT v, late_operator, CAST(late_watermark AS STRING), late_by FROM ev$late WHERE v <> 9"
 
 
-def test_a_stream_writes_late_rows_and_results_and_resumes_from_its_checkpoint(
-    spark: SparkSession, tmp_path: Path
-):
-    stream = Stream(spark, tmp_path)
-    alone = f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts {TUMBLE}; END"
-    both = alone.replace("END", f"INSERT INTO lates {LATE}; END")
-
-    # At first nobody reads late rows.
-    assert stream.run(alone, [("a", 1, 1), ("b", 3, 14)], [("a", 4, 2)]) == {
-        "counts": 1,
-        "lates": 0,
-    }
-    # The job resumes with them: second 3 is late, and so is second 4, which is filtered out.
-    stream.run(both, [("a", 5, 3), ("a", 9, 4), ("b", 6, 13)], [("a", 7, 32)], [("b", 8, 1)])
-    # And without what is late again.
-    done = stream.run(both, [("a", 10, 45)])
-
-    late = sorted(written_rows(tmp_path / "lates"), key=lambda row: row["v"])
-    assert [(row["v"], row["w"], row["late_by"]) for row in late] == [
-        (5, "2024-05-06 10:00:12.000", 9000),
-        (8, "2024-05-06 10:00:30.000", 29000),
-    ]
-    counts = sorted((row["k"], row["n"]) for row in written_rows(tmp_path / "counts"))
-    assert counts == [("a", 1), ("a", 1), ("b", 2)]
-    assert done["lates"] == 2
-    assert not (tmp_path / "checkpoint" / "insert-into-lates").exists()
-
-
 BEST = (
     "SELECT k, n FROM (SELECT k, n, ROW_NUMBER() OVER "
     "(PARTITION BY window_start, window_end ORDER BY n DESC) AS rn FROM "
@@ -298,10 +290,11 @@ def test_late_rows_of_an_aggregation_leave_the_query_through_the_top_n_above_it(
     alone = f"EXECUTE STATEMENT SET BEGIN INSERT INTO counts {BEST}; END"
     both = alone.replace("END", f"INSERT INTO lates {LATE}; END")
 
-    stream.run(alone, [("a", 1, 1), ("b", 2, 2), ("b", 3, 3)])
-    # The job resumes with a reader; the first window is over at 12.
-    stream.run(both, [("a", 4, 14)], [("a", 5, 3), ("a", 9, 4), ("b", 6, 13)])
-    done = stream.run(both, [("b", 7, 32)], [("b", 8, 1), ("a", 10, 58)])
+    stream.run(alone, [("a", 1, 1), ("b", 2, 2), ("b", 3, 3), ("a", 4, 14)])
+    # The job resumes with a reader, when the first window is over.
+    stream.run(both, [("a", 5, 3), ("a", 9, 4), ("b", 6, 13), ("b", 7, 32)])
+    # And without what is late again.
+    done = stream.run(both, [("b", 8, 1), ("a", 10, 58)])
 
     late = sorted(written_rows(tmp_path / "lates"), key=lambda row: row["v"])
     assert [(row["v"], row["w"], row["late_by"]) for row in late] == [
@@ -323,11 +316,10 @@ def test_a_separate_job_that_has_a_checkpoint_goes_on(
     with monkeypatch.context() as patch:
         # As it was before late rows passed operators.
         patch.setattr("tidemark.plan.planner.handed_out", lambda roots, apart=(): tuple(roots))
-        stream.run(script, [("a", 1, 14)], [("a", 2, 3)])
-    stream.run(script, [("a", 3, 32)], [("b", 4, 1)])
+        stream.run(script, [("a", 1, 14)])
+    stream.run(script, [("a", 2, 3)])
 
-    late = sorted(row["v"] for row in written_rows(tmp_path / "lates"))
-    assert late == [2, 4]
+    assert [row["v"] for row in written_rows(tmp_path / "lates")] == [2]
     kept = {job.name for job in tidemark.Checkpoint(tmp_path / "checkpoint").jobs}
     assert kept == {"insert-into-counts", "insert-into-lates"}
     checked = tidemark.Checkpoint(tmp_path / "checkpoint").check(
@@ -339,64 +331,61 @@ def test_a_separate_job_that_has_a_checkpoint_goes_on(
 TWO_TABLES = """
 CREATE TABLE {0} (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
 WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{{folder}}/{0}'{{unbounded}});
-CREATE TABLE late_{0} (v INT, late_by BIGINT) WITH (
+CREATE TABLE late_{0} (operator STRING, v INT, late_by BIGINT) WITH (
   'connector' = 'filesystem', 'format' = 'json', 'path' = '{{folder}}/late_{0}');
 """
-JOINED = """
-CREATE TABLE pairs (l INT, r INT) WITH (
+RESULTS = """
+CREATE VIEW united AS SELECT k, v, ts FROM l UNION ALL SELECT k, v, ts FROM r;
+CREATE TABLE pairs (what STRING, l INT, r INT) WITH (
   'connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/pairs');
 SET 'tidemark.interval-join.late-rows' = 'drop';
+"""
+ALONE = "EXECUTE STATEMENT SET BEGIN INSERT INTO pairs {query}; END"
+WITH_READERS = """
 EXECUTE STATEMENT SET BEGIN
-  INSERT INTO late_l SELECT v, late_by FROM l$late;
-  INSERT INTO pairs {join};
-  INSERT INTO late_r SELECT v, late_by FROM r$late;
+  INSERT INTO late_l SELECT SPLIT_INDEX(late_operator, ' ', 0), v, late_by FROM l$late;
+  INSERT INTO pairs {query};
+  INSERT INTO late_r SELECT SPLIT_INDEX(late_operator, ' ', 0), v, late_by FROM r$late;
 END
 """
-WINDOW_JOIN = (
-    "SELECT l.v, r.v FROM TABLE(TUMBLE(TABLE l, DESCRIPTOR(ts), INTERVAL '10' SECOND)) AS l "
-    "FULL JOIN TABLE(TUMBLE(TABLE r, DESCRIPTOR(ts), INTERVAL '10' SECOND)) AS r "
-    "ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end"
-)
-INTERVAL_JOIN = (
-    "SELECT l.v, r.v FROM l JOIN r ON l.k = r.k "
-    "AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts + INTERVAL '5' SECOND"
-)
-UNION = """
-SELECT MAX(v), MIN(v) FROM (SELECT k, v, ts FROM l UNION ALL SELECT k, v, ts FROM r)
-GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND)
-"""
-COUNTED_JOIN = """
-SELECT l.n, r.n FROM {} AS l FULL JOIN {} AS r
+SEVERAL = """
+SELECT 'hop', l.v, r.v
+FROM TABLE(HOP(TABLE l, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)) AS l
+FULL JOIN TABLE(HOP(TABLE r, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)) AS r
 ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end
-""".format(
-    *(
-        "(SELECT k, window_start, window_end, MAX(v) AS n FROM "
-        f"TABLE(TUMBLE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '10' SECOND)) "
-        "GROUP BY k, window_start, window_end)"
-        for table in "lr"
-    )
-)
-# By micro-batches. The watermark of both sides is 12 after the first one, then 18, and 38.
-BEFORE = [
+UNION ALL
+SELECT 'near', l.v, r.v FROM l JOIN r ON l.k = r.k
+AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts + INTERVAL '5' SECOND
+UNION ALL
+SELECT 'best', v, CAST(n AS INT) FROM (SELECT *, ROW_NUMBER() OVER (
+  PARTITION BY window_start, window_end, k ORDER BY v) AS n FROM TABLE(CUMULATE(
+  TABLE united, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND))) WHERE n <= 1
+"""
+# By micro-batches. The watermark of both sides is 12 after the first one, and then 38.
+BATCHES = [
     [("l", "a", 1, 1), ("r", "a", 11, 14), ("l", "b", 2, 20)],
-    [("l", "a", 3, 5), ("r", "a", 12, 9)],
+    [
+        *[("l", "a", 3, 5), ("l", "a", 6, 3), ("r", "a", 12, 9)],
+        *[("l", "a", 4, 13), ("r", "c", 13, 40), ("l", "c", 5, 40)],
+    ],
+    [("r", "a", 14, 19)],
 ]
-AFTER = [[("l", "a", 4, 13), ("r", "c", 13, 40), ("l", "c", 5, 40)], [("r", "a", 14, 19)]]
 
 
 class TwoStreams:
-    """A join and the readers of the late rows of its sides, over rows in files of their own."""
+    """Operators over two tables and readers of the late rows, over rows in files of their own."""
 
-    def __init__(self, spark: SparkSession, folder: Path, join: str) -> None:
-        self._spark, self._folder, self._join = spark, folder, join
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self._spark, self._folder = spark, folder
         for name in "lr":
             (folder / name).mkdir()
 
-    def run(self, batches: list[list[tuple[str, str, int, int]]]) -> None:
+    def run(self, script: str, batches: list[list[tuple[str, str, int, int]]]) -> None:
         """Start it, or resume it."""
+        unbounded = ", 'source.monitor-interval' = '1'"
         with tidemark.connect(self._spark, checkpoint=self._folder / "checkpoint") as session:
             self._write(batches[0])
-            [run] = self._started(session, self._folder, ", 'source.monitor-interval' = '1'").runs
+            [run] = self._started(session, script, self._folder, unbounded).runs
             for rows in batches[1:]:
                 run.query.processAllAvailable()
                 self._write(rows)
@@ -416,11 +405,11 @@ class TwoStreams:
             (results / name).symlink_to(self._folder / name)
         session = tidemark.connect(self._spark)
         session.sql("SET 'execution.runtime-mode' = 'batch'")
-        self._started(session, results, "").wait()
+        self._started(session, WITH_READERS, results, "").wait()
 
-    def _started(self, session: Session, folder: Path, unbounded: str):
-        declared = "".join(map(TWO_TABLES.format, "lr"))
-        script = declared.replace("{unbounded}", unbounded) + JOINED.replace("{join}", self._join)
+    def _started(self, session: Session, script: str, folder: Path, unbounded: str):
+        declared = "".join(map(TWO_TABLES.format, "lr")) + RESULTS
+        script = declared.replace("{unbounded}", unbounded) + script.replace("{query}", SEVERAL)
         return session.sql(script.replace("{folder}", str(folder))).job
 
 
@@ -429,49 +418,54 @@ def values_of(folder: Path) -> list[tuple[int | None, ...]]:
     return sorted(rows, key=str)
 
 
-@pytest.mark.parametrize(
-    ("join", "late_l", "pairs", "of_batch"),
-    [
-        (
-            WINDOW_JOIN,
-            (3, 7000),
-            [(1, None), (2, None), (4, 11)],
-            [(1, 12), (2, None), (3, 12), (4, 11), (4, 14), (5, 13)],
-        ),
-        (
-            INTERVAL_JOIN,
-            (3, 7000),
-            [(4, 11), (5, 13)],
-            [(3, 12), (4, 11), (4, 12), (5, 13)],
-        ),
-        (
-            COUNTED_JOIN,
-            (3, 13000),  # by the watermark of its own side
-            [(1, None), (2, None), (4, 11)],
-            [(2, None), (3, 12), (4, 14), (5, 13)],
-        ),
-        (UNION, (3, 7000), [(1, 1), (11, 4), (2, 2)], [(12, 1), (13, 5), (14, 4), (2, 2)]),
-    ],
-    ids=["window join", "interval join", "aggregates below a window join", "union"],
-)
-def test_both_sides_of_a_join_hand_out_late_rows_across_a_restart_and_none_in_a_batch(
-    spark: SparkSession,
-    tmp_path: Path,
-    join: str,
-    late_l: tuple[int, int],
-    pairs: list[object],
-    of_batch: list[object],
-):
-    streams = TwoStreams(spark, tmp_path, join)
-    streams.run(BEFORE)
-    streams.run(AFTER)
+def pairs_of(folder: Path) -> dict[str, list[tuple[int | None, ...]]]:
+    found: dict[str, list[tuple[int | None, ...]]] = {}
+    for what, *pair in values_of(folder):
+        found.setdefault(str(what), []).append(tuple(pair))
+    return found
 
-    assert values_of(tmp_path / "pairs") == pairs
-    assert values_of(tmp_path / "late_l") == [late_l]
-    assert values_of(tmp_path / "late_r") == [(12, 3000), (14, 19000)]
+
+def test_a_union_of_operators_hands_out_late_rows_to_readers_that_came_later_and_none_in_a_batch(
+    spark: SparkSession, tmp_path: Path
+):
+    streams = TwoStreams(spark, tmp_path)
+    streams.run(ALONE, BATCHES[:1])
+    streams.run(WITH_READERS, BATCHES[1:])
+
+    # Seconds 5 and 9 are also in the window up to 15.
+    assert values_of(tmp_path / "late_l") == [
+        ("interval-join", 3, 7000),
+        ("interval-join", 6, 9000),
+        ("window-join", 6, 9000),
+        ("window-rank", 3, 7000),
+        ("window-rank", 6, 9000),
+    ]
+    assert values_of(tmp_path / "late_r") == [
+        ("interval-join", 12, 3000),
+        ("interval-join", 14, 19000),
+        ("window-join", 14, 19000),
+        ("window-rank", 12, 3000),
+        ("window-rank", 14, 19000),
+    ]
+    in_first_windows = [(1, None), (1, None), (2, None), (2, None), (3, 11), (3, 12)]
+    assert pairs_of(tmp_path / "pairs") == {
+        "hop": [*in_first_windows, (4, 11), (4, 11), (4, 12)],
+        "near": [(4, 11), (5, 13)],
+        "best": [(value, 1) for value in (1, 1, 2, 2, 4, 4)],
+    }
 
     streams.as_batch(tmp_path / "batch")
-    assert values_of(tmp_path / "batch" / "pairs") == of_batch
+    assert pairs_of(tmp_path / "batch" / "pairs") == {
+        "hop": sorted(
+            [
+                *[(1, 12), (1, None), (2, None), (2, None), (3, 11), (3, 12), (3, 12), (4, 11)],
+                *[(4, 11), (4, 12), (4, 14), (5, 13), (5, 13), (6, 12), (6, None), (None, 14)],
+            ],
+            key=str,
+        ),
+        "near": [(3, 12), (4, 11), (4, 12), (5, 13)],
+        "best": [(value, 1) for value in (1, 1, 2, 2, 4, 4, 5, 5)],
+    }
     assert values_of(tmp_path / "batch" / "late_l") == []
     assert values_of(tmp_path / "batch" / "late_r") == []
 

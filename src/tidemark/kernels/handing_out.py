@@ -18,12 +18,14 @@ from tidemark.kernels.state import State
 @dataclass(frozen=True, slots=True)
 class OutletColumns:
     """Where late rows of an input leave an operator, with these of its columns. With `only`, these
-    are the rows for which this BOOLEAN column is true. The kernel does not see any of the columns.
+    are the rows for which this BOOLEAN column is true. Their time is in the column `time`, a
+    timestamp, if it is not that of the input. The kernel does not see any of the columns.
     """
 
     input: int
     columns: tuple[str, ...]
     only: str | None = None
+    time: str | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -36,8 +38,8 @@ class HandingOut:
     kernel does not see and nobody keeps, the time of the row, the watermark when it arrived, and
     its kind if rows have kinds.
 
-    Time and watermark are those of the input, whatever clock the kernel inside uses. Late rows are
-    by the number of their outlet.
+    The watermark is that of the input, whatever clock the kernel inside uses, and so is the time.
+    Late rows are by the number of their outlet.
     """
 
     kernel: Kernel
@@ -79,7 +81,12 @@ def _handed_out(rows: pl.DataFrame, outlet: OutletColumns, late: pl.Series) -> p
     kinds = [pl.col(KIND).alias(LATE_KIND)] if KIND in rows.columns else []
     return dropped.select(
         *outlet.columns,
-        pl.col(TIME).alias(LATE_TIME),
+        _time_of(outlet).alias(LATE_TIME),
         pl.col(STAMP).alias(LATE_WATERMARK),
         *kinds,
     )
+
+
+def _time_of(outlet: OutletColumns) -> pl.Expr:
+    """The time of late rows, in milliseconds."""
+    return pl.col(TIME) if outlet.time is None else pl.col(outlet.time).dt.epoch("us") // 1000

@@ -33,12 +33,19 @@ def _mark_of(outlet: Outlet) -> str | None:
     return f"_tm_late{outlet.number}_only" if outlet.marked else None
 
 
+def _time_of(outlet: Outlet) -> str | None:
+    """The name of the column that is the time of the rows; None if the operator knows it."""
+    return None if outlet.time is None else late_column(outlet.number, outlet.time)
+
+
 def handing_out(kernel: Kernel, operator: Operator) -> Kernel:
     """The kernel, which hands out late rows where the operator has outlets."""
     from tidemark.kernels import handing_out as kernels
 
     outlets = {
-        outlet.number: kernels.OutletColumns(place, columns_of(outlet), _mark_of(outlet))
+        outlet.number: kernels.OutletColumns(
+            place, columns_of(outlet), _mark_of(outlet), _time_of(outlet)
+        )
         for place, input_ in enumerate(operator.inputs)
         for outlet in input_.outlets
     }

@@ -143,9 +143,8 @@ class _Planner:
     def _input(self, node: Node, port: Port, shown: bool) -> Input:
         if isinstance(node, LateColumns):
             given = self._input(node.input, port, shown)
-            time = node.time if given.time is None else given.time
-            outlets = tuple(Outlet(o.number, o.places, o.marked) for o in node.outlets)
-            return replace(given, time=time, outlets=outlets)
+            outlets = (Outlet(o.number, o.places, o.marked, o.time) for o in node.outlets)
+            return replace(given, outlets=tuple(outlets))
         if port.window is not None:
             return self._in_windows(node, port, port.window)
         stamped = port.stamps and node.can_be_stamped

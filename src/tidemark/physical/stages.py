@@ -86,11 +86,13 @@ class InputWatermark:
 class Outlet:
     """Where an operator hands out late rows of an input, each with columns of the input which its
     kernel does not see: those at `places` of a table. If they are `marked`, another column says
-    which rows these are. Readers know it by its number."""
+    which rows these are. Their event time is at the place `time` of the table, unless the kernel
+    uses it. Readers know it by its number."""
 
     number: int
     places: tuple[int, ...]
     marked: bool = False
+    time: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

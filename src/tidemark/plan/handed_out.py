@@ -31,6 +31,7 @@ from tidemark.plan.nodes import (
     pruned,
     walk,
 )
+from tidemark.plan.windows.before_windows import before_windows
 
 
 def handed_out(roots: Sequence[Node], apart: Collection[int] = ()) -> tuple[Node, ...]:
@@ -103,13 +104,14 @@ class _Outlet:
     def columns(self, port: Port, *, marked: bool) -> tuple[LateOutlet, Companions]:
         """The requested columns."""
         # The operator may not know the times of rows, if these have their windows.
-        places = tuple(sorted(self.asked | ({self.time} if port.time is None else set())))
+        time = self.time if port.time is None else None
+        places = tuple(sorted(self.asked | ({self.time} if time is not None else set())))
         wanted = replace(
             self.carried,
             values=tuple(self.carried.values[n] for n in places),
             names=tuple(f"late {self.carried.names[n]}" for n in places),
         )
-        outlet = LateOutlet(self.number, places, self.time, marked)
+        outlet = LateOutlet(self.number, places, marked, time)
         return outlet, Companions(wanted, self.path)
 
 
@@ -133,21 +135,18 @@ class _Outlets:
         before, outputs = dict(self.open), {}
         for node in late:
             of = self._dropping(node)
-            outlet = None if of is None else self._outlet(node, of)
-            if outlet is None:
+            if of is None:
                 self.open = before
                 return None
-            outputs[node] = _output(node, outlet.number)
+            outputs[node] = _output(node, self._outlet(node, of).number)
         return _with_outputs(root, outputs)
 
-    def _outlet(self, late: LateRows, of: _Place) -> _Outlet | None:
-        """The outlet for late rows; None if there can be no more of them."""
+    def _outlet(self, late: LateRows, of: _Place) -> _Outlet:
+        """The outlet for late rows of an input."""
         known = self.open.get(of, ())
         for outlet in known:
             if outlet.serves(late):
                 return outlet
-        if known and _port(late).time is None:
-            return None  # The rows have one time.
         number = sum(map(len, self.open.values()))
         self.open[of] = (*known, _Outlet.of(late, number))
         return self.open[of][-1]
@@ -179,10 +178,12 @@ class _Outlets:
 
 
 def _with_outlets(node: Node, outlets: dict[tuple[Node, int], tuple[_Outlet, ...]]) -> Node:
-    """What carries columns into an operator is found before the operators below are changed."""
+    """What carries columns into an operator is found before the operators below are changed. Of
+    equal operators, the first has the outlets; later ones find them taken.
+    """
     inputs = list(node.inputs)
     for port, rows in enumerate(node.inputs):
-        known = outlets.get((node, port))
+        known = outlets.pop((node, port), None)
         if known is not None:
             inputs[port] = _beside(node, port, rows, known)
     return node.with_inputs([_with_outlets(below, outlets) for below in inputs])
@@ -244,22 +245,10 @@ def _late_rows_in(root: Node) -> list[LateRows]:
 
 
 def _hands_out(late: LateRows) -> bool:
-    """Whether the late rows are those that the operator drops: each row of the table reaches it
-    once, or it is known which one of its rows is late last.
+    """Whether the operator has the late rows as they are in the table. A join may put rows into
+    windows itself, and does not know them by the windows that they have in a view.
     """
-    operator = late.dropped_by
-    assert operator is not None
-    rows, port = operator.inputs[late.port], _port(late)
-    sets = _grouping_sets(operator)
-    [ruled] = [rule.rows for rule in operator.late_inputs if rule.port == late.port]
-    if ruled not in (rows, None if sets is None else sets.input):
-        return False
-    way = [*on_the_way(rows, _carried(late).core)]
-    if port.time is None and any(isinstance(node, UnionAll) for node in way):
-        return False  # The rows of each table have times of their own.
-    # Joins may put rows into windows themselves.
-    windows = [node for node in way if isinstance(node, AssignWindows)]
-    return port.window is None or all(map(tumbles, windows))
+    return _port(late).window is None or before_windows(_carried(late).core) is None
 
 
 def _port(late: LateRows) -> Port:

@@ -15,7 +15,6 @@ from tidemark.plan.nodes import (
     Sink,
     UnionAll,
     Unnest,
-    walk,
 )
 
 # What may be above the late rows that an INSERT reads.
@@ -23,22 +22,26 @@ PASSING: Final = (Sink, Project, Filter, Unnest)
 
 
 def lets_out(root: Node, operator: Node) -> bool:
-    """Whether the late rows of an operator can leave the query of a root: it is there once, and
-    nothing is on the way but operators and what lets late rows pass. What follows the last
-    operator is computed without them.
+    """Whether the late rows of an operator can leave the query of a root: nothing is on the way but
+    operators and what lets late rows pass. What follows the last operator, or the last union, is
+    computed without them. If the operator is there more than once, it is the first that hands them
+    out.
     """
     while isinstance(root, PASSING) or (isinstance(root, AssignWindows) and not root.is_stateful):
         root = root.input
-    one_last = root.is_stateful and list(walk(root)).count(operator) == 1
-    return one_last and _lets_pass(root, operator)
+    above = _above(root, operator)
+    return above is not None and all(node.is_stateful or _is_skipped(node) for node in above)
 
 
-def _lets_pass(node: Node, operator: Node) -> bool:
+def _above(node: Node, operator: Node) -> tuple[Node, ...] | None:
+    """The nodes above the first of equal operators; None if it is not there."""
     if node == operator:
-        return True
-    if not node.is_stateful and not _is_skipped(node):
-        return False
-    return any(_lets_pass(below, operator) for below in node.inputs)
+        return ()
+    for below in node.inputs:
+        above = _above(below, operator)
+        if above is not None:
+            return (node, *above)
+    return None
 
 
 def _is_skipped(node: Node) -> bool:

@@ -55,8 +55,9 @@ class Builder:
     watermarks: list[str] | None = None
     # The stateful operators by id, with the observation of their metrics in a batch.
     operators: dict[str, Observation | None] = field(default_factory=dict)
-    # The operators that hand out late rows, with all of their output.
-    handing_out: list[tuple[Operator, PackedRows]] = field(default_factory=list)
+    # The operators that hand out late rows or pass them on, with all of their output; and the
+    # unions of what they emit. The last one has all late rows of the plan.
+    handing_out: list[tuple[Stage, PackedRows | Frame]] = field(default_factory=list)
     # Observations that count the records that sources skip, in a batch.
     skipped: dict[str, Observation] = field(default_factory=dict)
 

@@ -65,7 +65,11 @@ def union(builder: Builder, stage: Compute) -> Frame:
     united = first.data.select(*first.kept)
     for frame in frames[1:]:
         united = united.union(frame.data.select(*first.kept))
-    return first.over(united)
+    rows = first.over(united)
+    if late:
+        rows = rows.checked()
+        builder.handing_out.append((stage, rows))
+    return rows
 
 
 def values(builder: Builder, stage: Compute) -> Frame:

@@ -141,6 +141,35 @@ def test_each_outlet_of_an_input_has_the_late_rows_of_its_own_table(rows, first)
         assert step.handed_out[number].equals(expected)
 
 
+@searched(15)
+@given(rows=ROWS, first=st.lists(st.booleans(), min_size=12, max_size=12))
+def test_rows_that_have_their_windows_are_handed_out_with_the_times_of_their_own_tables(
+    rows, first
+):
+    placed = [Row(k, t, v, window=(t // 10 * 10, t // 10 * 10 + 10)) for k, t, v in rows]
+    made = frame([(row, 20) for row in placed], 3, kinds=False)
+    mine = pl.Series("mine", first[: len(rows)], pl.Boolean)
+    times = (pl.col("_tm_time") * 1000 + 999).cast(pl.Datetime("us"))
+    arriving = made.with_columns(mine, (~mine).alias("theirs")).with_columns(
+        pl.when("mine").then(times).alias(BESIDE[0]),
+        pl.when("theirs").then(times).alias(BESIDE[1]),
+        pl.lit(0, pl.Int64).alias("_tm_time"),  # the kernel does not know it
+    )
+    outlets = {
+        number: OutletColumns(0, (BESIDE[number],), mark, BESIDE[number])
+        for number, mark in enumerate(("mine", "theirs"))
+    }
+
+    step = HandingOut(OPERATORS["rank"][0], outlets).step(State(), [arriving], 20, 0)
+
+    told = LateRowsKernel(DropLateRows(Given("s", "e"))).step(
+        State(), [made.with_columns(mine, (~mine).alias("theirs"))], 20, 0
+    )
+    for number, mark in enumerate(("mine", "theirs")):
+        expected = told.output.filter(mark).select(LATE_TIME, LATE_WATERMARK)
+        assert step.handed_out[number].drop(BESIDE[number]).equals(expected)
+
+
 def test_a_late_row_has_its_own_values_its_time_and_the_watermark_it_met():
     rows = accompanied(
         frame(list(zip(parse("a 1 7, b 12 8, a 2 9"), [9, 9, 12], strict=True)), 3, False)

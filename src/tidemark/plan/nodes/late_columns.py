@@ -15,15 +15,15 @@ from tidemark.plan.nodes.narrowing import exactly
 @dataclass(frozen=True, slots=True)
 class LateOutlet:
     """Where late rows leave an operator: the number under which they are read, and the columns at
-    `places` of the table whose late rows they are. The event time of the table is `time_place`. If
-    they are `marked`, one more column says which rows of the input are rows of the table that are
-    handed out here.
+    `places` of the table whose late rows they are. If they are `marked`, one more column says which
+    rows of the input are rows of the table that are handed out here. The place `time` is the event
+    time of the table; None if the operator uses the times of rows, and so knows them.
     """
 
     number: int
     places: tuple[int, ...]
-    time_place: int
     marked: bool = False
+    time: int | None = None
 
     @property
     def width(self) -> int:
@@ -43,16 +43,6 @@ class LateColumns(Unary, Stateless):
     def width(self) -> int:
         """How many columns the operator sees."""
         return len(self.input.edge.columns) - sum(outlet.width for outlet in self.outlets)
-
-    @property
-    def time(self) -> int | None:
-        """Which column of the input is the event time of a table, if that is among them."""
-        first = self.width
-        for outlet in self.outlets:
-            if outlet.time_place in outlet.places:
-                return first + outlet.places.index(outlet.time_place)
-            first += outlet.width
-        return None
 
     def _edge(self) -> Edge:
         below = self.input.edge
