@@ -170,9 +170,9 @@ reason, unless the format is set to ignore it.
 
 A path is a local one or a URI: `s3a://` (`s3://` means the same), `hdfs://`, `abfs://` and
 `abfss://`. Tables can be read from any file system that Spark has; any other scheme is refused for
-what is written: tables, [checkpoints and savepoints](checkpoints.md). Spark reads a URI with the
-jars of its file system, for `s3a://` those of `org.apache.hadoop:hadoop-aws` in the version of
-Spark's own Hadoop:
+CSV, and for what is written: tables, [checkpoints and savepoints](checkpoints.md). Spark reads a
+URI with the jars of its file system, for `s3a://` those of `org.apache.hadoop:hadoop-aws` in the
+version of Spark's own Hadoop:
 
 ```sh
 tidemark run job.sql --checkpoint s3a://bucket/state \\
@@ -180,10 +180,10 @@ tidemark run job.sql --checkpoint s3a://bucket/state \\
   --set spark.hadoop.fs.s3a.endpoint.region=eu-west-1
 ```
 
-Tidemark writes through Arrow, with the same settings of the Spark session: `fs.s3a.*` (keys, roles,
-endpoint, region, proxy, per bucket too), `fs.azure.account.*`, `dfs.*`. What only Hadoop's XML
-files say, Arrow does not see, except for HDFS. Without keys it looks where the SDKs of the
-clouds look. HDFS needs Hadoop's `libhdfs` and its `CLASSPATH` on every machine.
+Tidemark writes, and reads CSV, through Arrow, with the same settings of the Spark session:
+`fs.s3a.*` (keys, roles, endpoint, region, proxy, per bucket too), `fs.azure.account.*`, `dfs.*`.
+What only Hadoop's XML files say, Arrow does not see, except for HDFS. Without keys it looks where
+the SDKs of the clouds look. HDFS needs Hadoop's `libhdfs` and its `CLASSPATH` on every machine.
 
 ## Order of files
 
@@ -195,6 +195,10 @@ late rows than the same files had when they came one by one. With
 
 Files may be compressed with gzip, bzip2 or zstd (`.gz`, `.bz2`, `.zst`). A large file that is not
 is read in parts by several tasks.
+
+As in Flink, only the columns that a query reads are converted. A bad value elsewhere in a record of
+JSON or CSV is no error, and a CSV record may lack fields as long as it has as many as the query
+reads columns. A query that reads none of the columns, such as `SELECT COUNT(*)`, reads the first.
 """
 
 

@@ -8,10 +8,11 @@ from typing import Any
 from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Identifier, Table
 from tidemark.connectors.base import ReadRequest, WriteRequest
-from tidemark.connectors.records import data_error_from
 from tidemark.dialect import parse_script
 from tidemark.dialect.statements import CreateTable, MetadataColumn, PhysicalColumn
+from tidemark.errors import DataError
 from tidemark.functions.spark_text import safe_names
+from tidemark.session.failures import diagnose
 from tidemark.spark.first_start import FirstStart
 
 
@@ -94,8 +95,8 @@ def rows(frame: Any) -> list[tuple[Any, ...]]:
     try:
         return [tuple(row) for row in frame.collect()]
     except Exception as failure:
-        found = data_error_from(failure)
-        if found is None:
+        found = diagnose(failure)
+        if not isinstance(found, DataError):
             raise
         raise found from None
 

@@ -1,12 +1,14 @@
 """The csv format on Spark. Expected values were confirmed on Flink 2.3 unless a test says else."""
 
+import bz2
 import datetime as dt
+import gzip
 
 import pytest
 
 from tests.connectors.tables import files, read, rows, write
-from tests.formats.csv_examples import BAD, PLAIN, STYLES
-from tidemark.errors import DataError
+from tests.formats.csv_examples import BAD, PLAIN, SHORT, SINGLE
+from tidemark.errors import DataError, NotSupported
 
 
 @pytest.fixture
@@ -19,31 +21,62 @@ def written(tmp_path):
     return put
 
 
-def test_records_are_taken_apart(spark, tmp_path):
-    for number, text in enumerate(PLAIN):
+def in_folder(tmp_path, examples):
+    """A file for each text, and all of their rows."""
+    for number, text in enumerate(examples):
         (tmp_path / f"{number:02}").write_bytes(text.encode())
-    expected = [row for found in PLAIN.values() for row in found]
+    return [row for found in examples.values() for row in found]
+
+
+def test_records_are_taken_apart(spark, tmp_path):
+    expected = in_folder(tmp_path, PLAIN)
 
     assert rows(read(spark, files("id INT, s STRING", tmp_path, "csv"))) == expected
 
 
-@pytest.mark.parametrize(("text", "options", "expected"), STYLES)
-def test_options_change_how_records_are_taken_apart(spark, written, text, options, expected):
-    assert rows(read(spark, files("id INT, s STRING", written(text), "csv", **options))) == expected
+def test_empty_lines_are_records(spark, tmp_path):
+    expected = in_folder(tmp_path, SHORT)
+    table = files("s STRING, id INT", tmp_path, "csv", csv__ignore_parse_errors="true")
+
+    assert rows(read(spark, table)) == expected
 
 
-@pytest.mark.parametrize(("text", "ignoring", "reason"), BAD)
-def test_bad_records_are_errors_or_skipped(spark, written, text, ignoring, reason):
+def test_a_single_column_may_have_line_breaks_in_quotes(spark, tmp_path):
+    expected = in_folder(tmp_path, SINGLE)
+
+    assert rows(read(spark, files("s STRING", tmp_path, "csv"))) == expected
+
+
+def test_options_change_how_records_are_taken_apart(spark, written):
+    options = {"csv__field_delimiter": "\\t", "csv__null_literal": "null"}
+    table = files("id INT, s STRING", written("1\ta,b\n2\tnull\n"), "csv", **options)
+
+    assert rows(read(spark, table)) == [(1, "a,b"), (2, None)]
+
+
+def test_bad_records_are_errors_or_skipped(spark, written):
+    text, ignoring, reason = BAD[1]
     path = written(text)
 
-    assert (
-        rows(read(spark, files("id INT, s STRING", path, "csv", csv__ignore_parse_errors="true")))
-        == ignoring
-    )
+    skips = {"csv__ignore_parse_errors": "true"}
+    assert rows(read(spark, files("id INT, s STRING", path, "csv", **skips))) == ignoring
     with pytest.raises(DataError) as caught:
         rows(read(spark, files("id INT, s STRING", path, "csv")))
     assert caught.value.message == f"{path}:1  cannot read the record as CSV"
     assert reason in caught.value.notes["why"]
+
+
+def test_compressed_files_are_read(spark, tmp_path):
+    for number, compress in enumerate((gzip.compress, bz2.compress)):
+        ending = ("gz", "bz2")[number]
+        (tmp_path / f"{number}.csv.{ending}").write_bytes(compress(b"%d,a\n" % number))
+
+    assert rows(read(spark, files("id INT, s STRING", tmp_path, "csv"))) == [(0, "a"), (1, "a")]
+
+
+def test_a_file_system_that_only_spark_has_is_refused(spark):
+    with pytest.raises(NotSupported, match="gs"):
+        read(spark, files("id INT, s STRING", "gs://bucket/rows", "csv"))
 
 
 def test_a_bad_value_names_file_line_value_and_record(spark, written):
@@ -69,14 +102,6 @@ def test_an_empty_field_is_not_a_number(spark, written):
 def test_bad_records_are_detected_even_if_no_column_is_selected(spark, written):
     with pytest.raises(DataError):
         rows(read(spark, files("id INT, s STRING", written("1,a,b\n"), "csv")).groupBy().count())
-
-
-def test_a_single_column_has_a_record_on_each_line(spark, written):
-    assert rows(read(spark, files("s STRING", written('a\n\n"b ""x"""\n'), "csv"))) == [
-        ("a",),
-        ("",),
-        ('b "x"',),
-    ]
 
 
 def test_values_are_converted_as_csv_does(spark, written):

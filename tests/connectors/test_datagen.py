@@ -313,18 +313,11 @@ def test_a_row_has_the_same_values_in_whatever_part_it_is_made(monkeypatch):
 
 
 def test_columns_that_nobody_reads_are_null():
-    found = frame(mixed(), wanted=frozenset({"i", "r"}))
+    found = frame(mixed(), read=frozenset({"i", "r"}))
 
     assert found.schema == frame(mixed()).schema
     assert found.select("i", "r").rows() == frame(mixed()).select("i", "r").rows()
     assert found.select("d", "s", "b", "y", "a").null_count().rows() == [(40,) * 5]
-
-
-def test_all_columns_have_values_where_an_error_may_show_them():
-    columns = "t TIMESTAMP(3), a INT, WATERMARK FOR t AS t"
-    table = datagen(columns, number_of_rows="9", fields__t__null_rate="0.5")
-
-    assert frame(table, wanted=frozenset({"t"}))["a"].null_count() == 0
 
 
 def tasks(rows: int) -> list[tuple[int, int | None]] | None:
@@ -350,7 +343,7 @@ def test_zero_rows_can_be_requested(spark):
 def test_rows_are_counted_although_all_columns_are_computed(spark, monkeypatch):
     table = datagen("p AS PROCTIME()", number_of_rows="3")
 
-    assert frame(table).height == frame(table, wanted=frozenset()).height == 3
+    assert frame(table).height == frame(table, read=frozenset()).height == 3
     assert read(spark, table).count() == 3
     monkeypatch.setattr(connector, "_SMALL", 0)
     assert read(spark, table).count() == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 from dataclasses import replace
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,11 @@ from tidemark import connectors
 from tidemark import types as t
 from tidemark.connectors import file_parts, files_columns, filesystem
 from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.file_blocks import blocks
 from tidemark.errors import DataError
+from tidemark.formats.csv_cut import CsvCut
+from tidemark.formats.csv_style import Style
+from tidemark.storage import Location
 
 STRINGS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
@@ -164,6 +170,18 @@ def test_sample_with_a_bad_record_is_left_to_the_worker_that_reads_it(tmp_path, 
 
     with pytest.raises(DataError, match=r"rows\.json:1 "):
         read(request_of(file), part)
+
+
+@pytest.mark.parametrize(
+    ("ending", "compress"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)]
+)
+def test_files_elsewhere_are_read_through_arrow(monkeypatch, ending, compress):
+    content = pa.py_buffer(compress(b"1,a\n2,b\n"))
+    monkeypatch.setattr(Location, "input", lambda place: pa.BufferReader(content))
+
+    [block] = blocks(Part(f"s3a://bucket/rows.csv{ending}"), 100, CsvCut(Style()))
+
+    assert block == b"1,a\n2,b\n"
 
 
 DAMAGED = {

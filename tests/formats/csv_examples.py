@@ -49,3 +49,72 @@ BAD: list[tuple[str, Rows, str]] = [
     ('1,"a\n2,c\n', [], "unclosed quotes"),
     ('1, "a,b"\n', [], "expected 2 fields, found 3"),
 ]
+
+# Lines without a delimiter in a table `s STRING, id INT`, if errors are ignored: an empty line is a
+# record whose only field is an empty string. Otherwise it lacks fields.
+SHORT: dict[str, Rows] = {
+    "\na,1\n": [("", None), ("a", 1)],
+    "a,1\n\nb,2\n": [("a", 1), ("", None), ("b", 2)],
+    "a,1\n\n": [("a", 1), ("", None)],
+    "a,1\n\n\n": [("a", 1), ("", None), ("", None)],
+    "\r\na,1\r\n\r\n": [("", None), ("a", 1), ("", None)],
+    "a,1\n  \nb,2\n": [("a", 1), ("  ", None), ("b", 2)],
+    "a,1\r\n ": [("a", 1), (" ", None)],
+    "\n": [("", None)],
+    "\r\n": [("", None)],
+}
+# The lines of a table `s STRING`.
+SINGLE: dict[str, Rows] = {
+    "\na\n\n": [("",), ("a",), ("",)],
+    "a\r\n\r\n": [("a",), ("",)],
+    "  \na": [("  ",), ("a",)],
+    "": [],
+    '""\n': [("",)],
+    'a\n"b\nc"\nd\n': [("a",), ("b\nc",), ("d",)],
+    '"a\n\nb"\n': [("a\n\nb",)],
+    'a"b\na,\n': [('a"b',), ("a",)],
+    'a\n\n"b ""x"""\n': [("a",), ("",), ('b "x"',)],
+}
+
+# A file of a table `a INT, b INT, s STRING`, the columns that a query reads, and the rows; None if
+# the file is an error.
+READ: list[tuple[str, str, Rows | None]] = [
+    ("x,2,s\n", "a", None),
+    ("x,2,s\n", "b s", [(2, "s")]),
+    ("1,x,s\n", "a s", [(1, "s")]),
+    ("1,x,s\n", "a b", None),
+    ("1,2\n", "a", [(1,)]),
+    ("1,2\n", "b s", [(2, None)]),
+    ("1,2\n", "a b s", None),
+    ("1\n", "s", [(None,)]),
+    ("1\n", "b s", None),
+    ("\n", "a", None),
+    ("\n", "b", [(None,)]),
+    ("\n", "s", [(None,)]),
+    ("\n", "a b", None),
+    ("1,2,s,q\n", "a", None),
+    ("1,2,s,\n", "a", [(1,)]),
+    ('1,2,"s"x\n', "a", None),
+    ('1,2,"s\n', "a", None),
+    (",2,s\n", "b", [(2,)]),
+]
+
+# A file of a table `s STRING, t STRING` that may have comments.
+COMMENTED: dict[str, Rows] = {
+    "  a,x\n": [("a", "x")],
+    "\n  a,x\n": [("a", "x")],
+    "a,x\n\nb,y\n": [("a", "x"), ("b", "y")],
+    "a,x\r\n\r\nb,y\r\n": [("a", "x"), ("b", "y")],
+    "a,x\n  \nb,y\n": [("a", "x"), ("b", "y")],
+    "a,x\n#x\n\n#y\nb,y\n": [("a", "x"), ("b", "y")],
+    "\n \r\n\r\n  #y\n  a,x\n  \n": [("a", "x")],
+    "\ta,x\n": [("\ta", "x")],
+    "a,x\n   ": [("a", "x")],
+    "a,x\n  #x": [("a", "x")],
+    "a,x\n\n\n#": [("a", "x")],
+    ' "a",x\n': [("a", "x")],
+    '\n "a",x\n': [("a", "x")],
+    'a,x\n#\n\n"b",x\n': [("a", "x"), ("b", "x")],
+    'a,x\n#q"z\nb,x\n': [("a", "x"), ("b", "x")],
+    '#,"\na,"x\n\n#y"\n': [("a", "x\n\n#y")],
+}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from tidemark import types as t
 from tidemark.dialect import parse_type
 from tidemark.formats.decoded import Decoded
-from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS
+from tidemark.formats.decoders import CHANGELOG_DECODERS, decoder
 
 ALWAYS, NEVER = 1, 1_000_000_000
 
@@ -31,12 +31,17 @@ def options_of(options: dict[str, str]) -> dict[str, Any]:
 
 
 def decoded(
-    format_: str, columns: str, block: Any, *, few: int = ALWAYS, **options: str
+    format_: str,
+    columns: str,
+    block: Any,
+    *,
+    few: int = ALWAYS,
+    read: Collection[str] | None = None,
+    **options: str,
 ) -> Decoded:
     """A block of `f`, the quick way where that is possible."""
-    make: Any = DECODERS[format_]
-    result: Decoded = make(fields_of(columns), options_of(options), few=few)(block, file="f")
-    return result
+    decode = decoder(format_, fields_of(columns), options_of(options), few=few, read=read)
+    return decode(block, file="f")
 
 
 def events(

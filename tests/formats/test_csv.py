@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.formats.csv_examples import BAD, PLAIN, STYLES, Rows
+from tests.formats.csv_examples import BAD, COMMENTED, PLAIN, READ, SHORT, SINGLE, STYLES, Rows
 from tests.formats.examples import ALWAYS, NEVER, decoded, fields_of, rows
 from tidemark.errors import DataError
 from tidemark.formats.csv_quick import QuickCsv
@@ -47,6 +47,50 @@ def test_bad_records_are_errors_or_skipped(
     assert caught.value.message == "f:1  cannot read the record as CSV"
     assert reason in str(caught.value.notes["why"])
     assert caught.value.hint == "'csv.ignore-parse-errors' = 'true' skips such records"
+
+
+@WAYS
+@pytest.mark.parametrize("text", SHORT)
+def test_an_empty_line_is_a_record_that_lacks_fields(text: str, few: int) -> None:
+    columns = "s STRING, id INT"
+
+    assert rows("csv", columns, text.encode(), few=few, **IGNORE) == SHORT[text]
+    with pytest.raises(DataError) as caught:
+        rows("csv", columns, text.encode(), few=few)
+    assert caught.value.notes["why"] == "expected 2 fields, found 1"
+
+
+@WAYS
+@pytest.mark.parametrize("text", SINGLE)
+def test_an_empty_line_of_a_single_column_is_an_empty_string(text: str, few: int) -> None:
+    assert rows("csv", "s STRING", text.encode(), few=few) == SINGLE[text]
+
+
+@WAYS
+@pytest.mark.parametrize("quote", ["true", "false"])
+@pytest.mark.parametrize(("text", "expected"), COMMENTED.items())
+def test_where_comments_are_allowed_they_are_skipped_with_empty_lines_and_spaces(
+    text: str, expected: Rows, quote: str, few: int
+) -> None:
+    options = {"csv__allow_comments": "true", "csv__disable_quote_character": quote}
+
+    if quote == "false" or '"' not in text:
+        assert rows("csv", "s STRING, t STRING", text.encode(), few=few, **options) == expected
+
+
+@WAYS
+@pytest.mark.parametrize(("text", "read", "expected"), READ)
+def test_only_fields_that_are_read_must_be_there_and_valid(
+    text: str, read: str, expected: Rows | None, few: int
+) -> None:
+    def found() -> Rows:
+        return rows("csv", "a INT, b INT, s STRING", text.encode(), few=few, read=read.split())
+
+    if expected is None:
+        with pytest.raises(DataError):
+            found()
+    else:
+        assert found() == expected
 
 
 def test_skipped_records_are_counted() -> None:
@@ -86,11 +130,6 @@ def test_lines_inside_quotes_are_not_records() -> None:
 
 
 @WAYS
-def test_a_single_column_has_a_record_on_each_line(few: int) -> None:
-    assert rows("csv", "s STRING", b'a\n\n"b ""x"""\n', few=few) == [("a",), ("",), ('b "x"',)]
-
-
-@WAYS
 def test_values_are_converted_as_csv_does(few: int) -> None:
     columns = "d DATE, e DATE, o TIME(3), p TIMESTAMP(3), b BOOLEAN, y BYTES, n DECIMAL(4, 1)"
     block = b"2024-1-1,2024-01-01,10:00,2024-01-01 10:00:00.1239,TRUE,aGVsbG8=,1.25\n"
@@ -109,12 +148,22 @@ def test_values_are_converted_as_csv_does(few: int) -> None:
 
 
 def test_arrays_and_rows_are_split_at_their_delimiter() -> None:
-    block = b"1;2;;3,1;x\n ,1\n"
+    columns, block = "l ARRAY<INT>, r ROW<a INT, b STRING>", b"1;2;;3,1;x\n ,1;;2\n ,  \n"
 
-    assert rows("csv", "l ARRAY<INT>, r ROW<a INT, b STRING>", block) == [
+    assert rows("csv", columns, block) == [
         ([1, 2, None, 3], {"a": 1, "b": "x"}),
-        ([], {"a": 1, "b": None}),
+        ([], {"a": 1, "b": ""}),
+        ([], None),
     ]
+
+
+@WAYS
+def test_a_row_lacks_fields_only_if_errors_are_ignored(few: int) -> None:
+    columns, block = "id INT, r ROW<a INT, b STRING>", b"1,2\n"
+
+    assert rows("csv", columns, block, few=few, **IGNORE) == [(1, {"a": 2, "b": None})]
+    with pytest.raises(DataError, match="cannot read `r` as ROW<`a` INT, `b` STRING>"):
+        rows("csv", columns, block, few=few)
 
 
 def test_an_empty_field_is_not_a_number() -> None:
@@ -132,19 +181,22 @@ NESTED = "i INT, a ARRAY<INT>, b ARRAY<STRING>, r ROW<x INT, y STRING>, s STRING
 pieces = st.sampled_from(
     ["1", "-7", "+3", " 4", "1.255", "x", "", "a b", '"', '""', '"a"', '"a,b"', '"a\nb"', ",", ",,", "\n", "\r\n", "\\", "#",
      "2024-01-01", "2024-1-1", "2024-01-01 10:00:00.5", "10:00", "10:00:00.123", "é", "null", ";", " ",
-     "1;2", "1;;x", ";", '"a;b"', "# a", '# "a', "a\\nb", '\\"', '"a\\"b"', '"a""b', 'a"b"']
+     "1;2", "1;;x", ";", '"a;b"', "# a", '# "a', '#,"', ' "b"', "a\\nb", '\\"', '"a\\"b"', '"a""b', 'a"b"']
 )  # fmt: skip
 good = st.builds(
     "{},{},{}.5,2024-05-01 10:00:0{},10:00:00,2024-01-0{}\n".format,
     st.integers(-5, 5), st.sampled_from(["a", '"b"', '"c ""d"""', '"e\nf"', '"e\r\n\nf"', '"e\n1,a,2.5,2024-05-01 10:00:00,10:00:00,2024-01-01\nf"', 'a"', ""]), st.integers(0, 9),
     st.integers(0, 9), st.integers(0, 9),
 )  # fmt: skip
+empty = st.sampled_from(["\n", "\r\n", "  \n"])
 wild = st.lists(pieces, max_size=14).map(",".join) | st.lists(pieces, max_size=14).map("".join)
 
 
-def outcome(columns: str, block: bytes, few: int, options: dict[str, str]) -> Any:
+def outcome(
+    columns: str, block: bytes, few: int, read: list[str] | None, options: dict[str, str]
+) -> Any:
     try:
-        found = decoded("csv", columns, block, few=few, **options)
+        found = decoded("csv", columns, block, few=few, read=read, **options)
     except DataError as error:
         return str(error)
     return found.rows.rows(), found.record.to_list(), found.records, found.skipped
@@ -153,19 +205,21 @@ def outcome(columns: str, block: bytes, few: int, options: dict[str, str]) -> An
 @settings(deadline=None, max_examples=250, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from([COLUMNS, COLUMNS, NESTED, "s STRING"]),
-    st.lists(good | wild | wild.map(lambda line: line + "\n"), max_size=8),
+    st.lists(good | wild | wild.map(lambda line: line + "\n") | empty, max_size=8),
+    st.none() | st.lists(st.sampled_from("isadb"), min_size=1),
     st.sampled_from(
         [{}, IGNORE, {**IGNORE, "csv__escape_character": "\\"}, {**IGNORE, "csv__allow_comments": "true"},
-         {**IGNORE, "csv__disable_quote_character": "true"}, {**IGNORE, "csv__null_literal": "null"},
-         {"csv__escape_character": "\\"}, {"csv__allow_comments": "true"}, {**IGNORE, "csv__array_element_delimiter": "a"}]
+         {**IGNORE, "csv__disable_quote_character": "true"}, {**IGNORE, "csv__null_literal": "null"}, {"csv__null_literal": ""},
+         {"csv__escape_character": "\\"}, {"csv__allow_comments": "true"}, {"csv__allow_comments": "true", **IGNORE, "csv__escape_character": "\\"}, {**IGNORE, "csv__array_element_delimiter": "a"}]
     ),
 )  # fmt: skip
 def test_random_files_are_read_alike_both_ways(
-    columns: str, parts: list[str], options: dict[str, str]
+    columns: str, parts: list[str], read: list[str] | None, options: dict[str, str]
 ) -> None:
     block = "".join(parts).encode()
-    assert repr(outcome(columns, block, ALWAYS, options)) == repr(
-        outcome(columns, block, NEVER, options)
+    read = None if read is None or columns == "s STRING" else [*read, "i"]
+    assert repr(outcome(columns, block, ALWAYS, read, options)) == repr(
+        outcome(columns, block, NEVER, read, options)
     )
 
 
@@ -181,7 +235,8 @@ def test_random_files_are_read_alike_both_ways(
             {"csv__allow_comments": "true", "csv__disable_quote_character": "true"},
         ),
         ("# comments, and", {"csv__allow_comments": "true"}),
-        ("", {}),
+        ("", IGNORE),
+        ("  ", IGNORE),
         (" 1 ,a,x", {}),
         ("1", IGNORE),
         ("x,,", IGNORE),
@@ -208,7 +263,7 @@ def test_the_records_of_common_files_take_the_quick_way() -> None:
     lines = [f'{i},"n, {i}",{i}.{i % 100:02d},2024-05-01 10:00:00.{i},é {i}\n' for i in range(500)]
     fields = fields_of("id BIGINT, name STRING, price DECIMAL(10, 2), seen TIMESTAMP(3), s STRING")
 
-    found = QuickCsv(fields, Style()).read(pl.Series(lines))
+    found = QuickCsv(fields, Style(), range(5)).read(pl.Series(lines))
 
     assert found is not None
     assert found.done.all()

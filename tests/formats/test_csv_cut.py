@@ -16,16 +16,19 @@ STYLES = {
     "semicolons": Style(delimiter=";", quote="'"),
     "escaped": Style(escape="\\"),
     "of several bytes": Style(delimiter="é", quote="«"),
+    "with comments": Style(comments=True),
 }
 
 
 def by_the_record(text: str, style: Style) -> int:
     """The same, found by reading record after record: how many bytes precede the last open one."""
-    scanner, start = Scanner(style, 2), 0
+    scanner, start = Scanner(style), 0
     while start < len(text):
         end = scanner.end(text, start)
         record = text[start:end]
-        is_open = scanner.fields(without_line_end(record)) is None or not record.endswith("\n")
+        whole = scanner.is_no_record(record)
+        whole = whole or scanner.fields(without_line_end(record)) is not None
+        is_open = not (whole and record.endswith("\n"))
         if end == len(text) and is_open:
             break
         start = end
@@ -35,11 +38,11 @@ def by_the_record(text: str, style: Style) -> int:
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 @given(data=st.data())
 def test_it_is_cut_before_the_record_that_may_go_on(style: Style, data: st.DataObject):
-    pieces = ["a", "\n", "\r\n", " ", "x" * 9, style.delimiter, style.quote or '"']
+    pieces = ["a", "\n", "\r\n", " ", "#", "x" * 9, style.delimiter, style.quote or '"']
     pieces += [style.escape or "\\", f"{style.delimiter}{style.quote}", f"{style.quote}\n"]
     text = "".join(data.draw(st.lists(st.sampled_from(pieces), max_size=40)))
 
-    assert CsvCut(style, 2)(text.encode(), True) == by_the_record(text, style)
+    assert CsvCut(style)(text.encode(), True) == by_the_record(text, style)
 
 
 @given(st.text('a,"\n', max_size=40))
@@ -47,46 +50,48 @@ def test_it_is_cut_before_the_record_that_may_go_on(style: Style, data: st.DataO
 @example('1,"a""')
 @example('"""a"\n"')
 def test_quotes_are_told_apart_by_what_is_around_them(text: str):
-    assert CsvCut(Style(), 2)(text.encode(), False) == by_the_record(text, Style())
+    assert CsvCut(Style())(text.encode(), False) == by_the_record(text, Style())
 
 
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 @given(data=st.data())
 def test_a_file_that_is_cut_at_any_line_has_a_record_in_each(style: Style, data: st.DataObject):
-    pieces = ["a", "\n", "\r\n", " ", style.delimiter, f"{style.delimiter}{style.quote}"]
+    pieces = ["a", "\n", "\r\n", " ", "#", style.delimiter, f"{style.delimiter}{style.quote}"]
     pieces += [style.quote or '"', f"{style.quote}\n", style.escape or "\\"]
     text = "".join(data.draw(st.lists(st.sampled_from(pieces), max_size=20))) + "\n"
     lines = text.encode().splitlines(keepends=True)
 
-    if CsvCut(style, 2).all_at_lines([text.encode()]):
-        scanner, at = Scanner(style, 2), 0
+    if CsvCut(style).all_at_lines([text.encode()]):
+        scanner, at = Scanner(style), 0
         for line in text.split("\n")[:-1]:
             at += len(line) + 1
             assert scanner.end(text, at - len(line) - 1) == at
-        assert CsvCut(style, 2).all_at_lines(lines)
+        assert CsvCut(style).all_at_lines(lines)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_field():
     marked = '\ufeff"a\nb'.encode()
 
-    assert CsvCut(Style(), 2)(marked, True) == 0
-    assert CsvCut(Style(), 2)(marked, False) == marked.index(b"\n") + 1
+    assert CsvCut(Style())(marked, True) == 0
+    assert CsvCut(Style())(marked, False) == marked.index(b"\n") + 1
 
 
 @pytest.mark.parametrize(
-    ("blocks", "style", "width", "are"),
+    ("blocks", "style", "are"),
     [
-        ([b"1,a\n", b"2,b\n"], Style(), 2, True),
-        ([b"1,a\n", b'2,"b ""c"""\n'], Style(), 2, True),
-        ([b"1,a\n", b'2,"b\n', b'c"\n'], Style(), 2, False),
-        ([b'1,a"b,"c\n', b'd"\n'], Style(), 2, False),
-        ([b'1,"a"\n'], Style(quote=None), 2, True),
-        ([b'"a"\n'], Style(), 1, True),
-        ([b"1,a\\\n"], Style(escape="\\"), 2, False),
-        ([b"1,\xc2\xabb"], Style(quote="«"), 2, False),
+        ([b"1,a\n", b"2,b\n"], Style(), True),
+        ([b"1,a\n", b'2,"b ""c"""\n'], Style(), True),
+        ([b"1,a\n", b'2,"b\n', b'c"\n'], Style(), False),
+        ([b'1,a"b,"c\n', b'd"\n'], Style(), False),
+        ([b'1,"a"\n'], Style(quote=None), True),
+        ([b'"a\n', b'b"\n'], Style(), False),
+        ([b'#"\n', b'1,"a"\n'], Style(comments=True), False),
+        ([b"#\n", b"1,a\n"], Style(comments=True), True),
+        ([b"1,a\\\n"], Style(escape="\\"), False),
+        ([b"1,\xc2\xabb"], Style(quote="«"), False),
     ],
 )
 def test_lines_are_records_if_nothing_can_go_on_in_the_next_one(
-    blocks: list[bytes], style: Style, width: int, are: bool
+    blocks: list[bytes], style: Style, are: bool
 ):
-    assert CsvCut(style, width).all_at_lines(blocks) == are
+    assert CsvCut(style).all_at_lines(blocks) == are

@@ -66,6 +66,8 @@ class ReadRequest:
     zone: str
     start: FirstStart
     count_skipped: CountSkipped
+    # The columns that the query reads; the others may be NULL. None: all of them.
+    read: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,10 @@ class ColumnsRequest:
     count: Callable[[int, int], None] | None = None
     # The parts of the table to read; None for all of it.
     parts: Iterable[Part] | None = None
-    # The columns, by their names in the table, that are read of the rows; None for all of them.
-    # Others may be NULL.
-    wanted: frozenset[str] | None = None
     # What random values of the job derive from.
     seed: str = ""
+    # As in a ReadRequest.
+    read: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,8 @@ class Part:
     start: int = 0
     end: int | None = None
     made_ms: int = 0  # when the first row is made
+    # How a file is reached that is not on this machine.
+    access: Access = NO_ACCESS
 
     @property
     def is_counted(self) -> bool:

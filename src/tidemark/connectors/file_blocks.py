@@ -14,18 +14,19 @@ from typing import IO, Any, Final, Protocol
 
 from tidemark.connectors.base import Part
 from tidemark.errors import DataError
+from tidemark.storage import Location, is_local
 
 # How much of a file is decoded at once.
 BLOCK: Final = 16 << 20
 
 
-def _zstd(file: str) -> Any:
+def _zstd(file: Any) -> Any:
     import pyarrow as pa
 
-    return pa.CompressedInputStream(pa.OSFile(file), "zstd")
+    return pa.CompressedInputStream(pa.OSFile(file) if isinstance(file, str) else file, "zstd")
 
 
-_OPENERS: Mapping[str, Callable[[str], Any]] = {
+_OPENERS: Mapping[str, Callable[[Any], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".zst": _zstd,
@@ -73,7 +74,7 @@ class LineCut:
 
 def blocks(part: Part, size: int, cut: Cut = LineCut()) -> Iterator[bytes]:
     """The part in blocks of whole records, of about this size."""
-    with readable(part.file), _opened(part.file) as content:
+    with readable(part.file), _opened(part) as content:
         left = sys.maxsize
         if part.end is not None:
             begin, left = _line_from(content, part.start), _line_from(content, part.end)
@@ -92,7 +93,7 @@ def blocks(part: Part, size: int, cut: Cut = LineCut()) -> Iterator[bytes]:
 
 def lines_before(part: Part) -> int:
     """How many lines of the file begin before the part."""
-    with readable(part.file), _opened(part.file) as content:
+    with readable(part.file), _opened(part) as content:
         left, lines = _line_from(content, part.start), 0
         content.seek(0)
         while block := content.read(min(BLOCK, left)):
@@ -110,13 +111,20 @@ def _line_from(content: IO[bytes], position: int) -> int:
     return content.tell()
 
 
-def _opened(file: str) -> AbstractContextManager[IO[bytes]]:
+def _opened(part: Part) -> AbstractContextManager[IO[bytes]]:
+    file = part.file
     if not can_open(file):
         hint = "compress files with gzip, bzip2 or zstd"
-        raise unreadable(file, "its compression can only be read by Spark, in a batch", hint)
+        raise unreadable(file, "workers do not know its compression", hint)
     opener = _OPENERS.get(os.path.splitext(file)[1])
-    opened: IO[bytes] = open(file, "rb") if opener is None else opener(file)  # noqa: SIM115
+    # Of a file elsewhere, Arrow's file system makes something like a local one.
+    place: Any = file if is_local(file) else Location.of(file, part.access).input()
+    opened: IO[bytes] = _plain(place) if opener is None else opener(place)
     return opened
+
+
+def _plain(place: Any) -> Any:
+    return open(place, "rb") if isinstance(place, str) else place
 
 
 @contextmanager

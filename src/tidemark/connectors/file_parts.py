@@ -55,7 +55,7 @@ def parts(
     if sum(sizes) <= _SHARED_FROM:
         return None
     read = reader(request, fields, few=1)
-    if isinstance(read, Decoding) and _share_of_slow(read, files, sizes) > _MOST_SLOW:
+    if not _are_quick(name, read, files, sizes):
         return None
     by_groups = isinstance(read, ParquetColumns)
     if by_groups and (len(files) > _MOST_FOOTERS or not fit(files, fields)):
@@ -79,9 +79,9 @@ def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
     if not all(map(can_open, files)):
         return False
     read = reader(request, fields, few=1)
-    if isinstance(read, Decoding):
-        return _share_of_slow(read, files, sizes) <= _MOST_SLOW
-    return fit(files[:_MOST_FOOTERS], fields)
+    if isinstance(read, ParquetColumns):
+        return fit(files[:_MOST_FOOTERS], fields)
+    return _are_quick(request.options["format"].lower(), read, files, sizes)
 
 
 def arriving(files: DataFrame, request: ReadRequest) -> DataFrame:
@@ -143,6 +143,13 @@ def _ranges(file: str, size: int) -> Iterator[Part]:
     count = max(1, -(-size // _SHARE))
     bounds = [size * place // count for place in range(count + 1)]
     yield from (Part(file, start, end) for start, end in itertools.pairwise(bounds))
+
+
+def _are_quick(format_: str, read: ReadFile, files: Sequence[str], sizes: Sequence[int]) -> bool:
+    """Whether workers are quicker than Spark, for a format that Spark reads itself."""
+    if format_ == "csv" or not isinstance(read, Decoding):
+        return True
+    return _share_of_slow(read, files, sizes) <= _MOST_SLOW
 
 
 def _share_of_slow(read: Decoding, files: Sequence[str], sizes: Sequence[int]) -> float:

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.file_blocks import BLOCK, Cut, LineCut, blocks, can_open, lines_before
-from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.formats.base import FormatField, names_read
 from tidemark.connectors.parquet_columns import ParquetColumns
 from tidemark.connectors.places import escaped, existing, wanted_files
 from tidemark.dialect.statements import PhysicalColumn
@@ -66,6 +66,8 @@ def _check_partitions(request: ColumnsRequest) -> None:
             raise NeedsSpark(what, source=request.table.source)
 
 
+# Takes the number of rows of a block, and of bad records that were left out.
+Count = Callable[[int, int], None]
 # Reads a part of a file: columns by their names in the table, and metadata and kinds of records.
 ReadFile = Callable[[Part], Iterator[tuple["pl.DataFrame", Mapping[str, "pl.Series"]]]]
 
@@ -74,18 +76,37 @@ def reader(
     request: ColumnsRequest, fields: Sequence[FormatField], few: int | None = None
 ) -> ReadFile:
     name = request.options["format"].lower()
+    read = names_read(fields, request.read)
     if name == "parquet":
-        return ParquetColumns(tuple(fields), request.count)
-    from tidemark.formats.csv_cut import CsvCut
-    from tidemark.formats.csv_style import Style
-    from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS, decoder
+        return ParquetColumns(tuple(f for f in fields if f.name in read), request.count)
+    from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS
 
     if name not in (*DECODERS, *CHANGELOG_DECODERS):
         raise NeedsSpark(f"the format '{name}'", source=request.table.source)
-    of_format = [t.Field(field.name, field.type) for field in fields]
     keys = [key for key in request.metadata if key not in _ABOUT_FILES]
-    cut = CsvCut(Style.of(request.options), len(of_format)) if name == "csv" else LineCut()
-    return Decoding(decoder(name, of_format, request.options, keys, few), cut, request.count)
+    return decoding(
+        name, fields, request.options, read=read, metadata=keys, few=few, count=request.count
+    )
+
+
+def decoding(
+    format_: str,
+    fields: Sequence[FormatField],
+    options: Mapping[str, Any],
+    *,
+    read: frozenset[str],
+    metadata: Sequence[str] = (),
+    few: int | None = None,
+    count: Count | None = None,
+) -> Decoding:
+    """What reads files of a format that has a decoder."""
+    from tidemark.formats.csv_cut import CsvCut
+    from tidemark.formats.csv_style import Style
+    from tidemark.formats.decoders import decoder
+
+    of_format = [t.Field(field.name, field.type) for field in fields]
+    cut = CsvCut(Style.of(options)) if format_ == "csv" else LineCut()
+    return Decoding(decoder(format_, of_format, options, metadata, few, read), cut, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +115,7 @@ class Decoding:
 
     decoder: Decoder
     cut: Cut
-    count: Callable[[int, int], None] | None
+    count: Count | None
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         first = 1
@@ -142,12 +163,16 @@ class _Described:
     def _physical(self, rows: pl.DataFrame, file: str) -> Iterator[pl.Series]:
         import polars as pl
 
+        from tidemark.columns import polars_type
+
         table = self.request.table
         for column in table.columns:
             if isinstance(column, PhysicalColumn) and column.name in table.partitioned_by:
                 yield pl.repeat(self._of_folder(column.name, file), rows.height, eager=True)
-            elif isinstance(column, PhysicalColumn):
+            elif isinstance(column, PhysicalColumn) and column.name in rows.columns:
                 yield rows[column.name]
+            elif isinstance(column, PhysicalColumn):
+                yield pl.repeat(None, rows.height, dtype=polars_type(column.type), eager=True)
 
     def _of_folder(self, column: str, file: str) -> str | None:
         """The value of a partition."""

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, TableTraits
-from tidemark.connectors import file_parts, files_columns, files_sink, partition_commit, records
+from tidemark.connectors import (
+    file_parts,
+    files_columns,
+    files_in_workers,
+    files_sink,
+    partition_commit,
+    records,
+)
 from tidemark.connectors.base import (
     ColumnsRequest,
     Connector,
@@ -31,6 +38,7 @@ from tidemark.connectors.formats.base import (
     Format,
     FormatField,
     metadata_name,
+    names_read,
     raw_name,
 )
 from tidemark.connectors.formats.conversions import Notation, from_string
@@ -41,6 +49,7 @@ from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, PlanError, did_you_mean
 from tidemark.functions import spark_text
 from tidemark.functions.spark_text import string
+from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND, PLACE
 
 if TYPE_CHECKING:
@@ -190,25 +199,35 @@ def _format_fields(
 
 
 def read(request: ReadRequest) -> DataFrame:
+    format_ = _format(request.table, request.options)
+    fields = _format_fields(request.table, request.columns, request.types)
+    # Which fields of an update have changed depends on all of them.
+    narrows = format_.changelog is Changelog.APPEND
+    read = names_read(fields, request.read if narrows else None)
     decode = Decode(
         open=_opener(request),
-        fields=_format_fields(request.table, request.columns, request.types),
+        fields=tuple(field for field in fields if field.name in read),
+        in_file=fields,
         options=request.options,
+        access=access_of(request.spark),
         count_skipped=request.count_skipped,
     )
-    format_ = _format(request.table, request.options)
     kinds = () if format_.changelog is Changelog.APPEND else (KIND,)
     places = () if request.table.watermark is None else (f"{FILE} AS {PLACE}",)
     return format_.read(decode).selectExpr(
-        *_physical(request), *_metadata(request), *kinds, *places
+        *_physical(request, read), *_metadata(request), *kinds, *places
     )
 
 
-def _physical(request: ReadRequest) -> list[str]:
+def _physical(request: ReadRequest, read: frozenset[str]) -> list[str]:
     result = []
     for field in _all_fields(request.table, request.columns, request.types):
-        in_folder = field.name in request.table.partitioned_by
-        value = _partition_value(field, request) if in_folder else field.sql
+        if field.name in request.table.partitioned_by:
+            value = _partition_value(field, request)
+        elif field.name in read:
+            value = field.sql
+        else:
+            value = f"CAST(NULL AS {spark_text.spark_type(field.type)})"
         result.append(f"{value} AS {field.sql}")
     return result
 
@@ -380,17 +399,8 @@ def can_stream_columns(request: ColumnsRequest) -> bool:
 
 def arriving(request: ReadRequest) -> DataFrame:
     """The files of a stream as they come, in parts; what is in them is not read."""
-    from pyspark.sql import types as s
-
-    about = {
-        "path": s.StringType(),
-        "modificationTime": s.TimestampType(),
-        "length": s.LongType(),
-        "content": s.BinaryType(),
-    }
-    schema = s.StructType([s.StructField(name, type_) for name, type_ in about.items()])
     opener = _Stream(request, existing(request.table, request.options))
-    return file_parts.arriving(opener("binaryFile", schema, {}), request)
+    return file_parts.arriving(files_in_workers.listed(opener), request)
 
 
 def worker_sink(target: Target) -> WorkerSink | None:

@@ -1,12 +1,12 @@
 """The csv format: one row per record, fields by position.
 
-A record is usually a line. A quoted field may have line breaks; so a block of a table with more
-than one column must begin where a record does, and end where one ends.
+A record is usually a line. A quoted field may have line breaks; so a block must begin where a
+record does, and end where one ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,16 +39,26 @@ class _ExactRecords:
 
 
 class CsvDecoder:
-    """Decodes blocks of CSV records; `few` is when the quick way begins to pay."""
+    """Decodes blocks of CSV records; `few` is when the quick way begins to pay.
+
+    As in Flink, fields that are not `read` are not converted, and a record may lack fields as long
+    as it has as many as are read, whichever these are.
+    """
 
     def __init__(
-        self, fields: Sequence[t.Field], options: Mapping[str, Any], *, few: int = 1
+        self,
+        fields: Sequence[t.Field],
+        options: Mapping[str, Any],
+        *,
+        few: int = 1,
+        read: Collection[str] | None = None,
     ) -> None:
-        self._fields = fields
+        places = [i for i, field in enumerate(fields) if read is None or field.name in read]
+        self._width, self._read = len(fields), [fields[place] for place in places]
         self._style = Style.of(options)
-        self._quick = QuickCsv(fields, self._style)
-        self._scanner = Scanner(self._style, len(fields))
-        self._convert = FieldConverter(fields, self._style)
+        self._quick = QuickCsv(fields, self._style, places)
+        self._scanner = Scanner(self._style)
+        self._convert = FieldConverter(fields, self._style, places)
         self._few = few
 
     def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
@@ -64,7 +74,7 @@ class CsvDecoder:
                 parts.append([*kept.columns, kept.lines.alias(RECORD)])
         if exact.rows:
             parts.append(self._columns(exact))
-        rows = in_order(parts, self._fields)
+        rows = in_order(parts, self._read)
         return Decoded(
             rows.drop(RECORD),
             rows[RECORD] + first,
@@ -76,7 +86,7 @@ class CsvDecoder:
     def _columns(self, exact: _ExactRecords) -> list[pl.Series]:
         columns = [
             series([row[i] for row in exact.rows], each.type, each.name)
-            for i, each in enumerate(self._fields)
+            for i, each in enumerate(self._read)
         ]
         return [*columns, pl.Series(RECORD, exact.lines, dtype=pl.Int64)]
 
@@ -91,20 +101,20 @@ class CsvDecoder:
         for line in lines:
             if line < next_line:
                 continue  # a part of the record before
-            next_line = self._read(records, line, result, file, first)
+            next_line = self._add(records, line, result, file, first)
             # A record may end where the quick way saw the middle of another.
             while quick is not None and next_line < records.count and quick.inside[next_line]:
                 result.swallowed.append(next_line)
-                next_line = self._read(records, next_line, result, file, first)
+                next_line = self._add(records, next_line, result, file, first)
         return result
 
-    def _read(
+    def _add(
         self, records: Records, line: int, result: _ExactRecords, file: str | None, first: int
     ) -> int:
         """Adds the record that begins on a line. Returns the line after it."""
         text, next_line = self._record(records, line)
         result.swallowed += range(line + 1, next_line)
-        result.count += text != ""
+        result.count += 1
         try:
             row = self._row(text, file, first + line)
         except _Skipped:
@@ -133,7 +143,7 @@ class CsvDecoder:
         return end < len(text) or self._scanner.fields(without_line_end(text)) is not None
 
     def _row(self, record: str, file: str | None, number: int) -> list[Any] | None:
-        if self._is_left_out(record):
+        if self._scanner.is_no_record(record):
             return None
         found = self._scanner.fields(record)
         reason = self._why_bad(found)
@@ -143,19 +153,14 @@ class CsvDecoder:
             raise _unreadable(reason or "", file, number, record)
         return self._convert(found, file=file, number=number, record=record)
 
-    def _is_left_out(self, record: str) -> bool:
-        if self._style.comments and record.lstrip(" ").startswith("#"):
-            return True
-        return not record and not self._scanner.by_lines
-
     def _why_bad(self, found: list[str] | None) -> str | None:
-        width = len(self._fields)
+        width = self._width
         if found is None:
             return UNBALANCED
         # One extra empty field is allowed: it is a delimiter at the end of the line.
         many = len(found) > width + 1 or (len(found) == width + 1 and found[width] != "")
         # Missing fields are NULL if errors are ignored.
-        few = len(found) < width and not self._style.ignores_errors
+        few = len(found) < len(self._read) and not self._style.ignores_errors
         return miscounted(width, str(len(found))) if many or few else None
 
 

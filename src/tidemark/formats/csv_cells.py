@@ -64,6 +64,7 @@ class _Rows:
             (name, _Part(each.type, style)) for name, each in zip(names, row.fields, strict=True)
         ]
         self._separator = style.elements
+        self._all_there = not style.ignores_errors
 
     def read(self, text: pl.Series) -> Cells:
         there = text.is_not_null() & ~_is_blank(text)
@@ -74,6 +75,9 @@ class _Rows:
         ]
         rows = pl.struct([values.alias(name) for name, values, _ in found])
         sure = [flags for _, _, flags in found if flags is not None]
+        if self._all_there:
+            whole = ~there | (parts.list.len() >= len(self._parts))
+            sure.append(whole.fill_null(True).to_numpy())
         return (
             pl.select(pl.when(there).then(rows)).to_series(),
             np.logical_and.reduce(sure) if sure else None,

@@ -23,15 +23,16 @@ class CsvCut:
     """How many bytes of a block are whole records. The block begins with one."""
 
     style: Style
-    width: int
 
     def at_lines(self, block: bytes) -> bool:
         """Whether each line of the block is a record, if that is true of what precedes it."""
         quote = self.style.quote
-        if quote is None or self.width == 1:
+        if quote is None:
             return True
         if quote.encode() not in block:
             return not self._escapes(block)
+        if self._comments(block):
+            return False
         quotes = self._quotes(block)
         return (
             quotes is not None
@@ -50,7 +51,7 @@ class CsvCut:
 
     def _cut(self, block: bytes) -> int:
         quote = self.style.quote
-        if quote is None or self.width == 1:
+        if quote is None:
             return block.rfind(b"\n") + 1
         if quote.encode() not in block and not self._escapes(block):
             return block.rfind(b"\n") + 1
@@ -64,12 +65,17 @@ class CsvCut:
     def _escapes(self, block: bytes) -> bool:
         return self.style.escape is not None and self.style.escape.encode() in block
 
+    def _comments(self, block: bytes) -> bool:
+        """Whether there may be comments, in which quotes mean nothing."""
+        return self.style.comments and b"#" in block
+
     def _quotes(self, block: bytes) -> _Places | None:
         """Where the quotes are; None if one may be something else than the begin or the end of a
         field, or half of a double one.
         """
         quote, delimiter = (self.style.quote or "").encode(), self.style.delimiter.encode()
-        if len(quote) != 1 or len(delimiter) != 1 or self._escapes(block):
+        special = self._escapes(block) or self._comments(block)
+        if len(quote) != 1 or len(delimiter) != 1 or special:
             return None
         data = np.frombuffer(block, np.uint8)
         quotes = np.flatnonzero(data == quote[0])
@@ -81,7 +87,7 @@ class CsvCut:
 
     def _walked(self, block: bytes) -> int:
         """The same, record by record."""
-        scanner = Scanner(self.style, self.width)
+        scanner = Scanner(self.style)
         text = block.decode("utf-8", "surrogateescape")
         start = 0
         while start < len(text):
@@ -110,4 +116,6 @@ def _among(found: _Bytes, wanted: bytes) -> bool:
 
 def _is_whole(record: str, scanner: Scanner) -> bool:
     """Whether the last record of a block is one, and not only the first part of one."""
-    return record.endswith("\n") and scanner.fields(without_line_end(record)) is not None
+    if not record.endswith("\n"):
+        return False
+    return scanner.is_no_record(record) or scanner.fields(without_line_end(record)) is not None

@@ -6,17 +6,19 @@ import re
 
 from tidemark.formats.csv_style import Style
 
+# What precedes a record is skipped with empty lines and comments.
+BLANKS = (" ", "\r")
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 class Scanner:
     """Finds records in text, and takes them apart."""
 
-    def __init__(self, style: Style, width: int) -> None:
+    def __init__(self, style: Style) -> None:
         self._delimiter = style.delimiter
         self._quote = style.quote
-        # In a table with one column, and without quotes, each line is a record.
-        self.by_lines = style.quote is None or width == 1
+        self._comments = style.comments
+        self.by_lines = style.quote is None  # each line is a record
         delimiter = re.escape(style.delimiter)
         stop = re.escape(style.escape) if style.escape else ""
         escaped = rf"|{stop}(?s:.)" if stop else ""
@@ -32,8 +34,9 @@ class Scanner:
 
     def end(self, text: str, start: int) -> int:
         """Where the record ends that begins at `start`: past its line end."""
-        at = start
-        while not self.by_lines:
+        at = self._begin(text, start)
+        one_line = self.by_lines or self.is_no_record(text, at)
+        while not one_line:
             if self._is_quoted(text, at):
                 closed = self._body.match(text, at)
                 if closed is None:
@@ -49,7 +52,7 @@ class Scanner:
     def fields(self, record: str) -> list[str] | None:
         """The fields of a record; None if its quotes are not balanced."""
         result = []
-        at = 0
+        at = self._begin(record, 0)
         while True:
             quoted = self._is_quoted(record, at)
             found = (self._quoted if quoted else self._plain).match(record, at)
@@ -59,6 +62,19 @@ class Scanner:
             at = found.end() + 1
             if at > len(record):
                 return result
+
+    def is_no_record(self, text: str, start: int = 0) -> bool:
+        """Whether there is a comment or an empty line, which is left out only if there may be
+        comments; otherwise it is a record with one field.
+        """
+        at = self._begin(text, start)
+        return self._comments and (at == len(text) or text[at] in "#\n")
+
+    def _begin(self, text: str, start: int) -> int:
+        """Where the first field begins: if there may be comments, after blanks."""
+        while self._comments and text[start : start + 1] in BLANKS:
+            start += 1
+        return start
 
     def _is_quoted(self, text: str, at: int) -> bool:
         return self._quote is not None and text.startswith(self._quote, at)

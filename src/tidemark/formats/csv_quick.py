@@ -14,7 +14,7 @@ import polars as pl
 
 from tidemark import types as t
 from tidemark.formats.csv_cells import cell_reader
-from tidemark.formats.csv_exact import Scanner
+from tidemark.formats.csv_exact import BLANKS, Scanner
 from tidemark.formats.csv_style import Style
 from tidemark.formats.leaf_values import Flags, replaced
 
@@ -43,13 +43,18 @@ class QuickLines:
 
 
 class QuickCsv:
-    def __init__(self, fields: Sequence[t.Field], style: Style) -> None:
-        self._fields = fields
+    """Reads the fields at some places of records that have `fields`."""
+
+    def __init__(self, fields: Sequence[t.Field], style: Style, places: Sequence[int]) -> None:
+        self._width, self._places = len(fields), places
+        self._fields = [fields[place] for place in places]
         self._style = style
-        self._scanner = Scanner(style, len(fields))
-        self._able = not any(isinstance(field.type, _NOT_ABLE) for field in fields)
-        self._readers = [cell_reader(field.type, style) for field in fields] if self._able else []
-        self._pattern = _pattern(style, len(fields))
+        self._scanner = Scanner(style)
+        self._able = not any(isinstance(field.type, _NOT_ABLE) for field in self._fields)
+        self._readers = [cell_reader(each.type, style) for each in self._fields if self._able]
+        # How many fields a record has at least. Missing ones are NULL if errors are ignored.
+        self._least = 1 if style.ignores_errors else len(places)
+        self._pattern = _pattern(style, len(fields), self._least)
         self._special = rf"[{'' if style.escape is None else _escaped(style.escape)}\r\n]"
 
     def read(self, lines: pl.Series) -> QuickLines | None:
@@ -57,7 +62,7 @@ class QuickCsv:
         if not self._able or lines.is_empty():
             return None
         columns, sure = self._records(lines)
-        left_out = self._left_out(lines)
+        left_out = self._without_record(lines)
         single = QuickRecords(columns, pl.int_range(lines.len(), eager=True)).only(sure & ~left_out)
         done = sure | left_out
         inside = np.zeros(lines.len(), np.bool_)
@@ -68,24 +73,23 @@ class QuickCsv:
         single = single.only(~inside[single.lines.to_numpy()])
         return QuickLines([single, longer], done | inside, inside)
 
-    def _left_out(self, lines: pl.Series) -> Flags:
-        """The comments, and the empty lines that are not a record."""
-        result = np.zeros(lines.len(), np.bool_)
-        if self._style.comments:
-            # After an open quote, the lines that follow are a part of the comment.
-            quote = "" if self._style.quote is None else _escaped(self._style.quote)
-            result |= _flags(lines.str.contains(rf"^ *#[^{quote}\n]*\n?$"))
-        if not self._scanner.by_lines:
-            result |= _flags(lines.is_in(["", "\n", "\r\n"]))
-        return result
+    def _without_record(self, lines: pl.Series) -> Flags:
+        """The comments, and if there may be any, the empty lines."""
+        if not self._style.comments:
+            return np.zeros(lines.len(), np.bool_)
+        # A line with a quote may be a part of a longer record.
+        quote = "" if self._style.quote is None else _escaped(self._style.quote)
+        return _flags(lines.str.contains(rf"^[ \r]*(?:#[^{quote}\n]*)?\n?$"))
 
     # --- lines ---
 
     def _records(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
         """The fields of strings, and which strings are a record with these."""
+        if self._style.comments:
+            texts = texts.str.strip_chars_start("".join(BLANKS))
         cells, sure = self._cells(texts)
         if self._style.comments:
-            sure &= ~_flags(texts.str.contains("^ *#"))
+            sure &= ~_flags(texts.str.starts_with("#"))
         columns = []
         for field, reader, cell in zip(self._fields, self._readers, cells, strict=True):
             values, right = reader.read(cell)
@@ -113,12 +117,11 @@ class QuickCsv:
 
     def _split(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
         bare = texts.str.strip_suffix("\n").str.strip_suffix("\r")
-        split = bare.str.split_exact(self._style.delimiter, len(self._fields) + 1).struct.unnest()
+        split = bare.str.split_exact(self._style.delimiter, self._width + 1).struct.unnest()
         *cells, extra, more = split.get_columns()
         # One extra empty field is allowed: it is a delimiter at the end of the line.
         sure = _flags(more.is_null() & (extra.is_null() | (extra == "")))
-        if not self._style.ignores_errors:
-            sure &= _flags(cells[-1].is_not_null())
+        sure &= _flags(cells[self._least - 1].is_not_null())
         sure &= ~_flags(bare.str.contains(self._special))
         quote = self._style.quote
         if quote is not None:
@@ -127,12 +130,13 @@ class QuickCsv:
                 cells, whole = _without_quotes(cells, quote)
                 # Each quote begins or ends one of the fields.
                 sure &= _flags(quotes == whole * 2)
-        return cells, sure
+        return [cells[place] for place in self._places], sure
 
     def _found(self, texts: pl.Series) -> tuple[list[pl.Series], Flags]:
         groups = texts.str.extract_groups(self._pattern).struct.unnest()
         *cells, end = groups.get_columns()
-        return [self._text(cell) for cell in cells], _flags(end.is_not_null())
+        wanted = [self._text(cells[place]) for place in self._places]
+        return wanted, _flags(end.is_not_null())
 
     def _text(self, field: pl.Series) -> pl.Series:
         quote = self._style.quote
@@ -202,16 +206,15 @@ def _without_quotes(cells: list[pl.Series], quote: str) -> tuple[list[pl.Series]
     return bare, whole
 
 
-def _pattern(style: Style, width: int) -> str:
-    """A record; the last of its groups is only there for those that match."""
+def _pattern(style: Style, width: int, least: int) -> str:
+    """A record with so many of its fields or more; its last group is there only if it matches."""
     delimiter = _escaped(style.delimiter)
     field = f"({_field(style)})"
     # One extra empty field is allowed: it is a delimiter at the end of the line.
     pattern = f"{field}(?:{delimiter})?"
-    for _ in range(width - 1):
+    for before in range(width - 1, 0, -1):
         rest = f"{delimiter}{pattern}"
-        # Missing fields are NULL if errors are ignored.
-        pattern = f"{field}(?:{rest})?" if style.ignores_errors else f"{field}{rest}"
+        pattern = f"{field}{rest}" if before < least else f"{field}(?:{rest})?"
     return rf"^{pattern}(\r?\n?)$"
 
 

@@ -17,18 +17,18 @@ _Convert = Callable[[str], Any]
 
 
 class FieldConverter:
-    """Converts the fields of records to values."""
+    """Converts the fields of records at some places to values."""
 
-    def __init__(self, fields: Sequence[t.Field], style: Style) -> None:
+    def __init__(self, fields: Sequence[t.Field], style: Style, places: Sequence[int]) -> None:
         self._fields = fields
         self._style = style
-        self._converters = [_converter(field.type, style) for field in fields]
+        self._converters = [(place, _converter(fields[place].type, style)) for place in places]
 
     def __call__(
         self, found: Sequence[str], *, file: str | None, number: int, record: str
     ) -> list[Any]:
         values = []
-        for i, convert in enumerate(self._converters):
+        for i, convert in self._converters:
             text = found[i] if i < len(found) else None
             try:
                 null = text is None or text == self._style.null
@@ -59,7 +59,7 @@ def _converter(type_: t.DataType, style: Style) -> _Convert:
         case t.Array(element=element):
             return _array(_part(element, style), style.elements)
         case t.Row(fields=fields):
-            return _row([_part(field.type, style) for field in fields], style.elements)
+            return _row(type_, [_part(field.type, style) for field in fields], style)
         case _:
             return _scalar(type_, style)
 
@@ -90,11 +90,13 @@ def _array(convert: _Convert, separator: str) -> _Convert:
     return lambda text: [convert(part) for part in text.split(separator)] if text.strip(" ") else []
 
 
-def _row(converts: Sequence[_Convert], separator: str) -> _Convert:
+def _row(type_: t.Row, converts: Sequence[_Convert], style: Style) -> _Convert:
     def convert(text: str) -> Any:
         if not text.strip(" "):
             return None
-        parts = text.split(separator)
+        parts = text.split(style.elements)
+        if len(parts) < len(converts) and not style.ignores_errors:
+            raise NotAValue(text, type_)
         missing = [None] * (len(converts) - len(parts))
         return tuple(
             None if part is None else read(part)

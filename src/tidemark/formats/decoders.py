@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tidemark import types as t
@@ -30,13 +30,19 @@ def decoder(
     options: Mapping[str, Any],
     metadata: Sequence[str] = (),
     few: int | None = None,
+    read: Collection[str] | None = None,
 ) -> Decoder:
     """A decoder for fields, by their names in the format; they become columns with these names.
 
     The format's connector has checked the table's options. `metadata` are keys of the format's own
     metadata, which changelog formats have. Blocks of fewer than `few` records are read one by one.
+    If only some fields are to be `read`, the others are not converted, and become no columns; those
+    of changelog formats always are.
     """
-    how = {} if few is None else {"few": few}
+    how: dict[str, Any] = {} if few is None else {"few": few}
     if format_ in CHANGELOG_DECODERS:
         return CHANGELOG_DECODERS[format_](fields, options, metadata, **how)
-    return DECODERS[format_](fields, options, **how)
+    if format_ == "csv":  # fields have no names there, only places
+        return CsvDecoder(fields, options, read=read, **how)
+    named = fields if read is None else [field for field in fields if field.name in read]
+    return DECODERS[format_](named, options, **how)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def without_time(rows: LocalRows, time: str, column: str) -> LocalRows:
-    """The rows, of which one without an event time is faulty. `column` is its name in the query."""
+def without_time(rows: LocalRows, time: str, column: str, shown: Sequence[str]) -> LocalRows:
+    """The rows, of which one without an event time is faulty. `column` is its name in the query;
+    the `shown` columns are reported.
+    """
 
     def marked(frame: pl.DataFrame) -> pl.DataFrame:
-        faults = _faults(frame, time, column, rows)
+        faults = _faults(frame, time, column, shown)
         if rows.faulty:
             faults = frame[FAULT].fill_null(faults)
         return frame.drop(PLACE, strict=False).with_columns(faults.alias(FAULT))
@@ -25,7 +28,7 @@ def without_time(rows: LocalRows, time: str, column: str) -> LocalRows:
     return rows.each(marked, placed=False, faulty=True)
 
 
-def _faults(frame: pl.DataFrame, time: str, column: str, rows: LocalRows) -> pl.Series:
+def _faults(frame: pl.DataFrame, time: str, column: str, shown: Sequence[str]) -> pl.Series:
     import polars as pl
 
     from tidemark.runtime.times import as_json
@@ -35,8 +38,8 @@ def _faults(frame: pl.DataFrame, time: str, column: str, rows: LocalRows) -> pl.
         return pl.repeat(None, frame.height, dtype=pl.String, eager=True)
     facts = [
         pl.lit(column).alias("event time"),
-        as_json(frame.schema, rows.columns).alias("record"),
-        *[pl.col(PLACE).alias("file")] * rows.placed,
+        as_json(frame.schema, shown).alias("record"),
+        *[pl.col(PLACE).alias("file")] * (PLACE in frame.columns),
     ]
     found = frame.filter(missing).select(pl.struct(facts).struct.json_encode()).to_series()
     # The faulty rows are few, or a filter above drops them: the others are not encoded.

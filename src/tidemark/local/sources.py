@@ -49,4 +49,5 @@ def request_of(scan: Scan, zone: str, now: dt.datetime, seed: str = "") -> Colum
         zone=zone,
         now=now,
         seed=seed,
+        read=scan.names_read,
     )

@@ -24,7 +24,10 @@ def watermark(builder: LocalBuilder, stage: WatermarkStage) -> LocalRows:
     node, below = stage.node, builder.build(stage.inputs[0])
     time = below.columns[node.edge.names.index(node.column)]
 
-    rows = replace(without_time(below, time, node.column), columns=safe_names(node.edge.names))
+    shown = [below.columns[place] for place in node.read]
+
+    rows = without_time(below, time, node.column, shown)
+    rows = replace(rows, columns=safe_names(node.edge.names))
     if not stage.stamps and not builder.follows:
         return rows
     program = builder.program([node.expression], below, node)

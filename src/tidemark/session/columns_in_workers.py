@@ -18,7 +18,6 @@ from tidemark.local.faults import checked
 from tidemark.local.lowering import lower
 from tidemark.local.sources import request_of, rows_of
 from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
-from tidemark.physical.columns_read import columns_read
 from tidemark.physical.stages import walk
 from tidemark.plan.nodes import Scan
 from tidemark.runtime.source_report import SourceReport
@@ -52,10 +51,7 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         return computed(stage, source, builder)
     assert isinstance(source, Compute) and isinstance(source.node, Scan)
     scan = source.node
-    now = dt.datetime.now(dt.UTC)
-    request = replace(
-        request_of(scan, builder.zone, now, builder.start.seed), wanted=_wanted(stage.stage, scan)
-    )
+    request = request_of(scan, builder.zone, dt.datetime.now(dt.UTC), builder.start.seed)
     if builder.streaming:
         arriving = connectors.lookup(scan.table).arriving
         assert arriving is not None
@@ -72,11 +68,6 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
     )
     frame = Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
     return replace(frame, placed=placed)
-
-
-def _wanted(stage: Stage, scan: Scan) -> frozenset[str]:
-    """The columns of the table that are read, by their names in its DDL."""
-    return frozenset(scan.edge.names[place] for place in columns_read(stage))
 
 
 def _can_stream(request: ColumnsRequest) -> bool:

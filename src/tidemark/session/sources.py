@@ -34,4 +34,5 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
         zone=builder.zone,
         start=builder.start,
         count_skipped=builder.count_skipped,
+        read=scan.names_read,
     )

@@ -51,7 +51,7 @@ def _with_event_times(builder: Builder, stage: WatermarkStage) -> Frame:
     if stage.checked_above and not below.placed:
         return below
     time = spark_text.name(below.columns[node.edge.names.index(node.column)])
-    row = ", ".join(spark_text.name(name) for name in below.columns)
+    row = ", ".join(spark_text.name(below.columns[place]) for place in node.read)
     facts = {
         "problem": spark_text.string(f"event time `{node.column}` is NULL"),
         "reason": spark_text.string("every row of a stream needs an event time"),

@@ -57,22 +57,14 @@ def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]
     parts = [_all_rows(request)] if request.parts is None else request.parts
 
     def frames() -> Iterator[pl.DataFrame]:
-        made, wanted = _made(request, request.seed), _wanted(request)
+        made = _made(request, request.seed)
         for part in parts:
-            for frame in made.frames(part, request.columns or (NO_COLUMN,), wanted):
+            for frame in made.frames(part, request.columns or (NO_COLUMN,), request.read):
                 if request.count is not None:
                     request.count(frame.height, 0)
                 yield frame
 
     return frames
-
-
-def _wanted(request: ColumnsRequest) -> frozenset[str] | None:
-    """The columns that need values. An error about a missing event time shows all of the row."""
-    may_lack = request.table.watermark is not None and any(
-        key.endswith(".null-rate") for key in request.options
-    )
-    return None if may_lack else request.wanted
 
 
 def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:

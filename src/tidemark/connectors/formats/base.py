@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import CountSkipped, OptionSpec
 from tidemark.functions import spark_text
+from tidemark.storage import Access
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
@@ -36,6 +37,17 @@ class FormatField:
         return spark_text.name(self.spark_name)
 
 
+def names_read(fields: Sequence[FormatField], wanted: frozenset[str] | None) -> frozenset[str]:
+    """The fields that are converted if a query wants these columns; None are all of them.
+
+    As in Flink, a bad value is an error only if its field is read, and a query that reads none of
+    the columns reads the first.
+    """
+    names = [field.name for field in fields]
+    found = frozenset(names if wanted is None else wanted.intersection(names))
+    return found or frozenset(names[:1])
+
+
 class Open(Protocol):
     """Opens a table's files with one of Spark's file sources, as a stream or as a batch.
 
@@ -57,9 +69,15 @@ class Decode:
     """
 
     open: Open
-    fields: tuple[FormatField, ...]
+    fields: tuple[FormatField, ...]  # those that are read
+    in_file: tuple[FormatField, ...]  # all that records have
     options: Mapping[str, Any]
+    access: Access  # how workers reach files that are not local
     count_skipped: CountSkipped
+
+    @property
+    def read(self) -> frozenset[str]:
+        return frozenset(field.name for field in self.fields)
 
 
 @dataclass(frozen=True, slots=True)

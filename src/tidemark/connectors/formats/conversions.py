@@ -1,4 +1,4 @@
-"""Strings to Flink values, as Spark SQL: the conversions of the json and csv formats.
+"""Strings to Flink values, as Spark SQL: the conversions of the json format, and of partitions.
 
 They differ from CAST in places (a JSON number may be truncated, a time must be complete), so they
 are separate. A string that is not a valid value of the type becomes NULL, or raises.
@@ -29,7 +29,6 @@ class Notation:
     iso_times: bool = False
     integers_truncate: bool = False  # 1.9 is the INT 1
     loose_dates: bool = False  # 2024-1-1
-    short_times: bool = False  # 10:00
     on_invalid: OnInvalid | None = None
 
 
@@ -55,7 +54,6 @@ _NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _DATE = r"^-?[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _LOOSE_DATE = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$"
 _TIME = r"^[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?$"
-_SHORT_TIME = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?$"
 _TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}%s[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?%s$"
 
 
@@ -95,12 +93,10 @@ def _truncated(sql: str, target: str) -> str:
 
 
 def _time(sql: str, type_: t.Time, notation: Notation) -> str:
-    pattern = _SHORT_TIME if notation.short_times else _TIME
-    precision = min(type_.precision, MILLISECONDS) if notation.short_times else MILLISECONDS
-    # Both formats keep milliseconds at most; 24:00:00 is midnight to Java's formatter.
+    # JSON keeps milliseconds at most; 24:00:00 is midnight to Java's formatter.
     midnight = f"regexp_replace({sql}, '^24:00:00', '00:00:00')"
-    inner = f"try_cast({sql if notation.short_times else midnight} AS TIME({precision}))"
-    return f"CASE WHEN {matches(sql, pattern)} THEN CAST({inner} AS {spark_type(type_)}) END"
+    inner = f"try_cast({midnight} AS TIME({MILLISECONDS}))"
+    return f"CASE WHEN {matches(sql, _TIME)} THEN CAST({inner} AS {spark_type(type_)}) END"
 
 
 def _timestamp(sql: str, type_: t.Timestamp | t.TimestampLtz, notation: Notation) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tidemark.plan.expressions import Expression
+from tidemark.plan.expressions import Expression, references
 from tidemark.plan.nodes.base import Description, Narrowed
 from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import Stateless, Unary
-from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.scan import Scan
 from tidemark.plan.words import words
 
 
@@ -30,7 +30,18 @@ class AssignWatermark(Unary, Stateless):
         return replace(below, columns=columns)
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(self)
+        used = {self.input.edge.names.index(self.column), *references(self.expression)}
+        below = self.input.narrowed(sorted({*wanted, *used}))
+        moved = below.moved(self.expression)
+        return Narrowed(replace(self, input=below.node, expression=moved), below.kept)
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        """The places of the columns that have values, which a bad row is shown with."""
+        below = self.input
+        if isinstance(below, Scan) and below.read is not None:
+            return below.read
+        return tuple(range(len(below.edge.columns)))
 
     def origin(self, place: int) -> Any:
         return self.input.origin(place)

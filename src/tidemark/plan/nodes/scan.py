@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.plan.expressions import Expression
@@ -23,6 +23,12 @@ class Scan(Leaf, Stateless):
     changelog: Changelog = Changelog.APPEND
     bounded: bool = True
     ordered: bool = False  # whether its rows come in order from a single source
+    # The places of the columns that are read; a connector may leave the others NULL. None: all.
+    read: tuple[int, ...] | None = None
+
+    @property
+    def names_read(self) -> frozenset[str] | None:
+        return None if self.read is None else frozenset(self.columns[i].name for i in self.read)
 
     def _edge(self) -> Edge:
         key = self.table.primary_key
@@ -30,7 +36,7 @@ class Scan(Leaf, Stateless):
         return Edge(self.columns, self.changelog, keys, self.bounded)
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(self)  # Spark omits what is not read
+        return whole(replace(self, read=tuple(wanted)))
 
     def _description(self) -> Description:
         connector = self.table.option("connector") or "unknown"

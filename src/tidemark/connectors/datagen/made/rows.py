@@ -35,8 +35,8 @@ class MadeRows:
     # The rows of a second; None if all are made at the same time.
     rate: int | None
 
-    def columns(self, part: Part, wanted: frozenset[str] | None = None) -> Iterator[list[pa.Array]]:
-        """The rows with the numbers of a part. If some columns are wanted, others are NULL."""
+    def columns(self, part: Part, read: frozenset[str] | None = None) -> Iterator[list[pa.Array]]:
+        """The rows with the numbers of a part. If some columns are read, others are NULL."""
         assert part.end is not None
         step = self._at_once()
         for first in range(part.start, part.end, step):
@@ -44,7 +44,7 @@ class MadeRows:
             now = self._times(numbers - part.start, part.made_ms)
             yield [
                 pa.nulls(len(numbers))
-                if wanted is not None and name not in wanted
+                if read is not None and name not in read
                 else self._column(name, numbers, now)
                 for name in self.types
             ]
@@ -56,11 +56,11 @@ class MadeRows:
         return first_ms + passed * 1000 // self.rate
 
     def frames(
-        self, part: Part, names: tuple[str, ...], wanted: frozenset[str] | None
+        self, part: Part, names: tuple[str, ...], read: frozenset[str] | None
     ) -> Iterator[pl.DataFrame]:
         """The same in Polars, under other names."""
         types = [polars_type(type_) for type_ in self.types.values()]
-        for columns in self.columns(part, wanted):
+        for columns in self.columns(part, read):
             each = zip(names, columns, types, strict=True)
             yield pl.DataFrame([pl.Series(name, made).cast(dtype) for name, made, dtype in each])
 
