@@ -58,7 +58,9 @@ def parts(
     if not _are_quick(name, read, files, sizes):
         return None
     by_groups = isinstance(read, ParquetColumns)
-    if by_groups and (len(files) > _MOST_FOOTERS or not fit(files, fields)):
+    if isinstance(read, ParquetColumns) and not (
+        len(files) <= _MOST_FOOTERS and fit(files, read.fields)
+    ):
         return None
     found: list[tuple[Part, ...]] = []
     for file, size in zip(files, sizes, strict=True):
@@ -80,7 +82,7 @@ def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
         return False
     read = reader(request, fields, few=1)
     if isinstance(read, ParquetColumns):
-        return fit(files[:_MOST_FOOTERS], fields)
+        return fit(files[:_MOST_FOOTERS], read.fields)
     return _are_quick(request.options["format"].lower(), read, files, sizes)
 
 
