@@ -186,7 +186,7 @@ def test_a_file_of_lines_is_closed_when_it_has_grown(folder: Path) -> None:
         ("n INT", "parquet", {"sink__parallelism": "1"}),
         ("n INT", "orc", {}),
         ("n INT", "json", {"auto_compaction": "true"}),
-        ("n INT", "raw", {}),
+        ("n STRING", "raw", {"raw__charset": "UTF-16LE"}),
     ],
 )
 def test_what_arrow_would_write_otherwise_is_left_to_spark(
@@ -198,8 +198,17 @@ def test_what_arrow_would_write_otherwise_is_left_to_spark(
     assert made(target(files(column, folder, format_, **options))) is None
 
 
-def test_partitions_are_left_to_spark(folder: Path) -> None:
-    table = files("n INT, m INT", folder, "parquet", "PARTITIONED BY (m)")
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ("n INT, m ARRAY<INT>", {}),
+        ("n INT, m INT", {"sink__shuffle_by_partition__enable": "true"}),
+    ],
+)
+def test_some_partitions_are_left_to_spark(
+    folder: Path, columns: str, options: dict[str, str]
+) -> None:
+    table = files(columns, folder, "json", "PARTITIONED BY (m)", **options)
     made = connectors.lookup(table).worker_sink
 
     assert made is not None

@@ -11,7 +11,7 @@ import pytest
 
 from tests.formats.examples import fields_of, options_of, rows
 from tidemark.formats.column_types import series
-from tidemark.formats.encoders import encoded
+from tidemark.formats.encoders import bytes_of, encoded
 
 MOMENT = 1_500_000  # microseconds
 NOON = 36_672_500_000
@@ -22,7 +22,7 @@ def lines(format_: str, columns: str, *values: tuple[Any, ...], **options: str) 
     frame = pl.DataFrame(
         [series([row[i] for row in values], f.type, f.name) for i, f in enumerate(fields)]
     )
-    return encoded(format_, frame, fields, options_of(options)).decode()
+    return bytes_of(encoded(format_, frame, fields, options_of(options))).to_pybytes().decode()
 
 
 def test_documents_are_written_as_flink_writes_them() -> None:

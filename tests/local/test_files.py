@@ -123,12 +123,24 @@ def test_file_is_read_as_it_was_written(session: tidemark.Session, tmp_path: Pat
     ]
 
 
+def test_partitions_are_read_as_they_were_written(session: tidemark.Session, tmp_path: Path):
+    declared = files(tmp_path / "t", "n INT, city STRING")
+    session.sql(declared.replace("WITH", "PARTITIONED BY (city) WITH"))
+    job = session.sql("INSERT INTO t VALUES (1, 'monday'), (2, NULL), (3, 'monday')").job
+    assert job is not None
+    job.wait()
+    assert session.sql("SELECT * FROM t").rows() == [
+        {"n": 2, "city": None},
+        {"n": 1, "city": "monday"},
+        {"n": 3, "city": "monday"},
+    ]
+
+
 def test_table_that_only_spark_writes_is_named(session: tidemark.Session, tmp_path: Path):
-    session.sql(
-        files(tmp_path / "t", "n INT, city STRING").replace("WITH", "PARTITIONED BY (city) WITH")
-    )
+    declared = files(tmp_path / "t", "city STRING", "raw")
+    session.sql(declared.replace("'raw'", "'raw', 'raw.charset' = 'UTF-16LE'"))
     with pytest.raises(NeedsSpark, match="writing `t` needs Spark"):
-        session.sql("INSERT INTO t VALUES (1, 'monday')")
+        session.sql("INSERT INTO t VALUES ('monday')")
     assert not (tmp_path / "t").exists()
 
 

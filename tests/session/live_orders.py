@@ -25,10 +25,10 @@ CREATE TABLE rates (
   PRIMARY KEY (currency) NOT ENFORCED
 ) WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/rates',
         'source.monitor-interval' = '1');
-CREATE TABLE sink (id INT, rate INT)
+CREATE TABLE sink (id INT, currency STRING, rate INT) {partitions}
 WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{folder}/out');
 INSERT INTO sink
-SELECT o.id, r.rate FROM orders AS o
+SELECT o.id, o.currency, r.rate FROM orders AS o
 LEFT JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency;
 """
 
@@ -48,7 +48,7 @@ AFTER_THREE_STEPS = {
 class LiveOrders:
     """The job's script and folders, and what it has written so far."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, partitioned: bool = False) -> None:
         self._folder = folder
         self._steps = 0
         self.sink = folder / "out"
@@ -57,7 +57,8 @@ class LiveOrders:
             (folder / table).mkdir(parents=True)
         self.log = folder / "command.log"
         self.script = folder / "job.sql"
-        self.script.write_text(SCRIPT.format(folder=folder))
+        partitions = "PARTITIONED BY (currency)" if partitioned else ""
+        self.script.write_text(SCRIPT.format(folder=folder, partitions=partitions))
 
     def deliver(self) -> None:
         """The next step: a rate of EUR and USD, and four orders around it. YEN has none."""

@@ -28,10 +28,16 @@ def orders(tmp_path: Path) -> LiveOrders:
     return LiveOrders(tmp_path / "job")
 
 
+@pytest.fixture
+def partitioned(tmp_path: Path) -> LiveOrders:
+    """A batch leaves several files."""
+    return LiveOrders(tmp_path / "job", partitioned=True)
+
+
 def test_a_process_killed_between_or_inside_batches_neither_loses_nor_repeats_rows(tmp_path):
     places = set()
     for attempt in range(ATTEMPTS):
-        orders = LiveOrders(tmp_path / f"job-{attempt}")
+        orders = LiveOrders(tmp_path / f"job-{attempt}", partitioned=True)
         places |= killed_twice(orders)
         assert orders.written() == AFTER_THREE_STEPS
         if places == {"between batches", "inside a batch"}:
@@ -102,9 +108,9 @@ def test_a_run_that_is_not_killed_gives_each_order_the_rate_of_its_time(spark, o
     assert orders.written() == AFTER_THREE_STEPS
 
 
-def test_a_batch_that_was_written_and_not_committed_is_not_there_twice(spark, orders):
+def test_a_batch_that_was_written_and_not_committed_is_not_there_twice(spark, partitioned):
     """What the disk holds after a kill between the rows' arrival and the batch's last note."""
-    job = start(spark, orders)
+    job = start(spark, partitioned)
     for _ in range(2):
         orders.deliver()
         orders.wait_until_out(lambda: job.state == "running")
@@ -112,7 +118,7 @@ def test_a_batch_that_was_written_and_not_committed_is_not_there_twice(spark, or
     job.stop()
     _back_to_rows_without_commit(orders)
 
-    job = start(spark, orders)
+    job = start(spark, partitioned)
     orders.deliver()
     orders.wait_until_out(lambda: job.state == "running")
     job.stop()
@@ -123,7 +129,7 @@ def test_a_batch_that_was_written_and_not_committed_is_not_there_twice(spark, or
 def _back_to_rows_without_commit(orders: LiveOrders) -> None:
     """Take back what Spark noted after the last rows were in place."""
     [query] = orders.checkpoint.glob("*/spark")
-    last = max(int(file.name.split("-")[2]) for file in orders.sink.glob("part-*"))
+    last = max(int(file.name.split("-")[2]) for file in orders.sink.rglob("part-*"))
     for log, first in (("commits", last), ("offsets", last + 1)):
         for note in (query / log).glob("[0-9]*"):
             if int(note.name) >= first:

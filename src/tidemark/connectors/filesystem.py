@@ -13,6 +13,8 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors import (
     file_parts,
+    files_by_spark,
+    files_by_workers,
     files_columns,
     files_in_workers,
     files_sink,
@@ -379,7 +381,7 @@ def _matching(frame: DataFrame, request: ReadRequest) -> DataFrame:
 def write(request: WriteRequest) -> None:
     format_ = _format(request.table, request.options)
     fields = _all_fields(request.table, request.columns, request.types)
-    files_sink.write(request, format_, fields)
+    files_by_spark.write(request, format_, fields)
 
 
 def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]]:
@@ -405,12 +407,12 @@ def arriving(request: ReadRequest) -> DataFrame:
 
 def worker_sink(target: Target) -> WorkerSink | None:
     fields = _all_fields(target.table, target.columns, target.types)
-    return files_sink.worker_sink(target, _format(target.table, target.options), fields)
+    return files_by_workers.worker_sink(target, _format(target.table, target.options), fields)
 
 
 def local_sink(target: Target) -> WorkerSink | None:
     fields = _all_fields(target.table, target.columns, target.types)
-    return files_sink.local_sink(target, _format(target.table, target.options), fields)
+    return files_by_workers.local_sink(target, _format(target.table, target.options), fields)
 
 
 FILESYSTEM = Connector(

@@ -5,24 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from tidemark import types as t
 from tidemark.formats.csv_encode import csv_lines
 from tidemark.formats.json_encode import json_lines
+from tidemark.formats.raw_encode import can_encode, raw_lines
 
 # A string for each row, from columns by position, fields and the table's options.
-ENCODERS: Mapping[
-    str, Callable[[pl.DataFrame, Sequence[t.Field], Mapping[str, Any]], pl.Series]
-] = {"csv": csv_lines, "json": json_lines}
+_TEXTS: Mapping[str, Callable[[pl.DataFrame, Sequence[t.Field], Mapping[str, Any]], pl.Series]] = {
+    "csv": csv_lines,
+    "json": json_lines,
+}
+
+
+def has_encoder(format_: str, options: Mapping[str, Any]) -> bool:
+    return format_ in _TEXTS or (format_ == "raw" and can_encode(options))
 
 
 def encoded(
     format_: str, rows: pl.DataFrame, fields: Sequence[t.Field], options: Mapping[str, Any]
-) -> bytes:
-    """The rows as bytes: a line for each."""
-    lines = ENCODERS[format_](rows, fields, options)
-    if lines.is_empty():
-        return b""
-    text: str = lines.str.join("\n").item()
-    return text.encode("utf-8") + b"\n"
+) -> pa.Array:
+    """A line for each row, with its end, in an array whose bytes follow each other."""
+    if format_ == "raw":
+        return raw_lines(rows, fields, options)
+    lines = _TEXTS[format_](rows, fields, options)
+    return (lines + "\n").to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def bytes_of(lines: pa.Array) -> pa.Buffer:
+    """All lines of an array, without a copy."""
+    if len(lines) == 0:
+        return pa.py_buffer(b"")
+    _, ends, content = lines.buffers()
+    bounds = np.frombuffer(ends, np.int64)
+    first, last = int(bounds[lines.offset]), int(bounds[lines.offset + len(lines)])
+    return content.slice(first, last - first)

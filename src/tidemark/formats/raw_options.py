@@ -19,3 +19,12 @@ WIDTHS: dict[type[t.DataType], int] = {
 
 def wrong_size(expected: int, found: str) -> str:
     return f"expected {expected} bytes, found {found}"
+
+
+def no_null(field: str) -> tuple[str, str, str]:
+    """What to say about a NULL that is to be written: the problem, the reason and a hint."""
+    return (
+        f"cannot write NULL in `{field}` with the raw format",
+        "the raw format cannot represent NULL",
+        f"filter such rows, or use COALESCE({field}, ...)",
+    )

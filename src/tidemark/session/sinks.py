@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
-from tidemark.connectors.base import Target, WorkerSink, WriteRequest
+from tidemark.connectors.base import Connector, Target, WorkerSink, WriteRequest
 from tidemark.connectors.unsupported import DELAYED_COMMIT_OVER_CONNECT
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge, Sink
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from tidemark.spark.stateful.packed_rows import PackedRows
+    from tidemark.spark.upkeep import Upkeep
 
 
 def writer(sink: Sink, zone: str, job: str | None) -> Consume:
@@ -46,17 +48,32 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
             job=job,
             access=access_of(frame.data.sparkSession),
         )
+        target, upkeep = _with_upkeep(target, connector, frame)
         if frame.packed is not None and connector.worker_sink is not None:
             worker_sink = connector.worker_sink(target)
             if worker_sink is not None:
-                return _in_workers(frame.packed, worker_sink)
-        upkeep = connector.upkeep(target) if connector.upkeep is not None else None
-        if upkeep is not None and is_remote(frame.data.sparkSession):
-            where = f" (table `{sink.table.name}`)"
-            raise DELAYED_COMMIT_OVER_CONNECT.error(None, where=where, source=sink.table.source)
+                return replace(_in_workers(frame.packed, worker_sink), upkeep=upkeep)
         return Handover(frame.data, _by_frame(target, write), upkeep=upkeep)
 
     return consume
+
+
+def _with_upkeep(
+    target: Target, connector: Connector, frame: Frame
+) -> tuple[Target, Upkeep | None]:
+    """What the target needs between batches, and the target with a name for what that keeps, also
+    if the job cannot restart.
+    """
+    upkeep = connector.upkeep(target) if connector.upkeep is not None else None
+    if connector.upkeep is None or upkeep is None:
+        return target, None
+    if is_remote(frame.data.sparkSession):
+        table = target.table
+        where = f" (table `{table.name}`)"
+        raise DELAYED_COMMIT_OVER_CONNECT.error(None, where=where, source=table.source)
+    if target.job is None:
+        target = replace(target, job=uuid.uuid4().hex[:16])
+    return target, connector.upkeep(target)
 
 
 def _by_frame(target: Target, write: Callable[[WriteRequest], None]) -> Deliver:

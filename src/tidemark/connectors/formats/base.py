@@ -92,10 +92,24 @@ class Encode:
     keep: tuple[str, ...]
 
 
-class WriteFile(Protocol):
-    """Writes tables to an open file until it has `enough` bytes; returns how many rows it took."""
+class OpenFile(Protocol):
+    """A file that rows are added to."""
 
-    def __call__(self, file: pa.NativeFile, tables: Iterator[pa.Table], enough: int) -> int: ...
+    def add(self, rows: pa.Table) -> None: ...
+
+    def finish(self) -> None:
+        """Write what comes after all rows."""
+        ...
+
+
+class FileWriter(Protocol):
+    """Writes files on the workers, from columns."""
+
+    def encoded(self, rows: pa.Table) -> pa.Table:
+        """What is added to files for these rows: a row for each."""
+        ...
+
+    def start(self, file: pa.NativeFile) -> OpenFile: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +121,9 @@ class Format:
     read: Callable[[Decode], DataFrame]
     write: Callable[[Encode], DataFrame] | None = None  # None: it can only be read
     # Writes files like Spark's, of rows with these fields, on the workers; None if it cannot.
-    by_arrow: Callable[[tuple[FormatField, ...], Mapping[str, Any]], WriteFile | None] | None = None
+    by_arrow: Callable[[tuple[FormatField, ...], Mapping[str, Any]], FileWriter | None] | None = (
+        None
+    )
     spark_source: str = "text"  # the file source that writes what `write` returns
     changelog: Changelog = Changelog.APPEND
     # Metadata of records: the keys of metadata columns.

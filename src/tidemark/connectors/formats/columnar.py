@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
@@ -14,9 +13,9 @@ from tidemark.connectors.formats.base import (
     ABOUT_FILES,
     Decode,
     Encode,
+    FileWriter,
     Format,
     FormatField,
-    WriteFile,
     raw_name,
 )
 from tidemark.errors import PlanError
@@ -24,6 +23,7 @@ from tidemark.functions.spark_text import spark_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
     from pyspark.sql import DataFrame
 
 _CODECS = {
@@ -104,35 +104,48 @@ _ALIKE = (
 
 def parquet_by_arrow(
     fields: tuple[FormatField, ...], options: Mapping[str, Any]
-) -> WriteFile | None:
+) -> FileWriter | None:
     compression = options["parquet.compression"].lower()
     if compression == "lz4" or not all(isinstance(field.type, _ALIKE) for field in fields):
         return None
-    return _ParquetFile(tuple(field.name for field in fields), compression)
+    codec = "none" if compression == "uncompressed" else compression
+    return _ParquetFiles(tuple(field.name for field in fields), codec)
 
 
 @dataclass(frozen=True, slots=True)
-class _ParquetFile:
+class _ParquetFiles:
     names: tuple[str, ...]
     compression: str
 
-    def __call__(self, file: pa.NativeFile, tables: Iterator[pa.Table], enough: int) -> int:
-        from pyarrow import parquet
+    def encoded(self, rows: pa.Table) -> pa.Table:
+        return rows.rename_columns(self.names)
 
-        first = next(tables)
-        schema = first.rename_columns(self.names).schema
-        codec = "none" if self.compression == "uncompressed" else self.compression
-        rows = 0
-        with parquet.ParquetWriter(
-            file, schema, compression=codec, store_decimal_as_integer=True
-        ) as writer:
-            # Each table is a row group.
-            for table in chain([first], tables):
-                writer.write_table(table.rename_columns(self.names), table.num_rows)
-                rows += table.num_rows
-                if file.tell() >= enough:
-                    break
-        return rows
+    def start(self, file: pa.NativeFile) -> _ParquetFile:
+        return _ParquetFile(file, self.compression)
+
+
+class _ParquetFile:
+    """A file with a row group for each table that is added."""
+
+    def __init__(self, file: pa.NativeFile, compression: str) -> None:
+        self._file, self._compression = file, compression
+        self._writer: ParquetWriter | None = None
+
+    def add(self, rows: pa.Table) -> None:
+        from pyarrow.parquet import ParquetWriter
+
+        if self._writer is None:
+            self._writer = ParquetWriter(
+                self._file,
+                rows.schema,
+                compression=self._compression,
+                store_decimal_as_integer=True,
+            )
+        self._writer.write_table(rows, rows.num_rows)
+
+    def finish(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
 
 
 PARQUET = Format(

@@ -20,7 +20,7 @@ from tidemark.connectors.formats.base import (
 )
 from tidemark.connectors.options import option_error
 from tidemark.errors import PlanError
-from tidemark.formats.raw_options import CHARSET, ENDIANNESS, WIDTHS, wrong_size
+from tidemark.formats.raw_options import CHARSET, ENDIANNESS, WIDTHS, no_null, wrong_size
 from tidemark.functions.spark_text import spark_type, string
 
 if TYPE_CHECKING:
@@ -116,11 +116,8 @@ def write(encode: Encode) -> DataFrame:
 
 
 def _no_null(field: FormatField) -> str:
-    return records.raising(
-        problem=string(f"cannot write NULL in `{field.name}` with the raw format"),
-        reason=string("the raw format cannot represent NULL"),
-        hint=string(f"filter such rows, or use COALESCE({field.name}, ...)"),
-    )
+    problem, reason, hint = map(string, no_null(field.name))
+    return records.raising(problem=problem, reason=reason, hint=hint)
 
 
 def _bytes(field: FormatField, encode: Encode) -> str:

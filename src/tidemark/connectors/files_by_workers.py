@@ -1,0 +1,215 @@
+"""Files as a sink, written by the workers that have the rows as Arrow batches."""
+
+from __future__ import annotations
+
+import posixpath
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidemark.connectors.base import Target, WorkerSink
+from tidemark.connectors.files_delivery import Delivery
+from tidemark.connectors.files_sink import file_size, folder_of
+from tidemark.connectors.formats.base import FileWriter, Format, FormatField, OpenFile
+from tidemark.connectors.partition_columns import Partitions, can_name
+from tidemark.storage import Location
+from tidemark.types import Field
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# How many files a task has open. More partitions than these are written to more files.
+_MOST_OPEN = 100
+
+
+def worker_sink(
+    target: Target, format_: Format, fields: tuple[FormatField, ...]
+) -> WorkerSink | None:
+    """For rows that are written by the tasks that have them, in a format that has an encoder, or
+    that Arrow writes like Spark.
+    """
+    options = target.options
+    together = options["sink.shuffle-by-partition.enable"] and target.table.partitioned_by
+    if options["sink.parallelism"] is not None or options["auto-compaction"] or together:
+        return None
+    return local_sink(target, format_, fields)
+
+
+def local_sink(
+    target: Target, format_: Format, fields: tuple[FormatField, ...]
+) -> WorkerSink | None:
+    """For rows of one process."""
+    folder = folder_of(target)
+    by_name = {field.name: field for field in fields}
+    keys = tuple(by_name[name] for name in target.table.partitioned_by)
+    inside = tuple(field for field in fields if field not in keys)
+    writer = _writer(format_, inside, target.options)
+    if writer is None or not inside or not can_name(keys):
+        return None
+    staging = folder / f".staging-{target.job or uuid.uuid4().hex}"
+
+    def commit(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
+        # Left by an interrupted attempt.
+        staging.remove_all()
+        delivery = Delivery(target, folder, target.job, batch_id)
+        delivery.run(staging, lambda: [_staged(staging, note) for note in notes()])
+
+    partitions = Partitions(keys, target.options["partition.default-name"])
+    places = {field: place for place, field in enumerate(fields)}
+    return WorkerSink(
+        _Files(
+            staging,
+            writer,
+            partitions,
+            [places[key] for key in keys],
+            [places[field] for field in inside],
+            file_size(target.options),
+        ),
+        commit,
+    )
+
+
+def _writer(
+    format_: Format, fields: tuple[FormatField, ...], options: Mapping[str, Any]
+) -> FileWriter | None:
+    from tidemark.formats.encoders import has_encoder
+
+    if has_encoder(format_.name, options):
+        return _Lines(format_.name, fields, options)
+    return format_.by_arrow(fields, options) if format_.by_arrow is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Writes rows as lines."""
+
+    format: str
+    fields: tuple[FormatField, ...]
+    options: Mapping[str, Any]
+
+    def encoded(self, rows: pa.Table) -> pa.Table:
+        import polars as pl
+        import pyarrow as pa
+
+        from tidemark.formats.encoders import encoded
+
+        frame = pl.from_arrow(rows)
+        assert isinstance(frame, pl.DataFrame)
+        of_format = [Field(field.name, field.type) for field in self.fields]
+        return pa.table([encoded(self.format, frame, of_format, self.options)], ["line"])
+
+    def start(self, file: pa.NativeFile) -> OpenFile:
+        return _FileOfLines(file)
+
+
+@dataclass(frozen=True, slots=True)
+class _FileOfLines:
+    file: pa.NativeFile
+
+    def add(self, rows: pa.Table) -> None:
+        from tidemark.formats.encoders import bytes_of
+
+        for lines in rows.column(0).chunks:
+            self.file.write(bytes_of(lines))
+
+    def finish(self) -> None:
+        """Nothing follows the last line."""
+
+
+# --- the files of a task -----------------------------------------------------------------------
+
+
+def _staged(staging: Location, note: str) -> tuple[Location, str]:
+    """The file that a note is about, and its partition's folder."""
+    folder, name = posixpath.split(note)
+    return staging / name, folder
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Writes the rows of a task, if there are any, to files of their partitions. Notes are the
+    folders of these and the names of files.
+    """
+
+    staging: Location
+    writer: FileWriter
+    partitions: Partitions
+    keys: Sequence[int]  # the places of columns
+    inside: Sequence[int]
+    enough: int  # bytes of a file
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, str]]:
+        from tidemark.runtime.combining import gathered
+
+        with _OpenFiles(self.staging, self.writer, self.enough) as files:
+            for table in gathered(batch for batch in batches if batch.num_rows):
+                rows = self.writer.encoded(table.select(self.inside))
+                for folder, own in self.partitions.divide(table.select(self.keys), rows):
+                    yield from files.add(folder, own)
+            yield from files.finish()
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A file that is being written."""
+
+    name: str
+    native: pa.NativeFile
+    content: OpenFile
+    rows: int = 0
+
+
+class _OpenFiles:
+    """The files that a task adds rows to, one for each folder."""
+
+    def __init__(self, staging: Location, writer: FileWriter, enough: int) -> None:
+        self._staging, self._writer, self._enough = staging, writer, enough
+        self._open: dict[str, _Growing] = {}  # those added to last come last
+
+    def __enter__(self) -> _OpenFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes what a failed task has not finished; nobody knows the names of these files."""
+        with ExitStack() as closing:
+            for file in self._open.values():
+                closing.callback(file.native.close)
+
+    def add(self, folder: str, rows: pa.Table) -> Iterator[tuple[int, str]]:
+        """Adds rows to the folder's file; the sizes and notes of files that are finished then."""
+        for piece in _pieces(rows, self._enough):
+            file = self._open.pop(folder, None) or self._new()
+            self._open[folder] = file
+            file.content.add(piece)
+            file.rows += piece.num_rows
+            if file.native.tell() >= self._enough:
+                yield self._finished(folder)
+        if len(self._open) > _MOST_OPEN:
+            yield self._finished(next(iter(self._open)))
+
+    def finish(self) -> Iterator[tuple[int, str]]:
+        for folder in [*self._open]:
+            yield self._finished(folder)
+
+    def _new(self) -> _Growing:
+        self._staging.make()
+        name = uuid.uuid4().hex
+        native = (self._staging / name).output()
+        return _Growing(name, native, self._writer.start(native))
+
+    def _finished(self, folder: str) -> tuple[int, str]:
+        file = self._open[folder]
+        file.content.finish()
+        file.native.close()
+        del self._open[folder]
+        return file.rows, posixpath.join(folder, file.name)
+
+
+def _pieces(rows: pa.Table, enough: int) -> Iterator[pa.Table]:
+    """None much larger than a file is to be."""
+    parts = max(1, rows.nbytes // max(1, enough))
+    count = -(-rows.num_rows // parts)
+    for start in range(0, rows.num_rows, count):
+        yield rows.slice(start, count)

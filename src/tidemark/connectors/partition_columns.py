@@ -1,0 +1,75 @@
+"""Rows divided by the folders of their partitions, as whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.places import partition_folder
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+# What has a string outside of Spark, too.
+_WITH_STRING = (
+    *t.CHARACTERS,
+    *t.BINARIES,
+    *t.NUMERICS,
+    t.Boolean,
+    t.Date,
+    t.Time,
+    t.Timestamp,
+    t.TimestampLtz,
+)
+
+
+def can_name(keys: Sequence[FormatField]) -> bool:
+    return all(isinstance(key.type, _WITH_STRING) for key in keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """The columns that a table is partitioned by."""
+
+    keys: tuple[FormatField, ...]
+    default: str  # the folder's name for NULL
+
+    def divide(self, keys: pa.Table, rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+        """The rows with their folders. Those of a folder keep their order."""
+        if not self.keys:
+            yield "", rows
+            return
+        import polars as pl
+
+        texts = self._texts(keys)
+        groups = (
+            texts.with_row_index("place")
+            .group_by(texts.columns, maintain_order=True)
+            .agg("place", rows=pl.len())
+        )
+        if groups.height > 1:
+            rows = rows.take(groups["place"].explode().to_arrow())
+        start = 0
+        for *values, _, count in groups.iter_rows():
+            yield self._folder(values), rows.slice(start, count)
+            start += count
+
+    def _texts(self, keys: pa.Table) -> pl.DataFrame:
+        """The values as strings; NULL and an empty one are the same partition."""
+        import polars as pl
+
+        from tidemark.formats.texts import text_of
+
+        frame = pl.from_arrow(keys)
+        assert isinstance(frame, pl.DataFrame)
+        columns = zip(frame.columns, self.keys, strict=True)
+        texts = [text_of(pl.col(column), key.type).fill_null("") for column, key in columns]
+        return frame.select(text.alias(f"key {place}") for place, text in enumerate(texts))
+
+    def _folder(self, values: Sequence[str]) -> str:
+        names = (key.name for key in self.keys)
+        return partition_folder(dict(zip(names, values, strict=True)), self.default)
