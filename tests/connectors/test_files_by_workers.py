@@ -183,9 +183,7 @@ def test_a_file_of_lines_is_closed_when_it_has_grown(folder: Path) -> None:
         ("n MAP<STRING, INT>", "parquet", {}),
         ("n ROW<x INT>", "parquet", {}),
         ("n INT", "parquet", {"parquet__compression": "LZ4"}),
-        ("n INT", "parquet", {"sink__parallelism": "1"}),
         ("n INT", "orc", {}),
-        ("n INT", "json", {"auto_compaction": "true"}),
         ("n STRING", "raw", {"raw__charset": "UTF-16LE"}),
     ],
 )
@@ -199,9 +197,20 @@ def test_what_arrow_would_write_otherwise_is_left_to_spark(
 
 
 @pytest.mark.parametrize(
+    ("options", "tasks"),
+    [({}, None), ({"sink__parallelism": "3"}, 3), ({"auto_compaction": "true"}, 1)],
+)
+def test_as_many_tasks_write_as_there_are_to_be_files(
+    folder: Path, options: dict[str, str], tasks: int | None
+) -> None:
+    assert worker_sink(files("`n 1` BIGINT", folder, **options)).tasks == tasks
+
+
+@pytest.mark.parametrize(
     ("columns", "options"),
     [
         ("n INT, m ARRAY<INT>", {}),
+        ("n INT, m INT", {"auto_compaction": "true"}),
         ("n INT, m INT", {"sink__shuffle_by_partition__enable": "true"}),
     ],
 )

@@ -106,7 +106,7 @@ def test_files_written_by_workers_are_like_those_of_spark(
     session: tidemark.Session, tmp_path: Path
 ) -> None:
     ours = insert(session, tmp_path / "ours", COLUMNS)
-    sparks = insert(session, tmp_path / "sparks", COLUMNS, ", 'sink.parallelism' = '1'")
+    sparks = insert(session, tmp_path / "sparks", COLUMNS, ", 'parquet.compression' = 'LZ4'")
 
     assert (writers(ours), writers(sparks)) == ({"parquet-cpp-arrow"}, {"parquet-mr"})
     for file in ours:

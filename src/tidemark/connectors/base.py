@@ -160,6 +160,8 @@ class WorkerSink:
 
     write: Take
     commit: Callable[[Callable[[], Sequence[str]], int | None], None]
+    # How many tasks are to write; None for as many as there are.
+    tasks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import posixpath
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import Target, WorkerSink
@@ -30,11 +30,11 @@ def worker_sink(
     """For rows that are written by the tasks that have them, in a format that has an encoder, or
     that Arrow writes like Spark.
     """
-    options = target.options
-    together = options["sink.shuffle-by-partition.enable"] and target.table.partitioned_by
-    if options["sink.parallelism"] is not None or options["auto-compaction"] or together:
-        return None
-    return local_sink(target, format_, fields)
+    options, compacts = target.options, target.options["auto-compaction"]
+    if target.table.partitioned_by and (compacts or options["sink.shuffle-by-partition.enable"]):
+        return None  # the rows of a partition are brought together first
+    sink = local_sink(target, format_, fields)
+    return sink and replace(sink, tasks=1 if compacts else options["sink.parallelism"])
 
 
 def local_sink(

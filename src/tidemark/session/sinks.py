@@ -105,7 +105,8 @@ def _in_workers(packed: PackedRows, worker_sink: WorkerSink) -> Handover:
         worker_sink.commit(notes, batch_id)
         return rows
 
-    return Handover(packed.taken(worker_sink.write), deliver, rows="coalesce(sum(rows), 0)")
+    taken = packed.taken(worker_sink.write, worker_sink.tasks)
+    return Handover(taken, deliver, rows="coalesce(sum(rows), 0)")
 
 
 def on_client(sink: Sink) -> bool:

@@ -94,9 +94,10 @@ class PackedRows:
         schema = StructType([StructField(name, field.dataType) for name, field in columns])
         return replace(self, schema=schema)
 
-    def taken(self, take: Take) -> DataFrame:
-        """The result of `take` for the rows, called on the workers."""
-        return self.used(lambda open_, _: _Taking(open_, take), TAKEN_DDL, _TAKEN)
+    def taken(self, take: Take, tasks: int | None = None) -> DataFrame:
+        """The result of `take` for the rows, called on the workers, in as many tasks at most."""
+        rows = self if tasks is None else replace(self, data=self.data.coalesce(tasks))
+        return rows.used(lambda open_, _: _Taking(open_, take), TAKEN_DDL, _TAKEN)
 
     def used(self, use: Use, schema: StructType | str, as_arrow: pa.Schema) -> DataFrame:
         """What workers make of the rows."""
