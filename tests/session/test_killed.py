@@ -112,18 +112,18 @@ def test_a_batch_that_was_written_and_not_committed_is_not_there_twice(spark, pa
     """What the disk holds after a kill between the rows' arrival and the batch's last note."""
     job = start(spark, partitioned)
     for _ in range(2):
-        orders.deliver()
-        orders.wait_until_out(lambda: job.state == "running")
-    _wait_until_idle(orders)
+        partitioned.deliver()
+        partitioned.wait_until_out(lambda: job.state == "running")
+    _wait_until_idle(partitioned)
     job.stop()
-    _back_to_rows_without_commit(orders)
+    _back_to_rows_without_commit(partitioned)
 
     job = start(spark, partitioned)
-    orders.deliver()
-    orders.wait_until_out(lambda: job.state == "running")
+    partitioned.deliver()
+    partitioned.wait_until_out(lambda: job.state == "running")
     job.stop()
 
-    assert orders.written() == AFTER_THREE_STEPS
+    assert partitioned.written() == AFTER_THREE_STEPS
 
 
 def _back_to_rows_without_commit(orders: LiveOrders) -> None:

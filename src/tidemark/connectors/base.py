@@ -110,6 +110,8 @@ class Part:
     made_ms: int = 0  # when the first row is made
     # How a file is reached that is not on this machine.
     access: Access = NO_ACCESS
+    # The file's size and the time of its last change when it was divided.
+    version: tuple[int, int] | None = None
 
     @property
     def is_counted(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -74,6 +75,7 @@ class LineCut:
 
 def blocks(part: Part, size: int, cut: Cut = LineCut()) -> Iterator[bytes]:
     """The part in blocks of whole records, of about this size."""
+    unchanged = Unchanged(part)
     with readable(part.file), _opened(part) as content:
         left = sys.maxsize
         if part.end is not None:
@@ -82,13 +84,46 @@ def blocks(part: Part, size: int, cut: Cut = LineCut()) -> Iterator[bytes]:
         rest, begins_file = b"", part.start == 0
         # A block that is twice as large each time makes even a large record quick to cut.
         while block := content.read(min(max(size, len(rest)), left)):
+            unchanged.check()
             left -= len(block)
             rest += block
             if end := cut(rest, begins_file):
                 yield rest[:end]
                 rest, begins_file = rest[end:], False
+        unchanged.check()
         if rest:
             yield rest
+
+
+class Unchanged:
+    """Checks that a file does not change while a part of it is read, and has not since it was
+    divided: its records would be neither the old nor the new ones.
+    """
+
+    def __init__(self, part: Part) -> None:
+        self._file = part.file
+        self._version = part.version or version_of(part.file)
+
+    def check(self) -> None:
+        """Raises DataError if the file has changed."""
+        if self._version != version_of(self._file):
+            raise unreadable(
+                self._file,
+                "it has changed while it was read",
+                "write files under a hidden name, such as `.new`, and rename them when they are "
+                "complete",
+            )
+
+
+def version_of(file: str) -> tuple[int, int] | None:
+    """The size of a file and the time of its last change; None for a pipe, and for files that are
+    not on this machine.
+    """
+    if not is_local(file):
+        return None
+    with readable(file):
+        found = os.stat(file)
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 def lines_before(part: Part) -> int:

@@ -18,6 +18,7 @@ from tidemark.connectors.file_blocks import (
     can_open,
     is_compressed,
     readable,
+    version_of,
 )
 from tidemark.connectors.files_columns import Decoding, ReadFile, reader
 from tidemark.connectors.formats.base import FILE, SIZE, FormatField
@@ -144,7 +145,8 @@ def _ranges(file: str, size: int) -> Iterator[Part]:
     """Ranges of about the same size."""
     count = max(1, -(-size // _SHARE))
     bounds = [size * place // count for place in range(count + 1)]
-    yield from (Part(file, start, end) for start, end in itertools.pairwise(bounds))
+    version = version_of(file)
+    yield from (Part(file, start, end, version) for start, end in itertools.pairwise(bounds))
 
 
 def _are_quick(format_: str, read: ReadFile, files: Sequence[str], sizes: Sequence[int]) -> bool:

@@ -51,10 +51,13 @@ def local_sink(
     staging = folder / f".staging-{target.job or uuid.uuid4().hex}"
 
     def commit(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
+        def stage() -> list[tuple[Location, str]]:
+            staging.make()  # before anything is computed: there may be no right to do so
+            return [_staged(staging, note) for note in notes()]
+
         # Left by an interrupted attempt.
         staging.remove_all()
-        delivery = Delivery(target, folder, target.job, batch_id)
-        delivery.run(staging, lambda: [_staged(staging, note) for note in notes()])
+        Delivery(target, folder, target.job, batch_id).run(staging, stage)
 
     partitions = Partitions(keys, target.options["partition.default-name"])
     places = {field: place for place, field in enumerate(fields)}
@@ -64,7 +67,6 @@ def local_sink(
             writer,
             partitions,
             [places[key] for key in keys],
-            [places[field] for field in inside],
             file_size(target.options),
         ),
         commit,
@@ -136,8 +138,7 @@ class _Files:
     staging: Location
     writer: FileWriter
     partitions: Partitions
-    keys: Sequence[int]  # the places of columns
-    inside: Sequence[int]
+    keys: Sequence[int]  # the places of their columns
     enough: int  # bytes of a file
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, str]]:
@@ -145,7 +146,8 @@ class _Files:
 
         with _OpenFiles(self.staging, self.writer, self.enough) as files:
             for table in gathered(batch for batch in batches if batch.num_rows):
-                rows = self.writer.encoded(table.select(self.inside))
+                inside = [n for n in range(table.num_columns) if n not in self.keys]
+                rows = self.writer.encoded(table.select(inside))
                 for folder, own in self.partitions.divide(table.select(self.keys), rows):
                     yield from files.add(folder, own)
             yield from files.finish()

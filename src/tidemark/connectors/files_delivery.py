@@ -13,13 +13,14 @@ import threading
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import Target
 from tidemark.connectors.partition_commit import PartitionCommit, now_ms
+from tidemark.errors import SetupError
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -93,6 +94,18 @@ def commit_due(folder: Location, job: str, commit: PartitionCommit, moment: Mome
             replace(note, waiting=left).write(place)
 
 
+@contextmanager
+def may_write(folder: Location) -> Iterator[None]:
+    """Raises SetupError for what fails inside because of missing rights."""
+    try:
+        yield
+    except PermissionError as problem:
+        raise SetupError(
+            f"cannot write to {folder}: {problem}",
+            hint="check the owner and the rights of the folder",
+        ) from problem
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     target: Target
@@ -113,7 +126,8 @@ class Delivery:
     def run(self, staging: Location, stage: Stage) -> None:
         with _LOCKS[note_of(self.folder, self.job).uri] if self.job else nullcontext():
             try:
-                self._deliver(stage)
+                with may_write(self.folder):
+                    self._deliver(stage)
             finally:
                 staging.remove_all()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target
-from tidemark.connectors.files_delivery import commit_due
+from tidemark.connectors.files_delivery import commit_due, may_write
 from tidemark.connectors.options import option_error
 from tidemark.connectors.partition_commit import PartitionCommit
 from tidemark.dialect.statements import MetadataColumn
@@ -22,7 +22,9 @@ def folder_of(target: Target) -> Location:
     """The folder for the files, if the rows can be written there."""
     _refuse_what_files_cannot_do(target)
     folder = Location.of(target.options["path"], target.access)
-    if folder.is_file:
+    with may_write(folder):
+        is_file = folder.is_file
+    if is_file:
         raise option_error(
             target.table,
             "path",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.connectors.base import Part
-from tidemark.connectors.file_blocks import readable, unreadable
+from tidemark.connectors.file_blocks import Unchanged, readable, unreadable
 from tidemark.connectors.formats.base import FormatField
 from tidemark.errors import DataError, NotSupported
 
@@ -34,15 +34,18 @@ class ParquetColumns:
         import polars as pl
         import pyarrow as pa
 
+        unchanged = Unchanged(part)
         try:
-            with _opened(part.file) as file:
+            with readable(part.file), _opened(part.file) as file:
                 misfit = _misfit(file, self.fields)
                 if misfit is not None:
                     raise DataError(f"{part.file}  {misfit}", hint=_ON_SPARK)
                 names = _names(file, self.fields)
                 wanted = [name for name in names if name is not None]
                 groups = _groups(file, part)
+                unchanged.check()
                 for batch in file.iter_batches(_ROWS, row_groups=groups, columns=wanted):
+                    unchanged.check()
                     if self.count is not None:
                         self.count(batch.num_rows, 0)
                     if not wanted:  # a batch without columns has no height
@@ -75,8 +78,11 @@ def _opened(file: str) -> ParquetFile:
     with readable(file):
         if os.path.getsize(file) == 0:
             raise unreadable(file, "it is empty; even without rows a parquet file has a footer")
-            # In nanoseconds, times would end in the year 2262.
-        return parquet.ParquetFile(file, coerce_int96_timestamp_unit="us")
+        return parquet.ParquetFile(
+            file,
+            coerce_int96_timestamp_unit="us",  # in nanoseconds, times would end in the year 2262
+            page_checksum_verification=True,  # if the file has any
+        )
 
 
 def _groups(file: ParquetFile, part: Part) -> list[int]:

@@ -7,11 +7,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 from tidemark.catalog.tables import Table
 from tidemark.connectors.options import option_error
+from tidemark.errors import DataError
 from tidemark.storage import is_local, resolve, spelled_for_spark
 
 _GLOB = re.compile(r"[*?\[]")
@@ -64,9 +65,16 @@ def _files_below(root: str) -> Iterator[str]:
     if not os.path.isdir(root):
         yield root
         return
-    for folder, inside, names in os.walk(root):
+    for folder, inside, names in os.walk(root, onerror=_cannot_list):
         inside[:] = [name for name in inside if not is_hidden(name)]
         yield from (os.path.join(folder, name) for name in names if not is_hidden(name))
+
+
+def _cannot_list(problem: OSError) -> NoReturn:
+    """Files that nobody sees would be rows that nobody misses."""
+    raise DataError(
+        f"{problem.filename}  cannot read the folder", notes={"why": problem.strerror}
+    ) from None
 
 
 def is_hidden(name: str) -> bool:
@@ -97,9 +105,21 @@ def existing(table: Table, options: Mapping[str, Any]) -> Place:
             table,
             "path",
             f"file or folder not found: {place.path}",
+            notes=_no_rights(place.path),
             hint="relative paths are resolved against the working directory" if relative else None,
         )
     return place
+
+
+def _no_rights(path: str) -> dict[str, object]:
+    """Why a path that is there is not found, if that is so."""
+    try:
+        os.stat(path)
+    except PermissionError as problem:
+        return {"why": problem.strerror}
+    except OSError:
+        pass
+    return {}
 
 
 def wanted_files(place: Place, options: Mapping[str, Any]) -> list[str]:

@@ -15,14 +15,16 @@ from tidemark.formats.json_encode import json_lines
 from tidemark.formats.raw_encode import can_encode, raw_lines
 
 # A string for each row, from columns by position, fields and the table's options.
-_TEXTS: Mapping[str, Callable[[pl.DataFrame, Sequence[t.Field], Mapping[str, Any]], pl.Series]] = {
+ENCODERS: Mapping[
+    str, Callable[[pl.DataFrame, Sequence[t.Field], Mapping[str, Any]], pl.Series]
+] = {
     "csv": csv_lines,
     "json": json_lines,
 }
 
 
 def has_encoder(format_: str, options: Mapping[str, Any]) -> bool:
-    return format_ in _TEXTS or (format_ == "raw" and can_encode(options))
+    return format_ in ENCODERS or (format_ == "raw" and can_encode(options))
 
 
 def encoded(
@@ -31,7 +33,7 @@ def encoded(
     """A line for each row, with its end, in an array whose bytes follow each other."""
     if format_ == "raw":
         return raw_lines(rows, fields, options)
-    lines = _TEXTS[format_](rows, fields, options)
+    lines = ENCODERS[format_](rows, fields, options)
     return (lines + "\n").to_arrow(compat_level=pl.CompatLevel.oldest())
 
 

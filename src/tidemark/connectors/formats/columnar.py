@@ -140,6 +140,7 @@ class _ParquetFile:
                 rows.schema,
                 compression=self._compression,
                 store_decimal_as_integer=True,
+                write_page_checksum=True,
             )
         self._writer.write_table(rows, rows.num_rows)
 
