@@ -199,6 +199,22 @@ is read in parts by several tasks.
 As in Flink, only the columns that a query reads are converted. A bad value elsewhere in a record of
 JSON or CSV is no error, and a CSV record may lack fields as long as it has as many as the query
 reads columns. A query that reads none of the columns, such as `SELECT COUNT(*)`, reads the first.
+
+A file must not change while it is read: write it under a hidden name, such as `.new`, and rename it
+when it is complete. Workers and local runs refuse a file that changes meanwhile.
+
+## Partitions
+
+The folders of a table that is `PARTITIONED BY (day, shop)` are named as Flink names them:
+`day=2024-01-02/shop=a%2Fb`, with `__DEFAULT_PARTITION__` for NULL and empty strings, and a
+TIMESTAMP as `2024-01-02T10%3A00`. Of some types Flink cannot read the folders that it writes; here
+a DATE is `2024-01-02`, a TIME `10%3A20%3A00`, a TIMESTAMP_LTZ `2024-01-02 10%3A00%3A00Z`, and BYTES
+are in base 64.
+
+Workers write columns as they have them, to a file for each task and partition. Spark writes
+instead: ORC files, Parquet files with nested columns, TIME or TIMESTAMP_LTZ or compressed with LZ4,
+raw values in other character sets than UTF-8, rows that Spark has computed last, and partitions
+whose rows `auto-compaction` or `sink.shuffle-by-partition.enable` bring together.
 """
 
 

@@ -184,6 +184,24 @@ def test_partition_values_are_read_from_folder_names(spark, tmp_path):
     ]
 
 
+def test_times_in_folder_names_are_those_of_flink(spark, tmp_path):
+    table = files("v INT, k TIMESTAMP(6)", tmp_path / "out", tail="PARTITIONED BY (k)")
+    times = ["03:04:00", "03:00:00", "03:04:05", "03:04:05.12", "03:04:05.1204"]
+    values = ", ".join(f"({n}, TIMESTAMP_NTZ'2024-01-02 {time}')" for n, time in enumerate(times))
+
+    write(table, spark.sql(f"SELECT * FROM VALUES {values} AS t(v, k)"))
+    (tmp_path / "out" / "k=2024-01-02 09%3A00%3A00").mkdir()  # as Tidemark wrote it before
+    (tmp_path / "out" / "k=2024-01-02 09%3A00%3A00" / "f").write_text('{"v": 5}\n')
+
+    folders = {path.parent.name for path in (tmp_path / "out").rglob("part-*")}
+    names = ["03%3A04", "03%3A00", "03%3A04%3A05", "03%3A04%3A05.120", "03%3A04%3A05.120400"]
+    assert folders == {f"k=2024-01-02T{name}" for name in names}
+    found = dict(rows(read(spark, table)))
+    assert [str(found[n])[11:] for n in range(6)] == [
+        "03:04:00", "03:00:00", "03:04:05", "03:04:05.120000", "03:04:05.120400", "09:00:00"
+    ]  # fmt: skip
+
+
 def one(spark, value):
     return spark.sql(f"SELECT {value} AS v")
 

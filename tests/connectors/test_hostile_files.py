@@ -31,6 +31,13 @@ def as_orc(table: pa.Table) -> bytes:
     return file.getvalue()
 
 
+def as_damaged_parquet() -> bytes:
+    """With another value than was written."""
+    file, values = io.BytesIO(), pa.table({"a": pa.array(range(1000), pa.int32())})
+    parquet.write_table(values, file, None, use_dictionary=False, compression="none", write_page_checksum=True)  # fmt: skip
+    return file.getvalue().replace(b"\xf4\x01\0\0", b"\xf5\x01\0\0", 1)
+
+
 TEXT = b"not what was expected\n" * 3
 REFUSED: dict[str, tuple[str, str, bytes, str]] = {
     "text as parquet": ("parquet", "x", TEXT, "not a Parquet file"),
@@ -39,6 +46,7 @@ REFUSED: dict[str, tuple[str, str, bytes, str]] = {
     "an empty parquet file": ("parquet", "x", b"", "it is empty"),
     "another type": ("parquet", "x", as_parquet(pa.table({"a": [2**40]})), "INT64"),
     "orc as parquet": ("parquet", "x", as_orc(TABLE), "not a Parquet file"),
+    "a damaged parquet file": ("parquet", "x", as_damaged_parquet(), "CRC"),
     "text as orc": ("orc", "x", TEXT, "Malformed ORC file"),
     "an empty orc file": ("orc", "x", b"", "it is empty"),
     "parquet as orc": ("orc", "x", as_parquet(TABLE), "Malformed ORC file"),

@@ -112,8 +112,11 @@ VALUES: list[tuple[str, Any, str]] = [
     ("INT", -7, "-7"),
     ("BOOLEAN", True, "true"),
     ("DATE", dt.date(2024, 1, 2), "2024-01-02"),
-    ("TIMESTAMP(3)", dt.datetime(2024, 1, 2, 3, 4), "2024-01-02 03%3A04%3A00"),
-    ("TIMESTAMP(3)", dt.datetime(2024, 1, 2, 3, 4, 5, 120000), "2024-01-02 03%3A04%3A05.12"),
+    ("TIMESTAMP(3)", dt.datetime(2024, 1, 2, 3, 4), "2024-01-02T03%3A04"),
+    ("TIMESTAMP(3)", dt.datetime(2024, 1, 2, 3, 0), "2024-01-02T03%3A00"),
+    ("TIMESTAMP(3)", dt.datetime(2024, 1, 2, 3, 4, 5), "2024-01-02T03%3A04%3A05"),
+    ("TIMESTAMP(3)", dt.datetime(2024, 1, 2, 3, 4, 5, 120000), "2024-01-02T03%3A04%3A05.120"),
+    ("TIMESTAMP(6)", dt.datetime(2024, 1, 2, 3, 4, 5, 120400), "2024-01-02T03%3A04%3A05.120400"),
     ("DECIMAL(10, 3)", Decimal("1.500"), "1.500"),
     ("DOUBLE", 12345678.5, "1.23456785E7"),
     ("BYTES", b"\x00\xff", "AP8%3D"),
@@ -122,9 +125,8 @@ VALUES: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("type_", "value", "folder"), VALUES)
-def test_values_name_folders_as_spark_writes_them(
-    tmp_path: Path, type_: str, value: Any, folder: str
-) -> None:
+def test_values_name_folders(tmp_path: Path, type_: str, value: Any, folder: str) -> None:
+    """As in Flink 2.3, but for dates and bytes, whose folders Flink itself cannot read."""
     table = files(f"v INT, k {type_}", tmp_path, "csv", "PARTITIONED BY (k)")
 
     written(table, [(1, value)])

@@ -24,9 +24,9 @@ JSON = b"".join(b'{"id":%d,"s":"x"}\n' % i for i in range(1000))
 CSV = b"".join(b"%d,x\n" % i for i in range(1000))
 
 
-def as_parquet() -> bytes:
+def as_parquet(**options: object) -> bytes:
     file = io.BytesIO()
-    parquet.write_table(TABLE, file, row_group_size=2000, write_page_checksum=True)
+    parquet.write_table(TABLE, file, row_group_size=2000, write_page_checksum=True, **options)
     return file.getvalue()
 
 
@@ -37,6 +37,7 @@ def damaged(content: bytes) -> bytes:
 
 
 PARQUET = as_parquet()
+PLAIN = as_parquet(compression="none", use_dictionary=False)
 
 
 @pytest.fixture
@@ -61,6 +62,13 @@ BAD: dict[str, tuple[str, str, bytes, str, str]] = {
     "gzip, damaged": ("json", "f.gz", gzip.compress(JSON)[:-8] + b"12345678", "  cannot", "CRC"),
     "parquet, cut off": ("parquet", "f", PARQUET[:-99], "  cannot read the file", "magic bytes"),
     "parquet, damaged": ("parquet", "f", damaged(PARQUET), "  cannot read the file", ""),
+    "parquet, another value": (
+        "parquet",
+        "f",
+        PLAIN.replace(b"\xf4\x01\0\0", b"\xf5\x01\0\0", 1),
+        "  cannot read the file",
+        "CRC",
+    ),
     "parquet as json": ("json", "f", PARQUET, ":1  cannot read the record", "not valid UTF-8"),
     "parquet as csv": ("csv", "f", PARQUET, ":1  cannot read the record", ""),
     "csv as json": ("json", "f", CSV, ":1  cannot read the record", "not valid JSON"),

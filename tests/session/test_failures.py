@@ -93,6 +93,22 @@ def test_a_file_that_cannot_be_read_is_named_with_the_deepest_reason(
     assert failure.notes == {"why": reason}
 
 
+def test_a_task_that_failed_in_java_is_explained_by_what_ended_it() -> None:
+    failure = diagnose(
+        RuntimeError(
+            "An error occurred while calling o33.save.\n: org.apache.spark.SparkException: Job "
+            "aborted due to stage failure: Task 0 in stage 0.0 failed 1 times, most recent failure: "
+            "Lost task 0.0 in stage 0.0 (TID 0) (127.0.0.1 executor driver): "
+            "java.lang.ArrayIndexOutOfBoundsException: Index 9 out of bounds for length 3\n\tat a.B"
+        )
+    )
+
+    assert (type(failure), failure.message) == (
+        JobError,
+        "the job failed: java.lang.ArrayIndexOutOfBoundsException: Index 9 out of bounds for length 3",
+    )
+
+
 def test_a_failure_that_cannot_be_explained_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(failure: BaseException) -> None:
         raise RecursionError("too deep")

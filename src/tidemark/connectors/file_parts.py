@@ -146,7 +146,9 @@ def _ranges(file: str, size: int) -> Iterator[Part]:
     count = max(1, -(-size // _SHARE))
     bounds = [size * place // count for place in range(count + 1)]
     version = version_of(file)
-    yield from (Part(file, start, end, version) for start, end in itertools.pairwise(bounds))
+    yield from (
+        Part(file, start, end, version=version) for start, end in itertools.pairwise(bounds)
+    )
 
 
 def _are_quick(format_: str, read: ReadFile, files: Sequence[str], sizes: Sequence[int]) -> bool:

@@ -8,12 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from tidemark import types as t
 from tidemark.connectors.base import WriteRequest
 from tidemark.connectors.files_delivery import Delivery
 from tidemark.connectors.files_sink import file_size, folder_of
 from tidemark.connectors.formats.base import Encode, Format, FormatField
 from tidemark.connectors.formats.conversions import to_string
-from tidemark.connectors.places import as_hadoop_glob, is_hidden, partition_folder
+from tidemark.connectors.places import (
+    TO_MICROSECONDS,
+    TO_MILLISECONDS,
+    as_hadoop_glob,
+    is_hidden,
+    partition_folder,
+)
 from tidemark.storage import Found, Location
 
 if TYPE_CHECKING:
@@ -153,4 +160,10 @@ class _BySpark:
 
 
 def _key_string(field: FormatField) -> str:
-    return f"nullif({to_string(field.sql, field.type)}, '')"
+    text = to_string(field.sql, field.type, iso_times=isinstance(field.type, t.Timestamp))
+    if isinstance(field.type, t.Timestamp):
+        # As Java writes it: without seconds if they are zero, else with three or six digits.
+        length = f"IF(length({text}) > {TO_MILLISECONDS}, {TO_MICROSECONDS}, {TO_MILLISECONDS})"
+        whole = f"regexp_replace({text}, ':00$', '')"
+        text = f"IF(instr({text}, '.') = 0, {whole}, rpad({text}, {length}, '0'))"
+    return f"nullif({text}, '')"

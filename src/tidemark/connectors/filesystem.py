@@ -252,6 +252,11 @@ def _partition_value(field: FormatField, request: ReadRequest) -> str:
     default = string(request.options["partition.default-name"])
     plain = f"url_decode(replace(nullif({text}, {default}), '+', '%2B'))"
 
+    if isinstance(field.type, t.Timestamp):
+        # As Java writes it, with a T and without seconds if they are zero; or as SQL does.
+        spaced = f"replace({plain}, 'T', ' ')"
+        plain = f"regexp_replace({spaced}, '^([^:]*:[^:]*)$', '$1:00')"
+
     def on_invalid(value: str, type_: t.DataType) -> str:
         return records.raising(
             file=FILE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.connectors.formats.base import FormatField
-from tidemark.connectors.places import partition_folder
+from tidemark.connectors.places import TO_MICROSECONDS, TO_MILLISECONDS, partition_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,14 +62,30 @@ class Partitions:
         """The values as strings; NULL and an empty one are the same partition."""
         import polars as pl
 
-        from tidemark.formats.texts import text_of
-
         frame = pl.from_arrow(keys)
         assert isinstance(frame, pl.DataFrame)
         columns = zip(frame.columns, self.keys, strict=True)
-        texts = [text_of(pl.col(column), key.type).fill_null("") for column, key in columns]
+        texts = [_text(pl.col(column), key.type).fill_null("") for column, key in columns]
         return frame.select(text.alias(f"key {place}") for place, text in enumerate(texts))
 
     def _folder(self, values: Sequence[str]) -> str:
         names = (key.name for key in self.keys)
         return partition_folder(dict(zip(names, values, strict=True)), self.default)
+
+
+def _text(value: pl.Expr, type_: t.DataType) -> pl.Expr:
+    import polars as pl
+
+    from tidemark.formats.texts import text_of
+
+    if not isinstance(type_, t.Timestamp):
+        return text_of(value, type_)
+    # As Java writes it: without seconds if they are zero, else with three or six digits.
+    text = text_of(value, type_, iso_times=True)
+    padded = text.str.pad_end(TO_MILLISECONDS, "0")
+    longer = text.str.len_bytes() > TO_MILLISECONDS
+    return (
+        pl.when(~text.str.contains(".", literal=True))
+        .then(text.str.strip_suffix(":00"))
+        .otherwise(pl.when(longer).then(text.str.pad_end(TO_MICROSECONDS, "0")).otherwise(padded))
+    )

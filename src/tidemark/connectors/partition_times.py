@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-# Without a formatter: one or two digits are enough, and `2024-01-32` is February 1.
+# Without a formatter: one or two digits are enough, and `2024-01-32` is February 1. It may be the
+# name of a TIMESTAMP's partition, too: `2024-01-32T10:00`, which Flink cannot read.
 _LOOSE = re.compile(
     r"(?P<year>\d{1,10})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
-    r"( (?P<hour>\d{1,2}):(?P<minute>\d{1,2}):(?P<second>\d{1,2})(?P<fraction>\.\d{1,9})?)?"
+    r"([ T](?P<hour>\d{1,2}):(?P<minute>\d{1,2})(:(?P<second>\d{1,2})(?P<fraction>\.\d{1,9})?)?)?"
 )
 _LETTERS = {
     "y": "year",

@@ -22,6 +22,9 @@ _HADOOP_GLOB = re.compile(r"([*?\[\]{}\\])")
 # What is not allowed in a folder's name of the form `column=value`; the rule is Hive's.
 _UNSAFE = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{}\[\]^]")
 
+# The lengths of TIMESTAMP values in folders' names: 2024-01-02T03:04:05.120.
+TO_MILLISECONDS, TO_MICROSECONDS = 23, 26
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -23,6 +23,8 @@ _ROOT = re.compile(r"^Caused by: ([\w.$]+)(?:: (.*))?$", re.MULTILINE)
 _NO_FILE_SYSTEM = re.compile(
     r'No FileSystem for scheme "?([\w+.-]+)|org\.apache\.hadoop\.fs\.(s3a|azurebfs)\.\S+ not found'
 )
+# What ended a task for which Spark has no class of errors.
+_LOST_TASK = re.compile(r"most recent failure: Lost task .*?\): (.+)$", re.MULTILINE)
 _CRASHED = re.compile(r"Python worker exited unexpectedly")
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception): .*)$", re.MULTILINE)
 
@@ -54,7 +56,7 @@ def translate(failure: BaseException) -> TidemarkError:
     python = [error for error in _PYTHON.findall(text) if not error.startswith("py4j.")]
     if python and "Traceback (most recent call last)" in text:
         return JobError(f"a Python function failed: {python[-1]}")
-    classed = _CLASSED.findall(text)
+    classed = _CLASSED.findall(text) or _LOST_TASK.findall(text)
     message = classed[-1] if classed else text.strip().split("\n", 1)[0]
     return JobError(f"the job failed: {message.strip() or type(failure).__name__}")
 

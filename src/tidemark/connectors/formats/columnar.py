@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetWriter
     from pyspark.sql import DataFrame
 
+# A damaged page may have values, but others.
+_CHECKED = {"parquet.page.verify-checksum.enabled": "true"}
 _CODECS = {
     "parquet": ("UNCOMPRESSED", "SNAPPY", "GZIP", "LZ4", "ZSTD"),
     "orc": ("NONE", "SNAPPY", "ZLIB", "LZ4", "ZSTD"),
@@ -67,7 +69,7 @@ def reader(name: str) -> Any:
         schema = StructType(
             [StructField(f.name, DataType.fromDDL(spark_type(f.type))) for f in decode.fields]
         )
-        frame = decode.open(name, schema, {})
+        frame = decode.open(name, schema, _CHECKED if name == "parquet" else {})
         columns = [f"{raw_name(i)} AS {f.sql}" for i, f in enumerate(decode.fields)]
         return frame.selectExpr(*columns, *ABOUT_FILES)
 
