@@ -11,18 +11,24 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from tests.connectors.tables import files
 from tests.connectors.test_files_by_workers import worker_sink
+from tests.searching import searched
+from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors import files_by_workers
+from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.partition_columns import Partitions
+from tidemark.connectors.places import partition_folder
 from tidemark.errors import DataError
+from tidemark.functions.arrow_types import to_arrow
 
 
 def batches(table: Table, *groups: list[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
-    from tidemark.functions.arrow_types import to_arrow
-
     for rows in groups:
         columns = zip(*rows, strict=True)
         arrays = [
@@ -92,6 +98,28 @@ def test_a_partition_column_may_be_any_of_the_columns(tmp_path: Path) -> None:
     written(table, [(1, 10, "p", 11)])
 
     assert contents(tmp_path) == {"place=p/k=1": ['{"v":10,"w":11}']}
+
+
+KEYS = st.tuples(
+    st.one_of(st.none(), st.integers(-2, 2)),
+    st.one_of(st.none(), st.text(alphabet="a/=% é", max_size=2)),
+)
+
+
+@searched(30)
+@given(st.lists(KEYS, min_size=1, max_size=60))
+def test_rows_are_divided_as_one_by_one(keys: list[tuple[int | None, str | None]]) -> None:
+    fields = (FormatField("k", "k", t.Int()), FormatField("l =", "l", t.VarChar()))
+    expected: dict[str, list[int]] = {}
+    for row, (k, l) in enumerate(keys):  # noqa: E741
+        named = {"k": None if k is None else str(k), "l =": l}
+        expected.setdefault(partition_folder(named, "none"), []).append(row)
+
+    columns = [pa.array([key[n] for key in keys], to_arrow(fields[n].type)) for n in (0, 1)]
+    rows = pa.table({"row": pa.chunked_array([[*range(len(keys))]])})
+    divided = Partitions(fields, "none").divide(pa.table(columns, ["k", "l"]), rows)
+
+    assert [(folder, own["row"].to_pylist()) for folder, own in divided] == [*expected.items()]
 
 
 def test_folders_are_escaped_as_flink_does(tmp_path: Path) -> None:
