@@ -60,17 +60,9 @@ def local_sink(
         Delivery(target, folder, target.job, batch_id).run(staging, stage)
 
     partitions = Partitions(keys, target.options["partition.default-name"])
-    places = {field: place for place, field in enumerate(fields)}
-    return WorkerSink(
-        _Files(
-            staging,
-            writer,
-            partitions,
-            [places[key] for key in keys],
-            file_size(target.options),
-        ),
-        commit,
-    )
+    places = [fields.index(key) for key in keys]
+    files = _Files(staging, writer, partitions, places, file_size(target.options))
+    return WorkerSink(files, commit)
 
 
 def _writer(
