@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tidemark import connectors, functions
@@ -19,6 +19,7 @@ from tidemark.functions.registry import Function, describe
 from tidemark.plan import unsupported as of_plans
 from tidemark.session import unsupported as of_sessions
 from tidemark.spark.types import to_spark
+from tidemark.types import DataType
 from tidemark.unsupported import Unsupported, declared_in
 
 DOCS = Path(__file__).resolve().parent
@@ -215,6 +216,21 @@ Workers write columns as they have them, to a file for each task and partition. 
 instead: ORC files, Parquet files with nested columns, TIME or TIMESTAMP_LTZ or compressed with LZ4,
 raw values in other character sets than UTF-8, rows that Spark has computed last, and partitions
 whose rows `auto-compaction` or `sink.shuffle-by-partition.enable` bring together.
+
+## Changelogs in files
+
+In `debezium-json`, `canal-json`, `maxwell-json` and `ogg-json` each line is an event with the rows
+that a statement inserted, updated or deleted. An update is read as `-U` and `+U`. It is written as
+Flink writes it: as two events, a delete of the row before it and an insert of the row after it.
+So a query whose updates lack the rows before them cannot be written.
+
+The `old` row of a Canal or Maxwell update contains only the fields that changed. As in Flink, a
+field counts as changed if its name stands anywhere in `old`, also below another field: its value
+before the update is NULL then.
+
+The metadata of events is read with all connectors: `db STRING METADATA FROM 'value.database'
+VIRTUAL`. Flink's own filesystem connector does not provide it. What cannot be read as the type of
+its column is NULL. `db_operation_time` is an older name for the time of the change.
 """
 
 
@@ -224,7 +240,7 @@ def connectors_page() -> str:
     for name, connector in connectors.REGISTRY.items():
         parts += [f"## {name}\n", f"{connector.summary}\n", *_options(connector.options)]
     for name, format_ in FORMATS.items():
-        parts += [f"## Format {name}\n", *_options(format_.options)]
+        parts += [f"## Format {name}\n", *_options(format_.options), *_metadata(format_.metadata)]
     parts += ["## Not supported yet\n", "| name | why |\n| --- | --- |"]
     for later in (of_connectors.CONNECTOR, of_connectors.FORMAT):
         parts += [f"| `{name}` | {_cell(later.why or '')} |" for name in later.each]
@@ -237,6 +253,12 @@ def _options(specs: Sequence[OptionSpec]) -> Iterator[str]:
         return
     yield "| option | type | default | what it does |\n| --- | --- | --- | --- |"
     yield "\n".join(_option(spec) for spec in specs) + "\n"
+
+
+def _metadata(keys: Mapping[str, DataType]) -> Iterator[str]:
+    if keys:
+        yield "| metadata | type |\n| --- | --- |"
+        yield ("\n".join(f"| `{key}` | `{type_.text()}` |" for key, type_ in keys.items()) + "\n")
 
 
 def _option(spec: OptionSpec) -> str:

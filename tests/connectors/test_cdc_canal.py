@@ -207,7 +207,8 @@ def test_an_event_without_metadata_has_null_metadata(spark, written):
     assert only == (1, *[None] * 7, "+I")
 
 
-def test_the_planner_hears_of_a_changelog_that_can_only_be_read():
+def test_the_planner_hears_of_a_changelog_that_can_be_written():
     traits = connectors.traits(files("id INT", "/x", "canal-json"))
 
-    assert (traits.changelog, traits.writable) == (Changelog.RETRACT, False)
+    assert (traits.changelog, traits.writable) == (Changelog.RETRACT, True)
+    assert traits.accepts_updates

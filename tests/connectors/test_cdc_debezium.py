@@ -258,8 +258,9 @@ def test_metadata_of_the_file_and_of_the_event_can_be_combined(spark, written):
     assert changes(spark, written(STAMPED), columns)[1] == (1, "shop", "events.json", "+U")
 
 
-def test_the_planner_hears_of_a_changelog_that_can_only_be_read():
+def test_the_planner_hears_of_a_changelog_that_can_be_written():
     traits = connectors.traits(files("id INT", "/x", "debezium-json"))
 
-    assert (traits.changelog, traits.writable) == (Changelog.RETRACT, False)
+    assert (traits.changelog, traits.writable) == (Changelog.RETRACT, True)
+    assert traits.accepts_updates
     assert traits.metadata["value.source.timestamp"] == t.TimestampLtz(3)

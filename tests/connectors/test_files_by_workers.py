@@ -243,3 +243,18 @@ def test_what_files_cannot_take_is_refused_before_rows_come(table: Table, tmp_pa
     (tmp_path / "file").touch()
     with pytest.raises(OptionError, match="is a file"):
         made(target(files("n BIGINT", tmp_path / "file", "parquet")))
+
+
+def test_changes_are_written_with_their_kinds(folder: Path) -> None:
+    changes = files("`n 1` BIGINT", folder, "maxwell-json")
+    sink = worker_sink(changes, changelog=Changelog.RETRACT)
+    batch = pa.record_batch({"n_1": [1, 1, 2], "_tm_kind": ["+I", "-U", "+U"]})
+
+    sink.commit(lambda: [note for _, note in sink.write(iter([batch])) if note], None)
+
+    [file] = folder.iterdir()
+    assert file.read_text().splitlines() == [
+        '{"data":{"n 1":1},"type":"insert"}',
+        '{"data":{"n 1":1},"type":"delete"}',
+        '{"data":{"n 1":2},"type":"insert"}',
+    ]

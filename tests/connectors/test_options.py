@@ -192,7 +192,7 @@ def test_an_unknown_format_suggests_the_nearest():
 
 
 def test_planned_formats_are_not_supported_yet():
-    problem(files("id INT", "/x", "maxwell-json"), NotSupported)
+    problem(files("id INT", "/x", "avro"), NotSupported)
 
 
 def test_a_canal_filter_must_be_a_regular_expression():

@@ -119,3 +119,11 @@ def test_every_row_of_an_event_has_the_metadata_of_the_event() -> None:
     assert {key: column.to_list() for key, column in found.metadata.items()} == {
         key: [value, value, None] for key, value in expected.items()
     }
+
+
+@pytest.mark.parametrize("few", [1, 1_000_000])
+def test_a_name_below_a_field_of_old_counts_too(few: int) -> None:
+    """As in Flink, which looks for names in all that `old` contains."""
+    lines = [event("UPDATE", [row(1, "b", 11)], [{"other": {"k": 5}}])]
+
+    assert changes(FORMAT, TABLE, lines, few=few)[0] == (1, None, 11, "-U")

@@ -17,7 +17,20 @@ several = settings(deadline=None, max_examples=60, suppress_health_check=list(He
 
 absent = st.just("absent")
 leaves = st.sampled_from(
-    [1, 7, "12", "x", 1.5, None, True, '\n"é', "2024-01-01", {"p": [1, " "]}, [1], 10**12]
+    [
+        1,
+        7,
+        "12",
+        "x",
+        1.5,
+        None,
+        True,
+        '\n"é',
+        "2024-01-01",
+        {"p": [1, " "], "id": {"k": 1}},
+        [1],
+        10**12,
+    ]
 )
 row = st.fixed_dictionaries({}, optional={"x": leaves, "y": leaves}) | st.none() | leaves
 image = st.fixed_dictionaries(
@@ -61,12 +74,37 @@ canal = event(
         "pkNames": st.lists(leaves, max_size=2) | leaves, "sqlType": st.dictionaries(st.sampled_from("ab"), leaves) | leaves,
     },
 )  # fmt: skip
+seconds = st.sampled_from([1596684883, "1596684883", 1.5, " 5 ", "x", None, 10**18, -1, True])
+maxwell = event(
+    {"type": st.sampled_from(["insert", "update", "update", "update", "delete", "INSERT", None])},
+    {
+        "data": proper | proper | images, "old": proper | proper | images,
+        "database": names, "table": names, "ts": seconds, "primary_key_columns": st.lists(leaves, max_size=2) | leaves,
+    },
+)  # fmt: skip
+moments = st.sampled_from(
+    ["2020-05-13 15:40:06.123456", "2020-05-13T15:40:07.123456", "2020-05-13T15:40:07", "2020-5-3", "2020-05-13 1:2:3.5",
+     "1969-12-31 23:59:59.999999", "1969-12-31T23:59:59.999999", "2020-02-30 00:00:00.000000", "x", "", None, 5]
+)  # fmt: skip
+ogg = event(
+    {"op_type": st.sampled_from(["I", "U", "D", "D", "U", "T", "i", None, 1])},
+    {
+        "before": images, "after": images, "op_ts": moments, "current_ts": moments, "table": names,
+        "primary_keys": st.lists(leaves, max_size=2) | leaves,
+    },
+)  # fmt: skip
 
 DEBEZIUM = (
     "value.source.database", "value.source.table", "value.source.timestamp", "value.ingestion-timestamp", "value.schema"
 )  # fmt: skip
 CANAL = (
     "value.database", "value.sql-type", "value.pk-names", "value.ingestion-timestamp", "value.event-timestamp"
+)  # fmt: skip
+MAXWELL = (
+    "value.database", "value.table", "value.primary-key-columns", "value.ingestion-timestamp"
+)  # fmt: skip
+OGG = (
+    "value.table", "value.primary-keys", "value.ingestion-timestamp", "value.event-timestamp"
 )  # fmt: skip
 
 
@@ -124,6 +162,48 @@ def test_canal_events_of_some_databases_are_read_alike(chosen: list[Any]) -> Non
         canal_json__database__include="sh.*",
         canal_json__table__include="shop|5",
     )
+
+
+@several
+@given(st.lists(maxwell, min_size=1, max_size=6))
+def test_maxwell_events_are_read_alike(chosen: list[Any]) -> None:
+    same("maxwell-json", chosen, MAXWELL)
+
+
+@several
+@given(st.lists(ogg, min_size=1, max_size=6))
+def test_ogg_events_are_read_alike(chosen: list[Any]) -> None:
+    same("ogg-json", chosen, OGG)
+
+
+def test_maxwell_events_take_the_quick_way() -> None:
+    lines = [
+        {"database": "shop", "type": "insert", "ts": 1, "data": {"id": 1, "k": "a"}},
+        {"type": "update", "ts": 2, "data": {"id": 1, "k": "b"}, "old": {"k": "a"}},
+        {"type": "update", "data": {"id": 1, "k": "c"}, "old": {"k": None, "other": 5}},
+        {"type": "delete", "data": {"id": 1, "k": "c"}, "commit": True},
+    ] * 20
+
+    found = events("maxwell-json", "id INT, k STRING", lines, metadata=MAXWELL)
+
+    assert (found.slow, found.rows.height) == (0, 120)
+    assert changes("maxwell-json", "id INT, k STRING", lines)[:6] == [
+        (1, "a", "+I"), (1, "a", "-U"), (1, "b", "+U"), (1, None, "-U"), (1, "c", "+U"), (1, "c", "-D"),
+    ]  # fmt: skip
+
+
+def test_ogg_events_take_the_quick_way() -> None:
+    lines = [
+        {
+            "table": "A.B", "op_type": op, "op_ts": "2020-05-13 15:40:06.000000",
+            "current_ts": "2020-05-13T15:40:07.000001", "pos": "1", "before": before, "after": after,
+        }
+        for op, before, after in (("I", None, {"id": 1}), ("U", {"id": 1}, {"id": 2}), ("D", {"id": 2}, None))
+    ] * 20  # fmt: skip
+
+    found = events("ogg-json", "id INT, k STRING", lines, metadata=OGG)
+
+    assert (found.slow, found.rows.height) == (0, 80)
 
 
 def test_canal_events_take_the_quick_way() -> None:

@@ -150,3 +150,47 @@ def test_what_is_written_is_read_again() -> None:
                 "é\n\"'\\",
             )
         ]
+
+
+EVENTS = {
+    "canal-json": [
+        '{"data":[{"id":1,"d":12.5}],"type":"INSERT"}',
+        '{"data":[{"id":1,"d":null}],"type":"DELETE"}',
+        '{"data":[{"id":1}],"type":"DELETE"}',
+    ],
+    "debezium-json": [
+        '{"before":null,"after":{"id":1,"d":12.5},"op":"c"}',
+        '{"before":{"id":1,"d":null},"after":null,"op":"d"}',
+        '{"before":{"id":1},"op":"d"}',
+    ],
+    "maxwell-json": [
+        '{"data":{"id":1,"d":12.5},"type":"insert"}',
+        '{"data":{"id":1,"d":null},"type":"delete"}',
+        '{"data":{"id":1},"type":"delete"}',
+    ],
+    "ogg-json": [
+        '{"before":null,"after":{"id":1,"d":12.5},"op_type":"I"}',
+        '{"before":{"id":1,"d":null},"after":null,"op_type":"D"}',
+        '{"before":{"id":1},"op_type":"D"}',
+    ],
+}
+
+
+@pytest.mark.parametrize("format_", EVENTS)
+def test_changes_are_written_as_inserts_and_deletes(format_: str) -> None:
+    fields = fields_of("id INT, d DECIMAL(5, 2)")
+    frame = pl.DataFrame({"id": [1, 1, 1, 1], "d": [Decimal("12.50"), None, None, None]})
+    frame = frame.with_columns(pl.col("d").cast(pl.Decimal(5, 2)), kind=pl.Series(["+I", "-U", "-D", "+U"]))  # fmt: skip
+    inserted, deleted, without_null = EVENTS[format_]
+
+    written = encoded(format_, frame, fields, {}).decode().splitlines()
+    assert written[:3] == [inserted, deleted, deleted]
+    assert written[3] == inserted.replace("12.5", "null")
+    # Rows that are all inserts have no row kinds.
+    assert encoded(format_, frame[:1, :2], fields, {}).decode().splitlines() == [inserted]
+
+    options = {f"{format_}.encode.ignore-null-fields": True, f"{format_}.encode.decimal-as-plain-number": True}  # fmt: skip
+    written = encoded(format_, frame, fields, options).decode().splitlines()
+    assert "12.50" in written[0]
+    assert "null" not in written[0]
+    assert written[1] == without_null

@@ -169,3 +169,24 @@ def test_no_more_columns_of_a_table_with_a_watermark_are_read(
     session.sql(files(path, "a INT, b INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts", "csv"))
 
     assert session.sql("SELECT a FROM t").rows() == [{"a": 1}]
+
+
+@pytest.mark.parametrize("format_", ["maxwell-json", "ogg-json"])
+def test_changes_that_were_written_are_read_again(
+    session: tidemark.Session, tmp_path: Path, format_: str
+):
+    session.sql(files(tmp_path / "out", "name STRING, n BIGINT", format_))
+    counted = "SELECT name, COUNT(*) FROM (VALUES ('a'), ('b'), ('a')) AS v(name) GROUP BY name"
+
+    written = session.sql(f"INSERT INTO t {counted}")
+    assert written.job is not None
+    written.job.wait()
+
+    changes = session.sql("SELECT * FROM t").changes()
+    # As Flink writes them, an update is a delete and an insert.
+    assert [(change.kind, *change.row.values()) for change in changes] == [
+        ("+I", "a", 1),
+        ("+I", "b", 1),
+        ("-D", "a", 1),
+        ("+I", "a", 2),
+    ]

@@ -128,6 +128,30 @@ def test_a_stream_resumes_from_its_checkpoint(spark, tmp_path):
     assert run_once() == ['{"id":1}', '{"id":2}']
 
 
+def test_a_stream_writes_the_changes_of_its_groups(spark, tmp_path):
+    source, sink, state = (tmp_path / name for name in ("in", "out", "checkpoint"))
+    source.mkdir()
+
+    def run_once() -> list[str]:
+        session = tidemark.connect(spark, checkpoint=state)
+        session.sql(
+            f"""
+            CREATE TABLE src (id INT) WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = 'json');
+            CREATE TABLE snk (id INT, n BIGINT)
+            WITH ('connector' = 'filesystem', 'path' = '{sink}', 'format' = 'maxwell-json');
+            """
+        )
+        session.sql("INSERT INTO snk SELECT id, COUNT(*) FROM src GROUP BY id").job.wait()
+        return sorted(written_lines(sink))
+
+    (source / "a.json").write_text('{"id": 1}\n')
+    first = '{"data":{"id":1,"n":1},"type":"insert"}'
+    assert run_once() == [first]
+    (source / "b.json").write_text('{"id": 1}\n')
+    deleted, second = first.replace("insert", "delete"), first.replace('"n":1', '"n":2')
+    assert run_once() == sorted([first, deleted, second])
+
+
 def test_a_checkpoint_refuses_other_sources_and_resumes_with_another_projection(spark, tmp_path):
     def run(query: str) -> None:
         session = tidemark.connect(spark, checkpoint=tmp_path / "state")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from tidemark import types as t
+from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import WriteRequest
 from tidemark.connectors.files_delivery import Delivery
 from tidemark.connectors.files_sink import file_size, folder_of
@@ -21,6 +22,7 @@ from tidemark.connectors.places import (
     is_hidden,
     partition_folder,
 )
+from tidemark.kernels.columns import KIND
 from tidemark.storage import Found, Location
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 def write(request: WriteRequest, format_: Format, fields: tuple[FormatField, ...]) -> None:
     """Append the rows, or replace what they overwrite."""
-    folder = folder_of(request)
+    folder = folder_of(request, format_)
     delivery = Delivery(request, folder, _job_of(request), request.batch_id)
     staging = folder / f".staging-{delivery.name}"
     staging.remove_all()
@@ -75,8 +77,10 @@ class _BySpark:
         inside = tuple(x for x in self.fields if x.name not in partitioned)
         by_name = {x.name: x for x in self.fields}
         keys = tuple(f"_tm_key_{i}" for i in range(len(partitioned)))
+        changes = self.request.changelog is not Changelog.APPEND
         frame = self.request.frame.select(
             *(f.col(x.sql) for x in inside),
+            *[f.col(KIND)] * changes,
             *(
                 f.expr(_key_string(by_name[name])).alias(key)
                 for name, key in zip(partitioned, keys, strict=True)

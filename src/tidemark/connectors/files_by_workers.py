@@ -41,7 +41,7 @@ def local_sink(
     target: Target, format_: Format, fields: tuple[FormatField, ...]
 ) -> WorkerSink | None:
     """For rows of one process."""
-    folder = folder_of(target)
+    folder = folder_of(target, format_)
     by_name = {field.name: field for field in fields}
     keys = tuple(by_name[name] for name in target.table.partitioned_by)
     inside = tuple(field for field in fields if field not in keys)

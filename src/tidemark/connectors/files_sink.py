@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target
 from tidemark.connectors.files_delivery import commit_due, may_write
+from tidemark.connectors.formats.base import Format
 from tidemark.connectors.options import option_error
 from tidemark.connectors.partition_commit import PartitionCommit
 from tidemark.dialect.statements import MetadataColumn
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from tidemark.spark.upkeep import Moment, Upkeep
 
 
-def folder_of(target: Target) -> Location:
+def folder_of(target: Target, format_: Format) -> Location:
     """The folder for the files, if the rows can be written there."""
-    _refuse_what_files_cannot_do(target)
+    _refuse_what_files_cannot_do(target, format_)
     folder = Location.of(target.options["path"], target.access)
     with may_write(folder):
         is_file = folder.is_file
@@ -34,19 +35,29 @@ def folder_of(target: Target) -> Location:
     return folder
 
 
-def _refuse_what_files_cannot_do(target: Target) -> None:
+def _refuse_what_files_cannot_do(target: Target, format_: Format) -> None:
+    format_.check_sink(target.table, target.options)
     if any(isinstance(c, MetadataColumn) and not c.virtual for c in target.table.columns):
         raise PlanError(
             f"cannot write the metadata columns of `{target.table.name}`",
             source=target.table.source,
             hint="declare them VIRTUAL",
         )
-    if target.changelog is not Changelog.APPEND:
+    if target.changelog is Changelog.APPEND:
+        return
+    if format_.changelog is Changelog.APPEND:
         raise PlanError(
             f"`{target.table.name}` accepts only inserts, but the query produces updates",
             source=target.table.source,
             notes={"changelog": target.changelog.value},
             hint="write windowed or other append-only results to files, or use 'print'",
+        )
+    if target.changelog is Changelog.UPSERT:
+        raise PlanError(
+            f"`{target.table.name}` needs the rows before updates, which the query does not have",
+            source=target.table.source,
+            notes={"why": "an update is written as a delete of the row before it, and an insert"},
+            hint="declare the 'changelog-mode' of the source as 'retract', or use 'print'",
         )
 
 

@@ -179,6 +179,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         ordered=Place.of(options["path"]).is_small_file,
         readable=True,
         writable=format_.write is not None,
+        accepts_updates=format_.changelog is not Changelog.APPEND,
     )
 
 

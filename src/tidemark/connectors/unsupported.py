@@ -18,7 +18,7 @@ FORMAT: Final = Unsupported(
     _CONNECTORS,
     "format '{}'",
     why="planned together with the Kafka connector",
-    each={"avro": None, "maxwell-json": None, "ogg-json": None},
+    each={"avro": None},
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
     _CONNECTORS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from tidemark import types as t
 from tidemark.formats.blocks import records_of
 from tidemark.formats.column_types import dtype, series
 from tidemark.formats.decoded import Block, Decoded
+from tidemark.formats.exact_values import NotAValue, Spelling, reader
 from tidemark.formats.json_documents import Documents, Malformed
 from tidemark.formats.json_options import JsonOptions
 from tidemark.formats.json_quick import FEW, QuickJson
@@ -30,6 +31,10 @@ KIND = "_tm_kind"
 _POSITION = "_tm_position"
 TEXT = t.VarChar()
 INSTANT = t.TimestampLtz(3)
+
+INSTANTS = pl.Datetime("us", "UTC")
+# Units of times, in microseconds.
+MILLISECONDS, SECONDS = 1_000, 1_000_000
 
 # A row of an event: its kind, and its fields as strings.
 Change = tuple[str, Sequence[Any]]
@@ -74,9 +79,48 @@ class EventFormat:
     changes: Callable[[list[Any], bool], list[Change] | None]
     metadata: Mapping[str, Callable[[list[Any]], Any]]
     types: Mapping[str, t.DataType]  # of the metadata
-    # The event's fields for the quick way, and what its columns contain; None if there is no such.
+    # The event's fields for the quick way, and what its columns contain, beside the records that
+    # they are of; None if there is no such.
     quick_fields: Sequence[t.Field] | None = None
-    quick: Callable[[pl.DataFrame], QuickEvents] | None = None
+    quick: Callable[[pl.DataFrame, pl.Series], QuickEvents] | None = None
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataField:
+    """Metadata that a field of an event has: its type, and how the field is read."""
+
+    field: str
+    type: t.DataType = TEXT
+    shape: t.DataType = TEXT
+    one: Callable[[Any], Any] = _as_it_is
+    many: Callable[[pl.Series], pl.Series] = _as_it_is
+
+    @classmethod
+    def of_number(cls, field: str, unit: int = MILLISECONDS) -> Self:
+        """An instant that is a number of such units."""
+        return cls(
+            field,
+            INSTANT,
+            one=lambda number: instant(number, unit),
+            many=lambda text: instants(text, unit),
+        )
+
+    def of_event(self, event: t.Row) -> Callable[[list[Any]], Any]:
+        position = [each.name for each in event.fields].index(self.field)
+        return lambda values: self.one(values[position])
+
+    def of_columns(self) -> Callable[[pl.DataFrame], pl.Series]:
+        return lambda events: self.many(events[self.field])
+
+
+def chosen(
+    all_fields: Mapping[str, MetadataField], keys: Sequence[str]
+) -> Mapping[str, MetadataField]:
+    return {key: all_fields[key] for key in keys}
 
 
 @dataclass(slots=True)
@@ -111,7 +155,7 @@ class ChangelogDecoder:
     def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
         records = records_of(block)
         done = [] if self._quick is None else self._quick.read(records.text)
-        known = [self._changes_of(each) for each in done]
+        known = [self._changes_of(each, records.text) for each in done]
         rest = pl.Series(np.flatnonzero(rest_of(records.count, [index for _, index in known])))
         exact = self._exactly(records.binary.gather(rest).to_list(), rest.to_list(), file, first)
         parts = [columns for columns, _ in known]
@@ -138,10 +182,10 @@ class ChangelogDecoder:
 
     # --- whole columns ---
 
-    def _changes_of(self, done: QuickRows) -> tuple[list[pl.Series], pl.Series]:
+    def _changes_of(self, done: QuickRows, text: pl.Series) -> tuple[list[pl.Series], pl.Series]:
         """The rows of events, and the indices of these events."""
         assert self._events.quick is not None
-        found = self._events.quick(pl.DataFrame(done.columns))
+        found = self._events.quick(pl.DataFrame(done.columns), text.gather(done.index))
         frames = [self._rows(change, found, done.index) for change in found.changes]
         rows = pl.concat(frames).sort(RECORD, _POSITION, maintain_order=True).drop(_POSITION)
         return rows.get_columns(), done.index.filter(found.sure)
@@ -215,24 +259,34 @@ def image_of(fields: Sequence[t.Field]) -> t.Row:
     return t.Row(tuple(fields))
 
 
-def instant(milliseconds: Any) -> int | None:
-    """The microseconds of a number of milliseconds; None if it is not one."""
-    try:
-        value = int(milliseconds)
-    except (TypeError, ValueError):
+def instant(number: str | None, unit: int = MILLISECONDS) -> int | None:
+    """The microseconds of a number of such units; None if it is not one."""
+    if number is None:
         return None
-    return value * 1_000 if -(2**63) <= value * 1_000 < 2**63 else None
+    try:
+        value: int = _read_number(number) * unit
+    except NotAValue:
+        return None
+    return value if -(2**63) <= value < 2**63 else None
 
 
-def instants(milliseconds: pl.Series) -> pl.Series:
+_read_number = reader(t.BigInt(), Spelling(integers_truncate=True))
+
+
+def instants(text: pl.Series, unit: int = MILLISECONDS) -> pl.Series:
     """The same for whole columns of strings."""
-    plain = milliseconds.str.contains(r"^-?[0-9]{1,15}$")
-    numbers = pl.select(pl.when(plain).then(milliseconds)).to_series().cast(pl.Int64) * 1_000
-    odd = (milliseconds.is_not_null() & numbers.is_null()).arg_true()
-    if odd.len():
-        others = [instant(each) for each in milliseconds.gather(odd)]
-        numbers = replaced(numbers, odd, pl.Series(others, dtype=pl.Int64))
-    return numbers.cast(pl.Datetime("us", "UTC"))
+    plain = text.str.contains(r"^-?[0-9]{1,12}$")
+    numbers = pl.select(pl.when(plain).then(text)).to_series().cast(pl.Int64) * unit
+    return read_again(text, numbers, lambda each: instant(each, unit)).cast(INSTANTS)
+
+
+def read_again(text: pl.Series, found: pl.Series, read: Callable[[str], int | None]) -> pl.Series:
+    """Numbers that were found in strings, and those that only the exact way finds."""
+    odd = (text.is_not_null() & found.is_null()).arg_true()
+    if not odd.len():
+        return found
+    others = [read(each) for each in text.gather(odd)]
+    return replaced(found, odd, pl.Series(others, dtype=pl.Int64))
 
 
 def part(struct: pl.Series, name: str, row: t.Row) -> pl.Series:

@@ -12,28 +12,25 @@ from typing import Any
 import polars as pl
 
 from tidemark import types as t
-from tidemark.formats import debezium_words as words
+from tidemark.formats.before_after import BeforeAfter
+from tidemark.formats.before_after_words import DEBEZIUM, SCHEMA_INCLUDED
 from tidemark.formats.changelog_json import (
     INSTANT,
     TEXT,
-    BadEvent,
     Change,
     ChangelogDecoder,
     EventFormat,
-    QuickChange,
     QuickEvents,
-    image_of,
     instant,
     instants,
     nothing,
     part,
 )
-from tidemark.formats.json_documents import Malformed
 from tidemark.formats.json_options import JsonOptions
 from tidemark.formats.json_quick import FEW
 
 _PROPERTIES = t.Map(TEXT, TEXT)
-_BEFORE, _AFTER, _OP, _TS, _SOURCE = range(5)
+_TS, _SOURCE = 3, 4  # of an event
 
 # Metadata: the part of `source` that it is, and its type.
 _OF_SOURCE: Mapping[str, tuple[str, t.DataType]] = {
@@ -58,8 +55,8 @@ def debezium_decoder(
     *,
     few: int = FEW,
 ) -> ChangelogDecoder:
-    reading = JsonOptions.of(words.NAME, options)
-    events = _Debezium(fields, reading, bool(options.get(words.SCHEMA_INCLUDED)), metadata)
+    reading = JsonOptions.of(DEBEZIUM.format, options)
+    events = _Debezium(fields, reading, bool(options.get(SCHEMA_INCLUDED)), metadata)
     return ChangelogDecoder(fields, reading, events.format(), few)
 
 
@@ -71,8 +68,7 @@ class _Debezium:
         wrapped: bool,
         metadata: Sequence[str],
     ) -> None:
-        self._image = image_of(fields)
-        self._options = options
+        self._rows = BeforeAfter(DEBEZIUM, fields, options)
         self._wrapped = wrapped
         self._metadata = metadata
 
@@ -88,19 +84,11 @@ class _Debezium:
             {key: self._reader(key) for key in self._metadata},
             {key: _TYPES[key] for key in self._metadata},
             None if quick is None else self._quick_fields(quick),
-            None if quick is None else lambda columns: self._quick(columns, quick),
+            None if quick is None else lambda columns, _: self._quick(columns, quick),
         )
 
     def _event(self, source: t.DataType) -> t.Row:
-        return t.Row(
-            (
-                t.Field("before", self._image),
-                t.Field("after", self._image),
-                t.Field("op", TEXT),
-                t.Field("ts_ms", TEXT),
-                t.Field("source", source),
-            )
-        )
+        return t.Row((*self._rows.event, t.Field("ts_ms", TEXT), t.Field("source", source)))
 
     # --- one by one ---
 
@@ -108,21 +96,7 @@ class _Debezium:
         return (event[0] or [None] * 5) if self._wrapped else event
 
     def _changes(self, event: list[Any], fits: bool) -> list[Change]:
-        if not fits and not self._options.ignores_errors:
-            raise Malformed
-        before, after, op, *_ = self._payload(event)
-        if op in ("c", "r") and after is not None:
-            return [("+I", after)]
-        if op == "u" and before is not None and after is not None:
-            return [("-U", before), ("+U", after)]
-        if op == "d" and before is not None:
-            return [("-D", before)]
-        if op in ("u", "d") and before is None:
-            hint = f"{words.REPLICA_IDENTITY}; {self._options.skips}"
-            raise BadEvent(words.no_before(op), words.BEFORE_IS_NEEDED, hint)
-        if op in ("c", "r", "u"):
-            raise BadEvent(words.no_after(op), words.AFTER_IS_NEEDED)
-        raise BadEvent(words.unknown("none" if op is None else op), words.KNOWN)
+        return self._rows.changes(self._payload(event), fits)
 
     def _reader(self, key: str) -> Callable[[list[Any]], Any]:
         match key:
@@ -155,26 +129,10 @@ class _Debezium:
 
     def _quick(self, columns: pl.DataFrame, event: t.Row) -> QuickEvents:
         payload = columns["payload"].struct.unnest() if self._wrapped else columns
-        op, before, after = payload["op"].fill_null(""), payload["before"], payload["after"]
-        there, was = after.is_not_null(), before.is_not_null()
-        inserted = op.is_in(["c", "r"]) & there
-        updated = (op == "u") & there & was
-        deleted = (op == "d") & was
-        return QuickEvents(
-            [
-                self._quick_change("+I", after, inserted),
-                self._quick_change("-U", before, updated),
-                self._quick_change("+U", after, updated),
-                self._quick_change("-D", before, deleted),
-            ],
-            inserted | updated | deleted,
-            {key: self._quick_metadata(columns, payload, event, key) for key in self._metadata},
-        )
-
-    def _quick_change(self, kind: str, image: pl.Series, events: pl.Series) -> QuickChange:
-        rows = image.filter(events).struct.unnest()
-        rows.columns = [each.name for each in self._image.fields]
-        return QuickChange(kind, rows, events.arg_true())
+        metadata = {
+            key: self._quick_metadata(columns, payload, event, key) for key in self._metadata
+        }
+        return self._rows.quick(payload, metadata)
 
     def _quick_metadata(
         self, columns: pl.DataFrame, payload: pl.DataFrame, event: t.Row, key: str

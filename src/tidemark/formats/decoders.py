@@ -11,6 +11,8 @@ from tidemark.formats.csv import CsvDecoder
 from tidemark.formats.debezium_json import debezium_decoder
 from tidemark.formats.decoded import Decoder
 from tidemark.formats.json import JsonDecoder
+from tidemark.formats.maxwell_json import maxwell_decoder
+from tidemark.formats.ogg_json import ogg_decoder
 from tidemark.formats.raw import RawDecoder
 
 DECODERS: Mapping[str, Callable[..., Decoder]] = {
@@ -21,6 +23,8 @@ DECODERS: Mapping[str, Callable[..., Decoder]] = {
 CHANGELOG_DECODERS: Mapping[str, Callable[..., Decoder]] = {
     "canal-json": canal_decoder,
     "debezium-json": debezium_decoder,
+    "maxwell-json": maxwell_decoder,
+    "ogg-json": ogg_decoder,
 }
 
 

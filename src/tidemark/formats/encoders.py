@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,20 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark import types as t
+from tidemark.formats.changelog_encode import event_lines
 from tidemark.formats.csv_encode import csv_lines
 from tidemark.formats.json_encode import json_lines
 from tidemark.formats.raw_encode import can_encode, raw_lines
 
 # A string for each row, from columns by position, fields and the table's options.
-ENCODERS: Mapping[
-    str, Callable[[pl.DataFrame, Sequence[t.Field], Mapping[str, Any]], pl.Series]
-] = {
+Encoder = Callable[[pl.DataFrame, Sequence[t.Field], Mapping[str, Any]], pl.Series]
+
+# With the row kind as a last column, unless all rows are inserts.
+_CHANGELOGS = ("canal-json", "debezium-json", "maxwell-json", "ogg-json")
+ENCODERS: Mapping[str, Encoder] = {
     "csv": csv_lines,
     "json": json_lines,
+    **{name: partial(event_lines, name) for name in _CHANGELOGS},
 }
 
 

@@ -13,10 +13,6 @@ from tidemark import types as t
 from tidemark.formats.texts import shortened, text_of
 from tidemark.functions.spark_text import safe_names
 
-PLAIN_DECIMALS = "json.encode.decimal-as-plain-number"
-WITHOUT_NULLS = "json.encode.ignore-null-fields"
-TIMES = "json.timestamp-format.standard"
-
 _NULL = pl.lit("null")
 # What must not be in a string as it is.
 _ESCAPES = {
@@ -33,18 +29,18 @@ _ESCAPES = {
 
 @dataclass(frozen=True, slots=True)
 class JsonWriting:
-    """How a table's documents are written."""
+    """How a table's documents are written: by the options of a format."""
 
     iso_times: bool
     plain_decimals: bool
     without_nulls: bool
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Self:
+    def of(cls, format_: str, options: Mapping[str, Any]) -> Self:
         return cls(
-            options.get(TIMES, "SQL") == "ISO-8601",
-            bool(options.get(PLAIN_DECIMALS)),
-            bool(options.get(WITHOUT_NULLS)),
+            options.get(f"{format_}.timestamp-format.standard", "SQL") == "ISO-8601",
+            bool(options.get(f"{format_}.encode.decimal-as-plain-number")),
+            bool(options.get(f"{format_}.encode.ignore-null-fields")),
         )
 
 
@@ -52,10 +48,12 @@ def json_lines(
     rows: pl.DataFrame, fields: Sequence[t.Field], options: Mapping[str, Any]
 ) -> pl.Series:
     """A document for each row. Columns are by position."""
-    writer = JsonWriting.of(options)
+    return documents(rows, fields, JsonWriting.of("json", options)).alias("value")
+
+
+def documents(rows: pl.DataFrame, fields: Sequence[t.Field], writing: JsonWriting) -> pl.Series:
     values = [pl.col(column) for column in rows.columns]
-    document = _object(values, fields, writer)
-    return rows.select(document.alias("value")).to_series()
+    return rows.select(_object(values, fields, writing)).to_series()
 
 
 def _object(values: Sequence[pl.Expr], fields: Sequence[t.Field], writing: JsonWriting) -> pl.Expr:

@@ -16,6 +16,7 @@ from tidemark.formats.column_types import NESTED, dtype
 from tidemark.formats.json_columns import LeafReading
 from tidemark.formats.json_rows import QuickRows
 from tidemark.formats.json_shapes import LeafPart, Part, RowPart, Shape, learn
+from tidemark.formats.json_structs import PartialRow
 from tidemark.functions.spark_text import safe_names
 
 # How many records are looked at, and the share of them that a shape must fit.
@@ -33,7 +34,7 @@ class RegularJson:
         self._reading = reading
         self._all_fields = all_fields
         self._shape: Shape | None = None
-        self._able = not any(_has_lists(each.type) for each in fields)
+        self._able = not any(_is_irregular(each.type) for each in fields)
 
     def read(self, records: pl.Series, index: pl.Series) -> QuickRows | None:
         shape = self._fitting(records) if self._able else None
@@ -57,9 +58,10 @@ class RegularJson:
         return self._shape
 
 
-def _has_lists(type_: t.DataType) -> bool:
-    if isinstance(type_, t.Row):
-        return any(_has_lists(each.type) for each in type_.fields)
+def _is_irregular(type_: t.DataType) -> bool:
+    """Whether documents with such a value do not all look alike."""
+    if isinstance(type_, t.Row) and not isinstance(type_, PartialRow):
+        return any(_is_irregular(each.type) for each in type_.fields)
     return isinstance(type_, NESTED)
 
 

@@ -8,8 +8,11 @@ from tidemark.connectors.formats.columnar import ORC, PARQUET
 from tidemark.connectors.formats.csv import CSV
 from tidemark.connectors.formats.debezium_json import DEBEZIUM_JSON
 from tidemark.connectors.formats.json import JSON
+from tidemark.connectors.formats.maxwell_json import MAXWELL_JSON
+from tidemark.connectors.formats.ogg_json import OGG_JSON
 from tidemark.connectors.formats.raw import RAW
 
 FORMATS: dict[str, Format] = {
-    f.name: f for f in (JSON, CSV, RAW, PARQUET, ORC, DEBEZIUM_JSON, CANAL_JSON)
+    f.name: f
+    for f in (JSON, CSV, RAW, PARQUET, ORC, DEBEZIUM_JSON, CANAL_JSON, MAXWELL_JSON, OGG_JSON)
 }

@@ -83,7 +83,8 @@ class Decode:
 @dataclass(frozen=True, slots=True)
 class Encode:
     """Rows about to be written: the result keeps `keep` and has the rows in one column `value`
-    (text formats), or under the fields' own names (columnar formats).
+    (text formats), or under the fields' own names (columnar formats). The rows of a changelog that
+    are not all inserts have a column `_tm_kind`.
     """
 
     frame: DataFrame
@@ -124,6 +125,8 @@ class Format:
     by_arrow: Callable[[tuple[FormatField, ...], Mapping[str, Any]], FileWriter | None] | None = (
         None
     )
+    # Finds options of a table that is written with which it could only be read.
+    check_sink: Callable[[Table, Mapping[str, Any]], None] = lambda table, options: None
     spark_source: str = "text"  # the file source that writes what `write` returns
     changelog: Changelog = Changelog.APPEND
     # Metadata of records: the keys of metadata columns.

@@ -7,7 +7,7 @@ The rest is the same for all formats: lines become events, events rows, and stri
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
@@ -18,10 +18,13 @@ from tidemark.connectors.formats.base import (
     ABOUT_FILES,
     FILE,
     Decode,
+    Encode,
     Format,
     FormatField,
     metadata_name,
 )
+from tidemark.connectors.formats.conversions import truncated
+from tidemark.connectors.formats.json_documents import with_documents, writing_options
 from tidemark.connectors.formats.json_values import (
     TEXT,
     Reading,
@@ -30,6 +33,7 @@ from tidemark.connectors.formats.json_values import (
     reading_options,
     value,
 )
+from tidemark.formats.changelog_envelopes import DELETED, envelopes
 from tidemark.functions.spark_text import string
 from tidemark.spark.frame import KIND
 
@@ -51,8 +55,9 @@ def changelog_format(
     metadata: Mapping[str, t.DataType],
     events: Callable[[Decode, Reading], Events],
     check: Callable[[Table, Mapping[str, Any]], None] = lambda table, options: None,
+    check_sink: Callable[[Table, Mapping[str, Any]], None] = lambda table, options: None,
 ) -> Format:
-    """A format of change events: its own options and the `check` of them, the metadata of
+    """A format of change events: its own options and the checks of them, the metadata of
     events, and how lines become events.
     """
 
@@ -68,20 +73,13 @@ def changelog_format(
 
     return Format(
         name,
-        (*_common_options(name), *options),
+        (*reading_options(name), *writing_options(name), *options),
         check_table,
         read,
+        lambda encode: _events_of(encode, name),
         changelog=Changelog.RETRACT,
         metadata=metadata,
-    )
-
-
-def _common_options(format_: str) -> tuple[OptionSpec, ...]:
-    only_read = "accepted without effect; the format is read-only"
-    return (
-        *reading_options(format_),
-        OptionSpec(f"{format_}.encode.decimal-as-plain-number", "boolean", summary=only_read),
-        OptionSpec(f"{format_}.encode.ignore-null-fields", "boolean", summary=only_read),
+        check_sink=check_sink,
     )
 
 
@@ -152,4 +150,32 @@ def bad_event(reading: Reading, *, problem: str, reason: str, hint: str | None =
 
 def milliseconds(sql: str) -> str:
     """The instant of a number of milliseconds; NULL for NULL."""
-    return f"timestamp_millis(try_cast({sql} AS BIGINT))"
+    return f"timestamp_millis({truncated(sql, 'BIGINT')})"
+
+
+def seconds(sql: str) -> str:
+    """The instant of a number of seconds; NULL for NULL, and for what is not an instant."""
+    return f"timestamp_micros(try_multiply({truncated(sql, 'BIGINT')}, 1000000L))"
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def _events_of(encode: Encode, format_: str) -> DataFrame:
+    """The rows as events in one column `value`."""
+    kinds = (KIND,) if KIND in encode.frame.columns else ()
+    rows = with_documents(replace(encode, keep=(*encode.keep, *kinds)), format_)
+    without_nulls = encode.options[f"{format_}.encode.ignore-null-fields"]
+    around = envelopes(format_, without_nulls=without_nulls)
+    event = _around("value", *around.inserted)
+    if kinds:
+        deleted = ", ".join(map(string, DELETED))
+        event = (
+            f"CASE WHEN {KIND} IN ({deleted}) THEN {_around('value', *around.deleted)} "
+            f"ELSE {event} END"
+        )
+    return rows.selectExpr(f"{event} AS value", *encode.keep)
+
+
+def _around(sql: str, before: str, after: str) -> str:
+    return f"concat({string(before)}, {sql}, {string(after)})"

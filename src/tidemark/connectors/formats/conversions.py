@@ -66,7 +66,7 @@ def _scalar(sql: str, type_: t.DataType, notation: Notation) -> str:
         case t.Boolean():
             return f"(lower(trim({sql})) = 'true')"
         case t.Int() | t.BigInt() if notation.integers_truncate:
-            return _truncated(sql, spark_type(type_))
+            return truncated(sql, spark_type(type_))
         case _ if isinstance(type_, t.NUMERICS):
             return f"try_cast({sql} AS {spark_type(type_)})"
         case t.Binary() | t.VarBinary():
@@ -84,7 +84,8 @@ def _if(sql: str, pattern: str, operand: str, target: str) -> str:
     return f"CASE WHEN {matches(sql, pattern)} THEN try_cast({operand} AS {target}) END"
 
 
-def _truncated(sql: str, target: str) -> str:
+def truncated(sql: str, target: str) -> str:
+    """The integer in a string without its decimal places."""
     whole = f"try_cast(try_cast({sql} AS DECIMAL(38, 18)) AS {target})"
     return (
         f"coalesce(try_cast({sql} AS {target}), "

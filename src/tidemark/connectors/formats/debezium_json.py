@@ -10,30 +10,25 @@ with all connectors: `ts TIMESTAMP_LTZ(3) METADATA FROM 'value.source.timestamp'
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from tidemark import types as t
+from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.formats import before_after
 from tidemark.connectors.formats.base import Decode
 from tidemark.connectors.formats.changelog_json import (
     CHANGE_TIME,
     INSTANT,
     TEXT_TYPE,
     Events,
-    bad_event,
-    change,
     changelog_format,
-    first_of,
     image_of,
     milliseconds,
-    unreadable,
 )
 from tidemark.connectors.formats.json_values import DOCUMENT, Reading, documents
-from tidemark.formats import debezium_words as words
-from tidemark.formats.problems import skips_records
-from tidemark.functions.spark_text import string
-
-NAME = words.NAME
-SCHEMA_INCLUDED = words.SCHEMA_INCLUDED
+from tidemark.connectors.options import option_error
+from tidemark.formats.before_after_words import DEBEZIUM, SCHEMA_INCLUDED
 
 OPTIONS = (
     OptionSpec(
@@ -58,64 +53,15 @@ METADATA: Mapping[str, t.DataType] = {
 
 def events(decode: Decode, reading: Reading) -> Events:
     image = image_of(decode.fields)
-    event = t.Row(
-        (
-            t.Field("before", image),
-            t.Field("after", image),
-            t.Field("op", TEXT_TYPE),
-            t.Field("ts_ms", TEXT_TYPE),
-            t.Field("source", TEXT_TYPE),
-        )
-    )
+    event = before_after.event(DEBEZIUM, image, ("ts_ms", "source"))
     if decode.options[SCHEMA_INCLUDED]:
         row = t.Row((t.Field("payload", event), t.Field("schema", TEXT_TYPE)))
         payload, schema = f"{DOCUMENT}._0", f"{DOCUMENT}._1"
     else:
         row, payload, schema = event, DOCUMENT, "CAST(NULL AS STRING)"
     bad = f"{DOCUMENT}._{len(row.fields)} IS NOT NULL"
-    changes = _changes(payload, bad, reading)
+    changes = before_after.changes(DEBEZIUM, payload, bad, reading)
     return Events(documents(decode, row), changes, _metadata(payload, schema))
-
-
-def _changes(payload: str, bad: str, reading: Reading) -> str:
-    before, after, op = (f"{payload}._{i}" for i in range(3))
-    cases = [
-        *unreadable(bad, reading),
-        (f"{op} IN ('c', 'r') AND {after} IS NOT NULL", f"array({change('+I', after)})"),
-        (
-            f"{op} = 'u' AND {before} IS NOT NULL AND {after} IS NOT NULL",
-            f"array({change('-U', before)}, {change('+U', after)})",
-        ),
-        (f"{op} = 'd' AND {before} IS NOT NULL", f"array({change('-D', before)})"),
-        (f"{op} IN ('u', 'd') AND {before} IS NULL", _no_before(op, reading)),
-        (f"{op} IN ('c', 'r', 'u')", _no_after(op, reading)),
-    ]
-    return first_of(cases, _unknown(op, reading))
-
-
-def _no_before(op: str, reading: Reading) -> str:
-    return bad_event(
-        reading,
-        problem=f"concat({string(words.no_before(''))}, {op})",
-        reason=string(words.BEFORE_IS_NEEDED),
-        hint=string(f"{words.REPLICA_IDENTITY}; {skips_records(reading.ignore_option)}"),
-    )
-
-
-def _no_after(op: str, reading: Reading) -> str:
-    return bad_event(
-        reading,
-        problem=f"concat({string(words.no_after(''))}, {op})",
-        reason=string(words.AFTER_IS_NEEDED),
-    )
-
-
-def _unknown(op: str, reading: Reading) -> str:
-    return bad_event(
-        reading,
-        problem=f"concat({string(words.unknown(''))}, coalesce({op}, 'none'))",
-        reason=string(words.KNOWN),
-    )
 
 
 def _metadata(payload: str, schema: str) -> dict[str, str]:
@@ -132,4 +78,14 @@ def _metadata(payload: str, schema: str) -> dict[str, str]:
     }
 
 
-DEBEZIUM_JSON = changelog_format(NAME, OPTIONS, METADATA, events)
+def check_sink(table: Table, options: Mapping[str, Any]) -> None:
+    if options[SCHEMA_INCLUDED]:
+        raise option_error(
+            table,
+            SCHEMA_INCLUDED,
+            "Debezium events cannot be written with their schema, as in Flink",
+            hint="remove the option from the table that is written",
+        )
+
+
+DEBEZIUM_JSON = changelog_format(DEBEZIUM.format, OPTIONS, METADATA, events, check_sink=check_sink)

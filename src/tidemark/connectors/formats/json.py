@@ -22,7 +22,7 @@ from tidemark.connectors.formats.base import (
     FormatField,
     raw_name,
 )
-from tidemark.connectors.formats.conversions import to_string
+from tidemark.connectors.formats.json_documents import with_documents, writing_options
 from tidemark.connectors.formats.json_values import (
     CORRUPT,
     DOCUMENT,
@@ -41,20 +41,15 @@ from tidemark.functions import spark_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
 IGNORE = "json.ignore-parse-errors"
 FAIL_ON_MISSING = "json.fail-on-missing-field"
-TIMES = "json.timestamp-format.standard"
-PLAIN_DECIMALS = "json.encode.decimal-as-plain-number"
-WITHOUT_NULLS = "json.encode.ignore-null-fields"
 
 OPTIONS = (
     *reading_options("json"),
     OptionSpec(FAIL_ON_MISSING, "boolean", False, summary="fail if a field is missing"),
-    OptionSpec(PLAIN_DECIMALS, "boolean", False, summary="write 100 instead of 1E+2"),
-    OptionSpec(WITHOUT_NULLS, "boolean", False, summary="omit NULL fields"),
+    *writing_options("json"),
     OptionSpec(
         "json.decode.json-parser.enabled", "boolean", True, summary="accepted without effect"
     ),
@@ -136,74 +131,8 @@ def _documents(decode: Decode, reading: Reading) -> DataFrame:
     return documents(decode, row).where(checked).selectExpr(*fields, *ABOUT_FILES)
 
 
-# --- writing -----------------------------------------------------------------------------------
-
-
 def write(encode: Encode) -> DataFrame:
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import StructField, StructType
-
-    values = [f.expr(_encoded(field.sql, field.type, encode, 0)) for field in encode.fields]
-    row = f.struct(*(value.alias(raw_name(i)) for i, value in enumerate(values)))
-    inside = encode.frame.select(row.alias("value"), *encode.keep)
-    struct = inside.schema["value"].dataType
-    # The documents have the fields' own names, which cannot be written safely in SQL.
-    named = StructType(
-        [
-            StructField(field.name, _own_names(part.dataType, field.type))
-            for field, part in zip(encode.fields, struct.fields, strict=True)
-        ]
-    )
-    options = {"ignoreNullFields": "true" if encode.options[WITHOUT_NULLS] else "false"}
-    text = f.to_json(f.col("value").cast(named), options)
-    return inside.select(text.alias("value"), *encode.keep)
-
-
-def _encoded(sql: str, type_: t.DataType, encode: Encode, depth: int) -> str:
-    x = f"_x{depth}"
-    match type_:
-        case t.Array(element=element):
-            return f"transform({sql}, {x} -> {_encoded(x, element, encode, depth + 1)})"
-        case t.Map() | t.Multiset():
-            value = type_.value if isinstance(type_, t.Map) else t.Int()
-            inside = _encoded(x, value, encode, depth + 1)
-            return f"transform_values({sql}, (_k{depth}, {x}) -> {inside})"
-        case t.Row(fields=fields):
-            names = spark_text.safe_names([field.name for field in fields])
-            pairs = ", ".join(
-                f"'_{i}', {_encoded(f'{sql}.`{name}`', field.type, encode, depth + 1)}"
-                for i, (name, field) in enumerate(zip(names, fields, strict=True))
-            )
-            return f"CASE WHEN {sql} IS NOT NULL THEN named_struct({pairs}) END"
-        case t.Decimal() if not encode.options[PLAIN_DECIMALS]:
-            # A variant writes a decimal without trailing zeros, as Flink does.
-            return f"CAST({sql} AS VARIANT)"
-        case t.Float() | t.Double() | t.Boolean() | t.Decimal():
-            return sql
-        case _ if isinstance(type_, (*t.INTEGERS, *t.CHARACTERS)):
-            return sql
-        case _:
-            return to_string(sql, type_, iso_times=encode.options[TIMES] == "ISO-8601")
-
-
-def _own_names(spark: SparkType, type_: t.DataType) -> SparkType:
-    from pyspark.sql import types as s
-
-    match type_:
-        case t.Array(element=element):
-            assert isinstance(spark, s.ArrayType)
-            return s.ArrayType(_own_names(spark.elementType, element))
-        case t.Map(value=value):
-            assert isinstance(spark, s.MapType)
-            return s.MapType(s.StringType(), _own_names(spark.valueType, value))
-        case t.Row(fields=fields):
-            assert isinstance(spark, s.StructType)
-            pairs = zip(spark.fields, fields, strict=True)
-            return s.StructType(
-                [s.StructField(f.name, _own_names(p.dataType, f.type)) for p, f in pairs]
-            )
-        case _:
-            return spark
+    return with_documents(encode, "json")
 
 
 JSON = Format("json", OPTIONS, check, read, write)

@@ -1,4 +1,6 @@
-"""Canal events as whole columns: each is several rows, and of updates those before them."""
+"""Events with `data` and `old` as whole columns: each is one or more rows, and of updates those
+before them.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +16,45 @@ from tidemark import types as t
 from tidemark.formats.changelog_json import QuickChange, QuickEvents
 from tidemark.formats.json_structs import PartialRow
 from tidemark.formats.leaf_values import Flags
+from tidemark.formats.old_rows_words import OldRowsEvents
 
 Indices = npt.NDArray[np.int64]
 
+_FLAT = r"\{[^{}\[\]]*\}"
+_OLD = r'"old"\s*:\s*'
+# Records whose old rows contain no objects or arrays.
+_FLAT_ROW = f"{_OLD}{_FLAT}"
+_FLAT_ROWS = rf"{_OLD}\[\s*(?:{_FLAT}\s*,?\s*)*\]"
+
 
 @dataclass(frozen=True, slots=True)
-class CanalColumns:
+class OldRowsColumns:
     """Events by their columns. An event that is not included is left out, whatever it contains."""
 
+    kind: OldRowsEvents
     fields: Sequence[t.Field]
     included: Mapping[str, re.Pattern[str]]  # by part of the event
     metadata: Mapping[str, Callable[[pl.DataFrame], pl.Series]]
 
-    def changes(self, events: pl.DataFrame) -> QuickEvents:
+    def changes(self, events: pl.DataFrame, text: pl.Series) -> QuickEvents:
         included, left_out = self._chosen(events)
         type_ = events["type"]
-        left_out |= included & _are(type_, "CREATE")
-        data, old = _Images.of(events["data"]), _Images.of(events["old"])
+        if self.kind.skipped is not None:
+            left_out |= included & _are(type_, self.kind.skipped)
+        images = _Images.of_lists if self.kind.lists else _Images.of_rows
+        data, old = images(events["data"]), images(events["old"])
         good = included & data.whole
-        inserted, deleted = good & _are(type_, "INSERT"), good & _are(type_, "DELETE")
-        updated = good & _are(type_, "UPDATE") & old.whole & (old.size >= data.size)
-        images = data.rows(self.fields)
+        insert, update, delete = self.kind.types
+        inserted, deleted = good & _are(type_, insert), good & _are(type_, delete)
+        updated = good & _are(type_, update) & old.whole & (old.size >= data.size)
+        updated &= self._flat(text, updated)
+        rows = data.rows(self.fields)
         return QuickEvents(
             [
-                data.changes("+I", images, inserted),
-                data.changes("-U", self._before(data, old, images), updated),
-                data.changes("+U", images, updated),
-                data.changes("-D", images, deleted),
+                data.changes("+I", rows, inserted),
+                data.changes("-U", self._before(data, old, rows), updated),
+                data.changes("+U", rows, updated),
+                data.changes("-D", rows, deleted),
             ],
             pl.Series(left_out | inserted | deleted | updated),
             {key: read(events) for key, read in self.metadata.items()},
@@ -58,19 +72,29 @@ class CanalColumns:
             included = included & fits
         return included, left_out
 
-    def _before(self, data: _Images, old: _Images, images: pl.DataFrame) -> pl.DataFrame:
+    def _flat(self, text: pl.Series, events: Flags) -> Flags:
+        """Which of the events name a field only as one of an old row, and not below it."""
+        where = np.flatnonzero(events)
+        some = text.gather(pl.Series(where))
+        once = some.str.count_matches('"old"', literal=True) == 1
+        flat = some.str.contains(_FLAT_ROWS if self.kind.lists else _FLAT_ROW)
+        result = np.zeros(len(events), np.bool_)
+        result[where] = (once & flat).to_numpy()
+        return result
+
+    def _before(self, data: _Images, old: _Images, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows before updates: what no old row of an event contains is as after it."""
         before = PartialRow(tuple(self.fields)).parts_of(old.items)
         at = np.minimum(old.first[data.event] + data.position, max(0, len(old.event) - 1))
         columns = []
-        for name, (values, there) in zip(images.columns, before, strict=True):
+        for name, (values, there) in zip(rows.columns, before, strict=True):
             named = np.zeros(len(old.size), np.bool_)
             named[old.event[there.fill_null(False).to_numpy()]] = True
             changed = pl.Series(named[data.event])
             columns.append(
-                images[name]
+                rows[name]
                 if not named.any()
-                else pl.select(pl.when(changed).then(values.gather(at)).otherwise(images[name]))
+                else pl.select(pl.when(changed).then(values.gather(at)).otherwise(rows[name]))
                 .to_series()
                 .alias(name)
             )
@@ -83,16 +107,16 @@ def _are(type_: pl.Series, wanted: str) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class _Images:
-    """The rows in the lists of events, one after the other."""
+    """The rows of events, one after the other."""
 
     items: pl.Series
-    size: Indices  # of each list
-    first: Indices  # where each list begins
+    size: Indices  # how many an event has
+    first: Indices  # where those of an event begin
     event: Indices  # of each row
-    whole: Flags  # the lists that are there, with all their rows
+    whole: Flags  # the events that have rows, and none is null
 
     @classmethod
-    def of(cls, lists: pl.Series) -> _Images:
+    def of_lists(cls, lists: pl.Series) -> _Images:
         size = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
         items = lists.list.explode(empty_as_null=False, keep_nulls=False)
         event = np.repeat(np.arange(len(size)), size)
@@ -100,9 +124,14 @@ class _Images:
         whole[event[items.is_null().to_numpy()]] = False
         return cls(items, size, np.cumsum(size) - size, event, whole)
 
+    @classmethod
+    def of_rows(cls, rows: pl.Series) -> _Images:
+        event = np.arange(rows.len())
+        return cls(rows, np.ones_like(event), event, event, rows.is_not_null().to_numpy())
+
     @property
     def position(self) -> Indices:
-        """Of each row in its list."""
+        """Of each row among those of its event."""
         return np.arange(len(self.event)) - self.first[self.event]
 
     def rows(self, fields: Sequence[t.Field]) -> pl.DataFrame:
