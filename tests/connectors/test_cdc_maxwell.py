@@ -115,7 +115,7 @@ def test_spark_writes_changes_as_workers_do(
     import polars as pl
 
     from tests.formats.examples import fields_of
-    from tidemark.formats.encoders import encoded
+    from tidemark.formats.encoders import bytes_of, encoded
 
     option = f"{format_}.encode.ignore-null-fields"
     options = {option.replace(".", "__").replace("-", "_"): without_nulls}
@@ -130,7 +130,7 @@ def test_spark_writes_changes_as_workers_do(
     assert isinstance(changes, pl.DataFrame)
     fields = fields_of("id INT, k STRING")
     expected = encoded(format_, changes, fields, {option: without_nulls == "true"})
-    assert file.read_bytes() == expected
+    assert file.read_bytes() == bytes_of(expected).to_pybytes()
     assert [kind for *_, kind in rows(read(spark, table))] == ["+I", "-D", "+I", "-D"]
 
 

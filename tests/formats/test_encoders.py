@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from tests.formats.examples import fields_of, options_of, rows
@@ -15,6 +16,12 @@ from tidemark.formats.encoders import bytes_of, encoded
 
 MOMENT = 1_500_000  # microseconds
 NOON = 36_672_500_000
+
+
+def lines_of(encoded_rows: pa.Array) -> list[str]:
+    """Encoded rows, without the ends of lines."""
+    text: str = bytes_of(encoded_rows).to_pybytes().decode()
+    return text.splitlines()
 
 
 def lines(format_: str, columns: str, *values: tuple[Any, ...], **options: str) -> str:
@@ -183,14 +190,14 @@ def test_changes_are_written_as_inserts_and_deletes(format_: str) -> None:
     frame = frame.with_columns(pl.col("d").cast(pl.Decimal(5, 2)), kind=pl.Series(["+I", "-U", "-D", "+U"]))  # fmt: skip
     inserted, deleted, without_null = EVENTS[format_]
 
-    written = encoded(format_, frame, fields, {}).decode().splitlines()
+    written = lines_of(encoded(format_, frame, fields, {}))
     assert written[:3] == [inserted, deleted, deleted]
     assert written[3] == inserted.replace("12.5", "null")
     # Rows that are all inserts have no row kinds.
-    assert encoded(format_, frame[:1, :2], fields, {}).decode().splitlines() == [inserted]
+    assert lines_of(encoded(format_, frame[:1, :2], fields, {})) == [inserted]
 
     options = {f"{format_}.encode.ignore-null-fields": True, f"{format_}.encode.decimal-as-plain-number": True}  # fmt: skip
-    written = encoded(format_, frame, fields, options).decode().splitlines()
+    written = lines_of(encoded(format_, frame, fields, options))
     assert "12.50" in written[0]
     assert "null" not in written[0]
     assert written[1] == without_null

@@ -23,7 +23,7 @@ CREATE TABLE made (
 """
 QUERIES = {
     "filter": "SELECT id, name, price FROM made WHERE price > 4",
-    "windows": "SELECT name, window_start, COUNT(*), SUM(price) FROM TABLE(TUMBLE(TABLE made,"
+    "windows": "SELECT name, window_start, COUNT(*), MAX(price) FROM TABLE(TUMBLE(TABLE made,"
     " DESCRIPTOR(ts), INTERVAL '20' SECOND)) WHERE id > 3 GROUP BY name, window_start, window_end",
     "no columns": "SELECT COUNT(*) FROM made",
 }
