@@ -213,9 +213,15 @@ a DATE is `2024-01-02`, a TIME `10%3A20%3A00`, a TIMESTAMP_LTZ `2024-01-02 10%3A
 are in base 64.
 
 Workers write columns as they have them, to a file for each task and partition. Spark writes
-instead: ORC files, Parquet files with nested columns, TIME or TIMESTAMP_LTZ or compressed with LZ4,
+instead: Parquet and ORC files with nested columns, TIME or TIMESTAMP_LTZ, ORC files with TIMESTAMP,
+Parquet files compressed with LZ4,
 raw values in other character sets than UTF-8, rows that Spark has computed last, and partitions
 whose rows `auto-compaction` or `sink.shuffle-by-partition.enable` bring together.
+
+A column of a Parquet or ORC file is found by its name; one that the file lacks is NULL. In ORC
+files a `TIMESTAMP` is written as Spark writes it, as a BIGINT with microseconds. ORC's own times
+are left to Spark; local runs read those from 1677 to 2262, and `TIMESTAMP_LTZ` only from files that
+store instants.
 
 ## Changelogs in files
 

@@ -183,7 +183,7 @@ def test_a_file_of_lines_is_closed_when_it_has_grown(folder: Path) -> None:
         ("n MAP<STRING, INT>", "parquet", {}),
         ("n ROW<x INT>", "parquet", {}),
         ("n INT", "parquet", {"parquet__compression": "LZ4"}),
-        ("n INT", "orc", {}),
+        ("n TIMESTAMP(3)", "orc", {}),
         ("n STRING", "raw", {"raw__charset": "UTF-16LE"}),
     ],
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tidemark.connectors import orc_columns, parquet_columns
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
 from tidemark.connectors.file_blocks import (
     BLOCK,
@@ -22,7 +23,8 @@ from tidemark.connectors.file_blocks import (
 )
 from tidemark.connectors.files_columns import Decoding, ReadFile, reader
 from tidemark.connectors.formats.base import FILE, SIZE, FormatField
-from tidemark.connectors.parquet_columns import ParquetColumns, fit
+from tidemark.connectors.orc_columns import OrcColumns
+from tidemark.connectors.parquet_columns import ParquetColumns
 from tidemark.connectors.places import existing, wanted_files
 from tidemark.errors import DataError
 from tidemark.functions.spark_text import string
@@ -35,6 +37,8 @@ _SHARED_FROM: Final = 4 << 20
 _SHARE: Final = 16 << 20
 # Each of their lines is a record, or may be one.
 _BY_LINES: Final = ("csv", "json", "raw")
+# Formats with columns of their own: whether they fit those of a table.
+_FITS: Final = {"orc": orc_columns.fit, "parquet": parquet_columns.fit}
 # Whether workers are quick is seen from this much of a few files.
 _SAMPLE: Final = 64 << 10
 _SAMPLED_FILES: Final = 4
@@ -58,9 +62,9 @@ def parts(
     read = reader(request, fields, few=1)
     if not _are_quick(name, read, files, sizes):
         return None
-    by_groups = isinstance(read, ParquetColumns)
-    if isinstance(read, ParquetColumns) and not (
-        len(files) <= _MOST_FOOTERS and fit(files, read.fields)
+    by_groups = isinstance(read, ParquetColumns | OrcColumns)
+    if isinstance(read, ParquetColumns | OrcColumns) and not (
+        len(files) <= _MOST_FOOTERS and _FITS[name](files, read.fields)
     ):
         return None
     found: list[tuple[Part, ...]] = []
@@ -82,9 +86,10 @@ def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
     if not all(map(can_open, files)):
         return False
     read = reader(request, fields, few=1)
-    if isinstance(read, ParquetColumns):
-        return fit(files[:_MOST_FOOTERS], read.fields)
-    return _are_quick(request.options["format"].lower(), read, files, sizes)
+    name = request.options["format"].lower()
+    if isinstance(read, ParquetColumns | OrcColumns):
+        return _FITS[name](files[:_MOST_FOOTERS], read.fields)
+    return _are_quick(name, read, files, sizes)
 
 
 def arriving(files: DataFrame, request: ReadRequest) -> DataFrame:

@@ -14,6 +14,7 @@ from tidemark import types as t
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.file_blocks import BLOCK, Cut, LineCut, blocks, can_open, lines_before
 from tidemark.connectors.formats.base import FormatField, names_read
+from tidemark.connectors.orc_columns import OrcColumns
 from tidemark.connectors.parquet_columns import ParquetColumns
 from tidemark.connectors.places import escaped, existing, wanted_files
 from tidemark.dialect.statements import PhysicalColumn
@@ -79,6 +80,8 @@ def reader(
     read = names_read(fields, request.read)
     if name == "parquet":
         return ParquetColumns(tuple(f for f in fields if f.name in read), request.count)
+    if name == "orc":
+        return OrcColumns(tuple(f for f in fields if f.name in read), request.count)
     from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS
 
     if name not in (*DECODERS, *CHANGELOG_DECODERS):

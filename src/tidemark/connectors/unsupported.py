@@ -17,7 +17,7 @@ CONNECTOR: Final = Unsupported(
 FORMAT: Final = Unsupported(
     _CONNECTORS,
     "format '{}'",
-    why="planned together with the Kafka connector",
+    why="planned",
     each={"avro": None},
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(

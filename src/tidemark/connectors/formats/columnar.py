@@ -85,7 +85,7 @@ def write(encode: Encode) -> DataFrame:
 
 # Types that Arrow and Spark write the same way. Instants are not among them: Spark writes them for
 # older systems, Arrow writes all times of a file one way or the other. Neither is LZ4, which has
-# two variants.
+# two variants in Parquet files.
 _ALIKE = (
     t.Boolean,
     t.TinyInt,
@@ -100,15 +100,17 @@ _ALIKE = (
     t.Binary,
     t.VarBinary,
     t.Date,
-    t.Timestamp,
 )
+_ALIKE_IN_PARQUET = (*_ALIKE, t.Timestamp)
 
 
 def parquet_by_arrow(
     fields: tuple[FormatField, ...], options: Mapping[str, Any]
 ) -> FileWriter | None:
     compression = options["parquet.compression"].lower()
-    if compression == "lz4" or not all(isinstance(field.type, _ALIKE) for field in fields):
+    if compression == "lz4" or not all(
+        isinstance(field.type, _ALIKE_IN_PARQUET) for field in fields
+    ):
         return None
     codec = "none" if compression == "uncompressed" else compression
     return _ParquetFiles(tuple(field.name for field in fields), codec)
@@ -151,6 +153,50 @@ class _ParquetFile:
             self._writer.close()
 
 
+def orc_by_arrow(fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> FileWriter | None:
+    if not all(isinstance(field.type, _ALIKE) for field in fields):
+        return None
+    compression = options["orc.compress"].lower()
+    codec = "uncompressed" if compression == "none" else compression
+    return _OrcFiles(tuple(field.name for field in fields), codec, _stripe(options))
+
+
+def _stripe(options: Mapping[str, Any]) -> int:
+    """The size of a stripe before it is compressed, which is held in memory. A file grows with each
+    stripe.
+    """
+    enough: int = options["sink.rolling-policy.file-size"]
+    return min(64 << 20, enough)
+
+
+@dataclass(frozen=True, slots=True)
+class _OrcFiles:
+    names: tuple[str, ...]
+    compression: str
+    stripe: int  # bytes
+
+    def encoded(self, rows: pa.Table) -> pa.Table:
+        return rows.rename_columns(self.names)
+
+    def start(self, file: pa.NativeFile) -> _OrcFile:
+        return _OrcFile(file, self.compression, self.stripe)
+
+
+class _OrcFile:
+    """A file whose stripes end where enough rows were added."""
+
+    def __init__(self, file: pa.NativeFile, compression: str, stripe: int) -> None:
+        from pyarrow.orc import ORCWriter
+
+        self._writer = ORCWriter(file, compression=compression, stripe_size=stripe)
+
+    def add(self, rows: pa.Table) -> None:
+        self._writer.write(rows)
+
+    def finish(self) -> None:
+        self._writer.close()
+
+
 PARQUET = Format(
     "parquet",
     _options("parquet"),
@@ -160,4 +206,12 @@ PARQUET = Format(
     by_arrow=parquet_by_arrow,
     spark_source="parquet",
 )
-ORC = Format("orc", _options("orc"), check, reader("orc"), write, spark_source="orc")
+ORC = Format(
+    "orc",
+    _options("orc"),
+    check,
+    reader("orc"),
+    write,
+    by_arrow=orc_by_arrow,
+    spark_source="orc",
+)

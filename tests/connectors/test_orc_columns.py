@@ -1,0 +1,189 @@
+"""ORC files in columns: each stripe is read once, and no value is cast."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import orc
+from pyspark.sql import SparkSession
+
+import tidemark
+from tests.connectors import tables
+from tests.connectors.tables import files
+from tests.connectors.test_file_parts import folder, read, request_of
+from tests.connectors.test_files_by_workers import worker_sink
+from tests.searching import searched
+from tidemark import types as t
+from tidemark.connectors import file_parts, filesystem
+from tidemark.connectors.base import Part
+from tidemark.errors import DataError
+
+__all__ = ["folder"]
+
+
+def numbers(count: int = 1000) -> pa.Table:
+    ids = [*range(count)]
+    return pa.table({"id": pa.array(ids, pa.int32()), "s": [f"{i}-" * 50 for i in ids]})
+
+
+def in_stripes(path: Path, table: pa.Table, rows: int) -> None:
+    with orc.ORCWriter(str(path), stripe_size=1, batch_size=rows) as writer:
+        for start in range(0, table.num_rows, rows):
+            writer.write(table.slice(start, rows))
+
+
+@searched(30)
+@given(cuts=st.lists(st.integers(0, 30_000), max_size=4), rows=st.integers(50, 400))
+def test_each_stripe_is_in_one_part(folder, cuts, rows):
+    file = folder / "rows.orc"
+    in_stripes(file, numbers(), rows)
+    assert orc.ORCFile(file).nstripes > 1
+    size = file.stat().st_size
+    bounds = sorted({0, size, *(cut for cut in cuts if cut < size)})
+    parts = [Part(str(file), start, end) for start, end in pairwise(bounds)]
+
+    assert [row[0] for row in read(request_of(file, "orc"), *parts)] == [*range(1000)]
+
+
+def test_stripes_of_a_large_file_are_shared(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARE", 1000)
+    file = tmp_path / "rows.orc"
+    in_stripes(file, numbers(), 100)
+
+    tasks = filesystem.parts(request_of(file, "orc"))
+
+    assert tasks is not None and len(tasks) > 1
+    assert sum(len(read(request_of(file, "orc"), *task)) for task in tasks) == 1000
+
+
+# What a column of the file has, and what becomes of it as an INT.
+OTHER_TYPES = {
+    "smaller": (pa.array([1, None], pa.int8()), [1, None]),
+    "larger": (pa.array([1, 2], pa.int64()), None),
+    "fractions": (pa.array([1.5, 2.0]), None),
+    "strings": (pa.array(["1", "2"]), None),
+    "times": (pa.array([1, 2], pa.timestamp("ms")), None),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), OTHER_TYPES.values(), ids=OTHER_TYPES)
+def test_columns_of_other_types_are_not_cast(tmp_path, monkeypatch, values, expected):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    file = tmp_path / "rows.orc"
+    orc.write_table(pa.table({"ID": values}), file)
+    request = request_of(file, "orc")
+
+    assert (filesystem.parts(request) is None) == (expected is None)
+    if expected is None:
+        with pytest.raises(DataError, match=r"rows\.orc  column `ID` is .* as INT"):
+            read(request, Part(str(file)))
+    else:
+        assert read(request, Part(str(file))) == [(value, None) for value in expected]
+
+
+def test_columns_without_names_are_not_taken_for_missing(tmp_path):
+    file = tmp_path / "rows.orc"
+    orc.write_table(pa.table({"_col0": pa.array([1], pa.int32())}), file)
+
+    with pytest.raises(DataError, match="columns have no names"):
+        read(request_of(file, "orc"), Part(str(file)))
+
+
+@pytest.mark.parametrize("content", [b"", b"ORC but not really"])
+def test_a_file_that_is_not_orc_is_named(tmp_path, content):
+    file = tmp_path / "rows.orc"
+    file.write_bytes(content)
+
+    with pytest.raises(DataError, match=r"rows\.orc  cannot read the file"):
+        read(request_of(file, "orc"), Part(str(file)))
+
+
+def test_times_of_orc_are_left_to_spark_and_read_locally(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    file = tmp_path / "rows.orc"
+    moment = datetime(2024, 1, 2, 3, 4, 5, 678000)
+    orc.write_table(
+        pa.table(
+            {
+                "p": pa.array([moment], pa.timestamp("us")),
+                "q": pa.array([moment.replace(tzinfo=UTC)], pa.timestamp("us", "UTC")),
+            }
+        ),
+        file,
+    )
+    request = replace(
+        request_of(file, "orc"),
+        table=files("p TIMESTAMP(3), q TIMESTAMP_LTZ(3)", file, "orc"),
+        columns=("p", "q"),
+        types=(t.Timestamp(3), t.TimestampLtz(3)),
+    )
+
+    assert filesystem.parts(request) is None
+    assert read(request, Part(str(file))) == [(moment, moment.replace(tzinfo=UTC))]
+
+
+def test_times_are_read_as_spark_writes_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    file = tmp_path / "rows.orc"
+    orc.write_table(pa.table({"p": [253_370_764_800_000_000, None]}), file)
+    request = replace(
+        request_of(file, "orc"),
+        table=files("p TIMESTAMP(3)", file, "orc"),
+        columns=("p",),
+        types=(t.Timestamp(3),),
+    )
+
+    assert filesystem.parts(request) is not None
+    assert read(request, Part(str(file))) == [(datetime(9999, 1, 1),), (None,)]
+
+
+COLUMNS = "a BOOLEAN, b TINYINT, c SMALLINT, d INT, e BIGINT, f FLOAT, g DOUBLE, h DECIMAL(20, 4), i STRING, j BYTES, k DATE"
+VALUES = (
+    "SELECT TRUE AS a, 1Y AS b, 2S AS c, 3 AS d, 4L AS e, 1.5F AS f, 2.5D AS g, CAST(12.34 AS DECIMAL(20, 4)) AS h,"
+    " 'é' AS i, X'0102' AS j, DATE '1600-01-02' AS k UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
+)
+
+
+def test_files_of_spark_and_of_workers_are_read_alike(spark: SparkSession, tmp_path: Path) -> None:
+    nested = ", n ARRAY<INT>, o MAP<STRING, INT>, p ROW<x INT, y STRING>, q TIMESTAMP(6)"
+    table = files(COLUMNS + nested, tmp_path / "spark", "orc")
+    more = ", ARRAY(1, NULL) AS n, MAP('k', 1) AS o, NAMED_STRUCT('x', 1, 'y', 'z') AS p, TIMESTAMP_NTZ '2024-07-01 02:03:04.567891' AS q"
+    rows = spark.sql(VALUES.replace(" AS k", f" AS k{more}") + ", NULL" * 4)
+    tables.write(table, rows.coalesce(1))
+
+    session = tidemark.connect(engine="local")
+    session.sql(
+        f"CREATE TABLE t ({COLUMNS}{nested}) WITH "
+        f"('connector' = 'filesystem', 'path' = '{tmp_path}/spark', 'format' = 'orc')"
+    )
+    here = [tuple(row.values()) for row in session.sql("SELECT * FROM t").rows()]
+
+    there = pl.from_arrow(tables.read(spark, table).toArrow())
+    assert isinstance(there, pl.DataFrame)
+    assert here[0][:11] == there.rows()[0][:11]
+    assert here[0][11:] == ([1, None], {"k": 1}, {"x": 1, "y": "z"}, there["q"][0])
+    assert here[1] == (None,) * 15
+
+
+@pytest.mark.parametrize("codec", ["NONE", "SNAPPY", "ZLIB", "LZ4", "ZSTD"])
+def test_spark_reads_what_workers_write(spark: SparkSession, tmp_path: Path, codec: str) -> None:
+    table = files(COLUMNS, tmp_path / "out", "orc", orc__compress=codec)
+    rows = spark.sql(VALUES)
+    columns = tuple(rows.columns)
+    sink = worker_sink(table, columns=columns)
+
+    notes = sink.write(iter(rows.coalesce(1).toArrow().to_batches()))
+    sink.commit(lambda: [note for _, note in notes if note], None)
+
+    [file] = (tmp_path / "out").iterdir()
+    assert orc.ORCFile(file).compression == ("UNCOMPRESSED" if codec == "NONE" else codec)
+    assert tables.rows(tables.read(spark, table)) == tables.rows(rows)
