@@ -172,7 +172,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str, change: object
 ) -> None:
     monkeypatch.setattr(files_columns, "BLOCK", 4096)
-    monkeypatch.setattr(parquet_columns, "_ROWS", 1000)
+    monkeypatch.setattr(parquet_columns, "ROWS", 1000)
     file = tmp_path / "f"
     file.write_bytes({"json": JSON, "csv": CSV * 4, "parquet": PARQUET}[format_])
     rows = reading(file, format_)
