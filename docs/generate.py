@@ -171,9 +171,9 @@ reason, unless the format is set to ignore it.
 
 A path is a local one or a URI: `s3a://` (`s3://` means the same), `hdfs://`, `abfs://` and
 `abfss://`. Tables can be read from any file system that Spark has; any other scheme is refused for
-CSV, and for what is written: tables, [checkpoints and savepoints](checkpoints.md). Spark reads a
-URI with the jars of its file system, for `s3a://` those of `org.apache.hadoop:hadoop-aws` in the
-version of Spark's own Hadoop:
+what is written: tables, [checkpoints and savepoints](checkpoints.md). Spark reads a URI with the
+jars of its file system, for `s3a://` those of `org.apache.hadoop:hadoop-aws` in the version of
+Spark's own Hadoop:
 
 ```sh
 tidemark run job.sql --checkpoint s3a://bucket/state \\
@@ -181,8 +181,9 @@ tidemark run job.sql --checkpoint s3a://bucket/state \\
   --set spark.hadoop.fs.s3a.endpoint.region=eu-west-1
 ```
 
-Tidemark writes, and reads CSV, through Arrow, with the same settings of the Spark session:
-`fs.s3a.*` (keys, roles, endpoint, region, proxy, per bucket too), `fs.azure.account.*`, `dfs.*`.
+Tidemark writes through Arrow, with the same settings of the Spark session, and so it reads CSV from
+S3 and Azure; a CSV file of another file system must not have more than 2 GB. These settings are
+`fs.s3a.*` (keys, roles, endpoint, region, proxy, per bucket too), `fs.azure.account.*` and `dfs.*`.
 What only Hadoop's XML files say, Arrow does not see, except for HDFS. Without keys it looks where
 the SDKs of the clouds look. HDFS needs Hadoop's `libhdfs` and its `CLASSPATH` on every machine.
 

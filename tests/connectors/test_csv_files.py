@@ -8,7 +8,8 @@ import pytest
 
 from tests.connectors.tables import files, read, rows, write
 from tests.formats.csv_examples import BAD, PLAIN, SHORT, SINGLE
-from tidemark.errors import DataError, NotSupported
+from tidemark.connectors import decoded_files
+from tidemark.errors import DataError
 
 
 @pytest.fixture
@@ -74,9 +75,14 @@ def test_compressed_files_are_read(spark, tmp_path):
     assert rows(read(spark, files("id INT, s STRING", tmp_path, "csv"))) == [(0, "a"), (1, "a")]
 
 
-def test_a_file_system_that_only_spark_has_is_refused(spark):
-    with pytest.raises(NotSupported, match="gs"):
-        read(spark, files("id INT, s STRING", "gs://bucket/rows", "csv"))
+def test_spark_hands_over_files_that_only_it_can_open(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(decoded_files, "_BY_ARROW", set())
+    (tmp_path / "a.csv").write_text("1,a\n2,b\n")
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"3,c\n"))
+
+    there = read(spark, files("id INT, s STRING", tmp_path, "csv"))
+
+    assert sorted(rows(there)) == [(1, "a"), (2, "b"), (3, "c")]
 
 
 def test_a_bad_value_names_file_line_value_and_record(spark, written):

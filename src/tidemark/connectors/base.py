@@ -108,8 +108,9 @@ class Part:
     start: int = 0
     end: int | None = None
     made_ms: int = 0  # when the first row is made
-    # How a file is reached that is not on this machine.
+    # How a file is reached that is not on this machine, or what is in it if only Spark can open it.
     access: Access = NO_ACCESS
+    content: bytes | None = None
     # The file's size and the time of its last change when it was divided.
     version: tuple[int, int] | None = None
 

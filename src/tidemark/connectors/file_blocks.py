@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import os
 import stat
 import sys
@@ -152,8 +153,11 @@ def _opened(part: Part) -> AbstractContextManager[IO[bytes]]:
         hint = "compress files with gzip, bzip2 or zstd"
         raise unreadable(file, "workers do not know its compression", hint)
     opener = _OPENERS.get(os.path.splitext(file)[1])
-    # Of a file elsewhere, Arrow's file system makes something like a local one.
-    place: Any = file if is_local(file) else Location.of(file, part.access).input()
+    place: Any = file
+    if part.content is not None:
+        place = io.BytesIO(part.content)
+    elif not is_local(file):  # Arrow's file systems make something like a local one
+        place = Location.of(file, part.access).input()
     opened: IO[bytes] = _plain(place) if opener is None else opener(place)
     return opened
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors import (
+    decoded_files,
     file_parts,
     files_by_spark,
     files_by_workers,
     files_columns,
-    files_in_workers,
     files_sink,
     partition_commit,
     records,
@@ -408,7 +408,7 @@ def can_stream_columns(request: ColumnsRequest) -> bool:
 def arriving(request: ReadRequest) -> DataFrame:
     """The files of a stream as they come, in parts; what is in them is not read."""
     opener = _Stream(request, existing(request.table, request.options))
-    return file_parts.arriving(files_in_workers.listed(opener), request)
+    return file_parts.arriving(decoded_files.listed(opener), request)
 
 
 def worker_sink(target: Target) -> WorkerSink | None:

@@ -82,9 +82,9 @@ def _is_plain(type_: t.DataType) -> bool:
 
 
 def read(decode: Decode) -> DataFrame:
-    from tidemark.connectors import files_in_workers
+    from tidemark.connectors import decoded_files
 
-    return files_in_workers.decoded(decode, "csv", skips=decode.options[IGNORE])
+    return decoded_files.decoded(decode, "csv", skips=decode.options[IGNORE])
 
 
 # --- writing -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from tidemark.connectors.files_columns import decoding
 from tidemark.connectors.formats.base import ABOUT_FILES, Decode, FormatField, Open, raw_name
 from tidemark.functions.arrow_types import loose_arrow
 from tidemark.functions.spark_text import spark_type
-from tidemark.storage import Access, Location
+from tidemark.storage import Access, scheme_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,29 +27,40 @@ _SKIPPED: Final = "_tm_skipped"
 _AT_ONCE: Final = 1 << 16
 
 
+# What Arrow opens with the settings of Spark. From elsewhere, workers get what is in the files.
+_BY_ARROW: Final = {None, "file", "s3", "s3a", "abfs", "abfss"}
+# The last of the columns that Spark has of files.
+_CONTENT: Final = raw_name(3)
+
+
 def listed(open_: Open) -> DataFrame:
     """A row for each file, as `ABOUT_FILES`; what is in them is not read."""
+    return _files(open_).select(*ABOUT_FILES)
+
+
+def _files(open_: Open) -> DataFrame:
     from pyspark.sql import types as s
 
-    about = {
+    known = {
         "path": s.StringType(),
         "modificationTime": s.TimestampType(),
         "length": s.LongType(),
         "content": s.BinaryType(),
     }
-    schema = s.StructType([s.StructField(name, type_) for name, type_ in about.items()])
-    return open_("binaryFile", schema, {}).select(*ABOUT_FILES)
+    schema = s.StructType([s.StructField(name, type_) for name, type_ in known.items()])
+    return open_("binaryFile", schema, {})
 
 
 def decoded(decode: Decode, format_: str, *, skips: bool) -> DataFrame:
     """The rows of files, each of which one worker reads. If bad records are skipped, they are
     counted.
     """
-    Location.of(decode.options["path"])  # raises NotSupported for what only Spark can open
-    files = listed(decode.open)
+    about = listed(decode.open)
+    opened = scheme_of(decode.options["path"]) in _BY_ARROW
+    files = about if opened else _files(decode.open).select(*ABOUT_FILES, _CONTENT)
     fields = [replace(field, type=_sent(field.type)) for field in decode.fields]
     read = _Files(format_, decode.in_file, decode.read, decode.options, decode.access)
-    rows = files.mapInArrow(read, _schema(fields, files.schema))
+    rows = files.mapInArrow(read, _schema(fields, about.schema))
     if skips:
         rows = decode.count_skipped(rows, _SKIPPED).where(f"NOT {_SKIPPED}")
     columns = [
@@ -106,8 +117,8 @@ class _Files:
             for i in range(batch.num_rows):
                 yield from self._rows_of(batch.slice(i, 1))
 
-    def _rows_of(self, about: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        skipped = 0
+    def _rows_of(self, file: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        about, skipped = file.select(list(ABOUT_FILES)), 0
 
         def count(_: int, bad: int) -> None:
             nonlocal skipped
@@ -115,7 +126,9 @@ class _Files:
 
         read = decoding(self.format, self.fields, self.options, read=self.read, count=count)
         types = [each.type for each in self.fields if each.name in self.read]
-        for rows, _ in read(Part(about.column(0)[0].as_py(), access=self.access)):
+        content = file.column(_CONTENT)[0].as_py() if _CONTENT in file.schema.names else None
+        part = Part(about.column(0)[0].as_py(), access=self.access, content=content)
+        for rows, _ in read(part):
             yield _batch([*map(_to_send, rows, types)], about, skipped=False)
         for start in range(0, skipped, _AT_ONCE):
             size = min(_AT_ONCE, skipped - start)
