@@ -232,7 +232,7 @@ Flink writes it: as two events, a delete of the row before it and an insert of t
 So a query whose updates lack the rows before them cannot be written.
 
 The `old` row of a Canal or Maxwell update contains only the fields that changed. As in Flink, a
-field counts as changed if its name stands anywhere in `old`, also below another field: its value
+field counts as changed if its name occurs anywhere in `old`, also below another field: its value
 before the update is NULL then.
 
 The metadata of events is read with all connectors: `db STRING METADATA FROM 'value.database'

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-# Whether a row only stands for a bad record that was left out.
+# Whether the row only counts a bad record that was left out.
 _SKIPPED: Final = "_tm_skipped"
 _AT_ONCE: Final = 1 << 16
 

@@ -1,4 +1,4 @@
-"""What stands around the rows of a changelog in JSON: before and after the document of a row.
+"""What is around the rows of a changelog in JSON: before and after the document of a row.
 
 As in Flink, an update is written as two events: the row before it is deleted, and the one after it
 is inserted.
@@ -18,7 +18,7 @@ DELETED = ("-U", "-D")
 
 @dataclass(frozen=True, slots=True)
 class Envelopes:
-    """What stands before and after a row that is inserted, and one that is deleted."""
+    """What is before and after a row that is inserted, and one that is deleted."""
 
     inserted: tuple[str, str]
     deleted: tuple[str, str]

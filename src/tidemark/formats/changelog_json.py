@@ -80,7 +80,7 @@ class EventFormat:
     metadata: Mapping[str, Callable[[list[Any]], Any]]
     types: Mapping[str, t.DataType]  # of the metadata
     # The event's fields for the quick way, and what its columns contain, beside the records that
-    # they are of; None if there is no such.
+    # they are of; None if there is none.
     quick_fields: Sequence[t.Field] | None = None
     quick: Callable[[pl.DataFrame, pl.Series], QuickEvents] | None = None
 

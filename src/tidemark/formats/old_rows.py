@@ -1,7 +1,7 @@
 """Events with `data` and `old`, one by one: Canal's and Maxwell's.
 
 The `old` of an update has only the fields that changed; the others are as in `data`. As in Flink, a
-field counts as changed for all rows of an event if its name stands anywhere in `old`, however deep.
+field counts as changed for all rows of an event if its name occurs anywhere in `old`, however deep.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events with `data` and `old` as Spark SQL: Canal's and Maxwell's.
 
 An update's `old` rows contain only the fields that changed; the others are as in `data`. As in
-Flink, a field counts as changed for all rows of an event if its name stands anywhere in `old`,
+Flink, a field counts as changed for all rows of an event if its name occurs anywhere in `old`,
 however deep.
 """
 
