@@ -45,12 +45,12 @@ class Hours:
 
     @property
     def written(self) -> list[str]:
-        parts = self.folder.glob("hours/*/*/part-*")
+        parts = self.folder.glob("hours/[!.]*/*/part-*")
         return sorted(path.parent.name[-2:] for path in parts)
 
     @property
     def committed(self) -> list[str]:
-        marks = self.folder.glob("hours/*/*/_SUCCESS")
+        marks = self.folder.glob("hours/[!.]*/*/_SUCCESS")
         return sorted(path.parent.name[-2:] for path in marks)
 
 
