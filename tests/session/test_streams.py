@@ -174,3 +174,21 @@ def test_two_jobs_may_write_to_one_table(ticking):
     assert [job.name for job in jobs] == ["insert-into-nowhere", "insert-into-nowhere-2"]
     for job in jobs:
         job.stop()
+
+
+def test_a_stream_that_ends_runs_no_micro_batch_without_rows_before_the_end(spark, tmp_path):
+    (tmp_path / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
+    with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+        session.sql(
+            "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/rows.json')"
+        )
+        result = session.sql(
+            "SELECT COUNT(*) AS n FROM TABLE(TUMBLE(TABLE `rows`, DESCRIPTOR(ts), INTERVAL '1' DAY))"
+            " GROUP BY window_start, window_end"
+        )
+
+        assert result.rows() == [{"n": 1}]
+        # One for the row, one for the end of the table, and one that emits what this lets go.
+        assert result.job is not None and result.job.progress().batches == 3
+        assert spark.conf.get("spark.sql.streaming.noDataMicroBatches.enabled") == "true"

@@ -30,7 +30,7 @@ from tidemark.spark.jobs import AtEnd, BatchRun, Diagnose, Ending, Run, StreamRu
 from tidemark.spark.late_outputs import Above
 from tidemark.spark.lowering import lower
 from tidemark.spark.partitions import enough_partitions
-from tidemark.spark.phases import TwoPhaseRun, after_first_batch
+from tidemark.spark.phases import TwoPhaseRun, after_first_batch, starting
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote, start_on_server
 from tidemark.spark.size_recorder import SizeRecorder
@@ -323,8 +323,12 @@ class _Stream:
             self.recorder.record()
 
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
-        spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
         self.phases -= 1
+        with starting(self.launcher.spark, empty_batches=self.phases == 0 or not self.bounded):
+            return self._start(at_end)
+
+    def _start(self, at_end: AtEnd) -> StreamRun:
+        spark, diagnose, reports = self.launcher.spark, self.launcher.diagnose, self.reports
         last = self.bounded and self.phases == 0
         if self.query is not None:
             # Reports count in the order of their batches: those of the first start before the next.
