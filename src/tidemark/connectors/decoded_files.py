@@ -12,8 +12,8 @@ from tidemark import types as t
 from tidemark.connectors.base import Part
 from tidemark.connectors.files_columns import decoding
 from tidemark.connectors.formats.base import ABOUT_FILES, Decode, FormatField, Open, raw_name
+from tidemark.connectors.sent_types import received, sent
 from tidemark.functions.arrow_types import loose_arrow
-from tidemark.functions.spark_text import spark_type
 from tidemark.storage import Access, scheme_of
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ def decoded(decode: Decode, format_: str, *, skips: bool) -> DataFrame:
     about = listed(decode.open)
     opened = scheme_of(decode.options["path"]) in _BY_ARROW
     files = about if opened else _files(decode.open).select(*ABOUT_FILES, _CONTENT)
-    fields = [replace(field, type=_sent(field.type)) for field in decode.fields]
+    fields = [replace(field, type=sent(field.type)) for field in decode.fields]
     read = _Files(format_, decode.in_file, decode.read, decode.options, decode.access)
     rows = files.mapInArrow(read, _schema(fields, about.schema))
     if skips:
         rows = decode.count_skipped(rows, _SKIPPED).where(f"NOT {_SKIPPED}")
     columns = [
-        f"{_received(raw_name(i), field.type)} AS {field.sql}"
+        f"{received(raw_name(i), field.type)} AS {field.sql}"
         for i, field in enumerate(decode.fields)
     ]
     return rows.selectExpr(*columns, *ABOUT_FILES)
@@ -82,24 +82,6 @@ def _schema(sent: list[FormatField], about: StructType) -> StructType:
             StructField(_SKIPPED, BooleanType()),
         ]
     )
-
-
-def _sent(type_: t.DataType) -> t.DataType:
-    """What workers send, whose parts may be NULL: Spark takes no TIME from Arrow, but strings."""
-    match type_:
-        case t.Time():
-            return t.STRING
-        case t.Array(element=element):
-            return t.Array(_sent(element))
-        case t.Row(fields=fields):
-            return t.Row(tuple(replace(field, type=_sent(field.type)) for field in fields))
-        case _:
-            return type_.with_nullable(True)
-
-
-def _received(sql: str, type_: t.DataType) -> str:
-    there = spark_type(type_)
-    return sql if spark_type(_sent(type_)) == there else f"CAST({sql} AS {there})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +121,13 @@ def _to_send(column: pl.Series, type_: t.DataType) -> pa.Array:
     import polars as pl
 
     values = column.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return values.cast(loose_arrow(type_)).cast(loose_arrow(_sent(type_)))
+    return values.cast(loose_arrow(type_)).cast(loose_arrow(sent(type_)))
 
 
 def _nothing(type_: t.DataType, size: int) -> pa.Array:
     import pyarrow as pa
 
-    return pa.nulls(size, loose_arrow(_sent(type_)))
+    return pa.nulls(size, loose_arrow(sent(type_)))
 
 
 def _batch(columns: list[pa.Array], about: pa.RecordBatch, *, skipped: bool) -> pa.RecordBatch:

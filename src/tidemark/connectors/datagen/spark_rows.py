@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
 from tidemark.connectors.base import Part, ReadRequest
+from tidemark.connectors.sent_types import received, sent
 from tidemark.functions import spark_text
 from tidemark.functions.arrow_types import loose_arrow
 from tidemark.functions.spark_text import spark_type
@@ -92,39 +93,15 @@ def _columns(made: MadeRows, request: ReadRequest) -> Columns:
 def _with_types(frame: DataFrame, columns: Columns, request: ReadRequest) -> DataFrame:
     """The columns that are asked for, of which Spark casts what it cannot read from Arrow."""
     asked = [(spark_text.name(name), type_) for name, type_ in columns if name in request.columns]
-    return frame.selectExpr(
-        *(
-            name if sent == wanted else f"CAST({name} AS {wanted}) AS {name}"
-            for name, type_ in asked
-            for sent, wanted in [(spark_type(_sent(type_)), spark_type(type_))]
-        )
-    )
+    return frame.selectExpr(*(f"{received(name, type_)} AS {name}" for name, type_ in asked))
 
 
 def _spark_schema(columns: Columns) -> str:
-    each = ((spark_text.name(name), spark_type(_sent(type_))) for name, type_ in columns)
+    each = ((spark_text.name(name), spark_type(sent(type_))) for name, type_ in columns)
     return ", ".join(f"{name} {type_}" for name, type_ in each)
 
 
 def _arrow_schema(columns: Columns) -> pa.Schema:
     import pyarrow as pa
 
-    return pa.schema([(name, loose_arrow(_sent(type_))) for name, type_ in columns])
-
-
-def _sent(type_: t.DataType) -> t.DataType:
-    """The type in which values go to Spark: of a TIME a string, of months an INT."""
-    match type_:
-        case t.Time():
-            return t.STRING
-        case t.YearMonthInterval():
-            return t.Int()
-        case t.Array(element=element):
-            return t.Array(_sent(element))
-        case t.Multiset(element=element):
-            return t.Multiset(_sent(element))
-        case t.Map(key=key, value=value):
-            return t.Map(_sent(key), _sent(value))
-        case t.Row(fields=fields):
-            return t.Row(tuple(replace(field, type=_sent(field.type)) for field in fields))
-    return type_
+    return pa.schema([(name, loose_arrow(sent(type_))) for name, type_ in columns])
