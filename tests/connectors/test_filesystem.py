@@ -59,6 +59,16 @@ def test_names_mean_themselves_whatever_they_hold(spark, tmp_path, streaming):
     assert values(streamed(spark, one) if streaming else one) == [2]
 
 
+def test_a_stream_of_a_file_reads_nothing_that_is_beside_it(spark, tmp_path):
+    file = tmp_path / "a,{b}[c].json"
+    lines(file, 1)
+    lines(tmp_path / "a", 2)
+    lines(tmp_path / "partitioned/k=1/l=1/a", 3)
+    lines(tmp_path / "other/k=1/a,{b}[c].json", 4)
+
+    assert values(streamed(spark, read(spark, files("v INT", file), streaming=True))) == [1]
+
+
 def test_files_of_a_stream_are_named_as_they_are(spark, tmp_path):
     folder = tmp_path / "odd [x] folder%41"
     for name in ODD_NAMES:

@@ -45,7 +45,14 @@ from tidemark.connectors.formats.base import (
 )
 from tidemark.connectors.formats.conversions import Notation, from_string
 from tidemark.connectors.options import option_error, span_of_option
-from tidemark.connectors.places import Place, as_hadoop_glob, escaped, existing, wanted_files
+from tidemark.connectors.places import (
+    Place,
+    as_glob_of_file,
+    as_hadoop_glob,
+    escaped,
+    existing,
+    wanted_files,
+)
 from tidemark.connectors.unsupported import FORMAT
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, PlanError, did_you_mean
@@ -293,14 +300,12 @@ class _Stream:
             reader = reader.option("maxFilesPerTrigger", most)
         path = self.place.path
         if self.place.local and os.path.isfile(path):
-            # Spark watches folders: the file is selected from its own.
-            folder, name = os.path.split(path)
-            reader = reader.option("pathGlobFilter", as_hadoop_glob(name))
-            path = as_hadoop_glob(folder)
-        else:
-            reader = reader.option("recursiveFileLookup", "true")
-            if self.place.local and not self.place.is_glob:
-                path = as_hadoop_glob(path)
+            # Spark watches folders, or what matches a pattern. Of a folder, it would take the
+            # partitions of other tables for those of this one.
+            path = as_glob_of_file(path)
+        elif self.place.local and not self.place.is_glob:
+            path = as_hadoop_glob(path)
+        reader = reader.option("recursiveFileLookup", "true")
         frame = _with_raw_names(reader.format(source).load(path), schema)
         return _matching(frame, self.request)
 

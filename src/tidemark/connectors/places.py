@@ -19,6 +19,7 @@ _GLOB = re.compile(r"[*?\[]")
 # A quarter of what Spark puts into one partition, including its cost of opening a file.
 _READ_AT_ONE_GO = 32 * 1024 * 1024
 _HADOOP_GLOB = re.compile(r"([*?\[\]{}\\])")
+_COMMA = r"\,"  # between braces, a plain one separates patterns
 # What is not allowed in a folder's name of the form `column=value`; the rule is Hive's.
 _UNSAFE = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{}\[\]^]")
 
@@ -87,6 +88,12 @@ def is_hidden(name: str) -> bool:
 def as_hadoop_glob(path: str) -> str:
     """The path with all characters taken literally by a reader that expands globs."""
     return _HADOOP_GLOB.sub(r"\\\1", path)
+
+
+def as_glob_of_file(path: str) -> str:
+    """A pattern that only the file matches."""
+    folder, name = map(as_hadoop_glob, os.path.split(path))
+    return f"{folder}/{{{name.replace(',', _COMMA)}}}"
 
 
 def partition_folder(values: Mapping[str, str | None], default: str) -> str:
