@@ -70,14 +70,14 @@ def decoded(decode: Decode, format_: str, *, skips: bool) -> DataFrame:
     return rows.selectExpr(*columns, *ABOUT_FILES)
 
 
-def _schema(sent: list[FormatField], about: StructType) -> StructType:
+def _schema(fields: list[FormatField], about: StructType) -> StructType:
     from pyspark.sql.types import BooleanType, StructField, StructType
 
     from tidemark.spark.types import to_spark
 
     return StructType(
         [
-            *(StructField(raw_name(i), to_spark(field.type)) for i, field in enumerate(sent)),
+            *(StructField(raw_name(i), to_spark(field.type)) for i, field in enumerate(fields)),
             *about.fields,
             StructField(_SKIPPED, BooleanType()),
         ]
