@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tidemark.catalog.user_functions import udaf, udf
+    from tidemark.catalog.user_functions import udaf, udf, udtf
     from tidemark.errors import TidemarkError
     from tidemark.rows import Change
     from tidemark.session.checkpoints import Checkpoint
@@ -44,6 +44,7 @@ _HOMES = {
     "temporal_join": "tidemark.session.dataframes",
     "udaf": "tidemark.catalog.user_functions",
     "udf": "tidemark.catalog.user_functions",
+    "udtf": "tidemark.catalog.user_functions",
     "window_aggregate": "tidemark.session.dataframes",
     "window_join": "tidemark.session.co_groups",
 }
@@ -66,6 +67,7 @@ __all__ = [
     "temporal_join",
     "udaf",
     "udf",
+    "udtf",
     "window_aggregate",
     "window_join",
 ]

@@ -111,11 +111,24 @@ def test_value_of_another_type_than_declared_is_an_error():
         called(lambda n: "text")
 
 
-def test_function_over_rows_is_refused():
+def test_a_function_may_return_rows():
+    row = t.Row((t.Field("x", t.Int()), t.Field("y", t.Array(t.Row((t.Field("z", t.Int()),))))))
+
+    assert called(lambda n: (n, [(n,), None]), returns=row) == [
+        {"x": n, "y": [{"z": n}, None]} for n in (1, None)
+    ]
+    assert called(lambda n: None, returns=row) == [None, None]
+    with pytest.raises(JobError, match=r"f is declared to return ROW<.*, and returned int"):
+        called(lambda n: n, returns=row)
+
+
+def test_a_function_of_rows_is_refused():
     row = t.Row((t.Field("x", t.Int()),))
+    user = UserFunction("f", (row,), t.Int(), implementation=lambda row: row.x)
+    call = UserCall(user, (Ref(0, "a", row),), t.Int())
 
     with pytest.raises(NotInColumns, match="the Python function f with ROW"):
-        called(lambda n: n, returns=row)
+        Program.of([call], ["a"], "UTC", NOW)
 
 
 def test_function_is_called_in_a_case_too():

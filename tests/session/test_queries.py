@@ -169,6 +169,24 @@ def test_a_vectorized_function_gets_whole_columns(session):
     assert rows == [{"y": 2}, {"y": 3}]
 
 
+def test_functions_written_for_pyflink_run_in_workers(session):
+    home = "tests.local.written_for_pyflink"
+    for name in ("split", "half", "hash_code"):
+        session.sql(f"CREATE TEMPORARY FUNCTION my_{name} AS '{home}.{name}' LANGUAGE PYTHON")
+
+    rows = session.sql(
+        "SELECT i, my_half(x) AS x, my_hash_code(COALESCE(w, '')) AS h, n FROM (VALUES (1, 1.0E0, 'a bc'), "
+        "(2, 3.0E0, CAST(NULL AS STRING))) AS t (i, x, s) "
+        "LEFT JOIN LATERAL TABLE(my_split(s)) AS r (w, n) ON TRUE"
+    )
+
+    assert sorted(tuple(row.values()) for row in rows.rows()) == [
+        (1, 0.5, 1164, 1),
+        (1, 0.5, 2364, 2),
+        (2, 1.5, 0, None),
+    ]
+
+
 def test_a_function_that_fails_says_how(session):
     def inverse(x: int) -> float:
         return 1 / x

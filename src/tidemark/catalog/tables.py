@@ -127,5 +127,6 @@ class UserFunction:
     vectorized: bool = False
     deterministic: bool = True
     aggregate: bool = False
+    table: bool = False  # returns rows, and `returns` is the type of a row
     temporary: bool = False
     system: bool = False  # temporary, and known everywhere by its unqualified name

@@ -1,12 +1,9 @@
-"""Python functions as SQL functions: their parameter and result types, and how they are loaded."""
+"""Python functions as SQL functions: their parameter and result types."""
 
 from __future__ import annotations
 
 import datetime as dt
-import importlib
 import inspect
-import sys
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -15,7 +12,10 @@ from typing import Any, TypeVar, get_type_hints
 from tidemark import types as t
 from tidemark.catalog.tables import UserFunction
 from tidemark.dialect import parse_type
-from tidemark.errors import CatalogError, PlanError, Span, did_you_mean
+from tidemark.errors import CatalogError, Span
+from tidemark.pyflink.api.table.udf import Declared
+from tidemark.pyflink.declaring import called, parameters_of, result_of
+from tidemark.pyflink.running import TableCall
 
 F = TypeVar("F", bound=Callable[..., Any])
 TypeLike = t.DataType | str
@@ -60,6 +60,31 @@ def udf(
     )
 
 
+def udtf(
+    *,
+    returns: TypeLike,
+    parameters: Sequence[TypeLike] | None = None,
+    vectorized: bool = False,
+    deterministic: bool = True,
+) -> Callable[[F], F]:
+    """Mark a table function, which returns or yields rows; its result type is that of a row.
+
+    A vectorized one takes Arrow arrays and returns an Arrow array of lists of rows.
+
+    >>> @udtf(returns="ROW<word STRING, length INT>")
+    ... def words(text):
+    ...     for word in text.split():
+    ...         yield word, len(word)
+    """
+    return _mark(
+        returns=returns,
+        parameters=parameters,
+        vectorized=vectorized,
+        deterministic=deterministic,
+        table=True,
+    )
+
+
 def udaf(
     *, returns: TypeLike | None = None, parameters: Sequence[TypeLike] | None = None
 ) -> Callable[[F], F]:
@@ -90,15 +115,20 @@ def declare(
     vectorized: bool | None = None,
     deterministic: bool | None = None,
     aggregate: bool | None = None,
+    table: bool | None = None,
     at: Span | None = None,
 ) -> UserFunction:
-    """A function with its types: those given, or those of `udf` or `udaf`, or the annotations.
+    """A function with its types: those given, or those of its declaration, or the annotations.
 
     An object that accumulates is always an aggregate function; a class is instantiated.
     """
     marked: UserFunction | None = getattr(implementation, _DECLARATION, None)
+    if isinstance(implementation, Declared):
+        marked = _declared_for_pyflink(name, implementation)
+    if marked is not None:
+        implementation = marked.implementation
     declared = marked or UserFunction(name, temporary=True, system=True)
-    if _accumulates(implementation):
+    if accumulates(implementation):
         implementation, aggregate, vectorized = _accumulating(name, implementation, at), True, False
     elif aggregate:
         vectorized = True
@@ -111,21 +141,42 @@ def declare(
     if returns is not None:
         found_returns = _type(returns)
     elif found_returns is None:
-        gives = implementation.get_value if _accumulates(implementation) else implementation
+        gives = implementation.get_value if accumulates(implementation) else implementation
         found_returns = _annotations(gives).get("return")
+    table = declared.table if table is None else table
+    vectorized = declared.vectorized if vectorized is None else vectorized
+    if table and not vectorized and not isinstance(implementation, TableCall):
+        implementation = TableCall(implementation)
     return replace(
         declared,
         name=name,
         implementation=implementation,
         returns=found_returns,
         parameters=found_parameters,
-        vectorized=declared.vectorized if vectorized is None else vectorized,
+        vectorized=vectorized,
         deterministic=declared.deterministic if deterministic is None else deterministic,
         aggregate=declared.aggregate if aggregate is None else aggregate,
+        table=table,
     )
 
 
-def _accumulates(implementation: Any) -> bool:
+def _declared_for_pyflink(name: str, declared: Declared) -> UserFunction:
+    parameters = parameters_of(declared)
+    return UserFunction(
+        name,
+        parameters=None if parameters is None else tuple(map(_type, parameters)),
+        returns=_type(result_of(declared)),
+        implementation=called(declared),
+        vectorized=declared.pandas,
+        deterministic=declared.deterministic,
+        aggregate=declared.kind == "aggregate",
+        table=declared.kind == "table",
+        temporary=True,
+        system=True,
+    )
+
+
+def accumulates(implementation: Any) -> bool:
     return any(hasattr(implementation, part) for part in _AGGREGATE_METHODS)
 
 
@@ -165,97 +216,13 @@ def argument_problem(function: UserFunction, count: int) -> str | None:
     return None
 
 
-def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
-    """The function with its code and result type; imports it if only its name is known."""
-    if function.implementation is None:
-        loaded = declare(function.name, _load(function, at), at=at)
-        function = replace(
-            loaded,
-            identifier=function.identifier,
-            temporary=function.temporary,
-            system=function.system,
-        )
-    if function.returns is None:
-        raise PlanError(
-            f"the result type of function `{function.name}` is unknown",
-            at=at,
-            hint='annotate the function (`-> str`), or declare it with returns="STRING"',
-        )
-    return function
-
-
-def module_of(function: UserFunction) -> str:
-    """The module that contains a function's code, loaded or not."""
-    if function.identifier is not None:
-        return function.identifier.rpartition(".")[0]
-    code = function.implementation
-    return str(getattr(code, "__module__", None) or type(code).__module__)
-
-
-def _load(function: UserFunction, at: Span | None) -> Any:
-    module, _, attribute = (function.identifier or "").rpartition(".")
-    if not module:
-        raise PlanError(
-            f"function `{function.name}` cannot be loaded from '{function.identifier}'",
-            at=at,
-            hint="write AS 'module.function'",
-        )
-    loaded = _imported(module, function, at)
-    found = getattr(loaded, attribute, None)
-    if found is None:
-        raise PlanError(
-            f"function `{function.name}` cannot be loaded: module `{module}` has no `{attribute}`",
-            at=at,
-            notes={"module": getattr(loaded, "__file__", None) or module},
-            hint=did_you_mean(attribute, (n for n in vars(loaded) if not n.startswith("_"))),
-        )
-    if not callable(found) and not _accumulates(found):
-        raise PlanError(f"'{function.identifier}' is not a function", at=at)
-    return found
-
-
-def _imported(module: str, function: UserFunction, at: Span | None) -> Any:
-    importlib.invalidate_caches()
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as problem:
-        missing = problem.name or ""
-        if not f"{module}.".startswith(f"{missing}."):
-            raise _import_failed(module, function, problem, at) from problem
-        raise PlanError(
-            f"function `{function.name}` cannot be loaded: there is no module `{missing}`",
-            at=at,
-            hint=f"put {module.replace('.', '/')}.py beside the script or in the working folder, "
-            "or install it",
-        ) from problem
-    except Exception as problem:
-        raise _import_failed(module, function, problem, at) from problem
-
-
-def _import_failed(
-    module: str, function: UserFunction, problem: Exception, at: Span | None
-) -> PlanError:
-    """The module exists, but its own code fails."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    own = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
-    where = {"at": f"{own[-1].filename}:{own[-1].lineno}"} if own else {}
-    missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
-    return PlanError(
-        f"function `{function.name}` cannot be loaded: importing `{module}` fails with "
-        f"{type(problem).__name__}: {problem}",
-        at=at,
-        notes=where,
-        hint=f"install `{missing}` for {sys.executable}" if missing else None,
-    )
-
-
 def _type(given: TypeLike) -> t.DataType:
     return parse_type(given) if isinstance(given, str) else given
 
 
 def _parameters(implementation: Any) -> tuple[t.DataType, ...] | None:
     """The types from annotations; None unless every argument's annotation maps to a type."""
-    if _accumulates(implementation):
+    if accumulates(implementation):
         called, names = implementation.accumulate, _positional(implementation.accumulate)[1:]
     else:
         called, names = implementation, _positional(implementation)

@@ -16,8 +16,9 @@ from tidemark.columns.types import polars_type
 from tidemark.errors import JobError
 from tidemark.functions.arrow_types import to_arrow
 
-# What Spark gives to Python in forms of its own: rows, times in the zone of the machine, intervals.
-_NOT_PLAIN = (t.Row, t.TimestampLtz, *t.INTERVALS)
+# What Spark gives to Python in forms of its own: times in the zone of the machine, intervals;
+# as arguments rows, too.
+_NOT_PLAIN = (t.TimestampLtz, *t.INTERVALS)
 
 
 def user_call(
@@ -30,8 +31,11 @@ def user_call(
     """A call of a user's function, row by row or, if it is vectorized, with whole columns. As on
     Spark, it is called for all rows, even for those for which a CASE takes another branch.
     """
-    for type_ in (*types, result):
-        if any(isinstance(part, _NOT_PLAIN) for part in _parts(type_)):
+    for type_, refused in [
+        *((type_, (t.Row, *_NOT_PLAIN)) for type_ in types),
+        (result, _NOT_PLAIN),
+    ]:
+        if any(isinstance(part, refused) for part in _parts(type_)):
             raise NotInColumns(f"the Python function {function.name} with {type_.text()}")
     active.surroundings.calls_user = True
     if not args:
@@ -50,6 +54,8 @@ def _parts(type_: t.DataType) -> list[t.DataType]:
             return [type_, *_parts(element)]
         case t.Map(key=key, value=value):
             return [type_, *_parts(key), *_parts(value)]
+        case t.Row(fields=fields):
+            return [type_, *(part for field in fields for part in _parts(field.type))]
     return [type_]
 
 
@@ -82,17 +88,42 @@ def _vectorized(
 
 
 def _row_by_row(function: UserFunction, result: t.DataType) -> Callable[..., pl.Series]:
-    kind = polars_type(result)
+    kind, stored = polars_type(result), _stored(result)
 
     def compute(*columns: pl.Series) -> pl.Series:
         rows = zip(*(column.to_list() for column in columns), strict=True)
         values = [function.implementation(*row) for row in rows]
         try:
-            return pl.Series(values, dtype=kind, strict=True)
+            kept = values if stored is None else [stored(value) for value in values]
+            return pl.Series(kept, dtype=kind, strict=True)
         except TypeError:
             raise JobError(_misfit(function, values, result)) from None
 
     return compute
+
+
+def _stored(type_: t.DataType) -> Callable[[Any], Any] | None:
+    """How Polars takes a value with rows, which functions return as tuples; None if without any."""
+    match type_:
+        case t.Array(element=element) if (stored := _stored(element)) is not None:
+            return lambda value: None if value is None else [stored(part) for part in value]
+        case t.Row(fields=fields):
+            names = [field.name for field in fields]
+            parts = [_stored(field.type) or _unchanged for field in fields]
+            return lambda value: None if value is None else _as_struct(value, names, parts)
+    return None
+
+
+def _as_struct(row: Any, names: list[str], parts: list[Callable[[Any], Any]]) -> dict[str, Any]:
+    if isinstance(row, dict):
+        row = [row.get(name) for name in names]
+    if len(row) != len(names):
+        raise JobError(f"a Python function returned a row of {len(row)} fields, not {len(names)}")
+    return {name: part(value) for name, part, value in zip(names, parts, row, strict=True)}
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 def _misfit(function: UserFunction, values: list[Any], result: t.DataType) -> str:

@@ -138,16 +138,9 @@ def _as_of(relation: exp.Expression) -> bool:
     return relation.args.get("as_of") is not None
 
 
-def _table_function(relation: exp.Expression) -> bool:
-    call = relation.this if isinstance(relation, exp.Lateral) else relation
-    is_window = call.name.upper() in WINDOW_TABLE_FUNCTIONS
-    return isinstance(call, nodes.TableFunction) and not is_window
-
-
 NOT_YET_IN_FROM: tuple[tuple[Unsupported, Callable[[exp.Expression], bool]], ...] = (
     (unsupported.MATCH_RECOGNIZE, lambda r: isinstance(r, nodes.MatchRecognize)),
     (unsupported.AS_OF_ALONE, _as_of),
-    (unsupported.LATERAL_FUNCTION, _table_function),
     (unsupported.LATERAL_QUERY, lambda r: isinstance(r, exp.Lateral)),
     (unsupported.IN_PARENTHESES, lambda r: isinstance(r, nodes.JoinGroup)),
 )

@@ -7,27 +7,24 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from tidemark import types as t
 from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name, Option
 from tidemark.errors import PlanError, Span, SqlError, did_you_mean
 from tidemark.plan import late_rows, unsupported
+from tidemark.plan.bind.collections import bind_collection, is_collection, join_collection
 from tidemark.plan.bind.joins import bind_join
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Expression
 from tidemark.plan.features import refuse_relation
-from tidemark.plan.nodes import Column, Edge, Node, Unnest
+from tidemark.plan.nodes import Node
 from tidemark.plan.relation import (
     ONE_EMPTY_ROW,
     Relation,
     aliased,
     check_distinct,
-    check_number,
     renamed_to,
 )
 from tidemark.plan.scalars.conditions import without
-from tidemark.plan.scope import Scope
 from tidemark.plan.tables import bind_table
 from tidemark.plan.windows import functions as window_functions
 
@@ -39,8 +36,8 @@ def bind_from(select: exp.Select, context: Context) -> tuple[Relation, exp.Expre
     relation = ONE_EMPTY_ROW if start is None else bind_relation(start.this, context)
     met: list[exp.Expression] = []
     for join in select.args.get("joins") or ():
-        if isinstance(join.this, exp.Unnest):
-            relation = _cross_unnest(relation, join, context)
+        if is_collection(join.this, context):
+            relation = join_collection(relation, join, context)
         else:
             relation = bind_join(relation, join, condition, context)
         met += relation.met
@@ -55,10 +52,10 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return aliased(bound, node, name)
         case exp.Subquery():
             return aliased(context.bind_query(node.this), node, ())
-        case exp.Unnest():
-            return _unnest(ONE_EMPTY_ROW, node, False, context)
         case nodes.TableFunction() if window_functions.is_window_function(node):
             return window_functions.bind_window_function(node, context)
+        case exp.Unnest() | exp.Lateral() | nodes.TableFunction():
+            return bind_collection(ONE_EMPTY_ROW, node, False, context)
     raise unsupported.RELATION.error(span_of(node))
 
 
@@ -160,79 +157,3 @@ def with_options(table: Table, given: tuple[Option, ...]) -> Table:
     changed = {option.key for option in given}
     kept = tuple(option for option in table.options if option.key not in changed)
     return replace(table, options=(*kept, *given)) if given else table
-
-
-# --- UNNEST ------------------------------------------------------------------------------------
-
-
-def _cross_unnest(left: Relation, join: exp.Join, context: Context) -> Relation:
-    assert isinstance(join.this, exp.Unnest)
-    condition = join.args.get("on")
-    if condition is not None and not (isinstance(condition, exp.Boolean) and condition.this):
-        raise unsupported.UNNEST_CONDITION.error(span_of(condition))
-    side = join.args.get("side") or ""
-    if side not in ("", "LEFT"):
-        raise PlanError(
-            f"{side} JOIN UNNEST is not allowed; use CROSS JOIN or LEFT JOIN", at=span_of(join)
-        )
-    return _unnest(left, join.this, side == "LEFT", context)
-
-
-def _unnest(left: Relation, node: exp.Unnest, outer: bool, context: Context) -> Relation:
-    if len(node.expressions) != 1:
-        raise PlanError("UNNEST takes exactly one collection", at=span_of(node))
-    collection = context.binder(left.scope).bind(node.expressions[0])
-    ordinality = bool(node.args.get("ordinality"))
-    elements = _element_columns(collection, node, ordinality)
-    if outer:
-        elements = [replace(c, type=c.type.with_nullable(True)) for c in elements]
-    table, added = _named_elements(elements, node)
-    if table and left.scope.has_table(table):
-        raise PlanError(f"table name or alias `{table[0]}` is used twice in FROM", at=span_of(node))
-    scope = left.scope + Scope.of(Edge(added), *table)
-    return Relation(Unnest(left.node, collection, added, outer, ordinality), scope)
-
-
-def _named_elements(
-    elements: list[Column], node: exp.Unnest
-) -> tuple[tuple[str, ...], tuple[Column, ...]]:
-    """The alias, and the columns under the names that it gives them.
-
-    An alias without column names is the name of the element itself if that is not a row:
-    `UNNEST(tags) AS tag`.
-    """
-    alias = node.args.get("alias")
-    if alias is None:
-        return (), tuple(elements)
-    names = [column.name for column in alias.args.get("columns") or ()]
-    if names:
-        check_number(names, elements, span_of(alias))
-        check_distinct(names, span_of(alias))
-    else:
-        names = [alias.name if c.name == _ELEMENT else c.name for c in elements]
-    named = tuple(replace(c, name=n) for c, n in zip(elements, names, strict=True))
-    return (alias.name,), named
-
-
-_ELEMENT = "EXPR$0"
-
-
-def _element_columns(collection: Expression, node: exp.Unnest, ordinality: bool) -> list[Column]:
-    columns = []
-    match collection.type:
-        case t.Array(element=t.Row() as row) | t.Multiset(element=t.Row() as row):
-            columns = [
-                Column(f.name, f.type.with_nullable(f.type.nullable or row.nullable))
-                for f in row.fields
-            ]
-        case t.Array(element=element) | t.Multiset(element=element):
-            columns = [Column(_ELEMENT, element)]
-        case t.Map(key=key, value=value):
-            columns = [Column("KEY", key), Column("VALUE", value)]
-        case other:
-            raise PlanError(
-                f"UNNEST requires an ARRAY, MAP or MULTISET, not {other.text()}", at=span_of(node)
-            )
-    if ordinality:
-        columns.append(Column("ORDINALITY", t.Int(nullable=False)))
-    return columns

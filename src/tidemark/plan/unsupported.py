@@ -30,7 +30,6 @@ AS_OF_ALONE: Final = Unsupported(
     "FOR SYSTEM_TIME AS OF without a left side",
     why="versions are looked up for the rows of the left side of a join",
 )
-LATERAL_FUNCTION: Final = Unsupported(_JOINS, "LATERAL TABLE with a table function")
 LATERAL_QUERY: Final = Unsupported(_JOINS, "a LATERAL subquery")
 IN_PARENTHESES: Final = Unsupported(_JOINS, "a join in parentheses")
 WITHOUT_ON: Final = Unsupported(
@@ -86,7 +85,7 @@ LOOKUP_JOIN: Final = Unsupported(
     says="is not supported without a load phase",
 )
 UNNEST_CONDITION: Final = Unsupported(
-    _JOINS, "a join condition other than TRUE with UNNEST", says=NEVER
+    _JOINS, "a join condition other than TRUE with UNNEST or a table function", says=NEVER
 )
 
 # --- subqueries -------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tidemark.catalog.loading import module_of
 from tidemark.catalog.options import (
     CHECKPOINT_INTERVAL,
     ENGINE,
@@ -19,7 +20,7 @@ from tidemark.catalog.options import (
     SAVEPOINT,
 )
 from tidemark.catalog.tables import Changelog, TemporalFunction
-from tidemark.catalog.user_functions import TypeLike, declare, module_of
+from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.checkpoints.resuming import with_jobs_of
 from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
@@ -358,6 +359,35 @@ class Session:
                 parameters=parameters,
                 vectorized=vectorized,
                 deterministic=deterministic,
+            )
+        )
+
+    def create_table_function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        returns: TypeLike | None = None,
+        parameters: Sequence[TypeLike] | None = None,
+        vectorized: bool | None = None,
+        deterministic: bool | None = None,
+    ) -> None:
+        """Make a Python function that returns or yields rows callable from SQL in this session:
+        `LATERAL TABLE(name(...))`.
+
+        `returns` is the type of a row, `ROW<word STRING, length INT>`; rows are tuples. A
+        vectorized function takes Arrow arrays and returns an Arrow array with a list of rows for
+        each element.
+        """
+        self.workspace.declare_function(
+            declare(
+                name,
+                function,
+                returns=returns,
+                parameters=parameters,
+                vectorized=vectorized,
+                deterministic=deterministic,
+                table=True,
             )
         )
 

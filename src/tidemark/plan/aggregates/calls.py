@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from tidemark import functions
 from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.loading import resolved
 from tidemark.catalog.tables import UserFunction
-from tidemark.catalog.user_functions import resolved
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
 from tidemark.functions import aggregates

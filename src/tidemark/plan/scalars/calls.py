@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from tidemark import functions
 from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.loading import resolved
 from tidemark.catalog.tables import UserFunction
-from tidemark.catalog.user_functions import argument_problem, resolved
+from tidemark.catalog.user_functions import argument_problem
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import Name
 from tidemark.errors import PlanError, UnknownFunction, did_you_mean
@@ -109,6 +110,12 @@ def _user_call(declared: UserFunction, binder: ArgumentBinder, node: exp.Anonymo
     function = resolved(declared, at=span_of(node))
     if function.aggregate:
         refuse_aggregate(function.name, node)
+    if function.table:
+        raise PlanError(
+            f"table function `{function.name}` is only allowed in FROM",
+            at=span_of(node),
+            hint=f"write FROM t, LATERAL TABLE({function.name}(...)) AS r (...)",
+        )
     assert function.returns is not None
     args = as_parameters(binder.bind_all(node.expressions), function, node, node.expressions)
     return UserCall(function, args, function.returns)

@@ -1,0 +1,5 @@
+"""What is imported as `pyflink.common`."""
+
+from tidemark.pyflink.api.common.row import Row, RowKind
+
+__all__ = ["Row", "RowKind"]

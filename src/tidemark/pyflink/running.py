@@ -1,0 +1,127 @@
+"""Functions declared with PyFlink's API, as Tidemark calls them.
+
+Each is opened once per process. Unpickling one of these imports `tidemark.pyflink`, so that a
+worker can then import the user's module, which imports `pyflink`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from tidemark.pyflink.api.common.row import Row
+from tidemark.pyflink.api.table.udf import FunctionContext, UserDefinedFunction
+
+
+class Opened:
+    """A function that is opened before it is first used in a process."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._is_open = False
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """Of the user's code, so that a wrong number of arguments is found when planning."""
+        accumulate = getattr(self._function, "accumulate", None)
+        if accumulate is not None:
+            return inspect.signature(partial(accumulate, None))
+        return inspect.signature(getattr(self._function, "eval", self._function))
+
+    def opened(self) -> Any:
+        if not self._is_open:
+            if isinstance(self._function, UserDefinedFunction):
+                self._function.open(FunctionContext())
+            self._is_open = True
+        return self._function
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A connection or a model that `open` made belongs to this process.
+        return {"_function": self._function, "_is_open": False}
+
+
+class ScalarCall(Opened):
+    """A value for each row."""
+
+    def __call__(self, *args: Any) -> Any:
+        return plain(self.opened()(*args))
+
+
+class TableCall(Opened):
+    """A list of rows for each row."""
+
+    def __call__(self, *args: Any) -> list[Any]:
+        return rows_of(self.opened()(*args))
+
+
+class PandasCall(Opened):
+    """A Series for Series of equal length."""
+
+    def __call__(self, *arrays: Any) -> Any:
+        import pandas as pd
+        import pyarrow as pa
+
+        found = self.opened()(*(as_series(array) for array in arrays))
+        if not isinstance(found, pd.Series):
+            raise TypeError(f"a pandas function must return a Series, not {type(found).__name__}")
+        if len(found) != len(arrays[0]):
+            raise ValueError(f"got {len(arrays[0])} values and returned {len(found)}")
+        return pa.Array.from_pandas(found)
+
+
+class PandasAggregateCall(Opened):
+    """A value for Series with the arguments of a group's rows."""
+
+    def __call__(self, *arrays: Any) -> Any:
+        function = self.opened()
+        series = [as_series(array) for array in arrays]
+        if not hasattr(function, "create_accumulator"):
+            return plain(function(*series))
+        accumulator = function.create_accumulator()
+        function.accumulate(accumulator, *series)
+        return plain(function.get_value(accumulator))
+
+
+class AccumulatingCall(Opened):
+    """An accumulating object. It has `retract` and `merge` if the user's object has."""
+
+    def create_accumulator(self) -> Any:
+        return self.opened().create_accumulator()
+
+    def accumulate(self, accumulator: Any, *args: Any) -> None:
+        self.opened().accumulate(accumulator, *args)
+
+    def get_value(self, accumulator: Any) -> Any:
+        return plain(self.opened().get_value(accumulator))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("retract", "merge"):
+            return getattr(self._function, name)
+        raise AttributeError(name)
+
+
+def rows_of(result: Any) -> list[Any]:
+    """The rows that a table function returned, as tuples: several, one, or none for None."""
+    if result is None:
+        return []
+    several = result if isinstance(result, list | range | Iterator) else (result,)
+    return [tuple(row) if isinstance(row := plain(each), tuple) else (row,) for each in several]
+
+
+def plain(value: Any) -> Any:
+    """The value with rows as tuples."""
+    match value:
+        case Row() | tuple():
+            return tuple(plain(part) for part in value)
+        case list():
+            return [plain(part) for part in value]
+        case dict():
+            return {key: plain(part) for key, part in value.items()}
+    return value
+
+
+def as_series(array: Any) -> Any:
+    """Dates as objects, as in PyFlink."""
+    return array.to_pandas(date_as_object=True)
