@@ -73,6 +73,7 @@ LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
 LOADED_ON_WORKERS = {
     "columns",
     "connectors/datagen/made",
+    "connectors/made_rows/columns",
     "formats",
     "kernels",
     "local",

@@ -18,9 +18,10 @@ from tests.connectors.test_filesystem import streamed
 from tests.waiting import wait_until
 from tidemark.catalog.tables import Table
 from tidemark.columns import polars_type
-from tidemark.connectors import datagen as connector
+from tidemark.connectors import made_rows
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.datagen import row_ranges
+from tidemark.connectors.datagen import DATAGEN
+from tidemark.connectors.made_rows import row_ranges
 from tidemark.errors import OptionError, PlanError
 from tidemark.spark.first_start import FirstStart
 from tidemark.storage import Location
@@ -44,7 +45,7 @@ def columns_request(table: Table, **changes: Any) -> ColumnsRequest:
 
 
 def frame(table: Table, **changes: Any) -> pl.DataFrame:
-    return pl.concat(connector.read_columns(columns_request(table, **changes))())
+    return pl.concat(DATAGEN.read_columns(columns_request(table, **changes))())
 
 
 def made(table: Table, **changes: Any) -> list[tuple[Any, ...]]:
@@ -108,7 +109,7 @@ def test_numbers_fit_their_column(column, option, value):
     table = datagen(f"a {column}", **kind, **{f"fields__a__{option}": value})
 
     with pytest.raises(OptionError, match=f"{value} does not fit"):
-        connector.check(table, request_of(None, table).options)
+        DATAGEN.check(table, request_of(None, table).options)
 
 
 # --- random values -----------------------------------------------------------------------------
@@ -174,7 +175,7 @@ def test_strings_have_the_requested_lengths():
 
 def test_large_values_are_made_in_small_frames():
     table = datagen("a STRING", number_of_rows="40", fields__a__length="4000000")
-    frames = connector.read_columns(columns_request(table))()
+    frames = DATAGEN.read_columns(columns_request(table))()
 
     assert next(iter(frames)).height == 8
 
@@ -305,7 +306,7 @@ def test_values_of_a_seed_stay_the_same_from_one_version_to_the_next():
 def test_a_row_has_the_same_values_in_whatever_part_it_is_made(monkeypatch):
     table = mixed()
     whole = made(table)
-    monkeypatch.setattr("tidemark.connectors.datagen.made.rows._ROWS", 7)
+    monkeypatch.setattr("tidemark.connectors.made_rows.columns.rows._ROWS", 7)
 
     assert made(table) == whole
     parts = [Part("", 30, 40), Part("", 0, 13), Part("", 13, 30)]
@@ -321,7 +322,7 @@ def test_columns_that_nobody_reads_are_null():
 
 
 def tasks(rows: int) -> list[tuple[int, int | None]] | None:
-    found = connector.parts(columns_request(datagen("a STRING", number_of_rows=str(rows))))
+    found = DATAGEN.parts(columns_request(datagen("a STRING", number_of_rows=str(rows))))
     return None if found is None else [(part.start, part.end) for (part,) in found]
 
 
@@ -335,7 +336,7 @@ def test_tasks_share_the_rows_of_large_tables(monkeypatch):
 def test_zero_rows_can_be_requested(spark):
     none = datagen("a INT", number_of_rows="0")
 
-    assert [*connector.read_columns(columns_request(none))()] == []
+    assert [*DATAGEN.read_columns(columns_request(none))()] == []
     assert rows(read(spark, none)) == []
     assert rows(streamed(spark, read(spark, none, streaming=True))) == []
 
@@ -345,7 +346,7 @@ def test_rows_are_counted_although_all_columns_are_computed(spark, monkeypatch):
 
     assert frame(table).height == frame(table, read=frozenset()).height == 3
     assert read(spark, table).count() == 3
-    monkeypatch.setattr(connector, "_SMALL", 0)
+    monkeypatch.setattr(made_rows, "_SMALL", 0)
     assert read(spark, table).count() == 3
 
 
@@ -355,7 +356,7 @@ def test_rows_are_counted_although_all_columns_are_computed(spark, monkeypatch):
 @pytest.mark.parametrize("null_rate", ["0", "0.3"])
 def test_rows_are_the_same_wherever_they_are_made(spark, monkeypatch, null_rate):
     """Of all types: also of those that Spark does not read from Arrow."""
-    monkeypatch.setattr(connector, "_milliseconds", lambda now: 1_715_000_000_123)
+    monkeypatch.setattr(made_rows, "_milliseconds", lambda now: 1_715_000_000_123)
     paths = (*"abcdefghijklmnopqrstuvw", "t__element", "w__y__element__a b")
     nulls = {f"fields__{path}__null_rate": null_rate for path in paths}
     table = datagen(ALL, number_of_rows="30", tidemark__seed="7", **nulls)
@@ -363,7 +364,7 @@ def test_rows_are_the_same_wherever_they_are_made(spark, monkeypatch, null_rate)
 
     here = read(spark, table)
     stream = streamed(spark, read(spark, table, streaming=True, start=start))
-    monkeypatch.setattr(connector, "_SMALL", 0)
+    monkeypatch.setattr(made_rows, "_SMALL", 0)
     by_worker = read(spark, table)
 
     assert here.dtypes == by_worker.dtypes == stream.dtypes
@@ -442,7 +443,7 @@ def test_the_rows_of_a_second_are_shared_by_ranges(spark, monkeypatch, tmp_path)
     request = request_of(spark, datagen("a INT", rows_per_second="10"), streaming=True)
     found: list[tuple[int, int]] = []
     query = (
-        row_ranges.arriving(request)
+        row_ranges.in_seconds(request, 10)
         .writeStream.foreachBatch(
             lambda batch, _: found.extend((r.start, r.end) for r in batch.collect())
         )

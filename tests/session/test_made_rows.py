@@ -8,8 +8,8 @@ import pytest
 
 import tidemark
 from tests.waiting import wait_until
-from tidemark.connectors import datagen
-from tidemark.connectors.datagen import row_ranges
+from tidemark.connectors import made_rows
+from tidemark.connectors.made_rows import row_ranges
 
 MADE = """
 CREATE TABLE made (
@@ -32,7 +32,7 @@ QUERIES = {
 @pytest.fixture
 def by_workers(monkeypatch):
     """Several workers share the smallest tables."""
-    monkeypatch.setattr(datagen, "_SMALL", 0)
+    monkeypatch.setattr(made_rows, "_SMALL", 0)
     monkeypatch.setattr(row_ranges, "RANGE", 7)
     monkeypatch.setattr(row_ranges, "_SHARE", 700)
 
@@ -46,7 +46,7 @@ def rows_of(spark, query: str, checkpoint: Path | None = None) -> list[str]:
 @pytest.mark.parametrize("query", QUERIES)
 def test_rows_are_those_of_a_small_table(spark, monkeypatch, tmp_path, query):
     small = rows_of(spark, QUERIES[query])
-    monkeypatch.setattr(datagen, "_SMALL", 0)
+    monkeypatch.setattr(made_rows, "_SMALL", 0)
     monkeypatch.setattr(row_ranges, "RANGE", 7)
     monkeypatch.setattr(row_ranges, "_SHARE", 700)
 

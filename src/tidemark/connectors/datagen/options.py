@@ -10,12 +10,10 @@ from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.datagen.sizes import bounds, fits
+from tidemark.connectors.made_rows import SEED, physical
 from tidemark.connectors.options import option_error
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import did_you_mean
-
-# Not an option of Flink's.
-SEED = "tidemark.seed"
 
 OPTIONS = (
     OptionSpec("rows-per-second", "long", 10_000, summary="the rate of an unbounded table"),
@@ -23,7 +21,7 @@ OPTIONS = (
         "number-of-rows", "long", summary="the number of rows; without it the table is unbounded"
     ),
     OptionSpec("scan.parallelism", "int", summary="accepted without effect"),
-    OptionSpec(SEED, summary="makes random values the same in each run; they differ by default"),
+    SEED,
     OptionSpec(
         "fields.#.kind", "enum", choices=("random", "sequence"), summary="how values are generated"
     ),
@@ -170,11 +168,6 @@ def _check_bounds(table: Table, path: str, type_: t.DataType, options: Mapping[s
         case t.Row(fields=fields):
             for field in fields:
                 _check_bounds(table, f"{path}.{field.name}", field.type, options)
-
-
-def physical(table: Table) -> list[PhysicalColumn]:
-    """The columns that are generated."""
-    return [column for column in table.columns if isinstance(column, PhysicalColumn)]
 
 
 def is_sequence(column: str, options: Mapping[str, Any]) -> bool:

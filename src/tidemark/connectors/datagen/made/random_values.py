@@ -14,12 +14,11 @@ import pyarrow.compute as pc
 
 from tidemark import types as t
 from tidemark.columns.moments import to_clock
-from tidemark.connectors.datagen.made.draws import Bytes, Draws
 from tidemark.connectors.datagen.sizes import bounds, count_of, length_of
+from tidemark.connectors.made_rows.columns.draws import Bytes, Draws
+from tidemark.connectors.made_rows.columns.rows import Longs
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.functions.spark_text import safe_names
-
-Longs = npt.NDArray[np.int64]
 
 _INTEGERS: Final[Mapping[type[t.DataType], type[np.signedinteger[Any]]]] = {
     t.TinyInt: np.int8,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from tidemark.connectors.datagen.made.rows import MadeRows
+    from tidemark.connectors.made_rows.columns.rows import MadeRows
 
 
 def made_here(made: MadeRows, part: Part, request: ReadRequest) -> DataFrame:

@@ -5,13 +5,10 @@ Spark keeps account of ranges of rows; whoever needs the rows makes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from tidemark.catalog.tables import Table
 from tidemark.connectors.base import Part, ReadRequest
-from tidemark.connectors.datagen.options import is_sequence, physical
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,19 +18,6 @@ RANGE: Final = 100_000
 # About how many bytes a task of a batch makes, unless there were too many tasks.
 _SHARE: Final = 64 << 20
 _MOST_TASKS: Final = 10_000
-
-
-def count_of_rows(table: Table, options: Mapping[str, Any]) -> int | None:
-    """The number of rows: the shortest sequence ends the table."""
-    counts = [
-        int(Decimal(options[f"fields.{c.name}.end"]) - Decimal(options[f"fields.{c.name}.start"]))
-        + 1
-        for c in physical(table)
-        if is_sequence(c.name, options)
-    ]
-    if options["number-of-rows"] is not None:
-        counts.append(options["number-of-rows"])
-    return min(counts, default=None)
 
 
 def ranges(count: int, row_bytes: int, made_ms: int) -> Sequence[Part]:
@@ -54,16 +38,8 @@ def _size(count: int, row_bytes: int) -> int:
     return max(1, _SHARE // row_bytes, -(-count // _MOST_TASKS))
 
 
-def arriving(request: ReadRequest) -> DataFrame:
-    """Those of a stream."""
-    count = count_of_rows(request.table, request.options)
-    if count is None:
-        return _in_seconds(request, request.options["rows-per-second"])
-    return _at_once(request, count)
-
-
-def _at_once(request: ReadRequest, count: int) -> DataFrame:
-    """All of them in the first batch, which with the trigger of bounded jobs is also the last."""
+def at_once(request: ReadRequest, count: int) -> DataFrame:
+    """All rows in the first batch, which with the trigger of bounded jobs is also the last."""
     number = -(-count // RANGE)
     source = request.spark.readStream.format("rate-micro-batch")
     source = source.option("rowsPerBatch", max(number, 1))
@@ -74,8 +50,8 @@ def _at_once(request: ReadRequest, count: int) -> DataFrame:
     return _ranges_of_same_size(numbers, "value", RANGE, count, "unix_millis(timestamp)")
 
 
-def _in_seconds(request: ReadRequest, rate: int) -> DataFrame:
-    """As many of the same size in each second as make its rows."""
+def in_seconds(request: ReadRequest, rate: int) -> DataFrame:
+    """As many ranges of the same size in each second as make its rows."""
     number = -(-rate // RANGE)
     source = request.spark.readStream.format("rate").option("rowsPerSecond", number)
     if number == 1:

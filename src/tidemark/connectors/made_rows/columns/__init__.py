@@ -1,0 +1,1 @@
+"""The values of made rows as columns; workers make them."""
