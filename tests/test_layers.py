@@ -74,6 +74,7 @@ LOADED_ON_WORKERS = {
     "columns",
     "connectors/datagen/made",
     "connectors/made_rows/columns",
+    "connectors/nexmark/made",
     "formats",
     "kernels",
     "local",

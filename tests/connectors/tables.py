@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Identifier, Table
-from tidemark.connectors.base import ReadRequest, WriteRequest
+from tidemark.connectors.base import ColumnsRequest, ReadRequest, WriteRequest
 from tidemark.dialect import parse_script
 from tidemark.dialect.statements import CreateTable, MetadataColumn, PhysicalColumn
 from tidemark.errors import DataError
@@ -45,6 +49,51 @@ def files(
 def datagen(columns: str, *, name: str = "t", **options: str) -> Table:
     more = "".join(f", '{k}' = '{v}'" for k, v in spelled(options).items())
     return declared(f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'datagen'{more})")
+
+
+def nexmark(**options: str) -> Table:
+    """A table of Nexmark's events."""
+    more = "".join(f", '{k}' = '{v}'" for k, v in spelled(options).items())
+    return declared(f"CREATE TABLE t ({NEXMARK}) WITH ('connector' = 'nexmark'{more})")
+
+
+NEXMARK = """
+  event_type INT,
+  person ROW<
+    id BIGINT, name STRING, emailAddress STRING, creditCard STRING, city STRING, state STRING,
+    `dateTime` TIMESTAMP(3), extra STRING>,
+  auction ROW<
+    id BIGINT, itemName STRING, description STRING, initialBid BIGINT, reserve BIGINT,
+    `dateTime` TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, extra STRING>,
+  bid ROW<
+    auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING,
+    `dateTime` TIMESTAMP(3), extra STRING>
+"""
+
+
+NOW = dt.datetime(2024, 5, 6, 23, 30, 12, 345_000, tzinfo=dt.UTC)
+
+
+def columns_request(table: Table, **changes: Any) -> ColumnsRequest:
+    asked = request_of(None, table)
+    request = ColumnsRequest(
+        table=table,
+        options=asked.options,
+        columns=asked.columns,
+        types=asked.types,
+        metadata=(),
+        zone="UTC",
+        now=NOW,
+        seed="s",
+    )
+    return replace(request, **changes)
+
+
+def frame(table: Table, **changes: Any) -> pl.DataFrame:
+    """The rows that the table's connector makes without Spark."""
+    read_columns = connectors.lookup(table).read_columns
+    assert read_columns is not None
+    return pl.concat(read_columns(columns_request(table, **changes))())
 
 
 def spelled(options: dict[str, str]) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 import time
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,39 +12,18 @@ import polars as pl
 import pytest
 
 import tidemark
-from tests.connectors.tables import datagen, read, request_of, rows
+from tests.connectors.tables import NOW, columns_request, datagen, frame, read, request_of, rows
 from tests.connectors.test_filesystem import streamed
 from tests.waiting import wait_until
 from tidemark.catalog.tables import Table
 from tidemark.columns import polars_type
 from tidemark.connectors import made_rows
-from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.base import Part
 from tidemark.connectors.datagen import DATAGEN
 from tidemark.connectors.made_rows import row_ranges
 from tidemark.errors import OptionError, PlanError
 from tidemark.spark.first_start import FirstStart
 from tidemark.storage import Location
-
-NOW = dt.datetime(2024, 5, 6, 23, 30, 12, 345_000, tzinfo=dt.UTC)
-
-
-def columns_request(table: Table, **changes: Any) -> ColumnsRequest:
-    asked = request_of(None, table)
-    request = ColumnsRequest(
-        table=table,
-        options=asked.options,
-        columns=asked.columns,
-        types=asked.types,
-        metadata=(),
-        zone="UTC",
-        now=NOW,
-        seed="s",
-    )
-    return replace(request, **changes)
-
-
-def frame(table: Table, **changes: Any) -> pl.DataFrame:
-    return pl.concat(DATAGEN.read_columns(columns_request(table, **changes))())
 
 
 def made(table: Table, **changes: Any) -> list[tuple[Any, ...]]:

@@ -12,6 +12,7 @@ from tidemark.connectors.dataframe import DATAFRAME
 from tidemark.connectors.datagen import DATAGEN
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (
     CONNECTOR_KEYS,
     option_error,
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 REGISTRY: dict[str, Connector] = {
-    c.name: c for c in (FILESYSTEM, DATAGEN, PRINT, BLACKHOLE, DATAFRAME)
+    c.name: c for c in (FILESYSTEM, DATAGEN, NEXMARK, PRINT, BLACKHOLE, DATAFRAME)
 }
 
 

@@ -42,7 +42,7 @@ def _row_bytes(types: Mapping[str, DataType], options: Mapping[str, Any]) -> int
     return sum(bytes_of(type_, f"fields.{name}", options) for name, type_ in types.items())
 
 
-def _values(options: Mapping[str, Any], seed: str, zone: str) -> ColumnMaker:
+def _values(table: Table, options: Mapping[str, Any], seed: str, zone: str) -> ColumnMaker:
     from tidemark.connectors.datagen.made.values import DatagenValues
 
     return DatagenValues(options, seed, zone)

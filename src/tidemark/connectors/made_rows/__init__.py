@@ -50,8 +50,8 @@ class Generator:
     rate: Callable[[Options], int]
     # About how many bytes a row has.
     row_bytes: Callable[[Mapping[str, DataType], Options], int]
-    # What makes the values, from the table's options, a seed and the session's time zone.
-    values: Callable[[Options, str, str], ColumnMaker]
+    # What makes the values, from the options, a seed and the session's time zone.
+    values: Callable[[Table, Options, str, str], ColumnMaker]
     # The option that sets the number of rows.
     bounded_by: str = "number-of-rows"
     # Whether the table goes on after its last row, without rows.
@@ -128,7 +128,7 @@ class Generator:
         types = _types(request)
         return MadeRows(
             types,
-            self.values(options, seed, request.zone),
+            self.values(table, options, seed, request.zone),
             self.row_bytes(types, options),
             self.rate(options) if unbounded else None,
         )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 from tidemark import types as t
 from tidemark.columns.moments import to_clock
 from tidemark.connectors.datagen.sizes import bounds, count_of, length_of
+from tidemark.connectors.made_rows.columns import strings
 from tidemark.connectors.made_rows.columns.draws import Bytes, Draws
 from tidemark.connectors.made_rows.columns.rows import Longs
 from tidemark.functions.arrow_types import to_arrow
@@ -88,13 +88,10 @@ class RandomValues:
 
     def _strings(self, type_: pa.DataType, units: Bytes, draws: Draws) -> pa.Array:
         """A string of each line of units; of random length, if it may vary."""
-        rows, longest = units.shape
-        lengths = np.full(rows, longest)
+        lengths, longest = None, units.shape[1]
         if longest and self.options.get(f"{draws.path}.var-len"):
             lengths = (draws.words("length") % np.uint64(longest)).astype(np.int64) + 1
-            units = units[np.arange(longest) < lengths[:, None]]
-        data = pa.py_buffer(np.ascontiguousarray(units))
-        return pa.Array.from_buffers(type_, rows, [None, _offsets(lengths).buffers()[1], data])
+        return strings.of_lines(units, lengths, type_)
 
     def _times(self, type_: t.DataType, draws: Draws) -> pa.Array:
         past = int(self.options.get(f"{draws.path}.max-past") or 0)
@@ -117,7 +114,7 @@ class RandomValues:
     def _nested(self, type_: t.DataType, draws: Draws) -> pa.Array:
         match type_:
             case t.Array(element=element):
-                of_rows = _offsets(np.full(len(draws.numbers), self._count(draws)))
+                of_rows = strings.offsets(np.full(len(draws.numbers), self._count(draws)))
                 return pa.LargeListArray.from_arrays(
                     of_rows, self._elements(element, "element", draws)
                 )
@@ -159,12 +156,7 @@ class RandomValues:
         sizes = np.bincount(first["row"].to_numpy(), minlength=rows)
         with_value = np.tile(np.arange(count), rows) < np.repeat(sizes, count)
         return pa.MapArray.from_arrays(
-            _offsets(sizes).cast(pa.int32()),
+            strings.offsets(sizes).cast(pa.int32()),
             keys.take(first["at"].to_arrow()),
             values.filter(pa.array(with_value)),
         )
-
-
-def _offsets(sizes: npt.NDArray[Any]) -> pa.Array:
-    """Where each of adjoining ranges begins, and where the last one ends."""
-    return pa.array(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))

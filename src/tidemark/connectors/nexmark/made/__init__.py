@@ -1,0 +1,1 @@
+"""The events as columns; workers make them."""
