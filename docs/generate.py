@@ -238,6 +238,28 @@ before the update is NULL then.
 The metadata of events is read with all connectors: `db STRING METADATA FROM 'value.database'
 VIRTUAL`. Flink's own filesystem connector does not provide it. What cannot be read as the type of
 its column is NULL. `db_operation_time` is an older name for the time of the change.
+
+## Rows that are made
+
+Workers make the rows of `datagen`, `faker` and `nexmark` in columns, and bounded tables are made by
+local runs too. A job that resumes makes the rows that are missing, with the values that they would
+have had.
+
+`faker` knows the functions of Datafaker that published queries use; an error for another one names
+the nearest. Names, cities and companies are those of the Python library Faker. A value is read as
+the type of its column, and times are those of UTC's clock, as in Flink. Options of computed columns
+have no effect. A `faker` table cannot be looked up yet.
+
+`nexmark` makes the events of the benchmark's own generator with a parallelism of one: kinds, IDs
+and event times follow from the options; names, prices and the auctions of bids are random there,
+and differ from run to run. Here they have the same distributions and are the same in each run,
+unless `tidemark.seed` is another. With `tidemark.base-time` the times are the same too. The columns
+must be those of Nexmark, under any names. Its function `count_char`, a class of Java, is known as
+well. The queries are in `examples/nexmark`.
+
+```sql
+CREATE FUNCTION count_char AS 'com.github.nexmark.flink.udf.CountChar';
+```
 """
 
 

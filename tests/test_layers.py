@@ -61,7 +61,7 @@ LIBRARIES = {
     "pyflink": {"pandas", "pyarrow"},
     "storage": {"pyarrow"},
     "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
-    "connectors": {"pyspark", "pyarrow", "polars", "numpy"},
+    "connectors": {"pyspark", "pyarrow", "polars", "numpy", "faker"},
     "local": {"polars", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.
     "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot", "rich", "IPython"},
@@ -73,6 +73,7 @@ LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
 LOADED_ON_WORKERS = {
     "columns",
     "connectors/datagen/made",
+    "connectors/faker/made",
     "connectors/made_rows/columns",
     "connectors/nexmark/made",
     "formats",

@@ -152,3 +152,9 @@ def test_function_is_dropped_as_what_it_is(marked, hint):
 def test_functions_of_other_languages_are_refused():
     refused("«CREATE FUNCTION f AS 'a.b.C' LANGUAGE JAVA»", NotSupported, at=workspace())
     refused("«CREATE FUNCTION f AS 'a.b.C'»", NotSupported, at=workspace())
+
+
+def test_a_function_of_python_stands_in_for_a_known_class_of_java():
+    at = workspace("CREATE FUNCTION f AS 'com.github.nexmark.flink.udf.CountChar'")
+
+    assert schema("SELECT f('abacus', 'a') AS n", at) == "n BIGINT NOT NULL"

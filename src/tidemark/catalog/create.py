@@ -9,6 +9,7 @@ from tidemark.catalog import unsupported
 from tidemark.catalog.catalogs import Catalog, Catalogs, Database
 from tidemark.catalog.checks import check_columns
 from tidemark.catalog.like import derive
+from tidemark.catalog.stand_ins import STAND_INS
 from tidemark.catalog.tables import Relation, Table, UserFunction, View
 from tidemark.catalog.unsupported import CATALOG_TYPE
 from tidemark.dialect import statements as s
@@ -99,7 +100,8 @@ def is_built_in(name: str) -> bool:
 
 def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
     name = statement.name.parts[-1]
-    if statement.language.upper() != "PYTHON":
+    stand_in = STAND_INS.get(statement.identifier)
+    if statement.language.upper() != "PYTHON" and stand_in is None:
         raise unsupported.LANGUAGE.error(statement.span, statement.language.upper())
     if is_built_in(name) or name.upper() in functions.NOT_YET:
         raise CatalogError(
@@ -109,7 +111,7 @@ def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
         )
     function = UserFunction(
         name=name,
-        identifier=statement.identifier,
+        identifier=stand_in or statement.identifier,
         temporary=statement.temporary or statement.system,
         system=statement.system,
     )

@@ -10,6 +10,7 @@ from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRe
 from tidemark.connectors.blackhole import BLACKHOLE
 from tidemark.connectors.dataframe import DATAFRAME
 from tidemark.connectors.datagen import DATAGEN
+from tidemark.connectors.faker import FAKER
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.nexmark import NEXMARK
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 REGISTRY: dict[str, Connector] = {
-    c.name: c for c in (FILESYSTEM, DATAGEN, NEXMARK, PRINT, BLACKHOLE, DATAFRAME)
+    c.name: c for c in (FILESYSTEM, DATAGEN, FAKER, NEXMARK, PRINT, BLACKHOLE, DATAFRAME)
 }
 
 

@@ -51,7 +51,7 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         return computed(stage, source, builder)
     assert isinstance(source, Compute) and isinstance(source.node, Scan)
     scan = source.node
-    request = request_of(scan, builder.zone, dt.datetime.now(dt.UTC), builder.start.seed)
+    request = request_of(scan, builder.zone, _started(builder), builder.start.seed)
     if builder.streaming:
         arriving = connectors.lookup(scan.table).arriving
         assert arriving is not None
@@ -68,6 +68,10 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
     )
     frame = Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
     return replace(frame, placed=placed)
+
+
+def _started(builder: Builder) -> dt.datetime:
+    return dt.datetime.fromtimestamp(builder.start.at_ms / 1000, dt.UTC)
 
 
 def _can_stream(request: ColumnsRequest) -> bool:

@@ -77,7 +77,7 @@ class Generator:
                 source=request.table.source,
                 hint=f"set '{self.bounded_by}'",
             )
-        now_ms = _milliseconds(dt.datetime.now(dt.UTC))
+        now_ms = request.start.at_ms  # the same for all tables of the job
         if count * made.row_bytes <= _SMALL:
             return spark_rows.made_here(made, Part("", 0, count, now_ms), request)
         parts = row_ranges.of_batch(request, count, made.row_bytes, now_ms)

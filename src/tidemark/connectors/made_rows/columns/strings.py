@@ -43,3 +43,8 @@ def joined(*parts: pa.Array | str) -> pa.Array:
     """The strings of each row, one after the other; a Python string is the same in each."""
     scalars = [pa.scalar(p, pa.large_string()) if isinstance(p, str) else p for p in parts]
     return pc.binary_join_element_wise(*scalars, pa.scalar("", pa.large_string()))
+
+
+def chosen(condition: npt.NDArray[np.bool_], values: pa.Array, others: pa.Array) -> pa.Array:
+    """The values of the rows for which the condition is true, else the others."""
+    return pc.if_else(pa.array(condition), values, others)
