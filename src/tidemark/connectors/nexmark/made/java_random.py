@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy.typing as npt
 _STEP: Final = 0x9E3779B97F4A7C15
 _FACTORS: Final = ((33, 0x62A9D9ED799705F5), (28, 0xCB24D0A5C88C35B3))
 _ALL: Final = 1 << 64
-_POSITIVE: Final = 1 << 31
 
 
 def java_ints(seed: int, count: int) -> npt.NDArray[np.int32]:
@@ -22,18 +20,8 @@ def java_ints(seed: int, count: int) -> npt.NDArray[np.int32]:
     return (states >> np.uint64(32)).astype(np.uint32).view(np.int32)
 
 
-def java_bounded(seed: int, count: int) -> Callable[[int], int]:
-    """The method `nextInt(bound)`, of at most `count` draws."""
-    draws = iter(java_ints(seed, count).tolist())
-
-    def below(bound: int) -> int:
-        draw = next(draws)
-        if bound & (bound - 1) == 0:
-            return int(draw) & (bound - 1)
-        while True:
-            positive = (draw % (1 << 32)) >> 1
-            if positive - positive % bound + bound - 1 < _POSITIVE:
-                return int(positive % bound)
-            draw = next(draws)
-
-    return below
+def java_bounded(draws: npt.NDArray[np.int32], bound: int) -> npt.NDArray[np.int64]:
+    """What `nextInt(bound)` makes of draws, but for one in many millions, which it rejects."""
+    if bound & (bound - 1) == 0:
+        return draws.astype(np.int64) & (bound - 1)
+    return (draws.view(np.uint32) >> np.uint32(1)).astype(np.int64) % bound

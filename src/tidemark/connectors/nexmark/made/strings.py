@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -22,7 +21,7 @@ _A: Final = ord("a")
 
 _CHANNELS: Final = 10_000
 HOT_CHANNELS: Final = ("Google", "Facebook", "Baidu", "Apple")
-_SEED_OF_URLS, _DRAWS_OF_URLS = 2, 500_000
+_SEED_OF_URLS, _DRAWS_OF_URLS = 2, 250_000
 _SEED_OF_FILLING, _FILLING, _LETTERS_OF_DRAW = 1, 1 << 20, 6
 
 
@@ -73,26 +72,48 @@ def _filling() -> Bytes:
 @lru_cache(1)
 def channels() -> tuple[pa.Array, pa.Array]:
     """The names and URLs of all channels, the hot ones last. They are always the same."""
-    draw = java_bounded(_SEED_OF_URLS, _DRAWS_OF_URLS)
-    of_hot = [_url(draw) for _ in HOT_CHANNELS]
-    urls = []
-    for channel in range(_CHANNELS):
-        url = _url(draw)
-        if draw(10) > 0:
-            url += f"&channel_id={_reversed(channel)}"
-        urls.append(url)
+    reader = _Urls()
+    of_hot = [reader.url() for _ in HOT_CHANNELS]
+    urls = [reader.url_of(channel) for channel in range(_CHANNELS)]
     names = [*(f"channel-{channel}" for channel in range(_CHANNELS)), *HOT_CHANNELS]
     return pa.array(names, pa.large_string()), pa.array([*urls, *of_hot], pa.large_string())
 
 
-def _url(draw: Callable[[int], int]) -> str:
-    folders = "/".join(_folder(draw) for _ in range(3))
-    return f"https://www.nexmark.com/{folders}/item.htm?query=1"
+class _Urls:
+    """Reads URLs from the draws of a seed, none of which is rejected. What a draw means depends on
+    those before it.
+    """
 
+    def __init__(self) -> None:
+        draws = java_ints(_SEED_OF_URLS, _DRAWS_OF_URLS)
+        self.place = 0
+        self.lengths = (_SHORTEST + java_bounded(draws, 2)).tolist()
+        self.is_letter = (java_bounded(draws, _ONE_IN) > 0).tolist()
+        self.letters = "".join(map(chr, (_A + java_bounded(draws, _LETTERS)).tolist()))
+        self.has_id = (java_bounded(draws, 10) > 0).tolist()
 
-def _folder(draw: Callable[[int], int]) -> str:
-    length = _SHORTEST + draw(2)
-    return "".join("_" if draw(_ONE_IN) == 0 else chr(_A + draw(_LETTERS)) for _ in range(length))
+    def url(self) -> str:
+        folders = "/".join(self.folder() for _ in range(3))
+        return f"https://www.nexmark.com/{folders}/item.htm?query=1"
+
+    def url_of(self, channel: int) -> str:
+        url = self.url()
+        self.place += 1
+        if self.has_id[self.place - 1]:
+            return f"{url}&channel_id={_reversed(channel)}"
+        return url
+
+    def folder(self) -> str:
+        place, found = self.place + 1, ""
+        for _ in range(self.lengths[self.place]):
+            if self.is_letter[place]:
+                found += self.letters[place + 1]
+                place += 2
+            else:
+                found += "_"
+                place += 1
+        self.place = place
+        return found
 
 
 def _reversed(number: int) -> int:
