@@ -1,0 +1,1 @@
+"""OVER aggregations: each row with aggregates of the rows around it, in an order."""

@@ -1,0 +1,74 @@
+"""OVER in any order, in a batch: when all rows are there, each is emitted with its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.arrivals import end_of, number
+from tidemark.kernels.columns import AFTER_ALL, SEQUENCE
+from tidemark.kernels.cuts import Cut, Nowhere
+from tidemark.kernels.joined import user_columns
+from tidemark.kernels.keys import Keys
+from tidemark.kernels.over.growing import results_so_far
+from tidemark.kernels.over.ordered import ordered
+from tidemark.kernels.over.sorted_rows import PARTITION
+from tidemark.kernels.over.spec import OverCall
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.windows.rank import Order
+
+_ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class OverAtEndKernel:
+    """Emit all rows with the results of their calls when the input has ended, those of a partition
+    in its order.
+
+    Rows are ordered by `order`, equal ones as they arrived. A distance in a frame is that of the
+    only column of the order.
+    """
+
+    keys: tuple[str, ...]
+    order: tuple[Order, ...]
+    calls: tuple[OverCall, ...]
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        return Nowhere()
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        [arrived] = number(state, inputs)
+        kept = state.queue(_ROWS).push(arrived, SEQUENCE, self.compaction)
+        output = self._results(arrived.clear())
+        if watermark == AFTER_ALL:
+            rows, kept = kept.take(AFTER_ALL, SEQUENCE, arrived.clear())
+            output = self._results(rows.sort(SEQUENCE))
+        state = replace(
+            state.with_tables(**{_ROWS: kept}),
+            watermark=max(state.watermark, watermark),
+            sequence=end_of(state, [arrived]),
+        )
+        metrics = Metrics.of(state, (arrived.height,), (0,), output.height, kept.height)
+        return Step(state, output, metrics, AFTER_ALL if kept.height else None)
+
+    def _results(self, rows: pl.DataFrame) -> pl.DataFrame:
+        _, [key] = Keys.numbering(self.keys, rows)
+        sorted_rows = ordered(rows, key, self.order)
+        growing = [call for call in self.calls if call.grows]
+        results = results_so_far(growing, sorted_rows) if growing else []
+        others = [call for call in self.calls if not call.grows]
+        results += sorted_rows.results(others, np.arange(rows.height))
+        in_order = pl.DataFrame(results).select(call.output for call in self.calls)
+        return user_columns(sorted_rows.rows.drop(PARTITION)).hstack(in_order)
