@@ -57,7 +57,7 @@ def _aggregate(
         name,
         signature,
         returns,
-        _never_written,
+        never_written,
         strict=False,
         category="aggregates",
         summary=summary,
@@ -65,7 +65,7 @@ def _aggregate(
     return AggregateFunction(function, never_null)
 
 
-def _never_written(call: SparkCall) -> NoReturn:
+def never_written(call: SparkCall) -> NoReturn:
     raise AssertionError("aggregate functions have no Spark SQL; a kernel computes them")
 
 

@@ -18,6 +18,7 @@ from tidemark.plan.nodes import (
     IntervalJoin,
     KeepFirst,
     KeepLast,
+    Over,
     Project,
     RegularJoin,
     Scan,
@@ -82,4 +83,5 @@ _OPERATORS: dict[type[Any], Callable[[LocalBuilder, Operator], LocalRows]] = {
     WindowAggregate: windowed.window_aggregate,
     WindowRank: windowed.window_rank,
     GroupAggregate: windowed.group_aggregate,
+    Over: windowed.over,
 }

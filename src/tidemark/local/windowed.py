@@ -16,6 +16,7 @@ from tidemark.plan.nodes import (
     GroupAggregate,
     KeepFirst,
     KeepLast,
+    Over,
     WindowAggregate,
     WindowRank,
 )
@@ -102,6 +103,18 @@ def keep_last(builder: LocalBuilder, operator: Operator) -> LocalRows:
     input_ = _input(builder, operator)
     kernel = held_back(KeepLastKernel(input_.keys), operator.held_back_ms)
     return _run(builder, operator, kernel, input_, output_of(operator, input_.names))
+
+
+def over(builder: LocalBuilder, operator: Operator) -> LocalRows:
+    from tidemark.operators.over import over_kernel
+
+    node = operator.node
+    assert isinstance(node, Over)
+    input_ = _input(builder, operator)
+    kernel = over_kernel(node, input_.keys, input_.names, builder.ttl_ms)
+    results = [result_name(place) for place in range(len(node.functions))]
+    runs = _timed(operator, input_, kernel)
+    return _run(builder, operator, runs, input_, [*input_.names, *results])
 
 
 def _input(

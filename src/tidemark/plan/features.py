@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
+from tidemark.functions import over
 from tidemark.functions.aggregates import lookup
 from tidemark.plan import unsupported
 from tidemark.unsupported import Unsupported
@@ -62,6 +63,12 @@ def refuse_call_that_cannot_run(call: exp.Expression) -> None:
     name = call.name.upper()
     if lookup(name) is not None or name in _OF_GROUPINGS:
         refuse_aggregate(name, call)
+    if over.lookup(name) is not None:
+        raise PlanError(
+            f"{name} requires OVER",
+            at=span_of(call),
+            hint=f"write {name}(...) OVER (PARTITION BY ... ORDER BY ...)",
+        )
     if name in unsupported.AGGREGATE.each:
         raise unsupported.AGGREGATE.error(span_of(call), name)
     if name in GROUP_WINDOWS | WINDOW_PROPERTIES:
@@ -146,7 +153,6 @@ NOT_YET_IN_FROM: tuple[tuple[Unsupported, Callable[[exp.Expression], bool]], ...
 )
 
 NOT_YET = (
-    Feature(unsupported.OVER, _scalar(exp.Window)),
     Feature(unsupported.SUBQUERY_PREDICATE, _subquery_predicate),
     Feature(unsupported.SCALAR_SUBQUERY, _scalar(exp.Subquery, exp.Select, exp.Union)),
     Feature(unsupported.ORDER_BY, _clause("order")),

@@ -20,6 +20,7 @@ from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.joins.subqueries import take_subqueries
 from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
 from tidemark.plan.nodes.union_all import merged
+from tidemark.plan.over import bind_over, has_over
 from tidemark.plan.relation import renamed
 from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
@@ -99,6 +100,8 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
         relation = replace(relation, node=Filter(relation.node, bound))
     if aggregates.is_grouped(select, context.catalogs):
         rows = aggregates.bind_grouped(select, relation, context)
+    elif has_over(select):
+        rows = bind_over(select, relation, context)
     else:
         rows = project_select(select, relation, context)
     if select.args.get("distinct") is None:

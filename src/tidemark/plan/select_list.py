@@ -16,9 +16,13 @@ from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope, access
 
 
-def project_select(select: exp.Select, relation: Relation, context: Context) -> Node:
-    """The SELECT list over the rows of FROM and WHERE."""
-    binder = context.binder(relation.scope)
+def project_select(
+    select: exp.Select, relation: Relation, context: Context, binder: Binder | None = None
+) -> Node:
+    """The SELECT list over the rows of FROM and WHERE; by `binder`, if some parts of expressions
+    have been bound already.
+    """
+    binder = binder or context.binder(relation.scope)
     items: list[tuple[Expression, str]] = []
     for item in select.expressions:
         items += _select_item(item, relation.scope, binder, len(items))

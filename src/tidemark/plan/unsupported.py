@@ -111,23 +111,30 @@ SUBQUERY_WITHOUT_FROM: Final = Unsupported(
 
 # --- windows and aggregates --------------------------------------------------------------------
 
-OVER: Final = Unsupported(_WINDOWS, "OVER")
+OVER_UPDATES: Final = Unsupported(
+    _WINDOWS,
+    "OVER by anything but a time attribute in streaming mode",
+    title="OVER in streaming mode by anything but a time attribute, and frames that look ahead",
+    why="later rows change the results of earlier ones",
+    hint="ORDER BY a time attribute, with a frame that ends with the current row; or SET "
+    "'execution.runtime-mode' = 'batch'",
+)
+OVER_CHANGES: Final = Unsupported(_WINDOWS, "OVER rows that are updated or deleted")
+NULLS_CLAUSE: Final = Unsupported(
+    _WINDOWS,
+    "IGNORE NULLS and RESPECT NULLS",
+    why="Flink rejects them for most functions and ignores them for LAG and LEAD",
+    hint="leave it out; aggregate functions skip NULLs anyway",
+    says=ARE_NEVER,
+)
 AGGREGATE: Final = Unsupported(
     _WINDOWS,
     "aggregate function {}",
     each=dict.fromkeys(
         (
-            "CUME_DIST",
-            "DENSE_RANK",
             "GROUP_ID",
-            "LAG",
-            "LEAD",
             "NTH_VALUE",
-            "NTILE",
             "PERCENTILE",
-            "PERCENT_RANK",
-            "RANK",
-            "ROW_NUMBER",
             "SUM0",
         )
     ),

@@ -15,6 +15,7 @@ from tidemark.plan.nodes import (
     KeepFirst,
     KeepLast,
     LateRows,
+    Over,
     Project,
     RegularJoin,
     Scan,
@@ -35,6 +36,7 @@ from tidemark.spark.operators.interval_join import interval_join
 from tidemark.spark.operators.keep_first import keep_first
 from tidemark.spark.operators.keep_last import keep_last
 from tidemark.spark.operators.late_rows import late_rows
+from tidemark.spark.operators.over import over
 from tidemark.spark.operators.regular_join import regular_join
 from tidemark.spark.operators.session_window import session_window
 from tidemark.spark.operators.temporal_join import temporal_join
@@ -84,5 +86,6 @@ _OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
     WindowAggregate: window_aggregate,
     WindowRank: window_rank,
     GroupAggregate: group_aggregate,
+    Over: over,
     LateRows: late_rows,
 }

@@ -93,17 +93,16 @@ class Ranges:
 
     def _difference(self, values: pl.Series) -> pl.Series:
         """Sums of decimals, as differences of running sums of each partition."""
-        sums = self.rows.select(values.fill_null(0).cum_sum().over(self.partition).alias("sum"))
-        before = sums["sum"] - values.fill_null(0)
+        filled = pl.col(values.name).fill_null(0)
+        sums = self.rows.select(
+            filled.cum_sum().over(self.partition).alias("to"),
+            (filled.cum_sum().over(self.partition) - filled).alias("before"),
+        )
         there = self.end > self.first
-        if not there.all():
-            positions = pl.Series(np.where(there, self.first, 0))
-        else:
-            positions = pl.Series(self.first)
-        last = pl.Series(np.where(there, self.end - 1, 0))
-        found = sums["sum"].gather(last) - before.gather(positions)
-        kept = pl.select(pl.when(pl.Series(there)).then(found).otherwise(0)).to_series()
-        return kept.cast(values.dtype).alias(values.name)
+        first, last = np.where(there, self.first, 0), np.where(there, self.end - 1, 0)
+        found = sums["to"].gather(last) - sums["before"].gather(first)
+        kept = pl.when(pl.Series(there)).then(found).otherwise(0)
+        return pl.select(kept.cast(values.dtype).alias(values.name)).to_series()
 
     def extreme(self, values: pl.Series, merge: Any, smallest: bool) -> pl.Series:
         known = values.is_not_null()

@@ -25,8 +25,8 @@ PARTITION: Final = "_tm_partition"  # Int64; the number of the row's partition, 
 class SortedRows:
     """Rows of whole partitions in order, or as much of them as the frames of some rows need.
 
-    `values` are what they are ordered by, as numbers; where it is not `known`, it is NULL. `unit` of
-    them are one in the distances of frames.
+    `values` are what they are ordered by, as numbers; where it is not `known`, it is NULL. A
+    distance of 1 in a frame is `unit` of them.
     """
 
     rows: pl.DataFrame

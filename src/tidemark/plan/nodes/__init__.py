@@ -33,6 +33,7 @@ from tidemark.plan.nodes.late_output import LateOutput
 from tidemark.plan.nodes.late_rows import LateRows
 from tidemark.plan.nodes.narrowing import pruned
 from tidemark.plan.nodes.needs import Needs, Port
+from tidemark.plan.nodes.over import Over, OverFunction
 from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.regular_join import RegularJoin
 from tidemark.plan.nodes.scan import Emitted, Scan, Values
@@ -69,6 +70,8 @@ __all__ = [
     "Narrowed",
     "Needs",
     "Node",
+    "Over",
+    "OverFunction",
     "Picking",
     "Port",
     "Project",

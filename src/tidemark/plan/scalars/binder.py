@@ -105,6 +105,14 @@ def _escape(binder: Binder, node: exp.Expression) -> Expression:
     return binder.operator(name, binder.bind_all(operands), node)
 
 
+def _over(binder: Binder, node: exp.Expression) -> Expression:
+    raise PlanError(
+        "OVER is only allowed in the SELECT list",
+        at=span_of(node),
+        hint="compute it in a subquery: SELECT ... FROM (SELECT *, ... OVER (...) AS x FROM t)",
+    )
+
+
 def _overlaps(binder: Binder, node: exp.Expression) -> Expression:
     ends = [*node.this.expressions, *node.expression.expressions]
     return binder.operator("OVERLAPS", binder.bind_all(ends), node)
@@ -220,6 +228,7 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     exp.Between: _between,
     exp.In: _in,
     exp.Overlaps: _overlaps,
+    exp.Window: _over,
     exp.Case: _case,
     exp.Cast: _cast,
     exp.TryCast: _cast,

@@ -1,0 +1,47 @@
+"""When rows with OVER are emitted: by time, at the end of a batch, or at once and then updated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from tidemark.dialect import span_of
+from tidemark.kernels.over.spec import PLACES
+from tidemark.plan import unsupported
+from tidemark.plan.context import Context
+from tidemark.plan.nodes import Node, Over, OverFunction, WindowOrder
+from tidemark.plan.over.windows import BoundWindow
+
+
+def over_node(
+    rows: Node,
+    window: BoundWindow,
+    functions: tuple[OverFunction, ...],
+    at: exp.Expression,
+    context: Context,
+) -> Node:
+    """The operator of calls with one window."""
+    if rows.edge.changes:
+        raise unsupported.OVER_CHANGES.error(span_of(at))
+    if context.batch:
+        return Over(rows, window.keys, window.order, functions, at_end=True)
+    if not _goes_by_time(rows, window.order, functions):
+        raise unsupported.OVER_UPDATES.error(span_of(at))
+    return Over(rows, window.keys, window.order, functions)
+
+
+def _goes_by_time(
+    rows: Node, order: Sequence[WindowOrder], functions: Sequence[OverFunction]
+) -> bool:
+    """Whether results are final once the watermark has reached a row."""
+    if len(order) != 1 or order[0].descending or rows.edge.columns[order[0].column].time is None:
+        return False
+    return not any(_needs_more(function) for function in functions)
+
+
+def _needs_more(function: OverFunction) -> bool:
+    """Whether a function needs more than rows up to the current one, some distance back or all."""
+    frame, name = function.frame, function.call.function
+    ends_before = frame.start is None and frame.end != 0
+    return name in PLACES or name == "LEAD" or frame.looks_ahead or ends_before
