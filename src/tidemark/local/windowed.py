@@ -111,7 +111,7 @@ def over(builder: LocalBuilder, operator: Operator) -> LocalRows:
     node = operator.node
     assert isinstance(node, Over)
     input_ = _input(builder, operator)
-    kernel = over_kernel(node, input_.keys, input_.names, builder.ttl_ms)
+    kernel = over_kernel(node, input_.keys, input_.names, builder.ttl_ms, retracts=input_.retracts)
     results = [result_name(place) for place in range(len(node.functions))]
     runs = _timed(operator, input_, kernel)
     return _run(builder, operator, runs, input_, [*input_.names, *results])

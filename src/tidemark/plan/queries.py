@@ -20,7 +20,7 @@ from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.joins.subqueries import take_subqueries
 from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
 from tidemark.plan.nodes.union_all import merged
-from tidemark.plan.over import bind_over, has_over
+from tidemark.plan.over import above_groups, bind_over, has_over
 from tidemark.plan.relation import renamed
 from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
@@ -87,6 +87,8 @@ _ORDERING = {
 def _bind_select(select: exp.Select, context: Context) -> Node:
     relations.check_hints(select.args.get("hints") or ())
     select, subqueries = take_subqueries(select)
+    if has_over(select) and aggregates.is_grouped(select, context.catalogs):
+        select = above_groups(select)
     refuse_what_cannot_run(select)
     numbered = ranks.find(select, context.catalogs)
     if numbered is not None:

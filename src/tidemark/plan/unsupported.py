@@ -111,15 +111,13 @@ SUBQUERY_WITHOUT_FROM: Final = Unsupported(
 
 # --- windows and aggregates --------------------------------------------------------------------
 
-OVER_UPDATES: Final = Unsupported(
+OVER_UPSERT_ROWS: Final = Unsupported(
     _WINDOWS,
-    "OVER by anything but a time attribute in streaming mode",
-    title="OVER in streaming mode by anything but a time attribute, and frames that look ahead",
-    why="later rows change the results of earlier ones",
-    hint="ORDER BY a time attribute, with a frame that ends with the current row; or SET "
-    "'execution.runtime-mode' = 'batch'",
+    "OVER an upsert changelog",
+    why="results must be computed without the row that an upsert replaces, and it does not contain "
+    "that row",
+    hint="use a changelog with the rows before updates, such as debezium-json",
 )
-OVER_CHANGES: Final = Unsupported(_WINDOWS, "OVER rows that are updated or deleted")
 NULLS_CLAUSE: Final = Unsupported(
     _WINDOWS,
     "IGNORE NULLS and RESPECT NULLS",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tidemark.kernels.over.spec import Frame, OverCall
+from tidemark.kernels.over.spec import OverCall, OverFrame
 from tidemark.kernels.windows.spec import AggregateSpec
 
 _TYPES = {
@@ -16,7 +16,12 @@ _TYPES = {
 
 
 def call(
-    function: str, frame: Frame = Frame(), *, distinct: bool = False, n: int = 1, output: str = "r"
+    function: str,
+    frame: OverFrame = OverFrame(),
+    *,
+    distinct: bool = False,
+    n: int = 1,
+    output: str = "r",
 ) -> OverCall:
     """The function of column `v`, or of `text` for strings; LAG and LEAD default to `id`."""
     arguments = {"LISTAGG": ("text",), "LAG": ("v", "id"), "LEAD": ("v",)}.get(function, ("v",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tidemark.kernels.over.spec import Frame, OverCall
+from tidemark.kernels.over.spec import OverCall, OverFrame
 
 
 class Row(NamedTuple):
@@ -48,7 +48,7 @@ def _group_numbers(size: int, groups: int) -> list[int]:
     return [group + 1 for group, count in enumerate(counts) for _ in range(count)]
 
 
-def _is_in(frame: Frame, rows: Sequence[Row], place: int, other: int) -> bool:
+def _is_in(frame: OverFrame, rows: Sequence[Row], place: int, other: int) -> bool:
     mine, theirs = rows[place].by, rows[other].by
     for bound, sign in ((frame.start, 1), (frame.end, -1)):
         if bound is None:

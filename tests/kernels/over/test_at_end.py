@@ -15,7 +15,7 @@ from tests.kernels.over.reference import Row
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.over.at_end import OverAtEndKernel
-from tidemark.kernels.over.spec import Frame, OverCall
+from tidemark.kernels.over.spec import OverCall, OverFrame
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.rank import Order
 
@@ -27,11 +27,15 @@ def frame(rows: list[Row], dtype: pl.DataType) -> pl.DataFrame:
     numbers = dict.fromkeys((HASH, TIME, ARRIVAL, STAMP), pl.Int64)
     return pl.DataFrame(
         {
-            **{"k": [row.key for row in rows], "by": [row.by for row in rows]},
-            **{"v": [row.value for row in rows], "text": [row.text for row in rows]},
+            "k": [row.key for row in rows],
+            "by": [row.by for row in rows],
+            "v": [row.value for row in rows],
+            "text": [row.text for row in rows],
             "id": [row.id for row in rows],
             HASH: [len(row.key or "") % 2 for row in rows],
-            **{TIME: [0] * len(rows), ARRIVAL: range(len(rows)), STAMP: [BEFORE_ALL] * len(rows)},
+            TIME: [0] * len(rows),
+            ARRIVAL: range(len(rows)),
+            STAMP: [BEFORE_ALL] * len(rows),
         },
         schema={"k": pl.String, "by": pl.Int64, "v": pl.Int64, "text": pl.String, "id": pl.Int64}
         | numbers,
@@ -66,33 +70,33 @@ def test_without_an_order_all_rows_of_a_partition_are_peers():
 def test_a_frame_may_look_ahead():
     rows = [row("a", by, by) for by in (1, 2, 4)]
 
-    assert over(rows, call("SUM", Frame(0, 1, by_rows=True))) == [(0, 3), (0, 6), (0, 4)]
-    assert over(rows, call("SUM", Frame(1, None, by_rows=True))) == [(0, 6), (0, 4), (0, None)]
+    assert over(rows, call("SUM", OverFrame(0, 1, by_rows=True))) == [(0, 3), (0, 6), (0, 4)]
+    assert over(rows, call("SUM", OverFrame(1, None, by_rows=True))) == [(0, 6), (0, 4), (0, None)]
 
 
 def test_distances_are_those_of_the_value_also_in_descending_order():
     rows = [row("a", by, by) for by in (1, 2, 4)]
 
-    assert over(rows, call("SUM", Frame(-2, 0)), order=DOWN) == [(0, 4), (0, 6), (0, 3)]
+    assert over(rows, call("SUM", OverFrame(-2, 0)), order=DOWN) == [(0, 4), (0, 6), (0, 3)]
 
 
 def test_nulls_are_at_no_distance_from_others():
     rows = [row("a", None, 8), row("a", 1, 1), row("a", None, 16), row("a", 2, 2)]
 
-    assert over(rows, call("SUM", Frame(-1, 1))) == [(0, 24), (0, 24), (0, 3), (0, 3)]
+    assert over(rows, call("SUM", OverFrame(-1, 1))) == [(0, 24), (0, 24), (0, 3), (0, 3)]
 
 
 @pytest.mark.parametrize("dtype", [pl.Float64(), pl.Decimal(10, 2), pl.Int8()])
 def test_distances_may_be_of_any_number_type(dtype: pl.DataType):
     rows = [row("a", by, by) for by in (1, 2, 4)]
 
-    assert over(rows, call("SUM", Frame(-2, 0)), dtype=dtype) == [(0, 1), (0, 3), (0, 6)]
+    assert over(rows, call("SUM", OverFrame(-2, 0)), dtype=dtype) == [(0, 1), (0, 3), (0, 6)]
 
 
 def test_distances_between_times_are_milliseconds():
     rows = [row("a", by * 1_000_000, by) for by in (1, 2, 4)]
 
-    found = over(rows, call("SUM", Frame(-2000, 0)), dtype=pl.Datetime("us"))
+    found = over(rows, call("SUM", OverFrame(-2000, 0)), dtype=pl.Datetime("us"))
     assert found == [(0, 1), (0, 3), (0, 6)]
 
 
@@ -117,7 +121,7 @@ ROWS = st.lists(
 BOUNDS = st.none() | st.integers(-3, 3)
 _NAMES = ("COUNT", "SUM", "MIN", "MAX", "AVG", "FIRST_VALUE", "LAST_VALUE", "LISTAGG")
 _PLACES = ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST")
-FRAMES = st.builds(Frame, BOUNDS, BOUNDS, st.booleans())
+FRAMES = st.builds(OverFrame, BOUNDS, BOUNDS, st.booleans())
 CALLS = st.lists(
     st.one_of(
         st.builds(call, st.sampled_from(_NAMES), FRAMES),

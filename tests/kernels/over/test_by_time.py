@@ -17,16 +17,16 @@ from tests.kernels.over.reference import Row
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.over.by_time import OverByTimeKernel
-from tidemark.kernels.over.spec import Frame, OverCall
+from tidemark.kernels.over.spec import OverCall, OverFrame
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 
 Event = Row | int  # a row arrives, or the watermark moves
 Emitted = list[tuple[Any, ...]]
 
-LAST_TWO = Frame(-1, 0, by_rows=True)
-UP_TO_HERE = Frame(None, 0, by_rows=True)
-SO_FAR = Frame()
+LAST_TWO = OverFrame(-1, 0, by_rows=True)
+UP_TO_HERE = OverFrame(None, 0, by_rows=True)
+SO_FAR = OverFrame()
 
 
 def frame(rows: list[Row], stamps: list[int]) -> pl.DataFrame:
@@ -98,7 +98,7 @@ def test_rows_of_one_time_see_each_other_unless_rows_are_counted():
 
 
 def test_a_frame_includes_rows_exactly_that_far_back():
-    driver = over(call("SUM", Frame(-5, 0)))
+    driver = over(call("SUM", OverFrame(-5, 0)))
 
     assert driver.step(row("a", 0, 1), row("a", 1, 2), row("a", 6, 4), 9) == [
         (0, 1),
@@ -153,7 +153,7 @@ def test_a_partition_expires_some_time_after_its_last_row():
 
 
 def test_state_does_not_grow_with_the_rows_of_a_partition():
-    driver = over(call("SUM"), call("SUM", LAST_TWO), call("MAX", Frame(-3, 0)))
+    driver = over(call("SUM"), call("SUM", LAST_TWO), call("MAX", OverFrame(-3, 0)))
     for time in range(200):
         driver.step(row("a", time), time)
 
@@ -163,7 +163,7 @@ def test_state_does_not_grow_with_the_rows_of_a_partition():
 
 
 def test_rows_that_no_frame_reaches_any_more_are_forgotten():
-    driver = over(call("MAX", Frame(-3, 0)))
+    driver = over(call("MAX", OverFrame(-3, 0)))
     for time in range(200):
         driver.step(row(f"{time}", time), time)
 
@@ -185,7 +185,14 @@ EVENTS = st.lists(
     max_size=25,
 )
 FRAMES = st.sampled_from(
-    [SO_FAR, UP_TO_HERE, LAST_TWO, Frame(-3, 0), Frame(-9, 0), Frame(-3, 0, by_rows=True)]
+    [
+        SO_FAR,
+        UP_TO_HERE,
+        LAST_TWO,
+        OverFrame(-3, 0),
+        OverFrame(-9, 0),
+        OverFrame(-3, 0, by_rows=True),
+    ]
 )
 _NAMES = ("COUNT", "SUM", "MIN", "MAX", "AVG", "FIRST_VALUE", "LAST_VALUE", "LISTAGG")
 CALLS = st.lists(

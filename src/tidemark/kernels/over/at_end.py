@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import AFTER_ALL, SEQUENCE
 from tidemark.kernels.cuts import Cut, Nowhere
 from tidemark.kernels.joined import user_columns
-from tidemark.kernels.keys import Keys
-from tidemark.kernels.over.growing import results_so_far
-from tidemark.kernels.over.ordered import ordered
-from tidemark.kernels.over.sorted_rows import PARTITION
 from tidemark.kernels.over.spec import OverCall
+from tidemark.kernels.over.whole import with_results
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -64,11 +60,4 @@ class OverAtEndKernel:
         return Step(state, output, metrics, AFTER_ALL if kept.height else None)
 
     def _results(self, rows: pl.DataFrame) -> pl.DataFrame:
-        _, [key] = Keys.numbering(self.keys, rows)
-        sorted_rows = ordered(rows, key, self.order)
-        growing = [call for call in self.calls if call.grows]
-        results = results_so_far(growing, sorted_rows) if growing else []
-        others = [call for call in self.calls if not call.grows]
-        results += sorted_rows.results(others, np.arange(rows.height))
-        in_order = pl.DataFrame(results).select(call.output for call in self.calls)
-        return user_columns(sorted_rows.rows.drop(PARTITION)).hstack(in_order)
+        return user_columns(with_results(rows, self.keys, self.order, self.calls))

@@ -15,8 +15,8 @@ from tidemark.kernels.keys import Keys
 from tidemark.kernels.over.growing import Growing
 from tidemark.kernels.over.grown import Grown
 from tidemark.kernels.over.lateness import latest_fired
-from tidemark.kernels.over.partitions import Partitions, changes
-from tidemark.kernels.over.past import WRITTEN, Past, Reach, newest_times
+from tidemark.kernels.over.partitions import RowPartitions, changes
+from tidemark.kernels.over.past import WRITTEN, PastRows, Reach, newest_times
 from tidemark.kernels.over.sorted_rows import PARTITION, SortedRows
 from tidemark.kernels.over.spec import SHIFTS, OverCall
 from tidemark.kernels.protocol import Metrics, Step
@@ -154,7 +154,7 @@ class OverByTimeKernel:
         growing, partition = Growing.of(self._growing), longs(rows, PARTITION)
         # In processing time every row comes alone.
         differs = changes(partition) | changes(longs(rows, TIME)) | self.processing_time
-        partitions = Partitions.of(changes(partition), differs)
+        partitions = RowPartitions.of(changes(partition), differs)
         # Rows are numbered as they are emitted: as many as have arrived and do not wait.
         first = state.sequence - state.queue(_WAITING).height
         place = pl.Series(SEQUENCE, first + np.arange(rows.height), pl.Int64)
@@ -182,7 +182,7 @@ class OverByTimeKernel:
         both, fresh = both[order], fresh[order]
         both = both.with_columns(pl.Series(SEQUENCE, np.arange(both.height), pl.Int64))
         begins, times = changes(longs(both, PARTITION)), longs(both, TIME)
-        partitions = Partitions.of(begins, begins | changes(times))
+        partitions = RowPartitions.of(begins, begins | changes(times))
         calls = SortedRows(both, partitions, times)
         results = calls.results(self._framed, np.flatnonzero(fresh))
         needed = both.filter(fresh & self._past.reach.needed(partitions, times))
@@ -218,8 +218,8 @@ class OverByTimeKernel:
         return any(call.function in SHIFTS or call.grows for call in self.calls)
 
     @property
-    def _past(self) -> Past:
-        return Past(self.keys, Reach.of(self._framed), self.ttl)
+    def _past(self) -> PastRows:
+        return PastRows(self.keys, Reach.of(self._framed), self.ttl)
 
     @property
     def _used(self) -> list[str]:

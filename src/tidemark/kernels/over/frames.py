@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tidemark.kernels.over.partitions import Partitions
-from tidemark.kernels.over.spec import Frame
+from tidemark.kernels.over.partitions import RowPartitions
+from tidemark.kernels.over.spec import OverFrame
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.tables import Longs, ascends
 
@@ -15,7 +15,7 @@ Values = np.ndarray[tuple[int], np.dtype[Any]]
 
 
 def frame_positions(
-    frame: Frame, rows: Partitions, values: Values, known: Flags | None = None
+    frame: OverFrame, rows: RowPartitions, values: Values, known: Flags | None = None
 ) -> tuple[Longs, Longs]:
     """Per row the first position of its frame, and the one after the last.
 
@@ -27,7 +27,9 @@ def frame_positions(
     return first, np.maximum(first, end)
 
 
-def _start(by: float, frame: Frame, rows: Partitions, values: Values, known: Flags | None) -> Longs:
+def _start(
+    by: float, frame: OverFrame, rows: RowPartitions, values: Values, known: Flags | None
+) -> Longs:
     if frame.by_rows:
         return np.clip(np.arange(len(rows)) + int(by), rows.start, rows.end)
     if by == 0:
@@ -35,7 +37,9 @@ def _start(by: float, frame: Frame, rows: Partitions, values: Values, known: Fla
     return _reaching(rows, values, by, known, rows.first_peer, after=False)
 
 
-def _end(by: float, frame: Frame, rows: Partitions, values: Values, known: Flags | None) -> Longs:
+def _end(
+    by: float, frame: OverFrame, rows: RowPartitions, values: Values, known: Flags | None
+) -> Longs:
     if frame.by_rows:
         return np.clip(np.arange(len(rows)) + int(by) + 1, rows.start, rows.end)
     if by == 0:
@@ -44,7 +48,7 @@ def _end(by: float, frame: Frame, rows: Partitions, values: Values, known: Flags
 
 
 def _reaching(
-    rows: Partitions,
+    rows: RowPartitions,
     values: Values,
     by: float,
     known: Flags | None,

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.aggregates import Aggregates
-from tidemark.kernels.over.partitions import Partitions
+from tidemark.kernels.over.partitions import RowPartitions
 from tidemark.kernels.over.sorted_rows import PARTITION, SortedRows
 from tidemark.kernels.over.spec import RANKS, OverCall
 from tidemark.kernels.tables import Longs, longs, stable_order
@@ -39,14 +39,14 @@ class Growing:
         """The columns of accumulators."""
         return self.aggregates.names
 
-    def lifted(self, rows: pl.DataFrame, partitions: Partitions) -> pl.DataFrame:
+    def lifted(self, rows: pl.DataFrame, partitions: RowPartitions) -> pl.DataFrame:
         """Sorted rows as accumulators."""
         first_of_peers = partitions.first_peer == np.arange(len(partitions))
         marked = rows.with_columns(pl.Series(_PEERS, first_of_peers).cast(pl.Int64))
         return self.aggregates.lifted(marked, [PARTITION])
 
     def results(
-        self, lifted: pl.DataFrame, partitions: Partitions, before: pl.DataFrame
+        self, lifted: pl.DataFrame, partitions: RowPartitions, before: pl.DataFrame
     ) -> list[pl.Series]:
         """The results for all rows, after what was `before` them in their partitions."""
         places = [self._place(call, partitions) for call in self.calls]
@@ -74,7 +74,7 @@ class Growing:
         both = pl.concat([before.select(lifted.columns), lifted])
         return both[stable_order(longs(both, PARTITION))]
 
-    def _place(self, call: OverCall, partitions: Partitions) -> Longs:
+    def _place(self, call: OverCall, partitions: RowPartitions) -> Longs:
         """Per row the row whose accumulators give the result."""
         if call.function == "RANK":
             return partitions.first_peer

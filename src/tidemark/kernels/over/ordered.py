@@ -9,7 +9,7 @@ import polars as pl
 
 from tidemark.kernels.columns import SEQUENCE
 from tidemark.kernels.over.frames import Values
-from tidemark.kernels.over.partitions import Partitions, changes
+from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.sorted_rows import PARTITION, SortedRows
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.tables import Longs, longs
@@ -29,7 +29,7 @@ def ordered(rows: pl.DataFrame, partition: Longs, order: Sequence[Order]) -> Sor
     )
     numbered = numbered.with_columns(pl.Series(SEQUENCE, np.arange(rows.height), pl.Int64))
     begins = changes(longs(numbered, PARTITION))
-    partitions = Partitions.of(begins, begins | _differs(numbered, order))
+    partitions = RowPartitions.of(begins, begins | _differs(numbered, order))
     if len(order) != 1:
         return SortedRows(numbered, partitions, np.zeros(rows.height, dtype=np.int64))
     column = numbered[order[0].column]

@@ -12,7 +12,7 @@ from tidemark.kernels.tables import Longs
 
 
 @dataclass(frozen=True, slots=True)
-class Partitions:
+class RowPartitions:
     """Per row of sorted rows, the positions from `start` to before `end` are its partition, and
     those from `first_peer` to before `last_peer` have the same value in the order.
     """

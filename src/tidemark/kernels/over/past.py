@@ -11,7 +11,7 @@ import polars as pl
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
 from tidemark.kernels.keys import Keys
-from tidemark.kernels.over.partitions import Partitions, changes
+from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.spec import SHIFTS, OverCall
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.tables import KeyedTable, Longs, longs, stable_order_by
@@ -39,7 +39,7 @@ class Reach:
                 times.append(-int(call.frame.start or 0))
         return cls(max(rows), max(times, default=None))
 
-    def needed(self, partitions: Partitions, times: Longs) -> Flags:
+    def needed(self, partitions: RowPartitions, times: Longs) -> Flags:
         """Which rows frames of later rows may contain."""
         last = partitions.end - 1
         needed = np.arange(len(partitions)) > last - self.rows
@@ -57,7 +57,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastRows:
     """How the rows are kept: by key, until no frame reaches them.
 
     What is unused for `ttl` milliseconds in processing time expires.
@@ -76,19 +76,19 @@ class Past:
         order = np.flatnonzero(number >= 0)
         order = order[stable_order_by(number[order], longs(rows, TIME)[order])]
         rows, number = rows[order], number[order]
-        standing = self._standing(rows, Partitions.of(*_runs(number)), watermark, now)
+        standing = self._standing(rows, RowPartitions.of(*_runs(number)), watermark, now)
         return (rows, number) if standing.all() else (rows.filter(standing), number[standing])
 
     def settled(self, rows: pl.DataFrame, watermark: int, now: int) -> pl.DataFrame:
         """The rows of some segments that are still needed."""
         _, [number] = Keys.numbering(self.keys, rows)
         order = stable_order_by(number, longs(rows, TIME))
-        rows, partitions = rows[order], Partitions.of(*_runs(number[order]))
+        rows, partitions = rows[order], RowPartitions.of(*_runs(number[order]))
         needed = self.reach.needed(partitions, longs(rows, TIME))
         return rows.filter(needed & self._standing(rows, partitions, watermark, now))
 
     def _standing(
-        self, rows: pl.DataFrame, partitions: Partitions, watermark: int, now: int
+        self, rows: pl.DataFrame, partitions: RowPartitions, watermark: int, now: int
     ) -> Flags:
         last = partitions.end - 1
         standing = ~self.reach.expired(longs(rows, TIME)[last], watermark)

@@ -29,13 +29,13 @@ def results_of_ranges(
 ) -> pl.DataFrame:
     """The results for each range of lifted rows, none of which crosses a partition."""
     differs = np.append(True, (first[1:] != first[:-1]) | (end[1:] != end[:-1]))[: first.size]
-    ranges = Ranges(rows, partition, first[differs], end[differs])
+    ranges = MergedRanges(rows, partition, first[differs], end[differs])
     results = pl.concat(part.select(aggregates.results) for part in ranges.accumulators(aggregates))
     return results if differs.all() else results[np.cumsum(differs) - 1]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranges:
+class MergedRanges:
     """Rows with accumulators, and the ranges to merge."""
 
     rows: pl.DataFrame
@@ -148,7 +148,7 @@ class Ranges:
         return result
 
 
-_MERGED: Final[dict[Merge, Callable[[Ranges, pl.Series], pl.Series]]] = {
+_MERGED: Final[dict[Merge, Callable[[MergedRanges, pl.Series], pl.Series]]] = {
     Merge.TOTAL: lambda ranges, values: ranges.total(values),
     Merge.LEAST: lambda ranges, values: ranges.extreme(values, np.fmin, True),
     Merge.GREATEST: lambda ranges, values: ranges.extreme(values, np.fmax, False),

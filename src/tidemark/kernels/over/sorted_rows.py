@@ -12,7 +12,7 @@ import polars as pl
 
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.over.frames import Values, frame_positions
-from tidemark.kernels.over.partitions import Partitions
+from tidemark.kernels.over.partitions import RowPartitions
 from tidemark.kernels.over.ranged import results_of_ranges
 from tidemark.kernels.over.spec import PLACES, SHIFTS, OverCall
 from tidemark.kernels.ranges import Flags
@@ -30,7 +30,7 @@ class SortedRows:
     """
 
     rows: pl.DataFrame
-    partitions: Partitions
+    partitions: RowPartitions
     values: Values
     known: Flags | None = None
     unit: int = 1

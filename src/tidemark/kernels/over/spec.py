@@ -8,11 +8,11 @@ from typing import Final
 from tidemark.kernels.windows.spec import AggregateSpec
 
 # Checkpoints are checked against hashes of plans, which contain frames by class and field name: do
-# not rename those of `Frame`, or no job resumes.
+# not rename those of `OverFrame`, or no job resumes.
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class OverFrame:
     """The rows around a row that count for it, itself included.
 
     `start` and `end` are how far the frame reaches after the row, so what precedes is negative;
@@ -35,12 +35,12 @@ class Frame:
         """Whether rows after the current one and its peers are in it."""
         return self.end is None or self.end > 0
 
-    def scaled(self, unit: int) -> Frame:
+    def scaled(self, unit: int) -> OverFrame:
         """The frame over values of which so many are one."""
         if self.by_rows or unit == 1:
             return self
         start = None if self.start is None else self.start * unit
-        return Frame(start, None if self.end is None else self.end * unit)
+        return OverFrame(start, None if self.end is None else self.end * unit)
 
 
 # Functions that go by the place in the partition, not by a frame.
@@ -58,7 +58,7 @@ class OverCall:
     """
 
     call: AggregateSpec
-    frame: Frame = Frame()
+    frame: OverFrame = OverFrame()
     distance: int = 1
 
     @property

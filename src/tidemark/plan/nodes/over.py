@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.catalog.tables import Changelog
-from tidemark.kernels.over.spec import Frame
+from tidemark.kernels.over.spec import OverFrame
 from tidemark.plan.nodes.aggregate_call import AggregateCall
 from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason, delay_ms
 from tidemark.plan.nodes.edge import Column, Edge
@@ -24,7 +24,7 @@ class OverFunction:
     """A call over a frame. LAG and LEAD look `distance` rows away, NTILE makes so many groups."""
 
     call: AggregateCall
-    frame: Frame
+    frame: OverFrame
     distance: int = 1
 
     def moved(self, place: Callable[[int], int]) -> OverFunction:
@@ -168,10 +168,10 @@ def _is_growing(function: OverFunction) -> bool:
     return function.frame.grows and function.call.function != "LAG"
 
 
-def frame_words(frame: Frame) -> str:
+def frame_words(frame: OverFrame) -> str:
     """A frame as in SQL.
 
-    >>> frame_words(Frame(-5000, 0))
+    >>> frame_words(OverFrame(-5000, 0))
     'RANGE BETWEEN 5000 PRECEDING AND CURRENT ROW'
     """
     unit = "ROWS" if frame.by_rows else "RANGE"

@@ -8,7 +8,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
 from tidemark.functions import over
 from tidemark.functions.registry import Function
-from tidemark.kernels.over.spec import RANKS, SHIFTS, Frame
+from tidemark.kernels.over.spec import RANKS, SHIFTS, OverFrame
 from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns, aggregate_of, bind_call
 from tidemark.plan.expressions import Expression, Literal
@@ -18,7 +18,7 @@ from tidemark.plan.scalars.conversions import apply
 
 
 def bind_function(
-    window: exp.Window, frame: Frame, binder: Binder, columns: Columns
+    window: exp.Window, frame: OverFrame, binder: Binder, columns: Columns
 ) -> OverFunction:
     """What is called, with columns as arguments."""
     called = _without_nulls_clause(window.this)
@@ -72,7 +72,7 @@ def _of_rows(
     elif name not in RANKS and arguments:
         distance, arguments = _constant(arguments[0], called.expressions[0], least=1), ()
     call = AggregateCall(name, tuple(columns.add(one) for one in arguments), applied.type)
-    return OverFunction(call, Frame(), distance)
+    return OverFunction(call, OverFrame(), distance)
 
 
 def _shift(

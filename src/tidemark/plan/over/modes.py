@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.kernels.over.spec import PLACES
 from tidemark.plan import unsupported
@@ -22,13 +23,12 @@ def over_node(
     context: Context,
 ) -> Node:
     """The operator of calls with one window."""
-    if rows.edge.changes:
-        raise unsupported.OVER_CHANGES.error(span_of(at))
-    if context.batch:
-        return Over(rows, window.keys, window.order, functions, at_end=True)
-    if not _goes_by_time(rows, window.order, functions):
-        raise unsupported.OVER_UPDATES.error(span_of(at))
-    return Over(rows, window.keys, window.order, functions)
+    if rows.edge.changelog is Changelog.UPSERT:
+        raise unsupported.OVER_UPSERT_ROWS.error(span_of(at))
+    at_end = context.batch and not rows.edge.changes
+    by_time = not rows.edge.changes and _goes_by_time(rows, window.order, functions)
+    updates = not at_end and not by_time
+    return Over(rows, window.keys, window.order, functions, at_end=at_end, updates=updates)
 
 
 def _goes_by_time(

@@ -9,7 +9,7 @@ from sqlglot import exp
 from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError, did_you_mean
-from tidemark.kernels.over.spec import Frame
+from tidemark.kernels.over.spec import OverFrame
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.expressions import Expression, Literal
 from tidemark.plan.nodes import WindowOrder
@@ -83,11 +83,11 @@ def _ordering(written: exp.Ordered, binder: Binder, columns: Columns) -> WindowO
 # --- frames ------------------------------------------------------------------------------------
 
 
-def bound_frame(window: exp.Window, order: tuple[Expression, ...], binder: Binder) -> Frame:
+def bound_frame(window: exp.Window, order: tuple[Expression, ...], binder: Binder) -> OverFrame:
     """The frame of a resolved window; by default up to the current row and its peers."""
     spec = window.args.get("spec")
     if spec is None:
-        return Frame()
+        return OverFrame()
     by_rows = spec.args["kind"] == "ROWS"
     type_ = order[0].type if len(order) == 1 else None
     start = _bound(spec, "start", by_rows, type_, binder)
@@ -95,7 +95,7 @@ def bound_frame(window: exp.Window, order: tuple[Expression, ...], binder: Binde
     first = float("-inf") if start is None else start
     if first > (float("inf") if end is None else end):
         raise PlanError("the frame ends before it begins", at=span_of(spec))
-    return Frame(start, end, by_rows)
+    return OverFrame(start, end, by_rows)
 
 
 def _bound(

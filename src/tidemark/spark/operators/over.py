@@ -21,7 +21,9 @@ def over(builder: Builder, operator: Operator) -> Frame:
     assert isinstance(node, Over)
     assert builder.state is not None
     input_ = WindowInput.of(builder, operator)
-    kernel = over_kernel(node, input_.keys, input_.names, builder.state.ttl_ms)
+    kernel = over_kernel(
+        node, input_.keys, input_.names, builder.state.ttl_ms, retracts=input_.retracts
+    )
     results = result_fields([function.call for function in node.functions])
     kinds = kind_fields(operator.edge)
     schema = StructType([*input_.fields(input_.names), *results, *kinds])

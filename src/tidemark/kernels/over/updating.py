@@ -1,0 +1,144 @@
+"""OVER in any order, as a changelog: a row changes the results of others in its partition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import polars as pl
+
+from tidemark.kernels.arrivals import end_of, number
+from tidemark.kernels.columns import ACCUMULATE, HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.joined import user_columns
+from tidemark.kernels.keys import Keys
+from tidemark.kernels.over.spec import OverCall
+from tidemark.kernels.over.whole import with_results
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.tables import KeyedTable
+from tidemark.kernels.windows.rank import Order
+
+_ROWS = "rows"
+_GONE: Final = "_tm_gone"  # Boolean; whether the record removes the row with its number
+_ROW: Final = "_tm_row"  # Int64; the row's number in the sequence
+_BEFORE: Final = "_tm_before_"
+
+
+@dataclass(frozen=True, slots=True)
+class OverUpdatingKernel:
+    """Emit each row with its results, and the changes of the results of others.
+
+    Of the changes that the rows of one step make to a row, only the last one is emitted. If rows
+    are retracted (`retracts`), the oldest equal one goes. With `ttl`, a partition expires when
+    none of its rows has arrived for so many milliseconds of processing time.
+
+    State: all rows. A step reads the partitions that it changes.
+    """
+
+    keys: tuple[str, ...]
+    order: tuple[Order, ...]
+    calls: tuple[OverCall, ...]
+    retracts: bool = False
+    ttl: int | None = None
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        [arrived] = number(state, inputs)
+        now, table = processing_time, self._unexpired(state.keyed(_ROWS), processing_time)
+        before = self._recalled(table, arrived, now)
+        after = self._applied(before, arrived.with_columns(pl.lit(now, pl.Int64).alias(TIME)))
+        output = self._changes(before, after, state.sequence)
+        removed = before.join(after.select(SEQUENCE), on=SEQUENCE, how="anti")
+        added = after.filter(pl.col(SEQUENCE) >= state.sequence)
+        records = pl.concat(
+            rows.with_columns(pl.lit(gone).alias(_GONE), pl.lit(now, pl.Int64).alias(TIME))
+            for rows, gone in ((removed, True), (added, False))
+        )
+        table = table.append(records, self.compaction, lambda rows, _: _settled(rows))
+        state = replace(
+            state.with_tables(**{_ROWS: table}),
+            watermark=max(state.watermark, watermark),
+            sequence=end_of(state, [arrived]),
+        )
+        metrics = Metrics.of(state, (arrived.height,), (0,), output.height, 0)
+        return Step(state, output, metrics)
+
+    # --- the rows ---------------------------------------------------------------------------
+
+    def _recalled(self, table: KeyedTable, arrived: pl.DataFrame, now: int) -> pl.DataFrame:
+        """The rows of the arriving rows' keys, in order of arrival."""
+        keys = Keys.of(self.keys, arrived)
+        like = arrived.clear().drop(KIND, strict=False).with_columns(pl.lit(False).alias(_GONE))
+        found = table.probe(keys.hashes, like)
+        found = found.filter(pl.Series(keys.number(found, self.keys) >= 0))
+        if self.ttl is not None:
+            newest = pl.col(TIME).max().over(HASH, *self.keys)
+            found = found.filter(newest > now - self.ttl)
+        return _settled(found).filter(~pl.col(_GONE)).drop(_GONE).sort(SEQUENCE)
+
+    def _applied(self, before: pl.DataFrame, arrived: pl.DataFrame) -> pl.DataFrame:
+        """The rows after the changes: the n-th retraction of a row removes the n-th equal one."""
+        if not self.retracts:
+            return pl.concat([before, arrived.select(before.columns)])
+        adds = pl.lit("+I").alias(KIND)
+        rows = pl.concat([before.with_columns(adds), arrived.select(*before.columns, KIND)])
+        rows = rows.with_columns(pl.col(KIND).is_in(ACCUMULATE).alias(_GONE))
+        value = [name for name in before.columns if name not in (SEQUENCE, TIME)]
+        nth = pl.int_range(pl.len()).over(*value, _GONE)
+        retractions = (~pl.col(_GONE)).sum().over(value)
+        left = rows.filter(pl.col(_GONE) & (nth >= retractions))
+        return left.select(before.columns)
+
+    def _unexpired(self, table: KeyedTable, now: int) -> KeyedTable:
+        """The table without segments that have expired completely."""
+        return table if self.ttl is None else table.without_before(now - self.ttl + 1)
+
+    # --- the changes ------------------------------------------------------------------------
+
+    def _changes(self, before: pl.DataFrame, after: pl.DataFrame, first: int) -> pl.DataFrame:
+        """What was emitted for the rows before, retracted where it is no longer so, and what is
+        emitted for those after. What was retracted comes first, an update after its retraction.
+        """
+        outputs = [call.output for call in self.calls]
+        old, new = self._results(before), self._results(after)
+        was = new.select(_ROW).join(
+            old.select(_ROW, *(pl.col(name).alias(_BEFORE + name) for name in outputs)),
+            on=_ROW,
+            how="left",
+            maintain_order="left",
+        )
+        differs = pl.any_horizontal(
+            new[name].ne_missing(was[_BEFORE + name]).alias(name) for name in outputs
+        )
+        is_new = pl.col(_ROW) >= first
+        fresh = new.filter(is_new)
+        updated = new.filter(new.select(differs & ~is_new).to_series())
+        gone = old.join(new.select(_ROW), on=_ROW, how="anti", maintain_order="left")
+        retracted = old.join(updated.select(_ROW), on=_ROW, how="semi")
+        pairs = [_kind(retracted, "-U"), _kind(updated, "+U")]
+        both = pl.concat(pairs).sort(_ROW, maintain_order=True)
+        changes = [_kind(gone, "-D"), both, _kind(fresh.sort(_ROW), "+I")]
+        return user_columns(pl.concat(changes)).drop(_ROW)
+
+    def _results(self, rows: pl.DataFrame) -> pl.DataFrame:
+        numbered = rows.with_columns(pl.col(SEQUENCE).alias(_ROW))
+        return with_results(numbered, self.keys, self.order, self.calls)
+
+
+def _settled(records: pl.DataFrame) -> pl.DataFrame:
+    """The records without rows that are gone, and without what removed them."""
+    if not records[_GONE].any():
+        return records
+    return records.filter(pl.len().over(SEQUENCE) == 1)
+
+
+def _kind(rows: pl.DataFrame, kind: str) -> pl.DataFrame:
+    return rows.with_columns(pl.lit(kind).alias(KIND))
