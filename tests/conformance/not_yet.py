@@ -14,8 +14,6 @@ from conformance.case import Case
 _SUB_QUERIES = "sub-queries in place of values, and NOT IN"
 _SETS = "INTERSECT and EXCEPT keep state"
 
-_OVER = "OVER aggregates"
-
 # Whole areas.
 AREAS = {
     "dedup-topn": "deduplication and Top-N",
@@ -37,10 +35,6 @@ CASES = {
     "cdc/topn_group": "deduplication and Top-N",
     "errors/temporal_processing_time": "refused for good, as in Flink",
     "emit/early_topn": "deduplication and Top-N",
-    "errors/over_descending": _OVER,
-    "errors/over_following": _OVER,
-    "errors/over_without_order": _OVER,
-    "errors/rank_function": _OVER,
     "functions/current_watermark": "a watermark that expressions can ask for",
 }
 
@@ -66,8 +60,117 @@ DIFFERENT = {
         ("id",),
         [],
     ),
+    "errors/over_descending": Different(
+        "in an order other than that of time, results are updated",
+        ("id", "s"),
+        [(1, 1.5)],
+    ),
+    "errors/over_following": Different(
+        "with rows that follow, results are updated",
+        ("id", "s"),
+        [(1, 1.5)],
+    ),
+    "errors/over_without_order": Different(
+        "without an order, results are updated",
+        ("id", "s"),
+        [(1, 1.5)],
+    ),
+    "errors/rank_function": Different(
+        "a rank is a result of OVER like others",
+        ("id",),
+        [(1,)],
+    ),
+    "errors/over_filter": Different(
+        "an aggregate has the same meaning with OVER",
+        ("id", "s"),
+        [
+            (1, None),
+            (10, 20),
+            (11, 19),
+            (12, 32),
+            (2, 2),
+            (3, 7),
+            (4, 4),
+            (5, 2),
+            (6, 20),
+            (7, 20),
+            (8, 8),
+            (9, 11),
+        ],
+    ),
+    "errors/over_lead": Different(
+        "the row after another is known when it comes, and updates the result",
+        ("id", "l"),
+        [
+            (1, 4),
+            (10, 12),
+            (11, None),
+            (12, None),
+            (2, None),
+            (3, 6),
+            (4, 3),
+            (5, 9),
+            (6, 7),
+            (7, -10),
+            (8, 11),
+            (9, None),
+        ],
+    ),
+    "errors/over_two_windows": Different(
+        "each window gets an operator",
+        ("id", "a", "b"),
+        [
+            (1, 1, 1),
+            (10, 11, 2),
+            (11, 19, 2),
+            (12, 23, 2),
+            (2, 2, 2),
+            (3, 8, 2),
+            (4, 5, 2),
+            (5, 2, 2),
+            (6, 21, 2),
+            (7, 21, 2),
+            (8, 8, 2),
+            (9, 11, 2),
+        ],
+    ),
+    "over/late_short_range": Different(
+        "a row is late if a later one of its partition has been emitted; Flink forgets "
+        "that when the watermark is 1.5 times the frame behind it, Tidemark between "
+        "micro-batches",
+        ("id", "k", "n"),
+        [
+            (1, "a", 1),
+            (10, "a", 1),
+            (2, "a", 1),
+            (3, "a", 1),
+            (4, "a", 1),
+            (5, "b", 1),
+            (6, "a", 1),
+            (8, "b", 1),
+            (9, "a", 2),
+        ],
+    ),
     "quirks/over_range_before_1970": Different(
-        "times before 1970 are times like any others", ("id", "n"), [(1, 1), (2, 2), (3, 1), (4, 2)]
+        "times before 1970 are times like any others",
+        ("id", "n"),
+        [(1, 1), (2, 2), (3, 3), (4, 4)],
+    ),
+    "quirks/over_rank_of_ties": Different(
+        "rows with equal times have the same rank, as in Flink's batch mode",
+        ("id", "n"),
+        [(1, 1), (10, 6), (12, 7), (3, 3), (4, 2), (6, 4), (7, 4)],
+    ),
+    "quirks/over_dense_rank_of_ties": Different(
+        "rows with equal times have the same rank, as in Flink's batch mode",
+        ("id", "n"),
+        [(1, 1), (10, 5), (12, 6), (3, 3), (4, 2), (6, 4), (7, 4)],
+    ),
+    "quirks/over_lag_of_ties": Different(
+        "of rows with equal times, the first to arrive is before the others, as in "
+        "Flink's batch mode",
+        ("id", "l"),
+        [(1, None), (10, 7), (12, 10), (3, 4), (4, 1), (6, 3), (7, 6)],
     ),
     "quirks/session_join_same_end": Different(
         "a pair whose windows start apart breaks the join's condition",

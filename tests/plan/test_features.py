@@ -11,8 +11,6 @@ from tidemark.errors import CatalogError, NotSupported, PlanError, UnknownFuncti
     [
         ("SELECT 1 FROM u «JOIN k ON u.a > k.id»", "a join without an equality"),
         ("SELECT 1 FROM u, «k»", "a join without an equality"),
-        ("SELECT a FROM u WHERE «RANK()» > 1", "aggregate function RANK"),
-        ("SELECT «ROW_NUMBER() OVER (PARTITION BY a ORDER BY ts)» FROM u", "OVER"),
         ("SELECT a FROM u «ORDER BY ts»", "ORDER BY"),
         ("SELECT a FROM u «LIMIT 3»", "LIMIT"),
         (

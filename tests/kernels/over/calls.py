@@ -15,9 +15,12 @@ _TYPES = {
 }
 
 
+SO_FAR = OverFrame()
+
+
 def call(
     function: str,
-    frame: OverFrame = OverFrame(),
+    frame: OverFrame = SO_FAR,
     *,
     distinct: bool = False,
     n: int = 1,

@@ -23,6 +23,9 @@ UP = (Order("by"),)
 DOWN = (Order("by", descending=True, nulls_last=True),)
 
 
+LONG = pl.Int64()
+
+
 def frame(rows: list[Row], dtype: pl.DataType) -> pl.DataFrame:
     numbers = dict.fromkeys((HASH, TIME, ARRIVAL, STAMP), pl.Int64)
     return pl.DataFrame(
@@ -47,7 +50,7 @@ def over(
     *calls: OverCall,
     order: tuple[Order, ...] = UP,
     cut: int = 0,
-    dtype: pl.DataType = pl.Int64(),
+    dtype: pl.DataType = LONG,
 ) -> list[tuple[Any, ...]]:
     kernel, state = OverAtEndKernel(("k",), order, named(*calls)), State()
     first = kernel.step(state, [frame(rows[:cut], dtype)], 0, 0)

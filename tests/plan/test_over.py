@@ -1,0 +1,185 @@
+"""OVER in a SELECT: which operators it becomes, their types, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.marked import edge, plan, refused, root, schema, world
+from tidemark.catalog.tables import Changelog
+from tidemark.errors import NotSupported, PlanError
+from tidemark.kernels.over.spec import OverFrame
+from tidemark.plan.nodes import LateRows, Over, WindowAggregate, walk
+
+DDL = """
+CREATE TABLE s (k STRING, i INT, n INT NOT NULL, x DOUBLE, d DATE, ts TIMESTAMP(3), pt AS PROCTIME(),
+  WATERMARK FOR ts AS ts) WITH ('connector' = 'fake');
+CREATE TABLE kept (k STRING, i BIGINT) WITH ('connector' = 'fake');
+CREATE TABLE lates (k STRING, o STRING) WITH ('connector' = 'fake');
+"""
+
+
+@pytest.fixture
+def tables():
+    return world(DDL)
+
+
+def over(call: str, window: str = "PARTITION BY k ORDER BY ts", items: str = "k") -> str:
+    return f"SELECT {items}, {call} OVER ({window}) AS r FROM s"
+
+
+def operators(sql: str, tables) -> list[Over]:
+    return [node for node in walk(root(sql, tables)) if isinstance(node, Over)]
+
+
+@pytest.mark.parametrize(
+    ("written", "frame"),
+    [
+        ("", OverFrame(None, 0)),
+        ("ROWS UNBOUNDED PRECEDING", OverFrame(None, 0, by_rows=True)),
+        ("ROWS 2 PRECEDING", OverFrame(-2, 0, by_rows=True)),
+        ("ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING", OverFrame(-2, -1, by_rows=True)),
+        ("RANGE INTERVAL '5' SECOND PRECEDING", OverFrame(-5000, 0)),
+        ("RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", OverFrame(0, None)),
+    ],
+)
+def test_frames_are_distances_from_the_row(written, frame, tables):
+    [node] = operators(over("SUM(i)", f"PARTITION BY k ORDER BY ts {written}"), tables)
+
+    assert [function.frame for function in node.functions] == [frame]
+
+
+@pytest.mark.parametrize(
+    ("call", "type_"),
+    [
+        ("SUM(i)", "INT"),
+        ("SUM(n)", "INT NOT NULL"),
+        ("COUNT(*)", "BIGINT NOT NULL"),
+        ("ROW_NUMBER()", "BIGINT NOT NULL"),
+        ("LAG(n)", "INT"),
+        ("LAG(n, 1, 0)", "INT NOT NULL"),
+        ("LAG(i, 1, 0)", "INT"),
+        ("CUME_DIST()", "DOUBLE NOT NULL"),
+    ],
+)
+def test_results_have_types(call, type_, tables):
+    assert schema(over(call), tables) == f"k STRING, r {type_}"
+
+
+def test_a_sum_over_a_frame_without_the_row_itself_may_be_null(tables):
+    frame = "PARTITION BY k ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING"
+
+    assert schema(over("SUM(n)", frame), tables) == "k STRING, r INT"
+
+
+def test_the_event_time_stays_one_so_results_can_be_grouped_by_windows(tables):
+    view = over("SUM(i)", items="k, ts")
+    windows = (
+        f"SELECT window_start, MAX(r) FROM TABLE(TUMBLE((SELECT * FROM ({view})), DESCRIPTOR(ts), "
+        "INTERVAL '1' MINUTE)) GROUP BY window_start, window_end"
+    )
+    tables.plan_script(f"CREATE VIEW o AS {view}")
+
+    assert schema(view, tables) == "k STRING, ts TIMESTAMP(3) *event*, r INT"
+    assert edge(view, tables).changelog is Changelog.APPEND
+    sql = windows.replace(f"(SELECT * FROM ({view}))", "TABLE o")
+    assert any(isinstance(node, WindowAggregate) for node in walk(root(sql, tables)))
+
+
+def test_calls_with_one_window_share_an_operator_whatever_their_frames(tables):
+    sql = (
+        "SELECT SUM(i) OVER w, COUNT(*) OVER (w ROWS 1 PRECEDING), LAG(i) OVER v, MAX(i) OVER "
+        "(ORDER BY ts) FROM s WINDOW w AS (PARTITION BY k ORDER BY ts), v AS (w)"
+    )
+
+    assert sorted(len(node.functions) for node in operators(sql, tables)) == [1, 3]
+
+
+def test_only_requested_columns_and_results_reach_the_operator(tables):
+    sql = f"SELECT r FROM ({over('SUM(i)', items='*, COUNT(x) OVER (ORDER BY ts) AS c')})"
+
+    [node] = operators(sql, tables)
+    assert node.input.edge.names == ("k", "i", "ts")
+
+
+@pytest.mark.parametrize(
+    ("window", "mode"),
+    [
+        ("ORDER BY ts", "by time"),
+        ("ORDER BY pt", "by time"),
+        ("ORDER BY ts DESC", "updates"),
+        ("ORDER BY i", "updates"),
+        ("ORDER BY ts, i", "updates"),
+        ("ORDER BY ts ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING", "updates"),
+        ("PARTITION BY k", "updates"),
+    ],
+)
+def test_results_are_final_only_by_time(window, mode, tables):
+    [node] = operators(over("SUM(i)", window), tables)
+
+    assert (node.by_time, node.updates) == (mode == "by time", mode == "updates")
+    assert edge(over("SUM(i)", window), tables).changes == (mode == "updates")
+
+
+def test_in_batch_mode_results_are_emitted_at_the_end():
+    tables = world(DDL, "SET 'execution.runtime-mode' = 'batch'")
+    [node] = operators(over("SUM(i)", "ORDER BY i DESC"), tables)
+
+    assert node.at_end
+    assert edge(over("SUM(i)", "ORDER BY i DESC"), tables).changelog is Changelog.APPEND
+
+
+def test_groups_are_rows_too(tables):
+    sql = "SELECT k, SUM(i) AS total, SUM(SUM(i)) OVER (ORDER BY k) + 1 AS r FROM s GROUP BY k"
+
+    assert schema(sql, tables) == "k STRING, total INT, r INT"
+    assert len(operators(sql, tables)) == 1
+
+
+def test_explain_says_what_is_kept(tables):
+    [node] = operators(over("SUM(i)", "PARTITION BY k ORDER BY ts ROWS 2 PRECEDING"), tables)
+    said = node.description
+
+    assert said.details[:2] == ("key=[k]", "order=[ts]")
+    assert "SUM(i) ROWS BETWEEN 2 PRECEDING AND CURRENT ROW" in said.details[2]
+    assert "the rows that frames reach back to" in said.keeps
+
+
+def test_rows_at_the_watermark_are_late_for_it(tables):
+    both = plan(
+        f"EXECUTE STATEMENT SET BEGIN INSERT INTO kept {over('SUM(CAST(i AS BIGINT))')}; "
+        "INSERT INTO lates SELECT k, late_operator FROM s$late; END",
+        tables,
+    )
+
+    [late] = [node for node in walk(both.of_single_roots.roots[1]) if isinstance(node, LateRows)]
+    assert (late.operator, late.lateness_ms) == ("over of k", 0)
+
+
+@pytest.mark.parametrize(
+    ("marked", "error"),
+    [
+        ("SELECT i FROM s WHERE «SUM(i) OVER (ORDER BY ts)» > 1", PlanError),
+        ("SELECT SUM(«SUM(i) OVER (ORDER BY ts)») OVER (ORDER BY ts) FROM s", PlanError),
+        ("SELECT «ABS(i)» OVER (ORDER BY ts) FROM s", PlanError),
+        ("SELECT «ROW_NUMBER()» FROM s", PlanError),
+        ("SELECT «RANK() OVER (PARTITION BY k)» FROM s", PlanError),
+        ("SELECT RANK() OVER (ORDER BY ts «ROWS 1 PRECEDING») FROM s", PlanError),
+        ("SELECT LAG(i, «n») OVER (ORDER BY ts) FROM s", PlanError),
+        ("SELECT «LAG(i, 1, x)» OVER (ORDER BY ts) FROM s", PlanError),
+        ("SELECT NTILE(«0») OVER (ORDER BY ts) FROM s", PlanError),
+        ("SELECT SUM(i) OVER «w» FROM s WINDOW v AS (ORDER BY ts)", PlanError),
+        ("SELECT SUM(i) OVER (w «ORDER BY i») FROM s WINDOW w AS (ORDER BY ts)", PlanError),
+        ("SELECT SUM(i) OVER (ORDER BY ts ROWS «n» PRECEDING) FROM s", PlanError),
+        ("SELECT SUM(i) OVER (ORDER BY ts RANGE «5» PRECEDING) FROM s", PlanError),
+        ("SELECT SUM(i) OVER (ORDER BY ts RANGE «INTERVAL '1' MONTH» PRECEDING) FROM s", PlanError),
+        ("SELECT SUM(i) OVER (ORDER BY k «RANGE 5 PRECEDING») FROM s", PlanError),
+        (
+            "SELECT SUM(i) OVER (ORDER BY ts «ROWS BETWEEN 1 FOLLOWING AND 1 PRECEDING») FROM s",
+            PlanError,
+        ),
+        ("SELECT SUM(i) OVER (ORDER BY ts «ROWS UNBOUNDED FOLLOWING») FROM s", PlanError),
+        ("SELECT «LAG(i) IGNORE NULLS» OVER (ORDER BY ts) FROM s", NotSupported),
+    ],
+)
+def test_what_is_wrong_is_marked(marked, error, tables):
+    refused(marked, error, at=tables)
