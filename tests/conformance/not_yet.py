@@ -15,11 +15,8 @@ _SUB_QUERIES = "sub-queries in place of values, and NOT IN"
 _SETS = "INTERSECT and EXCEPT keep state"
 
 # Whole areas.
-AREAS = {
-    "dedup-topn": "deduplication and Top-N",
+AREAS: dict[str, str] = {
 }
-# Cases of these areas that need nothing of what is missing.
-THERE = {"dedup-topn/keep_first", "dedup-topn/keep_first_ties", "dedup-topn/keep_last_late"}
 
 # Single cases of other areas.
 CASES = {
@@ -30,11 +27,8 @@ CASES = {
     "join/not_in_with_null": _SUB_QUERIES,
     "join/scalar_subquery": _SUB_QUERIES,
     "join/using_clause": "columns made of two by USING",
-    "cdc/dedup_last": "deduplication and Top-N",
-    "cdc/topn": "deduplication and Top-N",
-    "cdc/topn_group": "deduplication and Top-N",
+    "dedup-topn/top_variable_end": "a rank end that is a column",
     "errors/temporal_processing_time": "refused for good, as in Flink",
-    "emit/early_topn": "deduplication and Top-N",
     "functions/current_watermark": "a watermark that expressions can ask for",
 }
 
@@ -197,6 +191,4 @@ DIFFERENT = {
 
 def feature_missing_for(case: Case) -> str | None:
     """What Tidemark lacks to run the case; None where it must pass."""
-    if case.name in THERE:
-        return None
     return CASES.get(case.name) or AREAS.get(case.area)

@@ -78,7 +78,6 @@ UNSUPPORTED = [
     ("«LOAD MODULE» hive", "LOAD MODULE"),
     ("«ANALYZE» TABLE t", "ANALYZE"),
     ("«CALL» p(1)", "CALL"),
-    ("SELECT a FROM t «QUALIFY» x = 1", "QUALIFY"),
     ("SELECT * FROM t «PIVOT» (SUM(a) FOR b IN (1))", "PIVOT"),
     ("SELECT * FROM t «TABLESAMPLE» SYSTEM (10)", "TABLESAMPLE"),
     ("«WITH RECURSIVE» x AS (SELECT 1) SELECT 1", "WITH RECURSIVE"),

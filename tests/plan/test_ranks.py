@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.plan.marked import edge, plan, refused, root, schema, world
+from tests.plan.marked import edge, plan, root, schema, world
 from tidemark.catalog.tables import Changelog
-from tidemark.errors import NotSupported
 from tidemark.plan.bind.ranks import RULES
-from tidemark.plan.nodes import KeepFirst, KeepLast, LateRows, TemporalJoin, walk
+from tidemark.plan.nodes import KeepFirst, KeepLast, LateRows, TemporalJoin, TopN, walk
 
 DDL = """
 CREATE TABLE s (k STRING, c STRING, i INT, ts TIMESTAMP(3), pt AS PROCTIME(),
@@ -92,23 +91,12 @@ def test_rows_before_the_watermark_are_late_for_it(tables):
 
 
 @pytest.mark.parametrize(
-    "marked",
+    ("order", "node", "rule"),
     [
-        ranked("ts", "rn <= 2").replace("ROW_", "«ROW_").replace(") AS rn", ")» AS rn"),
-        ranked("i").replace("ROW_", "«ROW_").replace(") AS rn", ")» AS rn"),
-        "SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (ORDER BY ts)» AS rn FROM s) WHERE rn = 1",
-        "SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY k, i + 1 ORDER BY ts)» AS rn "
-        "FROM s) WHERE rn = 1",
-        "SELECT k FROM (SELECT *, «ROW_NUMBER() OVER (PARTITION BY k ORDER BY n)» AS rn FROM "
-        "(SELECT k, COUNT(*) AS n FROM s GROUP BY k)) WHERE rn = 1",
+        ("ts", KeepFirst, "keep first"),
+        ("ts DESC", KeepLast, "keep last"),
+        ("i DESC", TopN, "top n"),
     ],
-)
-def test_other_rankings_are_not_supported_yet(marked, tables):
-    refused(marked, NotSupported, at=tables)
-
-
-@pytest.mark.parametrize(
-    ("order", "node", "rule"), [("ts", KeepFirst, "keep first"), ("ts DESC", KeepLast, "keep last")]
 )
 def test_each_kind_of_ranking_has_a_rule(order, node, rule, tables):
     assert any(isinstance(part, node) for part in walk(root(ranked(order), tables)))

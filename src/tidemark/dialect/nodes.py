@@ -71,7 +71,8 @@ becomes `SELECT * FROM t`. Each may have `with_` (`exp.With(expressions=[exp.CTE
 alias=TableAlias(this, columns))], recursive)`), `order` (`exp.Order` of
 `exp.Ordered(this, desc=bool, nulls_first=True|False|None)`), `limit` (`exp.Limit(expression)`, also
 for FETCH FIRST) and `offset`. A select has `expressions`, `distinct` (`exp.Distinct()`), `from_`
-(`exp.From(this=relation)`), `joins`, `where`, `group`, `having`, `windows`, `hints`.
+(`exp.From(this=relation)`), `joins`, `where`, `group`, `having`, `windows`,
+`qualify` (`exp.Qualify(this=condition)`), `hints`.
 `exp.Group(expressions=[...])` keeps all elements in order: expressions, `exp.Tuple` for `(a, b)`
 and `()`, `exp.Rollup`, `exp.Cube` and `exp.GroupingSets` (their `expressions` are the same kinds
 of element).

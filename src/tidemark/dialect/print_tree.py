@@ -51,6 +51,8 @@ class TreePrinter(CallPrinter):
         if windows:
             named = [f"{self.print(w.this)} AS ({self._window_definition(w)})" for w in windows]
             parts.append("WINDOW " + ", ".join(named))
+        if node.args.get("qualify") is not None:
+            parts.append(f"QUALIFY {self.print(node.args['qualify'])}")
         return self._query(node, self.line.join(parts))
 
     def _clause(self, node: exp.Expression) -> str:
@@ -233,6 +235,7 @@ class TreePrinter(CallPrinter):
         exp.Alias: _alias,
         exp.Where: _clause,
         exp.Having: _clause,
+        exp.Qualify: _clause,
         exp.Group: _group,
         exp.GroupingSets: _grouping,
         exp.Rollup: _grouping,

@@ -203,6 +203,9 @@ class QueryParser(RelationParser):
             select.set("having", self.located(exp.Having(this=self.expression()), start))
         if self.take("WINDOW"):
             select.set("windows", self.listed(self._named_window))
+        start = self.here
+        if self.take("QUALIFY"):
+            select.set("qualify", self.located(exp.Qualify(this=self.expression()), start))
 
     def _named_window(self) -> exp.Expression:
         start = self.here

@@ -141,10 +141,7 @@ MINUS: Final = Unsupported(_QUERIES, "MINUS", hint="use EXCEPT", says=NEVER)
 CLAUSE: Final = Unsupported(
     _QUERIES,
     "{}",
-    each={
-        "QUALIFY": "filter in an outer query",
-        **_words("CONNECT", "CLUSTER", "DISTRIBUTE", "SORT", "LOCK"),
-    },
+    each=_words("CONNECT", "CLUSTER", "DISTRIBUTE", "SORT", "LOCK"),
     says=NEVER,
 )
 STREAM: Final = Unsupported(_QUERIES, "SELECT STREAM", hint="leave STREAM out", says=NEVER)

@@ -23,7 +23,9 @@ from tidemark.plan.nodes import (
     RegularJoin,
     Scan,
     Sink,
+    SortByTime,
     TemporalJoin,
+    TopN,
     UnionAll,
     Unnest,
     Values,
@@ -82,6 +84,8 @@ _OPERATORS: dict[type[Any], Callable[[LocalBuilder, Operator], LocalRows]] = {
     AssignWindows: windowed.session_window,
     WindowAggregate: windowed.window_aggregate,
     WindowRank: windowed.window_rank,
+    TopN: windowed.top_n,
+    SortByTime: windowed.sort_by_time,
     GroupAggregate: windowed.group_aggregate,
     Over: windowed.over,
 }

@@ -17,6 +17,8 @@ from tidemark.plan.nodes import (
     KeepFirst,
     KeepLast,
     Over,
+    SortByTime,
+    TopN,
     WindowAggregate,
     WindowRank,
 )
@@ -66,6 +68,23 @@ def window_rank(builder: LocalBuilder, operator: Operator) -> LocalRows:
     kernel = kernels.window_rank_kernel(node, input_.keys, input_.names)
     runs = _timed(operator, input_, by_wall_clock(kernel, node.time_type, builder.zone))
     return _run(builder, operator, runs, input_, [*input_.names, kernels.RANK])
+
+
+def top_n(builder: LocalBuilder, operator: Operator) -> LocalRows:
+    node = operator.node
+    assert isinstance(node, TopN)
+    input_ = _input(builder, operator, constant=kernels.ALWAYS if node.at_end else None)
+    kernel = kernels.top_n_kernel(node, input_.keys, input_.names, builder.ttl_ms)
+    output = [*input_.names, *[kernels.RANK] * node.ranked]
+    return _run(builder, operator, _timed(operator, input_, kernel), input_, output)
+
+
+def sort_by_time(builder: LocalBuilder, operator: Operator) -> LocalRows:
+    node = operator.node
+    assert isinstance(node, SortByTime)
+    input_ = _input(builder, operator)
+    kernel = _timed(operator, input_, kernels.sort_by_time_kernel(node, input_.names))
+    return _run(builder, operator, kernel, input_, input_.names)
 
 
 def session_window(builder: LocalBuilder, operator: Operator) -> LocalRows:

@@ -10,13 +10,24 @@ from tidemark.operators.aggregate_calls import calls_of
 from tidemark.operators.times import GIVEN
 
 if TYPE_CHECKING:
+    from tidemark.kernels.sort_by_time import SortByTimeKernel
+    from tidemark.kernels.top_n.kernel import TopNKernel
     from tidemark.kernels.windows.aggregate import WindowAggregateKernel
-    from tidemark.kernels.windows.rank import WindowRankKernel
-    from tidemark.plan.nodes import Edge, GroupAggregate, WindowAggregate, WindowRank
+    from tidemark.kernels.windows.rank import Order, WindowRankKernel
+    from tidemark.plan.nodes import (
+        Edge,
+        GroupAggregate,
+        SortByTime,
+        TopN,
+        WindowAggregate,
+        WindowOrder,
+        WindowRank,
+    )
 
 RANK: Final = "_tm_rank"
 # The window of a group, which never ends.
 ALWAYS: Final = (0, 2**62)
+_NO_LIMIT: Final = 2**62
 
 
 def window_aggregate_kernel(
@@ -62,7 +73,43 @@ def group_aggregate_kernel(
 def window_rank_kernel(
     node: WindowRank, keys: tuple[str, ...], names: tuple[str, ...]
 ) -> WindowRankKernel:
-    from tidemark.kernels.windows.rank import Order, WindowRankKernel
+    from tidemark.kernels.windows.rank import WindowRankKernel
 
-    order = tuple(Order(names[by.column], by.descending, by.nulls_last) for by in node.order)
+    order = _order_of(node.order, names)
     return WindowRankKernel(keys, *GIVEN, order, node.low, node.high, RANK, node.newest_first)
+
+
+def top_n_kernel(
+    node: TopN, keys: tuple[str, ...], names: tuple[str, ...], ttl_ms: int
+) -> TopNKernel | WindowRankKernel:
+    """Rows that are only inserted are ranked in the end like those of a window."""
+    from tidemark.kernels.top_n.kernel import TopNKernel
+    from tidemark.kernels.windows.rank import WindowRankKernel
+
+    order = _order_of(node.order, names)
+    high = _NO_LIMIT if node.high is None else node.high
+    if node.at_end and node.rows == "inserts":
+        return WindowRankKernel(keys, *GIVEN, order, node.low, high, RANK)
+    return TopNKernel(
+        keys,
+        order,
+        node.low,
+        high,
+        node.rows,
+        RANK if node.ranked else None,
+        tuple(names[place] for place in node.unique),
+        ttl_ms or None,
+        at_end=node.at_end,
+    )
+
+
+def sort_by_time_kernel(node: SortByTime, names: tuple[str, ...]) -> SortByTimeKernel:
+    from tidemark.kernels.sort_by_time import SortByTimeKernel
+
+    return SortByTimeKernel(_order_of(node.order, names))
+
+
+def _order_of(order: tuple[WindowOrder, ...], names: tuple[str, ...]) -> tuple[Order, ...]:
+    from tidemark.kernels.windows.rank import Order
+
+    return tuple(Order(names[by.column], by.descending, by.nulls_last) for by in order)

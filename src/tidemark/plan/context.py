@@ -10,6 +10,7 @@ from sqlglot import exp
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Identifier, Table, TableTraits, View
 from tidemark.plan.nodes import Node
+from tidemark.plan.order_clauses import without_order
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
@@ -53,7 +54,7 @@ class Context:
 
     def bind_query(self, query: exp.Expression) -> Node:
         """The plan of a query inside this one."""
-        return self.within.query(query, self)
+        return self.within.query(without_order(query), self)
 
     def bind_relation(self, relation: exp.Expression) -> Relation:
         """The plan of what is in FROM or on the right of a join."""

@@ -133,14 +133,6 @@ def _subquery_predicate(select: exp.Select) -> exp.Expression | None:
     return None
 
 
-def _clause(key: str) -> Recognizer:
-    def find(select: exp.Select) -> exp.Expression | None:
-        found = select.args.get(key)
-        return found if isinstance(found, exp.Expression) else None
-
-    return find
-
-
 def _as_of(relation: exp.Expression) -> bool:
     return relation.args.get("as_of") is not None
 
@@ -155,7 +147,4 @@ NOT_YET_IN_FROM: tuple[tuple[Unsupported, Callable[[exp.Expression], bool]], ...
 NOT_YET = (
     Feature(unsupported.SUBQUERY_PREDICATE, _subquery_predicate),
     Feature(unsupported.SCALAR_SUBQUERY, _scalar(exp.Subquery, exp.Select, exp.Union)),
-    Feature(unsupported.ORDER_BY, _clause("order")),
-    Feature(unsupported.LIMIT, _clause("limit")),
-    Feature(unsupported.OFFSET, _clause("offset")),
 )

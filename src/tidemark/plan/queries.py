@@ -10,7 +10,7 @@ from sqlglot import exp
 from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
-from tidemark.plan import relations, unsupported
+from tidemark.plan import qualify, relations, unsupported
 from tidemark.plan.aggregates import select as aggregates
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.bind import ranks
@@ -21,6 +21,8 @@ from tidemark.plan.joins.subqueries import take_subqueries
 from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
 from tidemark.plan.nodes.union_all import merged
 from tidemark.plan.over import above_groups, bind_over, has_over
+from tidemark.plan.order_clauses import is_ordered
+from tidemark.plan.ordering import bind_ordered
 from tidemark.plan.relation import renamed
 from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
@@ -31,15 +33,17 @@ def bind_query(node: exp.Expression, context: Context) -> Node:
     """The plan of a query. Its edge has the query's columns."""
     context = _with_names(node, context)
     match node:
+        case exp.Expression() if is_ordered(node):
+            return bind_ordered(node, context, bind_query)
+        case exp.Select() if node.args.get("qualify") is not None:
+            return _bind_qualified(node, context)
         case exp.Select():
             return _bind_select(node, context)
         case exp.Union():
             return _bind_union(node, context)
         case exp.Values():
-            _refuse_ordering(node)
             return _bind_values(node, context)
         case exp.Subquery():
-            _refuse_ordering(node)
             return bind_query(node.this, context)
         case _:
             name = type(node).__name__.upper()
@@ -63,22 +67,9 @@ def _with_names(node: exp.Expression, context: Context) -> Context:
     for cte in with_.expressions:
         alias = cte.args["alias"]
         columns = alias.args.get("columns") or ()
-        bound = renamed(bind_query(cte.this, context), columns, cte)
+        bound = renamed(context.bind_query(cte.this), columns, cte)
         context = context.naming(alias.name, bound)
     return context
-
-
-def _refuse_ordering(node: exp.Expression) -> None:
-    for key, declared in _ORDERING.items():
-        if node.args.get(key) is not None:
-            raise declared.error(span_of(node.args[key]))
-
-
-_ORDERING = {
-    "order": unsupported.ORDER_BY,
-    "limit": unsupported.LIMIT,
-    "offset": unsupported.OFFSET,
-}
 
 
 # --- SELECT ------------------------------------------------------------------------------------
@@ -111,6 +102,13 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
     return distinct(rows, at_end=context.batch)
 
 
+def _bind_qualified(select: exp.Select, context: Context) -> Node:
+    rows = bind_query(qualify.around(select), context)
+    names = rows.edge.names
+    shown = [place for place, name in enumerate(names) if not name.startswith(qualify.HIDDEN)]
+    return project(rows, [rows.edge.ref(place) for place in shown], [names[i] for i in shown])
+
+
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     taken = set(names)
     seen: set[str] = set()
@@ -135,7 +133,7 @@ def _bind_union(node: exp.Union, context: Context) -> Node:
 
 
 def _united(branches: list[exp.Expression], context: Context) -> Node:
-    bound = [bind_query(branch, context) for branch in branches]
+    bound = [context.bind_query(branch) for branch in branches]
     columns = bound[0].edge.columns
     for branch, written in zip(bound[1:], branches[1:], strict=True):
         columns = _merged_columns(columns, branch.edge.columns, written)
@@ -149,9 +147,9 @@ def _united(branches: list[exp.Expression], context: Context) -> Node:
 
 def _branches(node: exp.Union) -> list[exp.Expression]:
     """The operands from left to right. A UNION to the left of a UNION ALL is one of them."""
-    _refuse_ordering(node)
     first = node.this
     chained = isinstance(first, exp.Union) and first.args.get("with_") is None
+    chained = chained and not is_ordered(first)
     chained = chained and bool(node.args.get("distinct") or not first.args.get("distinct"))
     return [*(_branches(first) if chained else [first]), node.expression]
 

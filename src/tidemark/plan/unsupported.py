@@ -14,9 +14,6 @@ ARE_NOT_YET, ARE_NEVER = "are not supported yet", "are not supported"
 
 # --- queries -----------------------------------------------------------------------------------
 
-ORDER_BY: Final = Unsupported(_QUERIES, "ORDER BY")
-LIMIT: Final = Unsupported(_QUERIES, "LIMIT")
-OFFSET: Final = Unsupported(_QUERIES, "OFFSET")
 SET_OPERATION: Final = Unsupported(_QUERIES, "{}", each={"INTERSECT": None, "EXCEPT": None})
 MATCH_RECOGNIZE: Final = Unsupported(_QUERIES, "MATCH_RECOGNIZE")
 RELATION: Final = Unsupported(
@@ -137,17 +134,12 @@ AGGREGATE: Final = Unsupported(
         )
     ),
 )
-RANK_OF_CHANGES: Final = Unsupported(_WINDOWS, "ROW_NUMBER() over rows that are updated or deleted")
-RANK_WITHOUT_KEY: Final = Unsupported(_WINDOWS, "ROW_NUMBER() without PARTITION BY")
-RANK_WITHOUT_ORDER: Final = Unsupported(_WINDOWS, "ROW_NUMBER() without ORDER BY")
-RANK_BY_EXPRESSION: Final = Unsupported(
-    _WINDOWS, "PARTITION BY an expression", hint="compute the column in a subquery"
-)
-TOP_N: Final = Unsupported(
+RANK_WITHOUT_ORDER: Final = Unsupported(
     _WINDOWS,
-    "Top-N outside of windows",
-    hint="keep one row of each key, by a time attribute, or rank the rows of a window: PARTITION "
-    "BY window_start, window_end, ...",
+    "ROW_NUMBER() without ORDER BY",
+    why="it does not say which rows are the first ones (same in Flink)",
+    hint="add ORDER BY",
+    says=NEVER,
 )
 GROUPING_SETS_OF_WINDOWS: Final = Unsupported(
     _WINDOWS,

@@ -20,7 +20,9 @@ from tidemark.plan.nodes import (
     RegularJoin,
     Scan,
     Sink,
+    SortByTime,
     TemporalJoin,
+    TopN,
     UnionAll,
     Unnest,
     Values,
@@ -39,7 +41,9 @@ from tidemark.spark.operators.late_rows import late_rows
 from tidemark.spark.operators.over import over
 from tidemark.spark.operators.regular_join import regular_join
 from tidemark.spark.operators.session_window import session_window
+from tidemark.spark.operators.sort_by_time import sort_by_time
 from tidemark.spark.operators.temporal_join import temporal_join
+from tidemark.spark.operators.top_n import top_n
 from tidemark.spark.operators.window_aggregate import window_aggregate
 from tidemark.spark.operators.window_join import window_join
 from tidemark.spark.operators.window_rank import window_rank
@@ -85,6 +89,8 @@ _OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
     AssignWindows: session_window,
     WindowAggregate: window_aggregate,
     WindowRank: window_rank,
+    TopN: top_n,
+    SortByTime: sort_by_time,
     GroupAggregate: group_aggregate,
     Over: over,
     LateRows: late_rows,

@@ -12,9 +12,10 @@ from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.operators.aggregate_calls import result_name
 from tidemark.operators.outlets import columns_beside, handing_out
 from tidemark.operators.times import GIVEN, given_time
+from tidemark.operators.windows import ALWAYS
 from tidemark.spark.frame import KIND, SEEN, names_of
 from tidemark.spark.inputs import build_input, has_kinds, keyed, stateful_input
-from tidemark.spark.stateful.added import Added, ClockMillis
+from tidemark.spark.stateful.added import Added, ClockMillis, Constant
 from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from tidemark.spark.stateful.operator import StatefulInput
 
 _ALL = "_tm_all"
+# Columns by which all rows are in one window, which never ends.
+ALWAYS_OPEN = tuple(Constant(name, bound) for name, bound in zip(GIVEN, ALWAYS, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

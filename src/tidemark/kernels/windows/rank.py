@@ -76,14 +76,26 @@ class WindowRankKernel:
 
     def _ranked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The first `high` rows of each key and window, in order, with their ranks."""
-        arrival = Order(SEQUENCE, descending=self.newest_first)
-        order = (*self.order, arrival)
-        ordered = rows.sort(
-            [by.column for by in order],
-            descending=[by.descending for by in order],
-            nulls_last=[by.nulls_last for by in order],
-        )
-        place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
         group = [HASH, *self.keys, self.start, self.end]
-        ranked = ordered.with_columns(place.over(group).alias(self.rank))
-        return ranked.filter(pl.col(self.rank) <= self.high)
+        newest = self.newest_first
+        return ranked(rows, group, self.order, self.high, self.rank, newest_first=newest)
+
+
+def ranked(
+    rows: pl.DataFrame,
+    group: Sequence[str],
+    order: Sequence[Order],
+    high: int,
+    rank: str,
+    *,
+    newest_first: bool = False,
+) -> pl.DataFrame:
+    """The rows in order, of each group the first `high` ones, with their numbers in `rank`."""
+    by = (*order, Order(SEQUENCE, descending=newest_first))
+    ordered = rows.sort(
+        [one.column for one in by],
+        descending=[one.descending for one in by],
+        nulls_last=[one.nulls_last for one in by],
+    )
+    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
+    return ordered.with_columns(place.over(group).alias(rank)).filter(pl.col(rank) <= high)

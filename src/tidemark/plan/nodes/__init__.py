@@ -38,7 +38,9 @@ from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.regular_join import RegularJoin
 from tidemark.plan.nodes.scan import Emitted, Scan, Values
 from tidemark.plan.nodes.sink import Sink
+from tidemark.plan.nodes.sort_by_time import SortByTime
 from tidemark.plan.nodes.temporal_join import TemporalJoin
+from tidemark.plan.nodes.top_n import TopN
 from tidemark.plan.nodes.union_all import UnionAll
 from tidemark.plan.nodes.unnest import Unnest
 from tidemark.plan.nodes.window_aggregate import WindowAggregate
@@ -79,8 +81,10 @@ __all__ = [
     "RegularJoin",
     "Scan",
     "Sink",
+    "SortByTime",
     "TemporalJoin",
     "TimeAttribute",
+    "TopN",
     "TwoSided",
     "UnionAll",
     "Unnest",

@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
-from tidemark.operators.times import GIVEN, by_wall_clock
-from tidemark.operators.windows import ALWAYS, group_aggregate_kernel
+from tidemark.operators.times import by_wall_clock
+from tidemark.operators.windows import group_aggregate_kernel
 from tidemark.plan.nodes import GroupAggregate
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.stateful.added import Constant
-from tidemark.spark.windowed import WindowInput, kind_fields, result_fields
+from tidemark.spark.windowed import ALWAYS_OPEN, WindowInput, kind_fields, result_fields
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
-
-_ALWAYS = tuple(Constant(name, bound) for name, bound in zip(GIVEN, ALWAYS, strict=True))
 
 
 def group_aggregate(builder: Builder, operator: Operator) -> Frame:
@@ -24,7 +21,7 @@ def group_aggregate(builder: Builder, operator: Operator) -> Frame:
 
     node = operator.node
     assert isinstance(node, GroupAggregate)
-    input_ = WindowInput.of(builder, operator, more=_ALWAYS)
+    input_ = WindowInput.of(builder, operator, more=ALWAYS_OPEN)
     kernel = group_aggregate_kernel(
         node,
         operator.edge,

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Final
 
 from tidemark.errors import Span
-from tidemark.plan.bind.ranks import in_windows, keep_first, keep_last
-from tidemark.plan.bind.ranks.not_yet import refusal
+from tidemark.plan import unsupported
+from tidemark.plan.bind.ranks import in_windows, keep_first, keep_last, top_n
 from tidemark.plan.bind.ranks.numbered import Numbered, bound, find
 from tidemark.plan.bind.ranks.rule import RankRule
 from tidemark.plan.context import Context
@@ -26,6 +26,7 @@ RULES: Final = (
     RankRule("window rank", in_windows.applies, in_windows.plan),
     RankRule("keep first", keep_first.applies, keep_first.plan),
     RankRule("keep last", keep_last.applies, keep_last.plan),
+    RankRule("top n", top_n.applies, top_n.plan),
 )
 
 
@@ -34,23 +35,22 @@ def bind(numbered: Numbered, context: Context) -> Relation:
     rank = bound(numbered, context)
     rule = next((rule for rule in RULES if rule.applies(rank)), None)
     if rule is None:
-        raise refusal(rank)
+        raise unsupported.RANK_WITHOUT_ORDER.error(rank.at)
     ranked = rule.plan(rank)
     plain = numbered.with_number(ranked.number)
     refuse_what_cannot_run(plain)
-    scope = _RankedScope(_visible(rank.relation.scope, ranked.node))
+    scope = _RankedScope(rank.relation.scope, ranked.node)
     rows = project_select(plain, Relation(ranked.node, scope), context)
     return aliased(rows, numbered.subquery, ())
 
 
-def _visible(scope: Scope, ranked: Node) -> list[Visible]:
-    """The columns of the relation, and those that the ranking added."""
-    added = ranked.edge.columns[len(scope.visible) :]
-    return [*scope.visible, *(Visible((), column) for column in added)]
-
-
 class _RankedScope(Scope):
-    """A scope in which `*` omits what the user did not write."""
+    """The columns of a relation, and those that the ranking added, which `*` omits."""
+
+    def __init__(self, scope: Scope, ranked: Node) -> None:
+        self._written = len(scope.visible)
+        added = ranked.edge.columns[self._written :]
+        super().__init__([*scope.visible, *(Visible((), column) for column in added)])
 
     def star(self, table: tuple[str, ...], at: Span | None) -> list[Ref]:
-        return [ref for ref in super().star(table, at) if not ref.name.startswith("$")]
+        return [ref for ref in super().star(table, at) if ref.index < self._written]

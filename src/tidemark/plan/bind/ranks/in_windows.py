@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from tidemark.errors import PlanError
+from tidemark.plan.bind.ranks.computed import with_columns
 from tidemark.plan.bind.ranks.numbered import BoundRank
-from tidemark.plan.bind.ranks.rule import Ranked
-from tidemark.plan.expressions import Expression
-from tidemark.plan.nodes import Node, WindowOrder, WindowRank, project
+from tidemark.plan.bind.ranks.rule import Ranked, check_end
+from tidemark.plan.nodes import Node, WindowOrder, WindowRank
 from tidemark.plan.nodes.window_columns import is_in_processing_time, time_of_window
 from tidemark.plan.nodes.window_rank import RANK
 
@@ -20,7 +20,7 @@ def applies(rank: BoundRank) -> bool:
 def plan(rank: BoundRank) -> Ranked:
     """The wanted rows of each key and window, with their number as a column."""
     _check(rank)
-    node, places = _with_columns(rank.rows, [*rank.keys, *(by.value for by in rank.order)])
+    node, places = with_columns(rank.rows, [*rank.keys, *(by.value for by in rank.order)])
     of_keys, of_values = places[: len(rank.keys)], places[len(rank.keys) :]
     bounds = {_bound_of(node, place): place for place in of_keys}
     ranked = WindowRank(
@@ -32,7 +32,7 @@ def plan(rank: BoundRank) -> Ranked:
             for place, by in zip(of_values, rank.order, strict=True)
         ),
         low=rank.numbered.low,
-        high=rank.numbered.high,
+        high=rank.numbered.high or 0,
         newest_first=_is_deduplication(rank),
         time_type=time_of_window(node.edge, bounds["start"]).type,
     )
@@ -40,6 +40,7 @@ def plan(rank: BoundRank) -> Ranked:
 
 
 def _check(rank: BoundRank) -> None:
+    check_end(rank)
     if rank.rows.edge.changes:
         raise PlanError(
             "ROW_NUMBER() over a window requires append-only rows, and these are "
@@ -68,16 +69,3 @@ def _is_deduplication(rank: BoundRank) -> bool:
         return False
     column = rank.column(rank.order[0].value)
     return column is not None and column.time is not None
-
-
-def _with_columns(node: Node, values: list[Expression]) -> tuple[Node, list[int]]:
-    """The node with the values as additional columns, and the positions of those."""
-    expressions: list[Expression] = list(node.edge.refs)
-    names = list(node.edge.names)
-    places = []
-    for value in values:
-        if value not in expressions:
-            expressions.append(value)
-            names.append(f"$by{len(names)}")
-        places.append(expressions.index(value))
-    return project(node, expressions, names), places

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from typing import Final
 
 from sqlglot import exp
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import span_of
-from tidemark.errors import Span
+from tidemark.errors import PlanError, Span
 from tidemark.plan.aggregates.select import is_grouped
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
@@ -28,7 +29,7 @@ class Numbered:
     subquery: exp.Subquery
     window: exp.Window
     low: int
-    high: int
+    high: int | None  # None if there is no last one
     rest: exp.Expression | None
 
     @property
@@ -40,7 +41,7 @@ class Numbered:
     def with_number(self, number: exp.Expression) -> exp.Select:
         """The inner SELECT with something in the place of ROW_NUMBER()."""
         plain = self.inner.copy()
-        next(item for item in plain.expressions if _is_row_number(item)).set("this", number)
+        next(item for item in plain.expressions if _numbering(item)).set("this", number)
         return plain
 
 
@@ -61,6 +62,7 @@ class BoundRank:
 
     numbered: Numbered
     relation: Relation  # what FROM and WHERE of the inner query leave
+    context: Context
     keys: tuple[Expression, ...]
     order: tuple[Ordering, ...]
 
@@ -95,10 +97,13 @@ def find(select: exp.Select, catalogs: Catalogs) -> Numbered | None:
     subquery = start.this
     if not isinstance(subquery, exp.Subquery) or not isinstance(subquery.this, exp.Select):
         return None
-    found = [item for item in subquery.this.expressions if _is_row_number(item)]
+    found = [item for item in subquery.this.expressions if _numbering(item) in _NUMBERINGS]
     if len(found) != 1 or is_grouped(subquery.this, catalogs):
         return None
-    return _numbered(subquery, found[0], where.this)
+    numbered = _numbered(subquery, found[0], where.this)
+    if numbered is not None and _numbering(found[0]) != "ROW_NUMBER":
+        raise _not_row_number(numbered.window)
+    return numbered
 
 
 def bound(numbered: Numbered, context: Context) -> BoundRank:
@@ -113,20 +118,24 @@ def bound(numbered: Numbered, context: Context) -> BoundRank:
     order = window.args.get("order")
     written = order.expressions if order is not None else []
     orderings = tuple(_ordering(binder.bind(one.this), one) for one in written)
-    return BoundRank(numbered, relation, keys, orderings)
+    return BoundRank(numbered, relation, context, keys, orderings)
 
 
 def _ordering(value: Expression, written: exp.Ordered) -> Ordering:
-    descending = bool(written.args.get("desc"))
+    return Ordering(value, bool(written.args.get("desc")), nulls_last(written), written)
+
+
+def nulls_last(written: exp.Ordered) -> bool:
+    """Where NULLs go: NULL is the smallest value, unless the query says otherwise."""
     first = written.args.get("nulls_first")
-    return Ordering(value, descending, descending if first is None else not first, written)
+    return bool(written.args.get("desc")) if first is None else not first
 
 
 # --- the numbers that are wanted ---------------------------------------------------------------
 
 
 def _numbered(subquery: exp.Subquery, item: exp.Alias, where: exp.Expression) -> Numbered | None:
-    low, high, rest = 1, 0, []
+    low, high, rest = 0, None, []
     for conjunct in flattened(where):
         bounds = _bounds(conjunct, item.alias)
         if bounds is None:
@@ -134,18 +143,31 @@ def _numbered(subquery: exp.Subquery, item: exp.Alias, where: exp.Expression) ->
             continue
         low = max(low, bounds[0] or 1)
         if bounds[1] is not None:
-            high = min(high or bounds[1], bounds[1])
-    if not high:
+            high = bounds[1] if high is None else min(high, bounds[1])
+    if not low:
         return None
     together = reduce(lambda a, b: exp.And(this=a, expression=b), rest) if rest else None
     return Numbered(subquery, item.this, low, high, together)
 
 
-def _is_row_number(item: exp.Expression) -> bool:
-    return (
-        isinstance(item, exp.Alias)
-        and isinstance(item.this, exp.Window)
-        and item.this.this.name.upper() == "ROW_NUMBER"
+_NUMBERINGS: Final = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+
+
+def _numbering(item: exp.Expression) -> str | None:
+    """The function that an item of the inner SELECT numbers rows by."""
+    if not isinstance(item, exp.Alias) or not isinstance(item.this, exp.Window):
+        return None
+    name = item.this.this.name.upper()
+    return name if name in _NUMBERINGS else None
+
+
+def _not_row_number(window: exp.Window) -> PlanError:
+    name = window.this.name.upper()
+    return PlanError(
+        f"{name}() does not select the first rows",
+        at=span_of(window),
+        notes={"why": "any number of rows may have the same rank (same in Flink)"},
+        hint="use ROW_NUMBER()",
     )
 
 

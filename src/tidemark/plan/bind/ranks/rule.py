@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from tidemark import types as t
 from tidemark.dialect import nodes
+from tidemark.errors import PlanError
 from tidemark.plan.bind.ranks.numbered import BoundRank
 from tidemark.plan.nodes import Node
 
@@ -30,6 +31,17 @@ class RankRule:
     name: str
     applies: Callable[[BoundRank], bool]
     plan: Callable[[BoundRank], Ranked]
+
+
+def check_end(rank: BoundRank) -> None:
+    """Raise PlanError if all rows after some would be wanted."""
+    if rank.numbered.high is None:
+        raise PlanError(
+            "ROW_NUMBER() on a stream requires a rank end",
+            at=rank.at,
+            notes={"why": "all rows would have to be kept and renumbered (same in Flink)"},
+            hint="add a condition such as rn <= 10",
+        )
 
 
 def always_one() -> exp.Expression:

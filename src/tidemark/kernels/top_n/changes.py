@@ -1,0 +1,133 @@
+"""The changes of a ranking's first rows, as Flink emits them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tidemark.kernels.columns import KIND
+from tidemark.kernels.regular_join.lifetimes import KINDS, Kinds
+from tidemark.kernels.tables import Longs, up_to_each
+from tidemark.kernels.top_n.arrivals import RankArrivals
+
+_INSERT, _BEFORE, _AFTER, _DELETE = (KINDS.index(kind) for kind in ("+I", "-U", "+U", "-D"))
+_NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RankChanges:
+    """RankedRows in the order in which they are emitted, each with its kind and rank."""
+
+    row: Longs
+    kind: Kinds
+    rank: Longs
+
+    @classmethod
+    def in_pairs(
+        cls, first: tuple[Longs, Longs, Longs], second: tuple[Longs, Longs, Longs]
+    ) -> RankChanges:
+        """The first and the second change of each pair, one after the other, without rows -1."""
+        row, kind, rank = (
+            np.stack(both, axis=1).ravel() for both in zip(first, second, strict=True)
+        )
+        there = row != _NONE
+        return cls(row[there], kind[there].astype(np.int8), rank[there])
+
+    def kinds(self) -> pl.Series:
+        return pl.Series(KIND, KINDS, pl.String).gather(self.kind)
+
+
+def of_rows(arrivals: RankArrivals, high: int, *, replaces: bool) -> RankChanges:
+    """The changes of the first `high` rows without their ranks: a row comes, another one goes.
+
+    With `replaces`, a row that comes for the first and only one is an update.
+    """
+    a = arrivals
+    is_in, was_in = _within(a.added_rank, high), _within(a.removed_rank, high)
+    updated = is_in & was_in
+    comes, goes = is_in & ~was_in, was_in & ~is_in
+    pushes, pulls = comes & (a.size >= high), goes & (a.size > high)
+    leaving = np.where(was_in, a.removed, _NONE)
+    leaving[pushes] = _at(a, pushes, high)
+    entering = np.where(is_in, a.added, _NONE)
+    entering[pulls] = _at(a, pulls, high + 1)
+    paired = updated | (pushes if replaces else False)
+    unranked = np.zeros(leaving.size, dtype=np.int64)
+    return RankChanges.in_pairs(
+        (leaving, np.where(paired, _BEFORE, _DELETE), unranked),
+        (entering, np.where(paired, _AFTER, _INSERT), unranked),
+    )
+
+
+def of_ranks(arrivals: RankArrivals, low: int, high: int) -> RankChanges:
+    """The changes of the rows with the ranks `low` to `high`, with their ranks: each row that
+    changes its rank replaces the one that had it.
+    """
+    a = arrivals
+    is_in, was_in = _within(a.added_rank, high), _within(a.removed_rank, high)
+    comes, moves, goes = is_in & ~was_in, is_in & was_in, was_in & ~is_in
+    first = np.select([is_in, goes], [a.added_rank, a.removed_rank], high + 1)
+    # The last rank at which one row replaces another; after it, one may come or go.
+    last = np.select([moves, comes, goes], [a.removed_rank, a.size, a.size - 1], 0)
+    pairs = _pairs(a, np.maximum(first, low), np.minimum(last, high), goes)
+    tail = np.select([comes, goes], [a.size + 1, a.size], 0)
+    ends = np.flatnonzero((tail >= low) & (tail <= high))
+    return _joined(pairs, ends, *_tails(a, ends, tail[ends], comes))
+
+
+def _pairs(
+    a: RankArrivals, first: Longs, last: Longs, pulls: npt.NDArray[np.bool_]
+) -> tuple[Longs, RankChanges]:
+    """The rows that replace each other at the ranks `first` to `last`, and whose arrival that is.
+
+    Rows are pulled up from the next rank, or pushed down from the one before; the row that arrives
+    takes the first rank.
+    """
+    counts = np.maximum(last - first + 1, 0)
+    arrival = np.repeat(np.arange(counts.size), counts)
+    rank = np.repeat(first, counts) + up_to_each(counts)
+    old = a.row_at(arrival, rank)
+    arrives = ~pulls[arrival] & (rank == a.added_rank[arrival])
+    new = np.where(arrives, a.added[arrival], _NONE)
+    others = np.flatnonzero(~arrives)
+    step = np.where(pulls[arrival[others]], 1, -1)
+    new[others] = a.row_at(arrival[others], rank[others] + step)
+    before, after = (np.full(rank.size, kind, np.int64) for kind in (_BEFORE, _AFTER))
+    return np.repeat(arrival, 2), RankChanges.in_pairs((old, before, rank), (new, after, rank))
+
+
+def _tails(
+    a: RankArrivals, ends: Longs, rank: Longs, comes: npt.NDArray[np.bool_]
+) -> tuple[Longs, Kinds, Longs]:
+    """The row that gets a new last rank, or that loses the last one."""
+    inserts = comes[ends]
+    itself = inserts & (rank == a.added_rank[ends])
+    row = np.where(itself, a.added[ends], _NONE)
+    others = np.flatnonzero(~itself)
+    row[others] = a.row_at(ends[others], rank[others] - inserts[others])
+    return row, np.where(inserts, _INSERT, _DELETE).astype(np.int8), rank
+
+
+def _joined(
+    pairs: tuple[Longs, RankChanges], ends: Longs, row: Longs, kind: Kinds, rank: Longs
+) -> RankChanges:
+    """The pairs of each arrival, followed by its end."""
+    arrival, changes = pairs
+    order = np.argsort(np.concatenate([arrival, ends]), kind="stable")
+    return RankChanges(
+        np.concatenate([changes.row, row])[order],
+        np.concatenate([changes.kind, kind])[order],
+        np.concatenate([changes.rank, rank])[order],
+    )
+
+
+def _within(rank: Longs, high: int) -> npt.NDArray[np.bool_]:
+    return (rank > 0) & (rank <= high)
+
+
+def _at(a: RankArrivals, chosen: npt.NDArray[np.bool_], rank: int) -> Longs:
+    where = np.flatnonzero(chosen)
+    return a.row_at(where, np.full(where.size, rank, dtype=np.int64))

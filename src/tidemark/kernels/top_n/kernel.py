@@ -1,0 +1,140 @@
+"""Top-N: the first rows of each key by some order, as a changelog."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+import numpy as np
+import polars as pl
+
+from tidemark.kernels.arrivals import end_of, number
+from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
+from tidemark.kernels.joined import user_columns
+from tidemark.kernels.protocol import Metrics, Step
+from tidemark.kernels.regular_join.lifetimes import JoinInput, Present, left_in_the_end
+from tidemark.kernels.regular_join.sides import StoredSide
+from tidemark.kernels.segments import Compaction
+from tidemark.kernels.state import State
+from tidemark.kernels.top_n.arrivals import SINCE, RankArrivals, RankedRows
+from tidemark.kernels.top_n.changes import RankChanges, of_ranks, of_rows
+from tidemark.kernels.windows.rank import Order, ranked
+
+# What the input does: it only inserts; it also retracts rows; or it updates rows of `unique`
+# columns, which never make a row's place worse.
+Input = Literal["inserts", "retractions", "updates"]
+_RANK: Final = "_tm_rank"
+
+
+@dataclass(frozen=True, slots=True)
+class TopNKernel:
+    """Emit the rows `low` to `high` of each key by `order`, counted from 1, whenever they change.
+    Among equals, the first to arrive comes first.
+
+    With the number of each row in the column `rank`, or without the first rows, a row that changes
+    its rank replaces the one that had it. Otherwise a row that comes pushes out the last one, which
+    is deleted, and a row that goes lets in the next one. All of that is Flink's.
+
+    Retractions need all rows in state, otherwise only the first `high` ones are kept. With `ttl`,
+    rows silently expire this many milliseconds after they were last written.
+    With `at_end`, all rows arrive in one step, and those that are the first ones at its end are
+    emitted, in order.
+    """
+
+    keys: tuple[str, ...]
+    order: tuple[Order, ...]
+    low: int
+    high: int
+    input: Input = "inserts"
+    rank: str | None = None
+    unique: tuple[str, ...] = ()
+    ttl: int | None = None
+    at_end: bool = False
+    compaction: Compaction = field(default_factory=Compaction)
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        [numbered] = number(state, inputs)
+        rows, end = numbered.drop(TIME), end_of(state, [numbered])
+        if self.at_end:
+            output = self._in_the_end(rows)
+        else:
+            state, output = self._follow(state, rows, processing_time)
+        state = replace(state, watermark=max(state.watermark, watermark), sequence=end)
+        metrics = Metrics.of(state, (numbered.height,), (0,), output.height, 0)
+        return Step(state, output, metrics)
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        return Nowhere() if self.at_end else ByArrival()
+
+    def _in_the_end(self, rows: pl.DataFrame) -> pl.DataFrame:
+        left = left_in_the_end(JoinInput(self.keys, retracts=True), rows)
+        first = ranked(left, [HASH, *self.keys], self.order, self.high, self.rank or _RANK)
+        wanted = first.filter(pl.col(self.rank or _RANK) >= self.low)
+        return user_columns(wanted if self.rank else wanted.drop(_RANK))
+
+    def _follow(self, state: State, rows: pl.DataFrame, now: int) -> tuple[State, pl.DataFrame]:
+        """The changes that the rows cause as they arrive one by one."""
+        present = self._present(state, rows, now)
+        sorted_ = RankedRows.of(present, self.keys, self.order)
+        output = self._output(sorted_, self._changes(RankArrivals.of(sorted_)))
+        return self._written(state, present, sorted_, now), output
+
+    # --- rows and their state --------------------------------------------------------------------
+
+    @property
+    def _side(self) -> StoredSide:
+        unique = (*self.keys, *self.unique) if self.input == "updates" else ()
+        rows = JoinInput(self.keys, retracts=True, unique=unique)
+        return StoredSide("rows", rows, False, self.ttl, self.compaction)
+
+    def _present(self, state: State, rows: pl.DataFrame, now: int) -> Present:
+        """The arriving rows, and all rows of their keys."""
+        if self.input != "updates":
+            return self._side.present(state, rows, rows, now)
+        if KIND in rows.columns:
+            rows = rows.filter(pl.col(KIND) != "-U")  # the row that follows replaces it anyway
+        rows = rows.with_columns(pl.col(SEQUENCE).alias(SINCE))
+        present = self._side.present(state, rows, rows, now)
+        return replace(present, lives=self._in_place(present.lives))
+
+    def _in_place(self, lives: pl.DataFrame) -> pl.DataFrame:
+        """The rows, of which those that replace one with the same order stay in its place."""
+        row = [*self.keys, *self.unique]
+        by = [one.column for one in self.order]
+        moved = pl.any_horizontal(pl.col(one).ne_missing(pl.col(one).shift(1)) for one in by)
+        moved = moved | (pl.int_range(pl.len()) == 0)
+        since = pl.when(moved.over(row)).then(SINCE)
+        return lives.with_columns(since.alias(SINCE)).with_columns(
+            pl.col(SINCE).forward_fill().over(row)
+        )
+
+    def _written(self, state: State, present: Present, rows: RankedRows, now: int) -> State:
+        """The state with the rows that must be kept."""
+        if self.input != "retractions":
+            died = np.zeros_like(present.died)
+            died[rows.place[rows.remaining(self.high)]] = AFTER_ALL
+            present = replace(present, died=died)
+        touched = np.zeros(present.died.size, dtype=bool)
+        return self._side.write(state, present, None, touched, now)
+
+    # --- output ----------------------------------------------------------------------------------
+
+    def _changes(self, arrivals: RankArrivals) -> RankChanges:
+        if self.rank is not None or self.low > 1:
+            return of_ranks(arrivals, self.low, self.high)
+        replaces = self.high == 1 and self.input != "retractions"
+        return of_rows(arrivals, self.high, replaces=replaces)
+
+    def _output(self, rows: RankedRows, changes: RankChanges) -> pl.DataFrame:
+        shown = user_columns(rows.frame).drop(SINCE, strict=False)[changes.row]
+        if self.rank is not None:
+            shown = shown.with_columns(pl.Series(self.rank, changes.rank, pl.Int64))
+        return shown.with_columns(changes.kinds())

@@ -1,0 +1,158 @@
+"""ORDER BY, LIMIT and OFFSET at the end of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from sqlglot import exp
+
+from tidemark.catalog.options import RUNTIME_MODE
+from tidemark.dialect import nodes, span_of
+from tidemark.errors import PlanError
+from tidemark.plan.bind.ranks.computed import with_columns
+from tidemark.plan.bind.ranks.numbered import nulls_last
+from tidemark.plan.bind.ranks.progress import input_of
+from tidemark.plan.context import Context
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes import Node, Project, SortByTime, TopN, WindowOrder, project
+from tidemark.plan.order_clauses import ORDER_CLAUSES, without
+from tidemark.plan.scope import Scope
+
+_HIDDEN: Final = "$order"
+
+Bind = Callable[[exp.Expression, Context], Node]
+
+
+def bind_ordered(query: exp.Expression, context: Context, bind: Bind) -> Node:
+    """The plan of a query with what is at its end; `bind` returns the plan of the rest."""
+    plain = without(query, *ORDER_CLAUSES)
+    order = query.args.get("order")
+    written: Sequence[exp.Ordered] = order.expressions if order is not None else ()
+    selects = isinstance(plain, exp.Select) and plain.args.get("distinct") is None
+    hidden = [one for one in written if selects and not _is_position(one.this)]
+    for number, one in enumerate(hidden):
+        value = _with_aliases(one.this, plain)
+        plain.append("expressions", exp.alias_(value, f"{_HIDDEN}{number}", quoted=True))
+    rows = bind(plain, context)
+    shown = len(rows.edge.columns) - len(hidden)
+    rows, places = _places(rows, written, hidden, shown, context)
+    by = tuple(
+        WindowOrder(place, bool(one.args.get("desc")), nulls_last(one))
+        for place, one in zip(places, written, strict=True)
+    )
+    ordered = _ordered(rows, by, query, context)
+    return project(ordered, ordered.edge.refs[:shown], ordered.edge.names[:shown])
+
+
+# --- what rows are ordered by --------------------------------------------------------------------
+
+
+def _is_position(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string
+
+
+def _with_aliases(node: exp.Expression, select: exp.Expression) -> exp.Expression:
+    """An expression of ORDER BY, in which aliases of the SELECT list stand for their values."""
+    values = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
+
+    def value(part: Any) -> Any:
+        path = nodes.name_path(part) if isinstance(part, exp.Column) else None
+        if path is None or len(path) != 1 or path[0].name not in values:
+            return part
+        return values[path[0].name].copy()
+
+    found: exp.Expression = node.transform(value)
+    return found
+
+
+def _places(
+    rows: Node,
+    written: Sequence[exp.Ordered],
+    hidden: Sequence[exp.Ordered],
+    shown: int,
+    context: Context,
+) -> tuple[Node, list[int]]:
+    """The rows, and the columns that they are ordered by."""
+    binder = context.binder(Scope.of(rows.edge))
+    values: list[Expression] = []
+    for one in written:
+        if _is_position(one.this):
+            values.append(rows.edge.ref(_position(one.this, shown)))
+        elif hidden:
+            place = next(number for number, other in enumerate(hidden) if other is one)
+            values.append(rows.edge.ref(_first_like(rows, shown + place)))
+        else:
+            values.append(binder.bind(one.this))
+    return with_columns(rows, values)
+
+
+def _first_like(rows: Node, place: int) -> int:
+    """The first column with the same value as another one."""
+    if not isinstance(rows, Project):
+        return place
+    return rows.expressions.index(rows.expressions[place])
+
+
+def _position(literal: exp.Expression, shown: int) -> int:
+    number = int(literal.this) if literal.this.isdecimal() else 0
+    if not 1 <= number <= shown:
+        raise PlanError(
+            f"ORDER BY {literal.this} is not the number of a column",
+            at=span_of(literal),
+            notes={"columns": f"1 to {shown}"},
+        )
+    return number - 1
+
+
+# --- the operator --------------------------------------------------------------------------------
+
+
+def _ordered(
+    rows: Node, order: tuple[WindowOrder, ...], query: exp.Expression, context: Context
+) -> Node:
+    limit, offset = (_number(query.args.get(clause)) for clause in ("limit", "offset"))
+    if limit is None and not context.batch:
+        if offset is not None:
+            raise _offset_without_limit(query)
+        return _by_time(rows, order, query)
+    input_, unique = input_of(rows, (), order)
+    low = 1 + (offset or 0)
+    high = None if limit is None else low - 1 + limit
+    return TopN(rows, (), order, low, high, input_, unique, ranked=False, at_end=context.batch)
+
+
+def _number(clause: exp.Expression | None) -> int | None:
+    return None if clause is None else int(clause.expression.this)
+
+
+def _offset_without_limit(query: exp.Expression) -> PlanError:
+    return PlanError(
+        "OFFSET on a stream requires LIMIT or FETCH",
+        at=span_of(query.args["offset"]),
+        notes={"why": "all rows after the first ones would have to be kept (same in Flink)"},
+        hint="add LIMIT",
+    )
+
+
+def _by_time(rows: Node, order: tuple[WindowOrder, ...], query: exp.Expression) -> Node:
+    """The rows of a stream in the order of their times."""
+    at = span_of(query.args["order"])
+    first = order[0]
+    time = None if first.descending else rows.edge.columns[first.column].time
+    if time is None:
+        raise PlanError(
+            "a stream can only be sorted by a time attribute, ascending",
+            at=at,
+            notes={"why": "rows that belong before others may still come (same in Flink)"},
+            hint=f"add LIMIT, or SET '{RUNTIME_MODE}' = 'batch'",
+        )
+    if rows.edge.changes:
+        raise PlanError(
+            "a stream can only be sorted if its rows are not updated or deleted",
+            at=at,
+            notes={"why": "what was emitted in order could not be taken back (same in Flink)"},
+            hint="add LIMIT",
+        )
+    # In processing time, rows come in order.
+    return rows if time == "processing" else SortByTime(rows, first.column, order[1:])

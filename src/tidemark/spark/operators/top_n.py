@@ -1,0 +1,28 @@
+"""Top-N, by a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.operators.windows import RANK, top_n_kernel
+from tidemark.plan.nodes import TopN
+from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.windowed import ALWAYS_OPEN, WindowInput, kind_fields
+
+if TYPE_CHECKING:
+    from tidemark.physical import Operator
+    from tidemark.spark.builder import Builder
+
+
+def top_n(builder: Builder, operator: Operator) -> Frame:
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    node = operator.node
+    assert isinstance(node, TopN)
+    assert builder.state is not None
+    input_ = WindowInput.of(builder, operator, more=ALWAYS_OPEN if node.at_end else ())
+    kernel = input_.given_time(top_n_kernel(node, input_.keys, input_.names, builder.state.ttl_ms))
+    number = [StructField(RANK, LongType())] * node.ranked
+    fields = [*input_.fields(input_.names), *number, *kind_fields(operator.edge)]
+    packed = builder.run_kernel(operator, kernel, [input_.rows], StructType(fields))
+    return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
