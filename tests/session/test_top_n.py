@@ -77,11 +77,13 @@ def test_a_limit_holds_for_all_rows_and_forgets_those_it_leaves_out(story: Story
 
 
 def test_a_stream_is_sorted_as_far_as_the_watermark_is(story: Story):
-    timed = "CREATE TABLE ev (id INT, second INT, ts AS TO_TIMESTAMP_LTZ(second, 0), WATERMARK FOR "
+    timed = (
+        "CREATE TABLE ev (id INT, seconds INT, ts AS TO_TIMESTAMP_LTZ(seconds, 0), WATERMARK FOR "
+    )
     timed += "ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', 'format' = 'json', "
     timed += "'path' = '{folder}/ev', 'source.monitor-interval' = '1');\n"
     story.begin(timed + "SELECT id FROM ev ORDER BY ts, id DESC")
 
-    came = [story.step("ev", {"id": id_, "second": at}) for id_, at in enumerate((5, 4, 4, 5, 7))]
+    came = [story.step("ev", {"id": id_, "seconds": at}) for id_, at in enumerate((5, 4, 4, 5, 7))]
 
     assert came == ["", "1", "2", "", "0, 3"]

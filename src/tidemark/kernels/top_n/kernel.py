@@ -18,7 +18,9 @@ from tidemark.kernels.regular_join.lifetimes import JoinInput, Present, left_in_
 from tidemark.kernels.regular_join.sides import StoredSide
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
+from tidemark.kernels.tables import distinct, longs
 from tidemark.kernels.top_n.arrivals import SINCE, RankArrivals, RankedRows
+from tidemark.kernels.top_n.candidates import may_be_first
 from tidemark.kernels.top_n.changes import RankChanges, of_ranks, of_rows
 from tidemark.kernels.windows.rank import Order, ranked
 
@@ -96,8 +98,13 @@ class TopNKernel:
         return StoredSide("rows", rows, False, self.ttl, self.compaction)
 
     def _present(self, state: State, rows: pl.DataFrame, now: int) -> Present:
-        """The arriving rows, and all rows of their keys."""
-        if self.input != "updates":
+        """The arriving rows that matter, and all rows of their keys."""
+        if self.input == "inserts":
+            stored = self._side.stored(state, rows, distinct(longs(rows, HASH)), now)
+            if self.order:
+                rows = rows.filter(may_be_first(stored, rows, self.keys, self.order, self.high))
+            return Present.of(self._side.input, stored, rows)
+        if self.input == "retractions":
             return self._side.present(state, rows, rows, now)
         if KIND in rows.columns:
             rows = rows.filter(pl.col(KIND) != "-U")  # the row that follows replaces it anyway
