@@ -15,8 +15,7 @@ _SUB_QUERIES = "sub-queries in place of values, and NOT IN"
 _SETS = "INTERSECT and EXCEPT keep state"
 
 # Whole areas.
-AREAS: dict[str, str] = {
-}
+AREAS: dict[str, str] = {}
 
 # Single cases of other areas.
 CASES = {

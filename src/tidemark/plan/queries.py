@@ -20,9 +20,9 @@ from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.joins.subqueries import take_subqueries
 from tidemark.plan.nodes import Column, Filter, Node, UnionAll, Values, project
 from tidemark.plan.nodes.union_all import merged
-from tidemark.plan.over import above_groups, bind_over, has_over
 from tidemark.plan.order_clauses import is_ordered
 from tidemark.plan.ordering import bind_ordered
+from tidemark.plan.over import above_groups, bind_over, has_over
 from tidemark.plan.relation import renamed
 from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
