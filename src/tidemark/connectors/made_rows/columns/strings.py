@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidemark.connectors.made_rows.columns.draws import Bytes
+
+_LARGEST: Final = 1 << 31
 
 
 def offsets(sizes: npt.NDArray[Any]) -> pa.Array:
@@ -34,7 +36,10 @@ def of_lines(
 def cut(text: Bytes, starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> pa.Array:
     """The parts of one ASCII text that have these starts and lengths."""
     ends = np.cumsum(lengths)
-    places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    narrow = np.int32 if total + len(text) < _LARGEST else np.int64  # half as much to move
+    places = np.repeat((starts - ends + lengths).astype(narrow), lengths)
+    places += np.arange(total, dtype=narrow)
     buffers = [None, offsets(lengths).buffers()[1], pa.py_buffer(text[places])]
     return pa.Array.from_buffers(pa.large_string(), len(lengths), buffers)
 
