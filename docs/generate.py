@@ -271,7 +271,7 @@ def connectors_page() -> str:
     for name, format_ in FORMATS.items():
         parts += [f"## Format {name}\n", *_options(format_.options), *_metadata(format_.metadata)]
     parts += ["## Not supported yet\n", "| name | why |\n| --- | --- |"]
-    for later in (of_connectors.CONNECTOR, of_connectors.FORMAT):
+    for later in (of_connectors.CONNECTOR,):
         parts += [f"| `{name}` | {_cell(later.why or '')} |" for name in later.each]
     return "\n".join(parts)
 

@@ -191,10 +191,6 @@ def test_an_unknown_format_suggests_the_nearest():
     assert error.hint == "did you mean `json`?"
 
 
-def test_planned_formats_are_not_supported_yet():
-    problem(files("id INT", "/x", "avro"), NotSupported)
-
-
 def test_a_canal_filter_must_be_a_regular_expression():
     table = files("id INT", "/x", "canal-json", canal_json__table__include="orders(")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
+from tests.waiting import wait_until
 from tidemark.connectors import file_parts
 from tidemark.errors import DataError
 
@@ -164,6 +165,45 @@ def test_parquet_files_have_the_rows_that_spark_reads(spark, tmp_path, monkeypat
         map(str, by_spark)
     )
     assert len(by_spark) == 989
+
+
+AVRO = """
+CREATE TABLE made (id INT, shop STRING, times ARRAY<TIMESTAMP(3)>, t TIME(3), n AS id * 2)
+  WITH ('connector' = 'filesystem', 'path' = '{folder}/made', 'format' = 'avro' {more});
+CREATE TABLE kept (id INT, t TIME(3), shop STRING, times ARRAY<TIMESTAMP(3)>) PARTITIONED BY (shop)
+  WITH ('connector' = 'filesystem', 'path' = '{folder}/kept', 'format' = 'avro',
+    'auto-compaction' = 'true');
+"""
+
+
+def test_avro_files_are_read_and_written_in_batches_and_streams(spark, tmp_path, monkeypatch):
+    session = tidemark.connect(spark)
+    session.sql(AVRO.format(folder=tmp_path, more=""))
+    made = session.sql(
+        "SET 'execution.runtime-mode' = 'batch';"
+        "INSERT INTO made SELECT CAST(id AS INT), CONCAT('s', CAST(id AS STRING)),"
+        " ARRAY[TIMESTAMP '2024-01-01 00:00:00.5'], TIME '01:02:03'"
+        " FROM (VALUES (1), (2), (3)) AS t (id)"
+    ).job
+    assert made is not None
+    made.wait()
+    by_spark = sorted(map(str, session.sql("SELECT * FROM made").rows()))
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 1)
+    monkeypatch.setattr(file_parts, "_SHARE", 500)
+
+    assert len(by_spark) == 3
+    assert sorted(map(str, session.sql("SELECT * FROM made").rows())) == by_spark
+
+    streaming = tidemark.connect(spark, checkpoint=tmp_path / "checkpoint")
+    streaming.sql(AVRO.format(folder=tmp_path, more=", 'source.monitor-interval' = '1 s'"))
+    job = streaming.sql("INSERT INTO kept SELECT id, t, shop, times FROM made WHERE id > 1").job
+    assert job is not None
+    written = tmp_path / "kept"
+    wait_until(lambda: len([*written.glob("shop=*/[!._]*")]) == 2)
+    job.stop()
+
+    found = session.sql("SELECT id, shop, t, times FROM kept").rows()
+    assert sorted((row["id"], row["shop"]) for row in found) == [(2, "s2"), (3, "s3")]
 
 
 COUNTS = """

@@ -1,5 +1,5 @@
-"""Files that Spark lists and workers decode, as rows of Spark: for formats that Spark does not read
-as Flink does.
+"""Files that Spark lists and workers decode, as rows of Spark: for formats that Spark does not
+read, or not as Flink does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidemark import types as t
 from tidemark.connectors.base import Part
-from tidemark.connectors.files_columns import decoding
+from tidemark.connectors.files_columns import reading
 from tidemark.connectors.formats.base import ABOUT_FILES, Decode, FormatField, Open, raw_name
 from tidemark.connectors.sent_types import received, sent
 from tidemark.functions.arrow_types import loose_arrow
@@ -106,7 +106,7 @@ class _Files:
             nonlocal skipped
             skipped += bad
 
-        read = decoding(self.format, self.fields, self.options, read=self.read, count=count)
+        read = reading(self.format, self.fields, self.options, read=self.read, count=count)
         types = [each.type for each in self.fields if each.name in self.read]
         content = file.column(_CONTENT)[0].as_py() if _CONTENT in file.schema.names else None
         part = Part(about.column(0)[0].as_py(), access=self.access, content=content)

@@ -77,7 +77,7 @@ class LineCut:
 def blocks(part: Part, size: int, cut: Cut = LineCut()) -> Iterator[bytes]:
     """The part in blocks of whole records, of about this size."""
     unchanged = Unchanged(part)
-    with readable(part.file), _opened(part) as content:
+    with readable(part.file), opened(part) as content:
         left = sys.maxsize
         if part.end is not None:
             begin, left = _line_from(content, part.start), _line_from(content, part.end)
@@ -129,7 +129,7 @@ def version_of(file: str) -> tuple[int, int] | None:
 
 def lines_before(part: Part) -> int:
     """How many lines of the file begin before the part."""
-    with readable(part.file), _opened(part) as content:
+    with readable(part.file), opened(part) as content:
         left, lines = _line_from(content, part.start), 0
         content.seek(0)
         while block := content.read(min(BLOCK, left)):
@@ -147,7 +147,8 @@ def _line_from(content: IO[bytes], position: int) -> int:
     return content.tell()
 
 
-def _opened(part: Part) -> AbstractContextManager[IO[bytes]]:
+def opened(part: Part) -> AbstractContextManager[IO[bytes]]:
+    """What is in the file of a part, wherever it is, and no longer compressed."""
     file = part.file
     if not can_open(file):
         hint = "compress files with gzip, bzip2 or zstd"

@@ -62,14 +62,13 @@ def parts(
     read = reader(request, fields, few=1)
     if not _are_quick(name, read, files, sizes):
         return None
-    by_groups = isinstance(read, ParquetColumns | OrcColumns)
     if isinstance(read, ParquetColumns | OrcColumns) and not (
         len(files) <= _MOST_FOOTERS and _FITS[name](files, read.fields)
     ):
         return None
     found: list[tuple[Part, ...]] = []
     for file, size in zip(files, sizes, strict=True):
-        if by_groups or (size > _SHARE and _can_be_cut(name, file, read)):
+        if size > _SHARE and _can_be_cut(name, file, read):
             found += [(part,) for part in _ranges(file, size)]
         else:
             found.append((Part(file),))
@@ -131,7 +130,11 @@ def _size(file: str) -> int:
 
 
 def _can_be_cut(format_: str, file: str, read: ReadFile) -> bool:
-    if format_ not in _BY_LINES or is_compressed(file) or not isinstance(read, Decoding):
+    if is_compressed(file):
+        return False
+    if not isinstance(read, Decoding):
+        return True  # by their groups of rows
+    if format_ not in _BY_LINES:
         return False
     with readable(file):
         found = os.stat(file)

@@ -12,7 +12,7 @@ from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import WriteRequest
 from tidemark.connectors.files_delivery import Delivery
-from tidemark.connectors.files_sink import file_size, folder_of
+from tidemark.connectors.files_sink import file_size, folder_of, spread
 from tidemark.connectors.formats.base import Encode, Format, FormatField
 from tidemark.connectors.formats.conversions import to_string
 from tidemark.connectors.places import (
@@ -26,7 +26,7 @@ from tidemark.kernels.columns import KIND
 from tidemark.storage import Found, Location
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    pass
 
 _LINES = {"lineSep": "\n"}
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -88,18 +88,9 @@ class _BySpark:
         )
         assert self.format.write is not None  # otherwise the planner has rejected the sink
         encoded = self.format.write(Encode(frame, inside, self.request.options, keys))
-        encoded = self._spread(encoded, keys)
+        encoded = spread(encoded, keys, self.request.options)
         writer = encoded.write.format(self.format.spark_source).options(**self._spark_options())
         (writer.partitionBy(*keys) if keys else writer).save(self.staging.for_spark)
-
-    def _spread(self, encoded: DataFrame, keys: tuple[str, ...]) -> DataFrame:
-        """The rows over as many tasks as there are to be files."""
-        options = self.request.options
-        parallelism = options["sink.parallelism"]
-        if options["auto-compaction"] or (options["sink.shuffle-by-partition.enable"] and keys):
-            width = () if parallelism is None else (parallelism,)
-            return encoded.repartition(*width, *keys) if keys else encoded.coalesce(1)
-        return encoded if parallelism is None else encoded.coalesce(parallelism)
 
     def _in_pieces(self, found: Found) -> Iterator[Location]:
         """The file, or several with its rows if it is larger than files should be. Spark can only

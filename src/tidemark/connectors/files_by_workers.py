@@ -9,16 +9,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tidemark.connectors.base import Target, WorkerSink
+from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.files_delivery import Delivery
-from tidemark.connectors.files_sink import file_size, folder_of
+from tidemark.connectors.files_sink import file_size, folder_of, spread
 from tidemark.connectors.formats.base import FileWriter, Format, FormatField, OpenFile
 from tidemark.connectors.partition_columns import Partitions, can_name
+from tidemark.errors import PlanError
 from tidemark.storage import Location
 from tidemark.types import Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tidemark.spark.stateful.packed_rows import Take
 
 # How many files a task has open. More partitions than these are written to more files.
 _MOST_OPEN = 100
@@ -73,6 +76,39 @@ def _writer(
     if has_encoder(format_.name, options):
         return _Lines(format_.name, fields, options)
     return format_.by_arrow(fields, options) if format_.by_arrow is not None else None
+
+
+def write(request: WriteRequest, format_: Format, fields: tuple[FormatField, ...]) -> None:
+    """The rows of Spark, in a format that it does not write itself."""
+    sink = local_sink(request, format_, fields)
+    if sink is None:
+        raise PlanError(
+            f"cannot write the rows of `{request.table.name}` as {format_.name}",
+            source=request.table.source,
+            notes={"why": "a partition column has no string, or all columns are of partitions"},
+        )
+    keys = [field.sql for field in fields if field.name in request.table.partitioned_by]
+    rows = request.frame.select(*(field.sql for field in fields))
+    tasks = spread(rows, keys, request.options)
+
+    def notes() -> list[str]:
+        written = tasks.mapInArrow(_Noting(sink.write), "note STRING")
+        return [row.note for row in written.collect()]
+
+    sink.commit(notes, request.batch_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Noting:
+    """Writes the rows of a partition, for `DataFrame.mapInArrow`."""
+
+    write: Take
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        notes = [note for _, note in self.write(batches)]
+        yield pa.RecordBatch.from_arrays([pa.array(notes, pa.string())], ["note"])
 
 
 @dataclass(frozen=True, slots=True)

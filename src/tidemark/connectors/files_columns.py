@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidemark import types as t
+from tidemark.connectors.avro_columns import AvroFiles
 from tidemark.connectors.base import ColumnsRequest, Part
 from tidemark.connectors.file_blocks import BLOCK, Cut, LineCut, blocks, can_open, lines_before
 from tidemark.connectors.formats.base import FormatField, names_read
@@ -73,26 +74,30 @@ Count = Callable[[int, int], None]
 ReadFile = Callable[[Part], Iterator[tuple["pl.DataFrame", Mapping[str, "pl.Series"]]]]
 
 
+# Formats whose files say which columns they have.
+WITH_COLUMNS: Mapping[str, Callable[[tuple[FormatField, ...], Count | None], ReadFile]] = {
+    "avro": AvroFiles,
+    "orc": OrcColumns,
+    "parquet": ParquetColumns,
+}
+
+
 def reader(
     request: ColumnsRequest, fields: Sequence[FormatField], few: int | None = None
 ) -> ReadFile:
     name = request.options["format"].lower()
     read = names_read(fields, request.read)
-    if name == "parquet":
-        return ParquetColumns(tuple(f for f in fields if f.name in read), request.count)
-    if name == "orc":
-        return OrcColumns(tuple(f for f in fields if f.name in read), request.count)
     from tidemark.formats.decoders import CHANGELOG_DECODERS, DECODERS
 
-    if name not in (*DECODERS, *CHANGELOG_DECODERS):
+    if name not in (*WITH_COLUMNS, *DECODERS, *CHANGELOG_DECODERS):
         raise NeedsSpark(f"the format '{name}'", source=request.table.source)
     keys = [key for key in request.metadata if key not in _ABOUT_FILES]
-    return decoding(
+    return reading(
         name, fields, request.options, read=read, metadata=keys, few=few, count=request.count
     )
 
 
-def decoding(
+def reading(
     format_: str,
     fields: Sequence[FormatField],
     options: Mapping[str, Any],
@@ -101,8 +106,10 @@ def decoding(
     metadata: Sequence[str] = (),
     few: int | None = None,
     count: Count | None = None,
-) -> Decoding:
-    """What reads files of a format that has a decoder."""
+) -> ReadFile:
+    """What reads files of a format that workers know."""
+    if format_ in WITH_COLUMNS:
+        return WITH_COLUMNS[format_](tuple(f for f in fields if f.name in read), count)
     from tidemark.formats.csv_cut import CsvCut
     from tidemark.formats.csv_style import Style
     from tidemark.formats.decoders import decoder

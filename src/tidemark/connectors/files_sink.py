@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
@@ -16,6 +16,8 @@ from tidemark.errors import PlanError
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from tidemark.spark.upkeep import Moment, Upkeep
 
 
@@ -65,6 +67,15 @@ def file_size(options: Mapping[str, Any]) -> int:
     """How many bytes a file is to have at most, more or less."""
     size: int = options["sink.rolling-policy.file-size"]
     return (options["compaction.file-size"] or size) if options["auto-compaction"] else size
+
+
+def spread(rows: DataFrame, keys: Sequence[str], options: Mapping[str, Any]) -> DataFrame:
+    """Rows over as many tasks as there are to be files. `keys` are the columns of partitions."""
+    parallelism = options["sink.parallelism"]
+    if options["auto-compaction"] or (options["sink.shuffle-by-partition.enable"] and keys):
+        width = () if parallelism is None else (parallelism,)
+        return rows.repartition(*width, *keys) if keys else rows.coalesce(1)
+    return rows if parallelism is None else rows.coalesce(parallelism)
 
 
 # --- partitions that wait to be committed ------------------------------------------------------

@@ -44,7 +44,7 @@ from tidemark.connectors.formats.base import (
     raw_name,
 )
 from tidemark.connectors.formats.conversions import Notation, from_string
-from tidemark.connectors.options import option_error, span_of_option
+from tidemark.connectors.options import option_error
 from tidemark.connectors.places import (
     Place,
     as_glob_of_file,
@@ -53,7 +53,6 @@ from tidemark.connectors.places import (
     existing,
     wanted_files,
 )
-from tidemark.connectors.unsupported import FORMAT
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, PlanError, did_you_mean
 from tidemark.functions import spark_text
@@ -165,8 +164,6 @@ def _types(table: Table) -> tuple[t.DataType, ...]:
 
 def _format(table: Table, options: Mapping[str, Any]) -> Format:
     name = options["format"].lower()
-    if name in FORMAT.each:
-        raise FORMAT.error(span_of_option(table, "format"), name, source=table.source)
     if name not in FORMATS:
         raise option_error(
             table,
@@ -185,7 +182,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         metadata={**METADATA, **format_.metadata},
         ordered=Place.of(options["path"]).is_small_file,
         readable=True,
-        writable=format_.write is not None,
+        writable=format_.write is not None or format_.by_arrow is not None,
         accepts_updates=format_.changelog is not Changelog.APPEND,
     )
 
@@ -392,7 +389,8 @@ def _matching(frame: DataFrame, request: ReadRequest) -> DataFrame:
 def write(request: WriteRequest) -> None:
     format_ = _format(request.table, request.options)
     fields = _all_fields(request.table, request.columns, request.types)
-    files_by_spark.write(request, format_, fields)
+    by = files_by_spark if format_.write is not None else files_by_workers
+    by.write(request, format_, fields)
 
 
 def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]]:

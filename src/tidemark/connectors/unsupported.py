@@ -14,12 +14,6 @@ CONNECTOR: Final = Unsupported(
     why="planned",
     each={"kafka": None, "upsert-kafka": None, "jdbc": None},
 )
-FORMAT: Final = Unsupported(
-    _CONNECTORS,
-    "format '{}'",
-    why="planned",
-    each={"avro": None},
-)
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
     _CONNECTORS,
     "committing partitions after a delay over Spark Connect",

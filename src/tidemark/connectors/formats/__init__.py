@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidemark.connectors.formats.avro import AVRO
 from tidemark.connectors.formats.base import Format
 from tidemark.connectors.formats.canal_json import CANAL_JSON
 from tidemark.connectors.formats.columnar import ORC, PARQUET
@@ -14,5 +15,5 @@ from tidemark.connectors.formats.raw import RAW
 
 FORMATS: dict[str, Format] = {
     f.name: f
-    for f in (JSON, CSV, RAW, PARQUET, ORC, DEBEZIUM_JSON, CANAL_JSON, MAXWELL_JSON, OGG_JSON)
+    for f in (JSON, CSV, RAW, AVRO, PARQUET, ORC, DEBEZIUM_JSON, CANAL_JSON, MAXWELL_JSON, OGG_JSON)
 }

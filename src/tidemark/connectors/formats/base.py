@@ -120,7 +120,8 @@ class Format:
     # Finds what a format cannot represent: a type, two columns, two conflicting options.
     check: Callable[[Table, tuple[FormatField, ...], Mapping[str, Any]], None]
     read: Callable[[Decode], DataFrame]
-    write: Callable[[Encode], DataFrame] | None = None  # None: it can only be read
+    # None: it can only be read, or only workers write it.
+    write: Callable[[Encode], DataFrame] | None = None
     # Writes files like Spark's, of rows with these fields, on the workers; None if it cannot.
     by_arrow: Callable[[tuple[FormatField, ...], Mapping[str, Any]], FileWriter | None] | None = (
         None
