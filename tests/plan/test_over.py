@@ -155,6 +155,22 @@ def test_rows_at_the_watermark_are_late_for_it(tables):
     assert (late.operator, late.lateness_ms) == ("over of k", 0)
 
 
+def test_late_rows_of_bounded_frames_are_only_known_to_the_operator(tables):
+    frame = "PARTITION BY k ORDER BY ts ROWS 1 PRECEDING"
+    counted = over("SUM(CAST(i AS BIGINT))", frame)
+
+    def late(items: str) -> str:
+        return (
+            f"EXECUTE STATEMENT SET BEGIN INSERT INTO kept {counted}; "
+            f"INSERT INTO lates SELECT {items}; END"
+        )
+
+    assert plan(late("k, late_operator FROM s$late"), tables)
+    aggregated = late("k, MAX(late_operator) FROM s$late GROUP BY k, TUMBLE(pt, INTERVAL '1' DAY)")
+    with pytest.raises(NotSupported, match="OVER with bounded frames"):
+        plan(aggregated, tables)
+
+
 @pytest.mark.parametrize(
     ("marked", "error"),
     [

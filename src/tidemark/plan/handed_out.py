@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tidemark.kernels.windows.spec import Session
+from tidemark.plan import unsupported
 from tidemark.plan.accompanied import Accompanied, Companions, on_the_way, tumbles
 from tidemark.plan.carried import CarriedTable
 from tidemark.plan.late_rows import time_of
@@ -23,6 +24,7 @@ from tidemark.plan.nodes import (
     LateOutput,
     LateRows,
     Node,
+    Over,
     Port,
     Sink,
     UnionAll,
@@ -40,12 +42,22 @@ def handed_out(roots: Sequence[Node], apart: Collection[int] = ()) -> tuple[Node
     """
     outlets = _Outlets(tuple(roots))
     readers = [None if place in apart else outlets.reader(place) for place in range(len(roots))]
-    for reader in readers:
+    for root, reader in zip(roots, readers, strict=True):
         if reader is not None:
             outlets.ask(pruned(reader))
+        else:
+            _refuse_what_only_operators_know(root)
     return tuple(
         outlets.opened(place) if reader is None else reader for place, reader in enumerate(readers)
     )
+
+
+def _refuse_what_only_operators_know(root: Node) -> None:
+    """Reject a job of its own for late rows whose lateness does not follow from watermarks."""
+    for node in walk(root):
+        dropped_by = node.dropped_by if isinstance(node, LateRows) else None
+        if isinstance(dropped_by, Over) and dropped_by.late_by_key:
+            raise unsupported.LATE_FOR_FRAMES.error(None)
 
 
 def outlets_of(root: Node) -> frozenset[int]:

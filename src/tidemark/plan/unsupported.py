@@ -179,6 +179,14 @@ LATE_SESSIONS: Final = Unsupported(
     says="is not supported for session windows over UNION ALL",
 )
 
+LATE_FOR_FRAMES: Final = Unsupported(
+    _WINDOWS,
+    "`$late` of OVER with bounded frames in a job of its own",
+    why="a row is late there by what was emitted for its key, which only the operator knows",
+    hint="read late rows by an INSERT of the statement set that only filters and projects them",
+    says=NEVER,
+)
+
 # --- expressions -------------------------------------------------------------------------------
 
 NAMED_ARGUMENTS: Final = Unsupported(

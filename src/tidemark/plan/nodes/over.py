@@ -70,6 +70,15 @@ class Over(Unary, Stateful):
         return self.by_time and self._time_of_order == "processing"
 
     @property
+    def late_by_key(self) -> bool:
+        """Whether rows behind the watermark are accepted if no later one of their key was emitted:
+        all frames are bounded.
+        """
+        event_time = self.by_time and not self.processing_time
+        calls = ((f.call.function, f.frame) for f in self.functions)
+        return event_time and not any(name == "LAG" or frame.grows for name, frame in calls)
+
+    @property
     def _time_of_order(self) -> str | None:
         return self.input.edge.columns[self.order[0].column].time if self.order else None
 
