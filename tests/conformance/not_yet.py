@@ -11,21 +11,11 @@ from typing import Any
 
 from conformance.case import Case
 
-_SUB_QUERIES = "sub-queries in place of values, and NOT IN"
-_SETS = "INTERSECT and EXCEPT keep state"
-
 # Whole areas.
 AREAS: dict[str, str] = {}
 
 # Single cases of other areas.
 CASES = {
-    "aggregate/except": _SETS,
-    "aggregate/intersect_except": _SETS,
-    "join/correlated_aggregate": _SUB_QUERIES,
-    "join/non_equi": "joins without an equality",
-    "join/not_in_with_null": _SUB_QUERIES,
-    "join/scalar_subquery": _SUB_QUERIES,
-    "join/using_clause": "columns made of two by USING",
     "dedup-topn/top_variable_end": "a rank end that is a column",
     "errors/temporal_processing_time": "refused for good, as in Flink",
     "functions/current_watermark": "a watermark that expressions can ask for",
@@ -164,6 +154,21 @@ DIFFERENT = {
         "Flink's batch mode",
         ("id", "l"),
         [(1, None), (10, 7), (12, 10), (3, 4), (4, 1), (6, 3), (7, 6)],
+    ),
+    "subquery/in_value_empty": Different(
+        "no row is dropped by a column: it is FALSE while the subquery is empty",
+        ("id", "among"),
+        [(id_, False) for id_ in range(1, 8)],
+    ),
+    "subquery/quantified_all_empty": Different(
+        "while the subquery is empty, no value contradicts ALL",
+        ("id",),
+        [(id_,) for id_ in range(1, 8)],
+    ),
+    "subquery/lateral_rows": Different(
+        "Flink joins the outer columns that the subquery uses by `=`, which drops the NULLs of id 6",
+        ("id", "total"),
+        [(1, 20), (2, 40), (2, 40), (3, 40), (6, None), (7, 40), (7, 40)],
     ),
     "quirks/session_join_same_end": Different(
         "a pair whose windows start apart breaks the join's condition",

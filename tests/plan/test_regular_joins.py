@@ -37,6 +37,11 @@ def join_of(sql: str, tables: Workspace) -> RegularJoin:
     return found
 
 
+def join_of_how(how: str, sql: str, tables: Workspace) -> RegularJoin:
+    joins = (node for node in walk(root(sql, tables)) if isinstance(node, RegularJoin))
+    return next(join for join in joins if join.how == how)
+
+
 def query(on: str, how: str = "", left: str = "l", right: str = "r") -> str:
     return f"SELECT l.id, r.id AS rid FROM {left} AS l {how} JOIN {right} AS r ON {on}"
 
@@ -184,27 +189,82 @@ def test_where_one_bound_is_missing_the_warning_says_which(bound, missing, table
     assert not any(isinstance(node, RegularJoin) for node in walk(bounded))
 
 
+# --- without an equality -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "how", "tested"),
+    [
+        ("SELECT l.id FROM l JOIN r ON l.v < r.v", "inner", True),
+        ("SELECT l.id FROM l, r WHERE l.v < r.v", "inner", True),
+        ("SELECT l.id FROM l JOIN r ON CHAR_LENGTH(l.k || r.k) > 3", "inner", False),
+        ("SELECT l.id FROM l FULL JOIN r ON TRUE", "full", False),
+        ("SELECT l.id FROM l CROSS JOIN r", "inner", False),
+    ],
+)
+def test_a_join_without_an_equality_tests_pairs_before_it_emits_them(sql, how, tested, tables):
+    join = join_of(sql, tables)
+
+    assert (join.how, join.left_keys, join.right_keys) == (how, (), ())
+    assert (join.condition is not None) == tested
+    assert join.right.edge.columns  # a row without columns could not be kept
+
+
+def test_conditions_of_where_make_keys_of_several_tables(tables):
+    sql = "SELECT l.id FROM l, r, updated AS u WHERE l.k = r.k AND u.id = l.id AND r.v > u.v"
+    joins = [n for n in walk(root(sql, tables)) if isinstance(n, RegularJoin)]
+
+    assert [len(join.left_keys) for join in joins] == [1, 1]
+
+
+def test_joins_in_parentheses_come_first(tables):
+    sql = "SELECT l.id FROM l LEFT JOIN (r JOIN updated AS u ON r.k = u.k) ON l.id = u.id"
+    top = join_of_how("left", sql, tables)
+
+    assert any(isinstance(n, RegularJoin) and n.how == "inner" for n in walk(top.right))
+
+
+# --- USING and NATURAL ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "columns"),
+    [
+        ("* FROM k1 JOIN k2 USING (b)", "b STRING, a INT, c BIGINT"),
+        ("* FROM k1 NATURAL LEFT JOIN k2", "b STRING, a INT, c BIGINT"),
+        ("k2.* FROM k1 JOIN k2 USING (b)", "c BIGINT, b STRING"),
+        ("k1.b, k2.b AS b2, b AS b3 FROM k1 FULL JOIN k2 USING (b)", "b STRING, b2 STRING, b3 STRING"),
+        ("a FROM k1 RIGHT JOIN (SELECT c AS a FROM k2) AS k3 USING (a)", "a BIGINT"),
+        ("* FROM k1 JOIN k2 USING (b) JOIN (SELECT b, a AS d FROM k1) AS k3 USING (b)",
+         "b STRING, a INT, c BIGINT, d INT"),
+        ("* FROM k1 NATURAL JOIN (SELECT c FROM k2) AS k3", "a INT, b STRING, c BIGINT"),
+    ],
+)  # fmt: skip
+def test_columns_of_both_sides_become_one(sql, columns, tables):
+    views = (
+        "CREATE TEMPORARY VIEW k1 AS SELECT id AS a, k AS b FROM l;"
+        "CREATE TEMPORARY VIEW k2 AS SELECT id AS c, k AS b FROM r;"
+    )
+    tables.plan_script(views)
+
+    assert schema(f"SELECT {sql}", tables) == columns
+
+
+def test_a_column_of_using_must_be_on_both_sides(tables):
+    error = refused("SELECT 1 FROM l JOIN r USING («d»)", at=tables)
+    assert "`d` not found" in error.message
+
+    error = refused("SELECT 1 FROM l JOIN r ON l.k = r.k JOIN updated USING («v»)", at=tables)
+    assert "`v` is ambiguous" in error.message
+
+
 # --- what is refused -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("on", ["l.v < r.v", "l.ts < r.ts", "l.k = 'a'", "TRUE"])
-def test_a_join_needs_an_equality(on, tables):
-    error = refused(f"SELECT l.id FROM l «JOIN r ON {on}»", NotSupported, at=tables)
-
-    assert "without an equality" in error.message
-    assert "ON l.k = r.k" in str(error.hint)
 
 
 def test_upserts_do_not_contain_the_rows_they_replace(tables):
     error = refused("SELECT l.id FROM l «JOIN upserted AS u ON l.k = u.k»", NotSupported, at=tables)
 
     assert "upsert changelog are not supported yet (right side)" in error.message
-
-
-def test_using_is_refused_by_name(tables):
-    error = refused("SELECT l.id FROM l «JOIN r USING (k)»", NotSupported, at=tables)
-
-    assert "without ON" in error.message
 
 
 def test_a_condition_that_polars_would_test_otherwise_is_refused_for_outer_joins(tables):

@@ -213,10 +213,6 @@ def test_plans_know_whether_they_have_state(tables):
             "(SELECT 1 FROM «r FOR SYSTEM_TIME AS OF o.ts AS x» WHERE o.cur = x.cur)",
             "FOR SYSTEM_TIME AS OF without a left side",
         ),
-        (
-            "SELECT 1 FROM o «JOIN r FOR SYSTEM_TIME AS OF o.ts AS x USING (cur)»",
-            "a join without ON",
-        ),
     ],
 )
 def test_what_cannot_be_run_is_refused_by_name(marked, message, tables):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ import pytest
 
 import tidemark
 from tidemark import Session
+from tidemark.errors import TidemarkError
 from tidemark.session.verify import verify
+
+from .moving import MovingJob
 
 DDL = """
 CREATE TABLE orders (id INT, customer STRING, amount INT, PRIMARY KEY (id) NOT ENFORCED)
@@ -101,3 +105,30 @@ def test_each_row_is_in_the_result_while_it_is_matched_or_while_it_is_unmatched(
     query = f"SELECT id FROM orders AS o WHERE {test} (SELECT 1 FROM customers AS c WHERE c.name = o.customer)"
 
     assert sorted(row["id"] for row in session.sql(query).rows()) == ids
+
+
+def test_subqueries_and_set_operations_over_changelogs_end_with_the_result_of_a_batch(session):
+    queries = """
+    SELECT customer FROM orders EXCEPT ALL SELECT name FROM customers;
+    SELECT id, (SELECT COUNT(*) FROM customers AS c WHERE c.name = o.customer) AS n
+    FROM orders AS o WHERE amount > (SELECT MIN(amount) FROM orders);
+    """
+
+    assert [found.equal for found in verify(session, queries)] == [True, True]
+
+
+def test_more_than_one_row_in_place_of_a_value_fails_the_job(session):
+    result = session.sql("SELECT name, (SELECT id FROM orders) AS id FROM customers")
+
+    with pytest.raises(TidemarkError, match="a scalar subquery returned more than one row"):
+        result.rows()
+
+
+def test_a_join_without_keys_goes_on_after_a_restart(spark, tmp_path):
+    job = MovingJob(spark, tmp_path, "SELECT k, v FROM a WHERE v NOT IN (SELECT v FROM b)")
+
+    out = job.step(a=[(1, 10, 0), (2, 20, 0)], b=[(7, 20, 0)])
+    assert +out == Counter([(1, 10)])
+
+    out = job.step(a=[(3, 30, 1)], b=[(8, 10, 1)], partitions=3)
+    assert +out == Counter([(3, 30)])

@@ -13,6 +13,7 @@ from tidemark.columns import (
     json,
     numeric,
     patterns,
+    rewriting,
     rounding,
     strings,
     time_strings,
@@ -37,6 +38,7 @@ WRITERS: dict[str, WriteColumn] = {
         collections.COLUMNS,
         json.COLUMNS,
         encodings.COLUMNS,
+        rewriting.COLUMNS,
     )
     for name, write in table.items()
 }

@@ -149,10 +149,8 @@ class Unknown(exp.Expression, exp.Condition):
     arg_types: ClassVar[dict[str, bool]] = {}
 
 
-class OuterValue(exp.Expression, exp.Condition):
-    """A value of the outer query inside a subquery's condition: the planner puts the left
-    operand of IN here.
-    """
+class SubqueryValue(exp.Expression, exp.Condition):
+    """What a subquery was: the planner puts the number of its value there."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
 

@@ -14,6 +14,7 @@ from tidemark.plan.order_clauses import without_order
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
+from tidemark.plan.subqueries.conditions import SubqueryCondition
 from tidemark.plan.windows.emit import EmitRules
 
 
@@ -25,6 +26,8 @@ class Recursion:
 
     query: Callable[[exp.Expression, Context], Node]
     relation: Callable[[exp.Expression, Context], Relation]
+    from_clause: Callable[[exp.Select, Context], tuple[Relation, exp.Expression | None]]
+    condition: Callable[[Relation, SubqueryCondition, Context], Relation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,14 @@ class Context:
     def bind_relation(self, relation: exp.Expression) -> Relation:
         """The plan of what is in FROM or on the right of a join."""
         return self.within.relation(relation, self)
+
+    def bind_from(self, select: exp.Select) -> tuple[Relation, exp.Expression | None]:
+        """The rows of FROM, and the part of WHERE that its joins do not meet."""
+        return self.within.from_clause(select, self)
+
+    def bind_condition(self, left: Relation, condition: SubqueryCondition) -> Relation:
+        """The rows for which a condition on a subquery holds."""
+        return self.within.condition(left, condition, self)
 
     def naming(self, name: str, query: Node) -> Context:
         """The scope after `WITH name AS (query)`; an earlier such name is hidden."""

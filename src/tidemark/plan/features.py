@@ -7,7 +7,6 @@ supported, a planner module replaces its row.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NoReturn
 
 from sqlglot import exp
@@ -19,17 +18,6 @@ from tidemark.functions.aggregates import lookup
 from tidemark.plan import unsupported
 from tidemark.unsupported import Unsupported
 
-Recognizer = Callable[[exp.Select], exp.Expression | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """What is not supported, and how to recognize it in a SELECT."""
-
-    declared: Unsupported
-    find: Recognizer
-
-
 _OF_GROUPINGS = ("GROUPING", "GROUPING_ID")
 GROUP_WINDOWS = frozenset({"TUMBLE", "HOP", "SESSION"})
 WINDOW_PROPERTIES = frozenset(
@@ -38,15 +26,6 @@ WINDOW_PROPERTIES = frozenset(
     for part in ("START", "END", "ROWTIME", "PROCTIME")
 )
 WINDOW_TABLE_FUNCTIONS = frozenset({"TUMBLE", "HOP", "CUMULATE", "SESSION"})
-
-
-def refuse_what_cannot_run(select: exp.Select) -> None:
-    """Raise NotSupported for the first feature of the table that the SELECT uses."""
-    for feature in NOT_YET:
-        found = feature.find(select)
-        if found is not None:
-            # DISTINCT has no position in the SQL text.
-            raise feature.declared.error(span_of(found) or span_of(select))
 
 
 def refuse_relation(relation: exp.Expression) -> None:
@@ -91,48 +70,6 @@ def refuse_aggregate(name: str, call: exp.Expression) -> NoReturn:
 # --- recognizers -------------------------------------------------------------------------------
 
 
-def _own(select: exp.Select) -> list[exp.Expression]:
-    """The scalar expressions of this SELECT, but not those of its subqueries."""
-    parts = [*select.expressions]
-    for key in ("where", "having", "group", "order"):
-        if select.args.get(key) is not None:
-            parts.append(select.args[key])
-    found: list[exp.Expression] = []
-    pending = parts
-    while pending:
-        node = pending.pop(0)
-        found.append(node)
-        if not isinstance(node, exp.Query):
-            pending.extend(child for child in node.iter_expressions())
-    return found
-
-
-def _call(name_set: frozenset[str]) -> Recognizer:
-    def find(select: exp.Select) -> exp.Expression | None:
-        for node in _own(select):
-            name = node.name if isinstance(node, exp.Anonymous | nodes.JsonCall) else ""
-            if name.upper() in name_set:
-                return node
-        return None
-
-    return find
-
-
-def _scalar(*kinds: type[exp.Expression]) -> Recognizer:
-    def find(select: exp.Select) -> exp.Expression | None:
-        return next((node for node in _own(select) if isinstance(node, kinds)), None)
-
-    return find
-
-
-def _subquery_predicate(select: exp.Select) -> exp.Expression | None:
-    for node in _own(select):
-        compared = isinstance(node, exp.Exists | exp.Any | exp.All)
-        if compared or (isinstance(node, exp.In) and node.args.get("query") is not None):
-            return node
-    return None
-
-
 def _as_of(relation: exp.Expression) -> bool:
     return relation.args.get("as_of") is not None
 
@@ -140,11 +77,4 @@ def _as_of(relation: exp.Expression) -> bool:
 NOT_YET_IN_FROM: tuple[tuple[Unsupported, Callable[[exp.Expression], bool]], ...] = (
     (unsupported.MATCH_RECOGNIZE, lambda r: isinstance(r, nodes.MatchRecognize)),
     (unsupported.AS_OF_ALONE, _as_of),
-    (unsupported.LATERAL_QUERY, lambda r: isinstance(r, exp.Lateral)),
-    (unsupported.IN_PARENTHESES, lambda r: isinstance(r, nodes.JoinGroup)),
-)
-
-NOT_YET = (
-    Feature(unsupported.SUBQUERY_PREDICATE, _subquery_predicate),
-    Feature(unsupported.SCALAR_SUBQUERY, _scalar(exp.Subquery, exp.Select, exp.Union)),
 )

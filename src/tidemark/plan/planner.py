@@ -18,13 +18,14 @@ from tidemark.catalog.options import (
 from tidemark.catalog.tables import Relation, Table, TableTraits, View
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
+from tidemark.plan.bind.subqueries import bind_condition
 from tidemark.plan.context import Context, Recursion
 from tidemark.plan.handed_out import handed_out, is_reader
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.late_rows import bind_late_rows
 from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, pruned, walk
 from tidemark.plan.queries import bind_query, bind_result
-from tidemark.plan.relations import bind_relation, bind_view
+from tidemark.plan.relations import bind_from, bind_relation, bind_view
 from tidemark.plan.tables import bind_table
 from tidemark.plan.windows.emit import EmitRules, emit_rules
 
@@ -33,7 +34,7 @@ Traits = Callable[[Table], TableTraits]
 Part = s.Query | s.Insert
 Runnable = Part | s.StatementSet
 
-_RECURSION = Recursion(bind_query, bind_relation)
+_RECURSION = Recursion(bind_query, bind_relation, bind_from, bind_condition)
 
 
 @dataclass(frozen=True, slots=True)

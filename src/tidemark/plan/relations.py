@@ -14,6 +14,7 @@ from tidemark.errors import PlanError, Span, SqlError, did_you_mean
 from tidemark.plan import late_rows, unsupported
 from tidemark.plan.bind.collections import bind_collection, is_collection, join_collection
 from tidemark.plan.bind.joins import bind_join
+from tidemark.plan.bind.lateral import bind_lateral, is_lateral
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse_relation
 from tidemark.plan.nodes import Node
@@ -33,15 +34,33 @@ def bind_from(select: exp.Select, context: Context) -> tuple[Relation, exp.Expre
     """The rows that WHERE and SELECT see, and the part of WHERE that the joins do not meet."""
     start, where = select.args.get("from_"), select.args.get("where")
     condition = where.this if where is not None else None
-    relation = ONE_EMPTY_ROW if start is None else bind_relation(start.this, context)
+    joins = select.args.get("joins") or []
+    if start is None:
+        return ONE_EMPTY_ROW, condition
+    relation = _joined(start.this, joins, condition, context)
+    return relation, None if condition is None else without(condition, relation.met)
+
+
+def _joined(
+    first: exp.Expression,
+    joins: Sequence[exp.Join],
+    where: exp.Expression | None,
+    context: Context,
+) -> Relation:
+    """The rows of relations joined from left to right."""
+    if isinstance(first, nodes.JoinGroup):
+        return _joined(first.this, [*first.args["joins"], *joins], where, context)
+    relation = bind_relation(first, context)
     met: list[exp.Expression] = []
-    for join in select.args.get("joins") or ():
+    for join in joins:
         if is_collection(join.this, context):
             relation = join_collection(relation, join, context)
+        elif is_lateral(join.this):
+            relation = bind_lateral(relation, join, context)
         else:
-            relation = bind_join(relation, join, condition, context)
+            relation = bind_join(relation, join, where, context)
         met += relation.met
-    return relation, None if condition is None else without(condition, met)
+    return replace(relation, met=tuple(met))
 
 
 def bind_relation(node: exp.Expression, context: Context) -> Relation:
@@ -52,6 +71,10 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return aliased(bound, node, name)
         case exp.Subquery():
             return aliased(context.bind_query(node.this), node, ())
+        case exp.Lateral(this=exp.Subquery() as subquery):
+            return aliased(context.bind_query(subquery.this), node, ())
+        case nodes.JoinGroup():
+            return _joined(node.this, node.args["joins"], None, context)
         case nodes.TableFunction() if window_functions.is_window_function(node):
             return window_functions.bind_window_function(node, context)
         case exp.Unnest() | exp.Lateral() | nodes.TableFunction():

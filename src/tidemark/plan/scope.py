@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from tidemark.errors import PlanError, Span, did_you_mean
 from tidemark.plan.expressions import Expression, FieldAccess, Ref, shifted
@@ -18,21 +19,36 @@ class Visible:
     """A column of the current row, and the table it may be qualified with.
 
     `table` is an alias or the full path of a table, whose last parts suffice; it is empty if there
-    is none.
+    is none. A column that USING has merged with another one is found only `by` its qualified name,
+    and what the planner has added by none.
     """
 
     table: Path
     column: Column
+    by: Literal["any name", "qualified name", "no name"] = "any name"
 
     def is_of(self, table: Path) -> bool:
-        return not table or self.table[-len(table) :] == table
+        if self.by == "no name":
+            return False
+        if not table:
+            return self.by == "any name"
+        return self.table[-len(table) :] == table
+
+    def is_called(self, name: str) -> bool:
+        """Whether it is the column of that name without a table."""
+        return self.is_of(()) and self.column.name == name
 
 
 class Scope:
-    """The columns of one FROM clause, in the order of its rows."""
+    """The columns of one FROM clause, in the order of its rows, and the values that stand for
+    subqueries, by number.
+    """
 
-    def __init__(self, visible: Iterable[Visible] = ()) -> None:
+    def __init__(
+        self, visible: Iterable[Visible] = (), values: tuple[Expression, ...] = ()
+    ) -> None:
         self.visible = tuple(visible)
+        self.values = values
 
     @classmethod
     def of(cls, edge: Edge, *table: str) -> Scope:
@@ -40,6 +56,11 @@ class Scope:
 
     def __add__(self, other: Scope) -> Scope:
         return Scope((*self.visible, *other.visible))
+
+    @classmethod
+    def hidden(cls, edge: Edge) -> Scope:
+        """Columns that the planner has added, which no name means."""
+        return cls(Visible((), column, "no name") for column in edge.columns)
 
     def ref(self, index: int) -> Ref:
         column = self.visible[index].column
@@ -49,12 +70,7 @@ class Scope:
         return any(visible.is_of(table) for visible in self.visible)
 
     def has_column(self, name: str) -> bool:
-        return any(visible.column.name == name for visible in self.visible)
-
-    @property
-    def outer(self) -> Scope:
-        """The columns of the outer query in a subquery; otherwise the same columns."""
-        return self
+        return any(visible.is_called(name) for visible in self.visible)
 
     def star(self, table: Path, at: Span | None) -> list[Ref]:
         """`*`, or `table.*`."""
@@ -108,7 +124,7 @@ class Scope:
         )
 
     def _unknown_table(self, name: str, at: Span | None) -> PlanError:
-        known = sorted({visible.table[-1] for visible in self.visible if visible.table})
+        known = sorted({v.table[-1] for v in self.visible if v.table and v.by != "no name"})
         return PlanError(
             f"table `{name}` not found in the FROM clause",
             at=at,
@@ -123,16 +139,12 @@ class InnerFirst(Scope):
     def __init__(self, outer: Scope, inner: Scope) -> None:
         super().__init__((*outer.visible, *inner.visible))
         self._inner = inner
-        self._outer = outer
-
-    @property
-    def outer(self) -> Scope:
-        return self._outer
+        self._width = len(outer.visible)
 
     def resolve(self, parts: Path, at: Span | None) -> Expression:
         of_table = any(self._inner.has_table(parts[:length]) for length in range(1, len(parts)))
         if of_table or self._inner.has_column(parts[0]):
-            return shifted(self._inner.resolve(parts, at), len(self._outer.visible))
+            return shifted(self._inner.resolve(parts, at), self._width)
         return super().resolve(parts, at)
 
 

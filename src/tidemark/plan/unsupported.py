@@ -14,7 +14,14 @@ ARE_NOT_YET, ARE_NEVER = "are not supported yet", "are not supported"
 
 # --- queries -----------------------------------------------------------------------------------
 
-SET_OPERATION: Final = Unsupported(_QUERIES, "{}", each={"INTERSECT": None, "EXCEPT": None})
+SET_OF_UPSERTS: Final = Unsupported(
+    _QUERIES,
+    "{}",
+    why="it must retract rows, and an upsert does not contain the row it replaces",
+    hint="use a changelog with the rows before updates, such as debezium-json",
+    each=dict.fromkeys(("INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")),
+    says="is not supported over an upsert changelog yet",
+)
 MATCH_RECOGNIZE: Final = Unsupported(_QUERIES, "MATCH_RECOGNIZE")
 RELATION: Final = Unsupported(
     _QUERIES, "this", title="anything else in FROM", says="is not supported in FROM yet"
@@ -26,20 +33,6 @@ AS_OF_ALONE: Final = Unsupported(
     _JOINS,
     "FOR SYSTEM_TIME AS OF without a left side",
     why="versions are looked up for the rows of the left side of a join",
-)
-LATERAL_QUERY: Final = Unsupported(_JOINS, "a LATERAL subquery")
-IN_PARENTHESES: Final = Unsupported(_JOINS, "a join in parentheses")
-WITHOUT_ON: Final = Unsupported(
-    _JOINS,
-    "a join without ON",
-    why="USING and NATURAL merge columns",
-    hint="write the condition as ON l.k = r.k, and list the columns you want",
-)
-WITHOUT_EQUALITY: Final = Unsupported(
-    _JOINS,
-    "a join without an equality{}",
-    why="each row would have to be compared with all rows of the other side",
-    hint="compare columns of both sides: ... ON l.k = r.k",
 )
 OVER_UPSERTS: Final = Unsupported(
     _JOINS,
@@ -87,23 +80,45 @@ UNNEST_CONDITION: Final = Unsupported(
 
 # --- subqueries -------------------------------------------------------------------------------
 
-SCALAR_SUBQUERY: Final = Unsupported(_QUERIES, "a scalar subquery")
-SUBQUERY_PREDICATE: Final = Unsupported(
+SUBQUERY: Final = Unsupported(
     _QUERIES,
-    "IN, EXISTS, ANY or ALL with a subquery",
-    why="only conditions of WHERE joined by AND, over a plain SELECT of one table, are supported",
+    "a subquery here",
+    title="a subquery in GROUP BY, in ON, inside an aggregate function, or outside of queries",
+    hint="use it in WHERE, HAVING or SELECT, or join it",
 )
-NOT_IN: Final = Unsupported(
+QUANTIFIED_VALUE: Final = Unsupported(
     _QUERIES,
-    "NOT IN with a subquery",
-    why="with NULLs among the values it is never true",
-    hint="use NOT EXISTS",
+    "ANY or ALL with a subquery",
+    why="it is supported in conditions of WHERE joined by AND",
 )
-IN_ELSEWHERE: Final = Unsupported(
-    _QUERIES, "IN with a subquery", why="it is supported only in WHERE of a query"
+ROWS_IN_VALUE: Final = Unsupported(
+    _QUERIES,
+    "IN with several columns and a subquery",
+    why="it is supported in conditions of WHERE joined by AND",
 )
-SUBQUERY_WITHOUT_FROM: Final = Unsupported(
-    _QUERIES, "a subquery without FROM", why="there are no rows to compare with"
+CORRELATED_VALUE: Final = Unsupported(
+    _QUERIES,
+    "a scalar subquery that selects outer columns",
+    hint="compute with the outer columns outside of the subquery",
+)
+CORRELATED: Final = Unsupported(
+    _QUERIES,
+    "{} in a correlated subquery",
+    title="WITH, ORDER BY, LIMIT, OFFSET, WINDOW and GROUPING SETS in a correlated subquery",
+)
+CORRELATED_GROUP: Final = Unsupported(
+    _QUERIES,
+    "this condition in a correlated subquery with groups",
+    title="conditions other than `=` between the outer query and a subquery with groups, DISTINCT "
+    "or a single value",
+    why="the groups of all outer rows are computed at once, and equal values say which is whose",
+    hint="compare with =",
+)
+CORRELATED_TOTAL: Final = Unsupported(
+    _QUERIES,
+    "an aggregate without GROUP BY in a correlated EXISTS or NOT IN",
+    why="it has a row even where no rows belong to the outer one",
+    hint="compare with it: ... = (SELECT ...)",
 )
 
 # --- windows and aggregates --------------------------------------------------------------------

@@ -12,7 +12,7 @@ import polars as pl
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import KIND, SEQUENCE, TIME
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
-from tidemark.kernels.join_output import How, beside
+from tidemark.kernels.join_output import How, beside, taken, wanted
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags, Pairs, equal_keys
@@ -169,9 +169,15 @@ class RegularJoinKernel:
         pairs = pairs.where(equal)
         if self.condition is None:
             return pairs
-        sides = _plain(rows)[pairs.mine], _plain(pairs.rows)[pairs.theirs]
+        asked, there = self.condition.meta.root_names(), (_plain(rows), _plain(pairs.rows))
+        sides = [
+            taken(wanted(of, asked), at)
+            for of, at in zip(there, (pairs.mine, pairs.theirs), strict=True)
+        ]
         together = beside(*(sides if mine == LEFT else sides[::-1]))
-        return pairs.where(together.select(self.condition.fill_null(False)).to_series().to_numpy())
+        met = together.select(self.condition.fill_null(False)).to_series().to_numpy()
+        # A constant condition has one value for all pairs.
+        return pairs.where(np.broadcast_to(met, (len(pairs),)))
 
     # --- in the end --------------------------------------------------------------------------
 

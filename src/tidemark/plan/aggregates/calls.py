@@ -63,6 +63,13 @@ def calls_within(node: exp.Expression, catalogs: Catalogs) -> Iterator[exp.Expre
         yield from calls_within(child, catalogs)
 
 
+def is_grouped(select: exp.Select, catalogs: Catalogs) -> bool:
+    """Whether the SELECT aggregates rows."""
+    if select.args.get("group") is not None or select.args.get("having") is not None:
+        return True
+    return any(True for item in select.expressions for _ in calls_within(item, catalogs))
+
+
 @dataclass(slots=True)
 class Columns:
     """The columns that an aggregation needs from its input, without duplicates."""

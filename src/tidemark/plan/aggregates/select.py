@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -10,27 +10,24 @@ from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import PlanError
+from tidemark.plan import unsupported
 from tidemark.plan.aggregates.aggregation import Aggregation
 from tidemark.plan.aggregates.calls import aggregate_of, bind_call, calls_within, finished
 from tidemark.plan.aggregates.grouping import grouping_number
+from tidemark.plan.bind.subquery_values import with_values
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Expression, references, replaced
+from tidemark.plan.expressions import Expression, Ref, references, replaced
 from tidemark.plan.nodes import Filter, Node, project
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scope import Scope
 from tidemark.plan.select_list import name_of
+from tidemark.plan.subqueries.values import has_values, values_in
 from tidemark.plan.windows import group_windows
 from tidemark.plan.windows.grouped import ByCall
 
 _GROUPING = ("GROUPING", "GROUPING_ID")
-
-
-def is_grouped(select: exp.Select, catalogs: Catalogs) -> bool:
-    """Whether the SELECT aggregates rows."""
-    if select.args.get("group") is not None or select.args.get("having") is not None:
-        return True
-    return any(True for item in select.expressions for _ in calls_within(item, catalogs))
 
 
 def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> Node:
@@ -38,12 +35,49 @@ def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> No
     aggregation = Aggregation.of(select, relation, context)
     binder = _GroupedBinder(relation.scope, context.catalogs, aggregation)
     having = select.args.get("having")
+    written = [*([having.this] if having is not None else []), *select.expressions]
+    if any(map(has_values, written)):
+        return _with_subqueries(select, written, binder, context)
     condition = binder.condition(having.this, "HAVING") if having is not None else None
     items = [_item(item, binder, place) for place, item in enumerate(select.expressions)]
     node = aggregation.node(context)
     if condition is not None:
         node = Filter(node, condition)
     return project(node, [value for value, _ in items], [name for _, name in items])
+
+
+def _with_subqueries(
+    select: exp.Select, written: list[exp.Expression], binder: _GroupedBinder, context: Context
+) -> Node:
+    """The same with subqueries in HAVING and SELECT. The groups are joined with their values, so
+    they are planned first, with all aggregates that are asked for.
+    """
+    for part in written:
+        for call in calls_within(part, context.catalogs):
+            for inside in values_in(call):
+                raise unsupported.SUBQUERY.error(span_of(inside))
+            binder.bind(call)
+    node = binder.aggregation.node(context)
+    groups = Relation(node, _scope_of_groups(node, binder))
+    having = written[: len(written) - len(select.expressions)]
+    groups, tests = with_values(groups, having, context, tests=True)
+    groups, items = with_values(groups, select.expressions, context)
+    binder = replace(binder, values=groups.scope.values)
+    node = groups.node
+    for test in tests:
+        node = Filter(node, binder.condition(test, "HAVING"))
+    found = [_item(item, binder, place) for place, item in enumerate(items)]
+    return project(node, [value for value, _ in found], [name for _, name in found])
+
+
+def _scope_of_groups(node: Node, binder: _GroupedBinder) -> Scope:
+    """What subqueries may refer to: the columns that are grouped by."""
+    below, visible = binder.scope.visible, list(Scope.hidden(node.edge).visible)
+    for place, key in enumerate(binder.aggregation.grouping.keys):
+        if isinstance(key, Ref):
+            column = replace(visible[place].column, name=below[key.index].column.name)
+            visible[place] = replace(below[key.index], column=column)
+    return Scope(visible)
 
 
 def _item(item: exp.Expression, binder: Binder, place: int) -> tuple[Expression, str]:
@@ -67,6 +101,7 @@ class _GroupedBinder(Binder):
     """Binds expressions over a group: they consist of its keys and of aggregates."""
 
     aggregation: Aggregation
+    values: tuple[Expression, ...] = ()  # those of subqueries, over the groups
 
     def bind(self, node: exp.Expression) -> Expression:
         found = self._of_group(node)
@@ -84,6 +119,9 @@ class _GroupedBinder(Binder):
 
     def _of_group(self, node: exp.Expression) -> Expression | None:
         to_be = self.aggregation
+        if isinstance(node, nodes.SubqueryValue):
+            number: int = node.this
+            return self.values[number]
         if aggregate_of(node, self.catalogs) is not None:
             retracts = to_be.rows.edge.changelog is not Changelog.APPEND
             call = bind_call(
@@ -161,6 +199,7 @@ def _is_grouping(node: exp.Expression) -> bool:
 
 def _asks_of_group(node: exp.Expression, catalogs: Catalogs) -> bool:
     asks = group_windows.is_property(node) or group_windows.is_group_window(node)
+    asks = asks or isinstance(node, nodes.SubqueryValue)
     return asks or _is_grouping(node) or aggregate_of(node, catalogs) is not None
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from tidemark.plan.context import Context
 from tidemark.plan.joins import interval, lookup, regular, temporal, window
 from tidemark.plan.joins.bound import BoundJoin
-from tidemark.plan.joins.subqueries import Subquery
+from tidemark.plan.joins.using import with_merged
 from tidemark.plan.relation import Relation
 
 
@@ -45,14 +45,11 @@ def bind_join(
     left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
 ) -> Relation:
     """The rows of `left` joined with a further relation of FROM."""
-    return _classified(BoundJoin.of(left, join, where, context), context)
+    bound = BoundJoin.of(left, join, where, context)
+    return with_merged(classified(bound, context), bound.merged, bound.how)
 
 
-def bind_subquery(left: Relation, sub: Subquery, context: Context) -> Relation:
-    """The rows of `left` that have, or do not have, a row of a subquery."""
-    return _classified(BoundJoin.of_subquery(left, sub, context), context)
-
-
-def _classified(join: BoundJoin, context: Context) -> Relation:
+def classified(join: BoundJoin, context: Context) -> Relation:
+    """The join as the kind that it is."""
     rule = next(rule for rule in RULES if rule.applies(join))
     return rule.plan(join, context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidemark.durations import parse_duration
 from tidemark.plan.context import Context
-from tidemark.plan.joins.bound import BoundJoin, check_not_in
+from tidemark.plan.joins.bound import BoundJoin
 from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Interval
 from tidemark.plan.joins.keys import nullable_scope
@@ -24,7 +24,6 @@ def applies(join: BoundJoin) -> bool:
 
 def plan(join: BoundJoin, context: Context) -> Relation:
     """The pairs of rows whose times are within bounds of each other."""
-    check_not_in(join)
     left, right, how = join.left, join.right, join.how
     matched = Condition.of(join)
     interval = matched.interval

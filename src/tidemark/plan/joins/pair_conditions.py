@@ -16,6 +16,7 @@ from sqlglot import exp
 from tidemark import functions
 from tidemark import types as t
 from tidemark.dialect import span_of
+from tidemark.errors import NotSupported
 from tidemark.plan import unsupported
 from tidemark.plan.expressions import (
     Call,
@@ -83,6 +84,15 @@ def prepared(
         _with_columns(right, [shifted(piece, -width) for piece in pieces[1]], 1),
         condition,
     )
+
+
+def evaluates(part: tuple[Expression, exp.Expression], width: int) -> bool:
+    """Whether an operator can test a condition over two nodes, the left one of this width."""
+    try:
+        list(_one_sided(part[0], width, part[1]))
+    except NotSupported:
+        return False
+    return True
 
 
 def _one_sided(

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from tidemark.catalog.options import STATE_TTL
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.dialect.keywords import needs_quotes
-from tidemark.errors import NotSupported
 from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.joins import window
-from tidemark.plan.joins.bound import BoundJoin, check_not_in
+from tidemark.plan.joins.bound import BoundJoin
 from tidemark.plan.joins.conditions import Condition
 from tidemark.plan.joins.interval_bounds import Bound, Interval
-from tidemark.plan.joins.sides import JoinSides
+from tidemark.plan.joins.sides import JoinSides, Part
 from tidemark.plan.nodes import How, Node, RegularJoin
 from tidemark.plan.relation import Relation
-from tidemark.plan.scope import Scope, Visible
+from tidemark.plan.scope import Scope
 from tidemark.types import quote_name
 
 
@@ -29,27 +30,31 @@ def applies(join: BoundJoin) -> bool:
 def plan(join: BoundJoin, context: Context) -> Relation:
     """The pairs of rows with equal keys, as long as neither has been retracted."""
     window.warn_if_almost(join, context)
-    check_not_in(join)
     left, right, how = join.left, join.right, join.how
     matched = Condition.of(join)
-    if not matched.left:
-        raise _without_equality(join.at, matched)
     for side, node in (("left", left.node), ("right", right.node)):
         _check_whole_changes(side, node, join.at)
     why = _why(matched, matched.interval)
-    bound = _joined(left.node, right.node, matched, why, how, context)
+    known = tuple(one.part for one in join.where)
+    bound = _joined(left.node, right.node, matched, known, why, how, context)
     _give_advice(bound, matched, left, right, context)
     one_sided = how in ("semi", "anti")
     visible = left.scope.visible if one_sided else (left.scope + right.scope).visible
     named = zip(visible, bound.edge.columns, strict=True)
-    return Relation(bound, Scope(Visible(v.table, column) for v, column in named))
+    return Relation(bound, Scope(replace(v, column=column) for v, column in named))
 
 
 def _joined(
-    left: Node, right: Node, matched: Condition, why: str, how: How, context: Context
+    left: Node,
+    right: Node,
+    matched: Condition,
+    known: tuple[Part, ...],
+    why: str,
+    how: How,
+    context: Context,
 ) -> Node:
     rest = (*matched.times, *matched.rest)
-    sides = JoinSides.of(left, right, (matched.left, matched.right), rest, how)
+    sides = JoinSides.of(left, right, (matched.left, matched.right), rest, how, known)
     join = RegularJoin(
         left=sides.left,
         right=sides.right,
@@ -110,11 +115,6 @@ def _name(scope: Scope, place: int) -> str:
 
 
 # --- errors --------------------------------------------------------------------------------------
-
-
-def _without_equality(at: exp.Expression, matched: Condition) -> NotSupported:
-    times = ", with time bounds on one side only," if matched.bounds else ""
-    return unsupported.WITHOUT_EQUALITY.error(span_of(at), times)
 
 
 def _check_whole_changes(side: str, node: Node, at: exp.Expression) -> None:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from tidemark.plan.expressions import Expression, over
 from tidemark.plan.joins.keys import with_keys
-from tidemark.plan.joins.pair_conditions import both, prepared
+from tidemark.plan.joins.pair_conditions import both, evaluates, prepared
 from tidemark.plan.nodes import Filter, How, Node, project
 from tidemark.plan.scope import Scope
 
@@ -22,7 +22,9 @@ Part = tuple[Expression, exp.Expression]
 class JoinSides:
     """Both inputs of a join, which may have more columns than the query sees: its keys and what
     its condition needs come after their own. An inner join's condition is evaluated above it;
-    in other joins it decides which rows match, so it goes into the operator.
+    in other joins it decides which rows match, so it goes into the operator. An inner join without
+    keys would emit each row with all rows of the other side: what the operator can evaluate, it
+    tests before.
     """
 
     left: Node
@@ -42,11 +44,18 @@ class JoinSides:
         keys: tuple[Sequence[Expression], Sequence[Expression]],
         rest: tuple[Part, ...],
         how: How,
+        known: tuple[Part, ...] = (),
     ) -> JoinSides:
+        """`known` is tested above this join too."""
         widths = len(left.edge.columns), len(right.edge.columns)
         condition = None
-        if rest and how != "inner":
-            tested = prepared(left, right, rest)
+        inside, above = rest, tuple[Part, ...]()
+        if how == "inner":
+            can = () if keys[0] else tuple(part for part in rest if evaluates(part, widths[0]))
+            above = tuple(part for part in rest if part not in can)
+            inside = () if keys[0] else (*can, *(p for p in known if evaluates(p, widths[0])))
+        if inside:
+            tested = prepared(left, right, inside)
             left, right, condition = tested.left, tested.right, tested.condition
         before = len(left.edge.columns)
         left, left_keys = with_keys(left, keys[0])
@@ -57,7 +66,6 @@ class JoinSides:
                 condition,
                 lambda r: replace(r, index=r.index + grown if r.index >= before else r.index),
             )
-        above = rest if how == "inner" else ()
         return cls(left, right, left_keys, right_keys, condition, how, widths, above)
 
     def finished(self, joined: Node) -> Node:

@@ -196,7 +196,8 @@ class _NarrowedSides:
         left_own, right_own = join.own_columns
         of_left = {*join.left_keys, *left_own, *(i for i in asked if i < width)}
         of_right = {*join.right_keys, *right_own, *(i - width for i in asked if i >= width)}
-        return cls(exactly(join.left, of_left), exactly(join.right, of_right), width)
+        # Without keys, a side may have no column that is needed; it must have one.
+        return cls(exactly(join.left, of_left or {0}), exactly(join.right, of_right or {0}), width)
 
     def place(self, old: int) -> int:
         """The position of a column among those of both inputs."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.plan.expressions import Call, Case, Expression, Ref, references
+from tidemark import types as t
+from tidemark.plan.expressions import Call, Case, Cast, Expression, Ref, references
 from tidemark.plan.nodes.base import Description, Narrowed, Node
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute
 from tidemark.plan.nodes.families import Stateless, Unary
@@ -75,7 +76,8 @@ def project(node: Node, expressions: Sequence[Expression], names: Sequence[str])
 
 def _column(name: str, expression: Expression, below: Edge) -> Column:
     """A plain reference to a time attribute is one; a computed value is not, except for the
-    NULLs of an unmatched row in a left join.
+    NULLs of an unmatched row in a left join, and for a local time that UNION ALL makes of another
+    time or the other way round.
     """
     time: TimeAttribute | None = None
     if isinstance(expression, Call) and expression.function.name == "PROCTIME":
@@ -84,6 +86,9 @@ def _column(name: str, expression: Expression, below: Edge) -> Column:
         case Ref(index=place) | Case(pads=True, branches=((_, Ref(index=place)),)):
             source = below.columns[place]
             return Column(name, expression.type, source.time, source.window)
+        case Cast(operand=Ref(index=place, type=own), type=type_, implicit=True):
+            if isinstance(own, t.TIMESTAMPS) and isinstance(type_, t.TIMESTAMPS):
+                time = below.columns[place].time if type(own) is not type(type_) else None
     return Column(name, expression.type, time)
 
 

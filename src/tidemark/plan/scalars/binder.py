@@ -94,8 +94,13 @@ def _between(binder: Binder, node: exp.Expression) -> Expression:
 
 def _in(binder: Binder, node: exp.Expression) -> Expression:
     if node.args.get("query") is not None:
-        raise unsupported.IN_ELSEWHERE.error(span_of(node))
+        return _subquery(binder, node)
     return binder.operator("IN", binder.bind_all([node.this, *node.expressions]), node)
+
+
+def _subquery(binder: Binder, node: exp.Expression) -> Expression:
+    """Where subqueries are supported, something else has been put in their place."""
+    raise unsupported.SUBQUERY.error(span_of(node))
 
 
 def _escape(binder: Binder, node: exp.Expression) -> Expression:
@@ -193,9 +198,7 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     exp.HexString: lambda binder, node: literals.hexadecimal(node),
     exp.Null: lambda binder, node: literals.null(),
     exp.Boolean: lambda binder, node: literals.boolean(node.this),
-    nodes.OuterValue: lambda binder, node: Binder(binder.scope.outer, binder.catalogs).bind(
-        node.this
-    ),
+    nodes.SubqueryValue: lambda binder, node: binder.scope.values[node.this],
     nodes.Unknown: lambda binder, node: literals.null(t.Boolean()),
     nodes.Symbol: lambda binder, node: literals.symbol(node.name),
     nodes.TypedLiteral: lambda binder, node: literals.temporal(node),
@@ -227,6 +230,10 @@ _BINDERS: dict[type[Any], Callable[[Binder, Any], Expression]] = {
     exp.Is: _is,
     exp.Between: _between,
     exp.In: _in,
+    exp.Exists: _subquery,
+    exp.Any: _subquery,
+    exp.All: _subquery,
+    exp.Query: _subquery,
     exp.Overlaps: _overlaps,
     exp.Window: _over,
     exp.Case: _case,

@@ -17,6 +17,11 @@ def flattened(condition: exp.Expression) -> list[exp.Expression]:
     return [condition]
 
 
+def is_true(condition: exp.Expression) -> bool:
+    """Whether it is the constant TRUE."""
+    return isinstance(condition, exp.Boolean) and bool(condition.this)
+
+
 def without(condition: exp.Expression, met: Sequence[exp.Expression]) -> exp.Expression | None:
     """What is left of a condition if some of its parts need no test; None if nothing is."""
     if not met:

@@ -35,6 +35,10 @@ def boolean(value: bool) -> Literal:
     return Literal(value, t.Boolean(nullable=False))
 
 
+def integer(value: int) -> Literal:
+    return Literal(value, t.Int(nullable=False))
+
+
 def symbol(value: str) -> Literal:
     return Literal(value, t.KeywordType(nullable=False))
 

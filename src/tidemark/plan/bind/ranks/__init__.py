@@ -13,7 +13,6 @@ from tidemark.plan.bind.ranks.numbered import Numbered, bound, find
 from tidemark.plan.bind.ranks.rule import RankRule
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref
-from tidemark.plan.features import refuse_what_cannot_run
 from tidemark.plan.nodes import Node
 from tidemark.plan.relation import Relation, aliased
 from tidemark.plan.scope import Scope, Visible
@@ -38,7 +37,6 @@ def bind(numbered: Numbered, context: Context) -> Relation:
         raise unsupported.RANK_WITHOUT_ORDER.error(rank.at)
     ranked = rule.plan(rank)
     plain = numbered.with_number(ranked.number)
-    refuse_what_cannot_run(plain)
     scope = _RankedScope(rank.relation.scope, ranked.node)
     rows = project_select(plain, Relation(ranked.node, scope), context)
     return aliased(rows, numbered.subquery, ())

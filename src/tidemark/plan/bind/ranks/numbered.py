@@ -12,7 +12,7 @@ from sqlglot import exp
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError, Span
-from tidemark.plan.aggregates.select import is_grouped
+from tidemark.plan.aggregates.calls import is_grouped
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import Column, Filter, Node

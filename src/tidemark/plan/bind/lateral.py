@@ -1,0 +1,143 @@
+"""`L [LEFT] JOIN LATERAL (SELECT ...) ON ...`: a subquery in FROM that refers to the tables before
+it, which becomes a join on the conditions that do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from tidemark import functions
+from tidemark.dialect import span_of
+from tidemark.errors import PlanError, Span
+from tidemark.plan.bind.joins import classified
+from tidemark.plan.context import Context
+from tidemark.plan.expressions import Case, Expression, Ref, references, shifted
+from tidemark.plan.joins.bound import BoundJoin, Conjunct
+from tidemark.plan.nodes import Column, How, project
+from tidemark.plan.relation import Relation, check_distinct, check_number
+from tidemark.plan.scalars import literals
+from tidemark.plan.scalars.conditions import flattened, is_true
+from tidemark.plan.scalars.conversions import apply
+from tidemark.plan.scope import Scope, Visible
+from tidemark.plan.subqueries.rows import SubqueryRows, bind_rows
+
+
+def is_lateral(relation: exp.Expression) -> bool:
+    return isinstance(relation, exp.Lateral) and isinstance(relation.this, exp.Subquery)
+
+
+def bind_lateral(left: Relation, join: exp.Join, context: Context) -> Relation:
+    """Each row with the rows of a subquery that are made for it."""
+    how = _how(join)
+    rows = bind_rows(join.this.this, left.scope, context)
+    right = _Right.of(rows, left, how, _names(join.this, rows.names))
+    scope = _Values(left.scope, right)
+    binder, width = context.binder(scope), len(left.scope.visible)
+    condition = join.args.get("on")
+    parts = flattened(condition) if condition is not None else []
+    on = (*rows.on, *(Conjunct.of(part, binder, width) for part in parts if not is_true(part)))
+    joined = classified(BoundJoin(left, right.relation, how, on, (), join), context)
+    return right.shown(joined, width, how, join)
+
+
+def _how(join: exp.Join) -> How:
+    side = join.args.get("side") or ""
+    if side not in ("", "LEFT") or join.args.get("using") or join.args.get("method"):
+        raise PlanError(
+            "LATERAL is only allowed on the right of a comma, CROSS JOIN, INNER JOIN and LEFT "
+            "JOIN with ON",
+            at=span_of(join) or span_of(join.this),
+        )
+    return "left" if side else "inner"
+
+
+def _names(lateral: exp.Expression, own: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The alias, and the columns under the names that it gives them."""
+    alias = lateral.args.get("alias")
+    if alias is None:
+        return "", own
+    names = tuple(column.name for column in alias.args.get("columns") or ())
+    if names:
+        check_number(names, [Column(name, literals.null().type) for name in own], span_of(alias))
+        check_distinct(names, span_of(alias))
+    return alias.name, names or own
+
+
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """The rows of the subquery with a column for each value that needs no outer column, and, if
+    unmatched rows must be told apart, one that is TRUE. The `values` are over both sides.
+    """
+
+    relation: Relation
+    values: tuple[Expression, ...]
+    table: str
+    names: tuple[str, ...]
+    flag: int | None
+
+    @classmethod
+    def of(
+        cls, rows: SubqueryRows, left: Relation, how: How, names: tuple[str, tuple[str, ...]]
+    ) -> _Right:
+        width, node, added = len(left.scope.visible), rows.node, list[Expression]()
+        own = len(node.edge.columns)
+        values = list(rows.values)
+        for place, value in enumerate(values):
+            if not isinstance(value, Ref) and min(references(value), default=width) >= width:
+                values[place] = Ref(width + own + len(added), f"$value{place}", value.type)
+                added.append(shifted(value, -width))
+        outer = how == "left" and any(min(references(v), default=0) < width for v in values)
+        flag = own + len(added) if outer else None
+        if outer:
+            added.append(literals.boolean(True))
+        called = [*node.edge.names, *(f"$value{number}" for number in range(len(added)))]
+        node = project(node, [*node.edge.refs, *added], called)
+        relation = Relation(node, Scope.hidden(node.edge))
+        return cls(relation, tuple(values), *names, flag)
+
+    def shown(self, joined: Relation, width: int, how: How, at: exp.Expression) -> Relation:
+        """The left columns of the join, and what the subquery selects."""
+        refs = [joined.scope.ref(place) for place in range(len(joined.scope.visible))]
+        values: list[Expression] = []
+        for value in self.values:
+            if isinstance(value, Ref):
+                values.append(refs[value.index])
+            elif self.flag is None:
+                values.append(value)
+            else:
+                unmatched = apply(functions.BUILT_IN["IS NULL"], [refs[width + self.flag]], at)
+                type_ = value.type.with_nullable(True)
+                values.append(Case(((unmatched, literals.null(type_)),), value, type_))
+        mine = [*joined.node.edge.names[:width]]
+        node = project(joined.node, [*refs[:width], *values], [*mine, *self.names])
+        left = zip(joined.scope.visible[:width], node.edge.columns, strict=False)
+        table = (self.table,) if self.table else ()
+        return Relation(
+            node,
+            Scope(
+                (
+                    *(replace(visible, column=column) for visible, column in left),
+                    *(Visible(table, column) for column in node.edge.columns[width:]),
+                )
+            ),
+        )
+
+
+class _Values(Scope):
+    """The scope of ON: the left columns, and what the subquery selects."""
+
+    def __init__(self, left: Scope, right: _Right) -> None:
+        table = (right.table,) if right.table else ()
+        selected = zip(right.names, right.values, strict=True)
+        own = (Visible(table, Column(name, value.type)) for name, value in selected)
+        super().__init__((*left.visible, *own))
+        self._width = len(left.visible)
+        self._values = right.values
+
+    def resolve(self, parts: tuple[str, ...], at: Span | None) -> Expression:
+        found = super().resolve(parts, at)
+        if isinstance(found, Ref) and found.index >= self._width:
+            return self._values[found.index - self._width]
+        return found

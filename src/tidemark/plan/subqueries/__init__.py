@@ -1,0 +1,1 @@
+"""Subqueries in place of conditions, values and relations: they become joins."""
