@@ -11,6 +11,8 @@ from typing import Any
 
 from conformance.case import Case
 
+_REFUSED = "refused for good, as in Flink"
+
 # Whole areas.
 AREAS: dict[str, str] = {}
 
@@ -18,6 +20,17 @@ AREAS: dict[str, str] = {}
 CASES = {
     "dedup-topn/top_variable_end": "a rank end that is a column",
     "errors/temporal_processing_time": "refused for good, as in Flink",
+    "match-recognize/error_all_rows": _REFUSED,
+    "match-recognize/error_alternation": _REFUSED,
+    "match-recognize/error_classifier": _REFUSED,
+    "match-recognize/error_exclude": _REFUSED,
+    "match-recognize/error_group": _REFUSED,
+    "match-recognize/error_match_number": _REFUSED,
+    "match-recognize/error_next": _REFUSED,
+    "match-recognize/error_permute": _REFUSED,
+    "match-recognize/error_prev": _REFUSED,
+    "match-recognize/error_prev_offset": _REFUSED,
+    "match-recognize/error_running": _REFUSED,
     "functions/current_watermark": "a watermark that expressions can ask for",
 }
 

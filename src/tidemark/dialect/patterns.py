@@ -44,6 +44,8 @@ class PatternParser(CallParser):
     def _running_or_final(self) -> exp.Expression:
         if self.at(*unsupported.IN_PATTERN.each) and self.peek(2) == "(":
             self.refuse(unsupported.IN_PATTERN, self.key)
+        if self.at("FINAL") and self.peek() in ("FIRST", "LAST"):
+            self.here += 1  # there is one row per match, the final one
         return self.expression()
 
     def _rows_per_match(self) -> str | None:

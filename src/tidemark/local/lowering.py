@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.local import compute, joins, windowed
 from tidemark.local.assign_windows import assign_windows
 from tidemark.local.builder import needs_spark
+from tidemark.local.match_recognize import match_recognize
 from tidemark.local.unnest import unnest
 from tidemark.local.watermarks import watermark
 from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
@@ -18,6 +19,7 @@ from tidemark.plan.nodes import (
     IntervalJoin,
     KeepFirst,
     KeepLast,
+    MatchRecognize,
     Over,
     Project,
     RegularJoin,
@@ -86,6 +88,7 @@ _OPERATORS: dict[type[Any], Callable[[LocalBuilder, Operator], LocalRows]] = {
     WindowRank: windowed.window_rank,
     TopN: windowed.top_n,
     SortByTime: windowed.sort_by_time,
+    MatchRecognize: match_recognize,
     GroupAggregate: windowed.group_aggregate,
     Over: windowed.over,
 }

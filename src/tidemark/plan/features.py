@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from tidemark.dialect import nodes, span_of
+from tidemark.dialect import span_of
 from tidemark.errors import PlanError
 from tidemark.functions import over
 from tidemark.functions.aggregates import lookup
@@ -75,6 +75,5 @@ def _as_of(relation: exp.Expression) -> bool:
 
 
 NOT_YET_IN_FROM: tuple[tuple[Unsupported, Callable[[exp.Expression], bool]], ...] = (
-    (unsupported.MATCH_RECOGNIZE, lambda r: isinstance(r, nodes.MatchRecognize)),
     (unsupported.AS_OF_ALONE, _as_of),
 )

@@ -17,6 +17,7 @@ from tidemark.plan.bind.joins import bind_join
 from tidemark.plan.bind.lateral import bind_lateral, is_lateral
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse_relation
+from tidemark.plan.matches.bind import bind_match_recognize
 from tidemark.plan.nodes import Node
 from tidemark.plan.relation import (
     ONE_EMPTY_ROW,
@@ -79,6 +80,8 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return window_functions.bind_window_function(node, context)
         case exp.Unnest() | exp.Lateral() | nodes.TableFunction():
             return bind_collection(ONE_EMPTY_ROW, node, False, context)
+        case nodes.MatchRecognize():
+            return bind_match_recognize(node, context)
     raise unsupported.RELATION.error(span_of(node))
 
 

@@ -22,7 +22,40 @@ SET_OF_UPSERTS: Final = Unsupported(
     each=dict.fromkeys(("INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")),
     says="is not supported over an upsert changelog yet",
 )
-MATCH_RECOGNIZE: Final = Unsupported(_QUERIES, "MATCH_RECOGNIZE")
+IN_PATTERNS: Final = Unsupported(
+    _QUERIES,
+    "{} in MATCH_RECOGNIZE",
+    why="Flink does not support it either",
+    says=NEVER,
+    each={
+        "alternation": "write one query for each alternative, and combine them with UNION ALL",
+        "a group in parentheses": "quantify each variable: A+ B+",
+        "an exclusion `{- -}`": None,
+        "PERMUTE": None,
+        "an anchor": None,
+        "SUBSET": None,
+        "ALL ROWS PER MATCH": "use ONE ROW PER MATCH, and ARRAY_AGG(A.x) for the rows of a match",
+    },
+)
+IN_MATCHES: Final = Unsupported(
+    _QUERIES,
+    "{} in MATCH_RECOGNIZE",
+    why="Flink does not support it either",
+    says=NEVER,
+    each={
+        "PREV": "use LAST(A.x, 1) for the row of A before this one",
+        "NEXT": "add a variable for the next row to the pattern",
+        "CLASSIFIER": None,
+        "MATCH_NUMBER": None,
+    },
+)
+MATCH_CONDITION: Final = Unsupported(
+    _QUERIES,
+    "function {} in a condition over several rows",
+    title="some functions in conditions of DEFINE over several rows",
+    why="the condition runs inside the operator, which does not know the function",
+    hint="compute its result as a column in a subquery in front of MATCH_RECOGNIZE",
+)
 RELATION: Final = Unsupported(
     _QUERIES, "this", title="anything else in FROM", says="is not supported in FROM yet"
 )

@@ -15,6 +15,7 @@ from tidemark.plan.nodes import (
     KeepFirst,
     KeepLast,
     LateRows,
+    MatchRecognize,
     Over,
     Project,
     RegularJoin,
@@ -38,6 +39,7 @@ from tidemark.spark.operators.interval_join import interval_join
 from tidemark.spark.operators.keep_first import keep_first
 from tidemark.spark.operators.keep_last import keep_last
 from tidemark.spark.operators.late_rows import late_rows
+from tidemark.spark.operators.match_recognize import match_recognize
 from tidemark.spark.operators.over import over
 from tidemark.spark.operators.regular_join import regular_join
 from tidemark.spark.operators.session_window import session_window
@@ -94,4 +96,5 @@ _OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
     GroupAggregate: group_aggregate,
     Over: over,
     LateRows: late_rows,
+    MatchRecognize: match_recognize,
 }

@@ -31,6 +31,16 @@ from tidemark.plan.nodes.keep_last import KeepLast
 from tidemark.plan.nodes.late_columns import LateColumns, LateOutlet
 from tidemark.plan.nodes.late_output import LateOutput
 from tidemark.plan.nodes.late_rows import LateRows
+from tidemark.plan.nodes.match_recognize import (
+    AggregateValue,
+    MatchRecognize,
+    MatchRowtime,
+    MatchTest,
+    MatchValue,
+    PatternVariable,
+    RowTest,
+    RowValue,
+)
 from tidemark.plan.nodes.narrowing import pruned
 from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.over import Over, OverFunction
@@ -50,6 +60,7 @@ from tidemark.plan.nodes.window_rank import WindowOrder, WindowRank
 
 __all__ = [
     "AggregateCall",
+    "AggregateValue",
     "AssignWatermark",
     "AssignWindows",
     "CoGroup",
@@ -69,16 +80,23 @@ __all__ = [
     "LateOutlet",
     "LateOutput",
     "LateRows",
+    "MatchRecognize",
+    "MatchRowtime",
+    "MatchTest",
+    "MatchValue",
     "Narrowed",
     "Needs",
     "Node",
     "Over",
     "OverFunction",
+    "PatternVariable",
     "Picking",
     "Port",
     "Project",
     "Reason",
     "RegularJoin",
+    "RowTest",
+    "RowValue",
     "Scan",
     "Sink",
     "SortByTime",

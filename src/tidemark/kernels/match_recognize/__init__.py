@@ -1,0 +1,1 @@
+"""MATCH_RECOGNIZE: rows of a key, in order, that match a pattern of variables."""

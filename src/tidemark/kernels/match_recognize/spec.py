@@ -1,0 +1,93 @@
+"""The specification of a pattern: its variables, their conditions, and what a match returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tidemark.kernels.windows.spec import AggregateSpec
+
+# Variables are known by their place in the pattern; this one stands for all rows of the match.
+ALL_ROWS: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The column of one row of a variable: the `offset`-th row from its first or its last one."""
+
+    column: str
+    variable: int
+    first: bool = False
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """An aggregate over the rows of a variable."""
+
+    call: AggregateSpec
+    variable: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTime:
+    """The time at which a match is emitted, as a timestamp. It is the time of its last row, unless
+    an earlier attempt had to fail first.
+    """
+
+    zone: str | None = None
+
+
+Value = Pick | Total | MatchTime
+
+
+@dataclass(frozen=True, slots=True)
+class RowCondition:
+    """A condition over the row itself, which a BOOLEAN column has computed."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCondition:
+    """A condition over the rows of the match so far: `holds` takes a frame with a column for each
+    of the `values`, named `v0`, `v1`, ..., and returns a BOOLEAN for each of its rows.
+    """
+
+    values: tuple[Pick | Total, ...]
+    holds: Callable[[pl.DataFrame], pl.Series]
+
+
+Condition = RowCondition | MatchCondition
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A part of the pattern: `least` to `most` adjacent rows (None: any number) for which the
+    condition is true; without one, any row will do.
+    """
+
+    name: str
+    condition: Condition | None = None
+    least: int = 1
+    most: int | None = 1
+    greedy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Where the search continues after a match: after its first or its last row, or at the first
+    or last row of a variable.
+    """
+
+    to: Literal["next row", "past last row", "first", "last"]
+    variable: int | None = None
+
+
+def value_name(place: int) -> str:
+    """The name of the column of a value."""
+    return f"v{place}"

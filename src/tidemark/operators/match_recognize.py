@@ -1,0 +1,102 @@
+"""The kernel of MATCH_RECOGNIZE, over input columns of given names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.kernels.match_recognize import spec
+from tidemark.operators.aggregate_calls import calls_of
+from tidemark.plan import unsupported
+from tidemark.plan.nodes import AggregateValue, MatchRowtime, MatchTest, RowTest, RowValue
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    import polars as pl
+
+    from tidemark.columns import Program
+    from tidemark.kernels.match_recognize.kernel import MatchRecognizeKernel
+    from tidemark.plan.nodes import MatchRecognize, MatchValue
+
+
+def match_recognize_kernel(
+    node: MatchRecognize,
+    keys: tuple[str, ...],
+    names: Sequence[str],
+    zone: str,
+    now: dt.datetime,
+) -> MatchRecognizeKernel:
+    """`zone` and `now` are the session's, for conditions that ask for the time."""
+    from tidemark.kernels.match_recognize.kernel import MatchRecognizeKernel
+    from tidemark.kernels.windows.rank import Order
+
+    return MatchRecognizeKernel(
+        keys,
+        tuple(
+            spec.Variable(
+                variable.name,
+                _condition(variable.test, names, zone, now),
+                variable.least,
+                variable.most,
+                variable.greedy,
+            )
+            for variable in node.variables
+        ),
+        node.skip,
+        tuple(
+            (measure_name(place), _value(value, names))
+            for place, (_, value) in enumerate(node.measures)
+        ),
+        node.within_ms,
+        tuple(Order(names[by.column], by.descending, by.nulls_last) for by in node.order),
+        processing_time=node.processing_time,
+    )
+
+
+def measure_name(place: int) -> str:
+    """What the column of a measure is called."""
+    return f"_tm_out{place}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Holds:
+    """A condition that is computed by a program."""
+
+    program: Program
+
+    def __call__(self, values: pl.DataFrame) -> pl.Series:
+        return self.program.over(values, ["holds"])["holds"]
+
+
+def _condition(
+    test: RowTest | MatchTest | None, names: Sequence[str], zone: str, now: dt.datetime
+) -> spec.Condition | None:
+    from tidemark.columns import NotInColumns, Program
+
+    if test is None:
+        return None
+    if isinstance(test, RowTest):
+        return spec.RowCondition(names[test.column])
+    values = tuple(_match_value(value, names) for value in test.values)
+    columns = [spec.value_name(place) for place in range(len(values))]
+    try:
+        program = Program.of([test.condition], columns, zone, now)
+    except NotInColumns as refused:
+        raise unsupported.MATCH_CONDITION.error(None, refused.what) from None
+    return spec.MatchCondition(values, _Holds(program))
+
+
+def _value(value: MatchValue, names: Sequence[str]) -> spec.Value:
+    if isinstance(value, MatchRowtime):
+        return spec.MatchTime("UTC" if isinstance(value.type, t.TimestampLtz) else None)
+    return _match_value(value, names)
+
+
+def _match_value(value: RowValue | AggregateValue, names: Sequence[str]) -> spec.Pick | spec.Total:
+    if isinstance(value, RowValue):
+        return spec.Pick(names[value.column], value.variable, value.first, value.offset)
+    [call] = calls_of([value.call], names)
+    return spec.Total(call, value.variable)

@@ -1,0 +1,1 @@
+"""MATCH_RECOGNIZE: from its clauses to a node."""

@@ -1,0 +1,202 @@
+"""MATCH_RECOGNIZE: one row for each match of a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.kernels.match_recognize.spec import ALL_ROWS, Skip
+from tidemark.plan import window_words
+from tidemark.plan.expressions import Expression
+from tidemark.plan.nodes.aggregate_call import AggregateCall
+from tidemark.plan.nodes.base import Description, LateInput, Narrowed, delay_ms
+from tidemark.plan.nodes.edge import Column, Edge
+from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
+from tidemark.plan.nodes.lateness import operator_words
+from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.needs import USUAL_TICK_MS, Needs, Port
+from tidemark.plan.nodes.state import StateSpec, by_place, plain
+from tidemark.plan.nodes.window_rank import WindowOrder
+from tidemark.plan.words import words
+from tidemark.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class RowValue:
+    """A column of one row of a variable: the `offset`-th from its first or its last one."""
+
+    column: int
+    variable: int
+    first: bool = False
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateValue:
+    """An aggregate over the rows of a variable."""
+
+    call: AggregateCall
+    variable: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRowtime:
+    """The time of a match, as a timestamp of this type."""
+
+    type: DataType
+
+
+MatchValue = RowValue | AggregateValue | MatchRowtime
+
+
+@dataclass(frozen=True, slots=True)
+class RowTest:
+    """A condition over the row itself, computed before in a column."""
+
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTest:
+    """A condition whose columns are values of the match so far."""
+
+    values: tuple[RowValue | AggregateValue, ...]
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class PatternVariable:
+    """`least` to `most` rows (None: any number) that pass a test."""
+
+    name: str
+    least: int = 1
+    most: int | None = 1
+    greedy: bool = True
+    test: RowTest | MatchTest | None = None
+
+    def words(self) -> str:
+        quantifier = _QUANTIFIERS.get((self.least, self.most))
+        if quantifier is None:
+            most = "" if self.most is None else str(self.most)
+            exact = self.least == self.most
+            quantifier = f"{{{self.least}}}" if exact else f"{{{self.least},{most}}}"
+        return self.name + quantifier + ("" if self.greedy else "?")
+
+
+_QUANTIFIERS = {(1, 1): "", (0, 1): "?", (0, None): "*", (1, None): "+"}
+
+
+@dataclass(frozen=True)
+class MatchRecognize(Unary, Stateful):
+    """One row for each match: the keys, then the values of `measures` with their columns.
+
+    Rows are in the order of the column `time`, then of the columns in `order`.
+    """
+
+    keys: tuple[int, ...]
+    time: int
+    order: tuple[WindowOrder, ...]
+    variables: tuple[PatternVariable, ...]
+    skip: Skip
+    within_ms: int | None
+    measures: tuple[tuple[Column, MatchValue], ...]
+
+    def _edge(self) -> Edge:
+        below = self.input.edge
+        of_keys = [below.columns[key] for key in self.keys]
+        columns = [Column(c.name, c.type) for c in of_keys]
+        return Edge((*columns, *(column for column, _ in self.measures)), bounded=below.bounded)
+
+    @property
+    def processing_time(self) -> bool:
+        return self.input.edge.columns[self.time].time == "processing"
+
+    def narrowed(self, wanted: Sequence[int]) -> Narrowed:
+        return whole(self)
+
+    def _description(self) -> Description:
+        names = self.input.edge.names
+        details = []
+        if self.keys:
+            details.append(f"key=[{', '.join(names[key] for key in self.keys)}]")
+        order = ", ".join([names[self.time], *(by.words(names) for by in self.order)])
+        details.append(f"order=[{order}]")
+        within = ""
+        if self.within_ms is not None:
+            within = f" WITHIN {window_words.duration(self.within_ms)}"
+        pattern = " ".join(variable.words() for variable in self.variables)
+        details.append(f"pattern=[{pattern}{within}]")
+        tests = [f"{v.name} AS {self._test_words(v.test)}" for v in self.variables if v.test]
+        details += [f"define=[{', '.join(tests)}]"] if tests else []
+        measures = [f"{self._words(value)} AS {column.name}" for column, value in self.measures]
+        details += [f"measures=[{', '.join(measures)}]"] if measures else []
+        details.append(f"after match=[{self._skip_words()}]")
+        return Description("MatchRecognize", tuple(details), ON_STATE, self._keeps())
+
+    def _keeps(self) -> str:
+        waits = "" if self.processing_time else "rows until the watermark reaches them; "
+        until = "until they match or fail"
+        if self.within_ms is not None:
+            until += f", at most {window_words.duration(self.within_ms)}"
+        return f"{waits}the rows of partial matches, {until}"
+
+    def _skip_words(self) -> str:
+        if self.skip.variable is None:
+            return f"skip {'to ' * (self.skip.to == 'next row')}{self.skip.to}"
+        return f"skip to {self.skip.to} {self.variables[self.skip.variable].name}"
+
+    def _test_words(self, test: RowTest | MatchTest) -> str:
+        if isinstance(test, RowTest):
+            return self.input.edge.names[test.column]
+        return words(test.condition)
+
+    def _words(self, value: MatchValue) -> str:
+        if isinstance(value, MatchRowtime):
+            return "MATCH_ROWTIME()"
+        names = self.input.edge.names
+        of = "" if value.variable == ALL_ROWS else f"{self.variables[value.variable].name}."
+        if isinstance(value, AggregateValue):
+            return of + value.call.words(names)
+        end = "FIRST" if value.first else "LAST"
+        offset = f", {value.offset}" if value.offset else ""
+        return f"{end}({of}{names[value.column]}{offset})"
+
+    @property
+    def needs(self) -> Needs:
+        clock = self.processing_time
+        port = Port(self.keys, None if clock else self.time, True, processing_time=clock)
+        tick_ms = USUAL_TICK_MS if clock and self.within_ms is not None else None
+        return Needs("match-recognize", (port,), delay_ms(self.input), tick_ms)
+
+    @property
+    def state(self) -> StateSpec:
+        below = self.input
+        meaning = {
+            "keys": below.origins(self.keys),
+            "time": "processing" if self.processing_time else below.origin(self.time),
+            "order": [{**plain(by), "column": below.origin(by.column)} for by in self.order],
+            "pattern": plain(self.variables),
+            "columns of conditions": [
+                below.origin(v.test.column) for v in self.variables if isinstance(v.test, RowTest)
+            ],
+            "after match": plain(self.skip),
+            "within milliseconds": self.within_ms,
+            "held back in milliseconds": delay_ms(below),
+        }
+        return StateSpec(meaning, (by_place(below.edge, range(len(below.edge.columns))),))
+
+    @property
+    def why_rows_change(self) -> None:
+        return None
+
+    @property
+    def own_delay_ms(self) -> int:
+        return 0
+
+    @property
+    def late_inputs(self) -> tuple[LateInput, ...]:
+        if self.processing_time:
+            return ()
+        described = operator_words("match-recognize", self.input, self.keys, None)
+        behind = delay_ms(self.input)
+        return (LateInput(self.input, described, self.time, held_back_ms=behind),)

@@ -1,0 +1,34 @@
+"""MATCH_RECOGNIZE, with a kernel."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+from tidemark.catalog.tables import Changelog
+from tidemark.operators.match_recognize import match_recognize_kernel, measure_name
+from tidemark.plan.nodes import MatchRecognize
+from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.types import to_spark
+from tidemark.spark.windowed import WindowInput
+
+if TYPE_CHECKING:
+    from tidemark.physical import Operator
+    from tidemark.spark.builder import Builder
+
+
+def match_recognize(builder: Builder, operator: Operator) -> Frame:
+    from pyspark.sql.types import StructField, StructType
+
+    node = operator.node
+    assert isinstance(node, MatchRecognize)
+    input_ = WindowInput.of(builder, operator)
+    now = dt.datetime.now(dt.UTC)
+    kernel = match_recognize_kernel(node, input_.keys, input_.names, builder.zone, now)
+    measures = [
+        StructField(measure_name(place), to_spark(column.type))
+        for place, (column, _) in enumerate(node.measures)
+    ]
+    schema = StructType([*input_.fields(input_.key_columns), *measures])
+    packed = builder.run_kernel(operator, input_.given_time(kernel), [input_.rows], schema)
+    return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)
