@@ -19,7 +19,7 @@ from tidemark.plan.nodes import (
     IntervalJoin,
     KeepFirst,
     KeepLast,
-    MatchRecognize,
+    Match,
     Over,
     Project,
     RegularJoin,
@@ -88,7 +88,7 @@ _OPERATORS: dict[type[Any], Callable[[LocalBuilder, Operator], LocalRows]] = {
     WindowRank: windowed.window_rank,
     TopN: windowed.top_n,
     SortByTime: windowed.sort_by_time,
-    MatchRecognize: match_recognize,
+    Match: match_recognize,
     GroupAggregate: windowed.group_aggregate,
     Over: windowed.over,
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.operators.match_recognize import match_recognize_kernel, measure_name
 from tidemark.operators.times import given_time
-from tidemark.plan.nodes import MatchRecognize
+from tidemark.plan.nodes import Match
 
 if TYPE_CHECKING:
     from tidemark.local.builder import LocalBuilder
@@ -19,7 +19,7 @@ def match_recognize(builder: LocalBuilder, operator: Operator) -> LocalRows:
     from tidemark.local.kernels import run_kernel
 
     node = operator.node
-    assert isinstance(node, MatchRecognize)
+    assert isinstance(node, Match)
     input_ = OneInput.of(builder, operator)
     kernel = match_recognize_kernel(node, input_.keys, input_.names, builder.zone, builder.now)
     timed = given_time(kernel, operator.held_back_ms, stamped=input_.stamped)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
+from tidemark.errors import NotSupported
 from tidemark.kernels.match_recognize import spec
 from tidemark.operators.aggregate_calls import calls_of
-from tidemark.plan import unsupported
 from tidemark.plan.nodes import AggregateValue, MatchRowtime, MatchTest, RowTest, RowValue
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from tidemark.columns import Program
     from tidemark.kernels.match_recognize.kernel import MatchRecognizeKernel
-    from tidemark.plan.nodes import MatchRecognize, MatchValue
+    from tidemark.plan.nodes import Match, MatchValue
 
 
 def match_recognize_kernel(
-    node: MatchRecognize,
+    node: Match,
     keys: tuple[str, ...],
     names: Sequence[str],
     zone: str,
@@ -85,7 +85,11 @@ def _condition(
     try:
         program = Program.of([test.condition], columns, zone, now)
     except NotInColumns as refused:
-        raise unsupported.MATCH_CONDITION.error(None, refused.what) from None
+        raise NotSupported(
+            f"{refused.what} is not supported in a condition of DEFINE over several rows yet",
+            notes={"why": "the condition runs inside the operator, which does not know it"},
+            hint="compute it as a column in a subquery in front of MATCH_RECOGNIZE",
+        ) from None
     return spec.MatchCondition(values, _Holds(program))
 
 

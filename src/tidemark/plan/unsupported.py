@@ -49,13 +49,6 @@ IN_MATCHES: Final = Unsupported(
         "MATCH_NUMBER": None,
     },
 )
-MATCH_CONDITION: Final = Unsupported(
-    _QUERIES,
-    "function {} in a condition over several rows",
-    title="some functions in conditions of DEFINE over several rows",
-    why="the condition runs inside the operator, which does not know the function",
-    hint="compute its result as a column in a subquery in front of MATCH_RECOGNIZE",
-)
 RELATION: Final = Unsupported(
     _QUERIES, "this", title="anything else in FROM", says="is not supported in FROM yet"
 )

@@ -15,7 +15,7 @@ from tidemark.plan.nodes import (
     KeepFirst,
     KeepLast,
     LateRows,
-    MatchRecognize,
+    Match,
     Over,
     Project,
     RegularJoin,
@@ -96,5 +96,5 @@ _OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
     GroupAggregate: group_aggregate,
     Over: over,
     LateRows: late_rows,
-    MatchRecognize: match_recognize,
+    Match: match_recognize,
 }

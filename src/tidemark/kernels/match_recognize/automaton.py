@@ -24,7 +24,7 @@ ALWAYS: Final[Tests] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Taking:
     """A row becomes one of `variable` and leads to `target`, if all `tests` hold. If those of
     `ends` hold too, the match may also end with this row; None if it cannot.
     """
@@ -39,7 +39,7 @@ class Edge:
 class Automaton:
     """The edges of each state, and the state before the first row."""
 
-    edges: tuple[tuple[Edge, ...], ...]
+    edges: tuple[tuple[Taking, ...], ...]
     start: int
 
     @classmethod
@@ -118,10 +118,10 @@ class _Building:
 
     # --- without epsilon transitions ------------------------------------------------------------
 
-    def resolved(self) -> Iterator[list[Edge]]:
+    def resolved(self) -> Iterator[list[Taking]]:
         return (list(self._edges(state)) for state in range(len(self.states)))
 
-    def _edges(self, state: int) -> Iterator[Edge]:
+    def _edges(self, state: int) -> Iterator[Taking]:
         pending = [(state, ALWAYS)]
         while pending:
             current, before = pending.pop()
@@ -133,7 +133,7 @@ class _Building:
                     pending.append((transition.target, tests))
                 else:
                     ends = tuple(self._ends(transition.target, tests))
-                    yield Edge(transition.variable, transition.target, tests, ends)
+                    yield Taking(transition.variable, transition.target, tests, ends)
 
     def _ends(self, state: int, tests: Tests) -> Iterator[Tests]:
         """What must hold so that a row which leads to the state may be the last one."""

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import unnumbered
-from tidemark.kernels.columns import BEFORE_ALL, HASH, SEQUENCE, STAMP, TIME
+from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.match_recognize.automaton import FINAL, Automaton
 from tidemark.kernels.match_recognize.kept import NUMBER, Keeping, Kept
-from tidemark.kernels.match_recognize.search import Found, Search
+from tidemark.kernels.match_recognize.search import FoundMatches, PatternSearch
 from tidemark.kernels.match_recognize.sequences import Attempts, Sequences, sequences_of
 from tidemark.kernels.match_recognize.skipping import Decided, decide
 from tidemark.kernels.match_recognize.spec import MatchTime, Skip, Value, Variable
@@ -48,8 +48,8 @@ class MatchRecognizeKernel:
     compaction: Compaction = field(default_factory=Compaction)
 
     @cached_property
-    def _search(self) -> Search:
-        return Search(self.variables, Automaton.of(self.variables), self.within_ms)
+    def _search(self) -> PatternSearch:
+        return PatternSearch(self.variables, Automaton.of(self.variables), self.within_ms)
 
     @property
     def _keeping(self) -> Keeping:
@@ -78,7 +78,8 @@ class MatchRecognizeKernel:
         )
         output = self._output_of_nothing(due)
         if due.height or over.height:
-            output, state = self._processed(state, due, over, processed)
+            watermarks = np.unique(np.append(incoming.stamps, incoming.watermark))
+            output, state = self._processed(state, due, over, processed, watermarks)
         metrics = Metrics.of(
             state, (incoming.rows.height,), (late.height,), output.height, waiting.height
         )
@@ -105,7 +106,12 @@ class MatchRecognizeKernel:
     # --- the due rows, after those that are kept of their keys ----------------------------------
 
     def _processed(
-        self, state: State, due: pl.DataFrame, over: pl.DataFrame, processed: int
+        self,
+        state: State,
+        due: pl.DataFrame,
+        over: pl.DataFrame,
+        processed: int,
+        watermarks: Longs,
     ) -> tuple[pl.DataFrame, State]:
         numbers = pl.int_range(processed, processed + due.height, dtype=pl.Int64, eager=True)
         due = due.drop(SEQUENCE).with_columns(numbers.alias(NUMBER))
@@ -118,7 +124,7 @@ class MatchRecognizeKernel:
         sequences = sequences_of(rows, key, TIME)
         open_, waits = self._continued(kept, rows, longs(rows, NUMBER) >= processed)
         found = self._search.over(sequences, open_)
-        found, looked_until = self._timed(found, sequences, state.watermark)
+        found, looked_until = self._timed(found, sequences, watermarks)
         matches = Attempts.together([waits, found.matches])
         decided = decide(self.skip, self.variables, sequences.end, matches, found.open)
         output = self._output(decided, sequences, key, looked_until)
@@ -153,18 +159,24 @@ class MatchRecognizeKernel:
         attempts = Attempts.together([known[~waits], fresh])
         return attempts[np.argsort(attempts.start, kind="stable")], known[waits]
 
-    def _timed(self, found: Found, sequences: Sequences, watermark: int) -> tuple[Found, Longs]:
+    def _timed(
+        self, found: FoundMatches, sequences: Sequences, watermarks: Longs
+    ) -> tuple[FoundMatches, Longs]:
         """What was found without the attempts that the watermark ends; and for each first row the
-        time until which it might have matched.
+        time until which it might have matched. `watermarks` are those of the step, ascending.
         """
-        some = found.looked >= 0
+        some = np.flatnonzero(found.looked >= 0)
         until = np.full(found.looked.size, _EARLIEST)
         until[some] = sequences.time[found.looked[some]]
-        if self.within_ms is None or watermark < BEFORE_ALL + self.within_ms:
+        if self.within_ms is None:
             return found, until
-        first = sequences.time[found.open.start]
-        ended = first <= watermark - self.within_ms
-        until[found.open.start[ended]] = first[ended] + self.within_ms
+        limit = sequences.time + self.within_ms
+        expired = some[until[some] >= limit[some]]
+        # A row ends an attempt, or the watermark does that reaches the limit before the row comes.
+        until[expired] = np.minimum(until[expired], _first_from(watermarks, limit[expired]))
+        start = found.open.start
+        ended = limit[start] <= watermarks[-1]
+        until[start[ended]] = _first_from(watermarks, limit[start[ended]])
         return replace(found, open=found.open[~ended]), until
 
     # --- results --------------------------------------------------------------------------------
@@ -225,6 +237,12 @@ class MatchRecognizeKernel:
         timers = touched[some].with_columns(pl.Series(TIME, ends[some], pl.Int64))
         queue = state.queue("timers").push(_timers(timers), TIME, self.compaction)
         return state.with_tables(timers=queue)
+
+
+def _first_from(watermarks: Longs, time: Longs) -> Longs:
+    """The first watermark that reaches each time; at the end of all input the time itself."""
+    reaches = watermarks[np.searchsorted(watermarks, time)]
+    return np.where(reaches == AFTER_ALL, time, reaches)
 
 
 def _timers(rows: pl.DataFrame) -> pl.DataFrame:

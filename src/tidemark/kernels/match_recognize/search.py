@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidemark.kernels.match_recognize.automaton import FINAL, Automaton, Edge
+from tidemark.kernels.match_recognize.automaton import FINAL, Automaton, Taking
 from tidemark.kernels.match_recognize.sequences import Attempts, Flags, Sequences
 from tidemark.kernels.match_recognize.spec import Variable
 from tidemark.kernels.tables import Longs
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundMatches:
     """The first match of each first row, the attempts that are still open, and for each position
     the last row that an attempt from there has looked at (-1: none).
     """
@@ -29,7 +29,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class PatternSearch:
     """Looks for the matches of a pattern. Attempts end `within_ms` after the time of their first
     row.
     """
@@ -38,7 +38,7 @@ class Search:
     automaton: Automaton
     within_ms: int | None = None
 
-    def over(self, sequences: Sequences, attempts: Attempts) -> Found:
+    def over(self, sequences: Sequences, attempts: Attempts) -> FoundMatches:
         """Continue attempts to the end of their sequences.
 
         Attempts from the same row are adjacent, in the order in which Flink tries them: the first
@@ -59,7 +59,7 @@ class Search:
             matched[first.start] = True
             matches.append(first)
             attempts = attempts[~matched[attempts.start]]
-        return Found(Attempts.together(matches), Attempts.together(still_open), looked)
+        return FoundMatches(Attempts.together(matches), Attempts.together(still_open), looked)
 
     def _expired(self, sequences: Sequences, attempts: Attempts, following: Longs) -> Flags:
         if self.within_ms is None:
@@ -84,7 +84,7 @@ class Search:
         return ended.sorted(attempts, branches), continued.sorted(attempts, branches)
 
 
-def _always(edge: Edge) -> bool:
+def _always(edge: Taking) -> bool:
     return bool(edge.ends) and not edge.ends[0]
 
 
@@ -117,7 +117,7 @@ class _Taken:
         self._attempts: list[Attempts] = []
         self._order: list[Longs] = []
 
-    def add(self, attempts: Attempts, here: Longs, edge: Edge, place: int, takes: Flags) -> None:
+    def add(self, attempts: Attempts, here: Longs, edge: Taking, place: int, takes: Flags) -> None:
         if takes.any():
             self._attempts.append(attempts[takes].taking(edge.variable, edge.target))
             self._order.append(here[takes] * _MOST_EDGES + place)

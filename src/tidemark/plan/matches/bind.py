@@ -16,14 +16,14 @@ from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Literal, Ref, over
 from tidemark.plan.matches.pattern import skip_of, unknown_variable, variables_of
-from tidemark.plan.matches.values import MatchBinder, Values, VariableScope
+from tidemark.plan.matches.values import MatchBinder, MatchValues, VariableScope
 from tidemark.plan.nodes import (
     AggregateValue,
     Column,
-    MatchRecognize,
+    Match,
     MatchTest,
+    MatchVariable,
     Node,
-    PatternVariable,
     RowTest,
     RowValue,
     WindowOrder,
@@ -68,7 +68,7 @@ class _Clauses:
     relation: Relation
     context: Context
     rows: Columns
-    variables: tuple[PatternVariable, ...]
+    variables: tuple[MatchVariable, ...]
     keys: tuple[Ref, ...]
     order: tuple[tuple[Ref, exp.Ordered], ...]
 
@@ -94,7 +94,7 @@ class _Clauses:
         keys = tuple(self.rows.add(key) for key in self.keys)
         ordered = [(self.rows.add(column), by) for column, by in self.order]
         variables = self._with_tests()
-        values, measures = Values(), []
+        values, measures = MatchValues(), []
         written = self.node.args.get("measures") or ()
         for measure in written:
             measures.append(self._binder(values, measures=True).bind(measure.this))
@@ -109,7 +109,7 @@ class _Clauses:
             e.name if isinstance(e, Ref) else f"${place}"
             for place, e in enumerate(self.rows.expressions)
         ]
-        node = MatchRecognize(
+        node = Match(
             project(self.relation.node, self.rows.expressions, names),
             keys,
             ordered[0][0],
@@ -122,7 +122,7 @@ class _Clauses:
         return self._measured(node, measures, [measure.alias for measure in written])
 
     def _measured(
-        self, node: MatchRecognize, measures: Sequence[Expression], aliases: Sequence[str]
+        self, node: Match, measures: Sequence[Expression], aliases: Sequence[str]
     ) -> Node:
         before = len(self.keys)
         outputs: list[Expression] = [node.edge.ref(place) for place in range(before)]
@@ -133,14 +133,14 @@ class _Clauses:
         check_distinct(names, span_of(self.node))
         return project(node, outputs, names)
 
-    def _binder(self, values: Values, *, measures: bool) -> MatchBinder:
+    def _binder(self, values: MatchValues, *, measures: bool) -> MatchBinder:
         scope = VariableScope(self.relation.scope, self.names)
         catalogs = self.context.catalogs
         return MatchBinder(scope, catalogs, self.names, self.rows, values, self.time, measures)
 
     # --- DEFINE ---------------------------------------------------------------------------------
 
-    def _with_tests(self) -> tuple[PatternVariable, ...]:
+    def _with_tests(self) -> tuple[MatchVariable, ...]:
         tests: dict[str, RowTest | MatchTest | None] = {}
         for definition in self.node.args["define"]:
             name = definition.alias
@@ -155,12 +155,12 @@ class _Clauses:
                 continue
             tests[name] = self._test(definition.this, self.names.index(name))
         return tuple(
-            PatternVariable(v.name, v.least, v.most, v.greedy, tests.get(v.name))
+            MatchVariable(v.name, v.least, v.most, v.greedy, tests.get(v.name))
             for v in self.variables
         )
 
     def _test(self, condition: exp.Expression, place: int) -> RowTest | MatchTest:
-        values = Values()
+        values = MatchValues()
         needed = len(self.rows.expressions)
         bound = self._binder(values, measures=False).bind(condition)
         if not isinstance(bound.type, t.Boolean | t.Null):

@@ -10,7 +10,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError, Span, did_you_mean
 from tidemark.kernels.match_recognize.spec import Skip
 from tidemark.plan import unsupported
-from tidemark.plan.nodes import PatternVariable
+from tidemark.plan.nodes import MatchVariable
 
 _REFUSED = {
     nodes.PatternChoice: "alternation",
@@ -21,10 +21,10 @@ _REFUSED = {
 }
 
 
-def variables_of(pattern: exp.Expression) -> tuple[PatternVariable, ...]:
+def variables_of(pattern: exp.Expression) -> tuple[MatchVariable, ...]:
     """The variables in order; refuses what Flink refuses."""
     parts = list(_parts(pattern))
-    variables: list[PatternVariable] = []
+    variables: list[MatchVariable] = []
     for part in parts:
         variable = _variable(part)
         if any(variable.name == other.name for other in variables):
@@ -54,9 +54,9 @@ def _parts(pattern: exp.Expression) -> Iterator[exp.Expression]:
         yield pattern
 
 
-def _variable(part: exp.Expression) -> PatternVariable:
+def _variable(part: exp.Expression) -> MatchVariable:
     if isinstance(part, nodes.PatternVariable):
-        return PatternVariable(part.name)
+        return MatchVariable(part.name)
     if not isinstance(part, nodes.PatternRepeat):
         raise unsupported.IN_PATTERNS.error(span_of(part), _REFUSED[type(part)])
     repeated, most = part.this, part.args["most"]
@@ -76,10 +76,10 @@ def _variable(part: exp.Expression) -> PatternVariable:
             notes={"why": "Flink does not support it either"},
             hint=f"use {repeated.name}{{0,2}}? or leave the variable out",
         )
-    return PatternVariable(repeated.name, least, most, greedy)
+    return MatchVariable(repeated.name, least, most, greedy)
 
 
-def _check_last(last: PatternVariable, at: exp.Expression) -> None:
+def _check_last(last: MatchVariable, at: exp.Expression) -> None:
     if last.greedy and last.most != last.least and (last.least, last.most) != (0, 1):
         raise PlanError(
             f"the last variable of a pattern must not be greedy: {last.words()}",
@@ -89,7 +89,7 @@ def _check_last(last: PatternVariable, at: exp.Expression) -> None:
         )
 
 
-def skip_of(after: exp.Expression | None, variables: Sequence[PatternVariable]) -> Skip:
+def skip_of(after: exp.Expression | None, variables: Sequence[MatchVariable]) -> Skip:
     if after is None:
         # As in Flink; the SQL standard would skip past the last row.
         return Skip("next row")

@@ -30,7 +30,7 @@ _REFUSED = ("PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER")
 
 
 @dataclass(slots=True)
-class Values:
+class MatchValues:
     """The values that expressions need, each once."""
 
     found: list[tuple[Column, MatchValue]] = field(default_factory=list)
@@ -83,7 +83,7 @@ class MatchBinder(Binder):
 
     names: tuple[str, ...]
     rows: Columns
-    values: Values
+    values: MatchValues
     time: Column
     measures: bool
     first: bool = False

@@ -33,11 +33,11 @@ from tidemark.plan.nodes.late_output import LateOutput
 from tidemark.plan.nodes.late_rows import LateRows
 from tidemark.plan.nodes.match_recognize import (
     AggregateValue,
-    MatchRecognize,
+    Match,
     MatchRowtime,
     MatchTest,
     MatchValue,
-    PatternVariable,
+    MatchVariable,
     RowTest,
     RowValue,
 )
@@ -80,10 +80,11 @@ __all__ = [
     "LateOutlet",
     "LateOutput",
     "LateRows",
-    "MatchRecognize",
+    "Match",
     "MatchRowtime",
     "MatchTest",
     "MatchValue",
+    "MatchVariable",
     "Narrowed",
     "Needs",
     "Node",

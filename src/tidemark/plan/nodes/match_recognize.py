@@ -65,7 +65,7 @@ class MatchTest:
 
 
 @dataclass(frozen=True, slots=True)
-class PatternVariable:
+class MatchVariable:
     """`least` to `most` rows (None: any number) that pass a test."""
 
     name: str
@@ -87,7 +87,7 @@ _QUANTIFIERS = {(1, 1): "", (0, 1): "?", (0, None): "*", (1, None): "+"}
 
 
 @dataclass(frozen=True)
-class MatchRecognize(Unary, Stateful):
+class Match(Unary, Stateful):
     """One row for each match: the keys, then the values of `measures` with their columns.
 
     Rows are in the order of the column `time`, then of the columns in `order`.
@@ -96,7 +96,7 @@ class MatchRecognize(Unary, Stateful):
     keys: tuple[int, ...]
     time: int
     order: tuple[WindowOrder, ...]
-    variables: tuple[PatternVariable, ...]
+    variables: tuple[MatchVariable, ...]
     skip: Skip
     within_ms: int | None
     measures: tuple[tuple[Column, MatchValue], ...]

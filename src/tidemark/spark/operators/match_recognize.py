@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
 from tidemark.operators.match_recognize import match_recognize_kernel, measure_name
-from tidemark.plan.nodes import MatchRecognize
+from tidemark.plan.nodes import Match
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.types import to_spark
 from tidemark.spark.windowed import WindowInput
@@ -21,7 +21,7 @@ def match_recognize(builder: Builder, operator: Operator) -> Frame:
     from pyspark.sql.types import StructField, StructType
 
     node = operator.node
-    assert isinstance(node, MatchRecognize)
+    assert isinstance(node, Match)
     input_ = WindowInput.of(builder, operator)
     now = dt.datetime.now(dt.UTC)
     kernel = match_recognize_kernel(node, input_.keys, input_.names, builder.zone, now)
