@@ -21,7 +21,7 @@ from tidemark.kernels.match_recognize.spec import (
     Variable,
     value_name,
 )
-from tidemark.kernels.tables import Longs, longs, up_to_each
+from tidemark.kernels.tables import Longs, ascends, longs, stable_order, up_to_each
 
 Flags = npt.NDArray[np.bool_]
 
@@ -148,11 +148,13 @@ class Sequences:
         lifted = self._lifted[totals]
         first, count = attempts.rows_of(variable)
         some = np.flatnonzero(count)
+        # Runs are merged in the order of their rows: what is between two runs is read as well.
+        some = some[stable_order(first[some])]
         merged = aggregates.merged_runs(lifted, first[some], first[some] + count[some])
         if merged is None:
             merged = _merged(aggregates, lifted, first[some], count[some])
-        if some.size < len(attempts):
-            merged = _with_empty(aggregates, merged, some, len(attempts))
+        if some.size < len(attempts) or not ascends(some):
+            merged = _at_places(aggregates, merged, some, len(attempts))
         return merged.select(aggregates.results)
 
 
@@ -165,17 +167,15 @@ def _merged(
     return aggregates.merged(rows.with_columns(number), [_ATTEMPT]).drop(_ATTEMPT)
 
 
-def _with_empty(
+def _at_places(
     aggregates: Aggregates, merged: pl.DataFrame, places: Longs, height: int
 ) -> pl.DataFrame:
-    """The accumulators at their places; those in between are of no rows."""
+    """The accumulators at their places; the other places are of no rows."""
     place = np.full(height, -1)
     place[places] = np.arange(places.size)
-    spread = (
-        merged.select(pl.all().gather(pl.Series(place).replace(-1, None)))
-        if len(merged)
-        else (merged.clear(height))
-    )
+    spread = merged.clear(height)
+    if merged.height:
+        spread = merged.select(pl.all().gather(pl.Series(place).replace(-1, None)))
     sums = [a.name for a in aggregates.accumulators if a.how is Merge.TOTAL]
     return spread.with_columns(pl.col(sums).fill_null(0)) if sums else spread
 
