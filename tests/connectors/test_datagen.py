@@ -334,16 +334,15 @@ def test_rows_are_counted_although_all_columns_are_computed(spark, monkeypatch):
 @pytest.mark.parametrize("null_rate", ["0", "0.3"])
 def test_rows_are_the_same_wherever_they_are_made(spark, monkeypatch, null_rate):
     """Of all types: also of those that Spark does not read from Arrow."""
-    monkeypatch.setattr(made_rows, "_milliseconds", lambda now: 1_715_000_000_123)
     paths = (*"abcdefghijklmnopqrstuvw", "t__element", "w__y__element__a b")
     nulls = {f"fields__{path}__null_rate": null_rate for path in paths}
     table = datagen(ALL, number_of_rows="30", tidemark__seed="7", **nulls)
     start = FirstStart(at_ms=1_715_000_000_123)
 
-    here = read(spark, table)
+    here = read(spark, table, start=start)
     stream = streamed(spark, read(spark, table, streaming=True, start=start))
     monkeypatch.setattr(made_rows, "_SMALL", 0)
-    by_worker = read(spark, table)
+    by_worker = read(spark, table, start=start)
 
     assert here.dtypes == by_worker.dtypes == stream.dtypes
     assert as_text(here) == as_text(by_worker) == as_text(stream)
