@@ -71,11 +71,6 @@ DIFFERENT = {
         ("id", "s"),
         [(1, 1.5)],
     ),
-    "errors/rank_function": Different(
-        "a rank is a result of OVER like others",
-        ("id",),
-        [(1,)],
-    ),
     "errors/over_filter": Different(
         "an aggregate has the same meaning with OVER",
         ("id", "s"),

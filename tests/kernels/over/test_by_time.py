@@ -238,7 +238,7 @@ def expected(calls: tuple[OverCall, ...], events: list[Event]) -> tuple[Emitted,
     return emitted, late
 
 
-@searched(200)
+@searched(100)
 @given(EVENTS, CALLS, st.lists(st.integers(1, 4), min_size=25, max_size=25))
 def test_micro_batch_boundaries_do_not_change_the_answer(
     events: list[Event], calls: list[OverCall], cuts: list[int]

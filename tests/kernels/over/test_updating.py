@@ -103,7 +103,7 @@ def test_lists_are_compared_too():
 # --- any rows, some of them retracted later ------------------------------------------------------
 
 
-@searched(150)
+@searched(40)
 @given(
     ROWS, CALLS, st.lists(st.integers(0, 40), max_size=10), st.lists(st.integers(1, 6), min_size=30)
 )
