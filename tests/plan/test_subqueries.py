@@ -102,6 +102,12 @@ def test_a_scalar_subquery_is_a_left_join_with_its_only_row(tables):
     )
 
 
+def test_a_query_without_from_may_have_values_of_subqueries(tables):
+    sql = "SELECT (SELECT COUNT(*) FROM r) AS n, EXISTS (SELECT 1 FROM r) AS e"
+
+    assert root(sql, tables).edge.names == ("n", "e")
+
+
 def test_the_rows_of_all_keys_are_aggregated_at_once(tables):
     [join] = joins("SELECT id, (SELECT MAX(v) FROM r WHERE r.k = l.k) AS m FROM l", tables)
     groups = below(join.right, GroupAggregate)

@@ -47,6 +47,7 @@ def with_values(
     """
     if not any(map(has_values, written)):
         return relation, list(written)
+    relation = _with_some_column(relation)
     values = relation.scope.values
     plain, found = take_values(written, len(values), tests=tests)
     for one in found:
@@ -54,6 +55,16 @@ def with_values(
         values = (*values, value)
         relation = replace(relation, scope=Scope(relation.scope.visible, values))
     return relation, plain
+
+
+def _with_some_column(relation: Relation) -> Relation:
+    """The rows, with a column that no name means if they have none: without FROM. A join needs one
+    of each side.
+    """
+    if relation.node.edge.columns:
+        return relation
+    node = project(relation.node, [literals.boolean(True)], ["$row"])
+    return Relation(node, Scope.hidden(node.edge))
 
 
 def _with_value(
