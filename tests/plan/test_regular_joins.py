@@ -20,8 +20,6 @@ CREATE TABLE r (id BIGINT, k STRING, v INT, d DECIMAL(10, 2), ts TIMESTAMP(3), p
   WATERMARK FOR ts AS ts) WITH ('connector' = 'fake');
 CREATE TABLE updated (id INT, k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts,
   PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'fake', 'changelog' = 'RETRACT');
-CREATE TABLE upserted (id INT, k STRING, PRIMARY KEY (id) NOT ENFORCED)
-  WITH ('connector' = 'fake', 'changelog' = 'UPSERT');
 CREATE TABLE pairs (id INT, rid BIGINT) WITH ('connector' = 'fake');
 """
 NEAR = "r.ts BETWEEN l.ts - INTERVAL '5' SECOND AND l.ts + INTERVAL '3' SECOND"
@@ -259,12 +257,6 @@ def test_a_column_of_using_must_be_on_both_sides(tables):
 
 
 # --- what is refused -----------------------------------------------------------------------------
-
-
-def test_upserts_do_not_contain_the_rows_they_replace(tables):
-    error = refused("SELECT l.id FROM l «JOIN upserted AS u ON l.k = u.k»", NotSupported, at=tables)
-
-    assert "upsert changelog are not supported yet (right side)" in error.message
 
 
 def test_a_condition_that_polars_would_test_otherwise_is_refused_for_outer_joins(tables):

@@ -5,15 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
-from tidemark.errors import NotSupported, PlanError
+from tidemark.errors import PlanError
 from tidemark.plan.nodes import GroupAggregate, RegularJoin, Unnest, walk
 from tidemark.session.workspace import Workspace
 
 DDL = """
 CREATE TABLE l (a INT, b STRING) WITH ('connector' = 'fake', 'bounded' = 'false');
 CREATE TABLE r (c BIGINT, d STRING) WITH ('connector' = 'fake');
-CREATE TABLE upserted (a INT, b STRING, PRIMARY KEY (a) NOT ENFORCED)
-  WITH ('connector' = 'fake', 'changelog' = 'UPSERT');
 """
 
 
@@ -60,13 +58,6 @@ def test_both_sides_need_columns_of_the_same_types(tables):
 
     error = refused("SELECT a FROM l INTERSECT «SELECT d FROM r»", PlanError, at=tables)
     assert error.message == "INTERSECT: column `a` is INT on the left and STRING on the right"
-
-
-@pytest.mark.parametrize("word", ["INTERSECT", "EXCEPT ALL"])
-def test_upserts_do_not_contain_the_rows_they_replace(word, tables):
-    error = refused(f"«SELECT a FROM upserted {word} SELECT a FROM l»", NotSupported, at=tables)
-
-    assert error.message == f"{word} is not supported over an upsert changelog yet"
 
 
 @pytest.mark.parametrize(

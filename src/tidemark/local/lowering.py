@@ -14,6 +14,7 @@ from tidemark.local.watermarks import watermark
 from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
 from tidemark.plan.nodes import (
     AssignWindows,
+    ChangelogNormalize,
     Filter,
     GroupAggregate,
     IntervalJoin,
@@ -79,6 +80,7 @@ _COMPUTES: dict[type[Any], Callable[[LocalBuilder, Compute], LocalRows]] = {
 _OPERATORS: dict[type[Any], Callable[[LocalBuilder, Operator], LocalRows]] = {
     KeepFirst: windowed.keep_first,
     KeepLast: windowed.keep_last,
+    ChangelogNormalize: windowed.changelog_normalize,
     TemporalJoin: joins.temporal_join,
     IntervalJoin: joins.interval_join,
     RegularJoin: joins.regular_join,

@@ -13,6 +13,7 @@ from tidemark.operators.aggregate_calls import result_name
 from tidemark.operators.times import by_wall_clock, given_time, with_window_time
 from tidemark.plan.nodes import (
     AssignWindows,
+    ChangelogNormalize,
     GroupAggregate,
     KeepFirst,
     KeepLast,
@@ -122,6 +123,14 @@ def keep_last(builder: LocalBuilder, operator: Operator) -> LocalRows:
     input_ = _input(builder, operator)
     kernel = held_back(KeepLastKernel(input_.keys), operator.held_back_ms)
     return _run(builder, operator, kernel, input_, output_of(operator, input_.names))
+
+
+def changelog_normalize(builder: LocalBuilder, operator: Operator) -> LocalRows:
+    node = operator.node
+    assert isinstance(node, ChangelogNormalize)
+    input_ = _input(builder, operator)
+    kernel = kernels.normalize_kernel(node, input_.keys, input_.names, builder.ttl_ms)
+    return _run(builder, operator, _timed(operator, input_, kernel), input_, input_.names)
 
 
 def over(builder: LocalBuilder, operator: Operator) -> LocalRows:

@@ -10,11 +10,13 @@ from tidemark.operators.aggregate_calls import calls_of
 from tidemark.operators.times import GIVEN
 
 if TYPE_CHECKING:
+    from tidemark.kernels.normalize import NormalizeKernel
     from tidemark.kernels.sort_by_time import SortByTimeKernel
     from tidemark.kernels.top_n.kernel import TopNKernel
     from tidemark.kernels.windows.aggregate import WindowAggregateKernel
     from tidemark.kernels.windows.rank import Order, WindowRankKernel
     from tidemark.plan.nodes import (
+        ChangelogNormalize,
         Edge,
         GroupAggregate,
         SortByTime,
@@ -113,3 +115,11 @@ def _order_of(order: tuple[WindowOrder, ...], names: tuple[str, ...]) -> tuple[O
     from tidemark.kernels.windows.rank import Order
 
     return tuple(Order(names[by.column], by.descending, by.nulls_last) for by in order)
+
+
+def normalize_kernel(
+    node: ChangelogNormalize, keys: tuple[str, ...], names: tuple[str, ...], ttl_ms: int
+) -> NormalizeKernel:
+    from tidemark.kernels.normalize import NormalizeKernel
+
+    return NormalizeKernel(keys, tuple(names[place] for place in node.compared), ttl_ms or None)

@@ -20,6 +20,7 @@ from tidemark.plan.carried import Carried, CarriedTable, sources
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.nodes import LateInput, LateRows, Node, Project, UnionAll, project, walk
 from tidemark.plan.scope import Scope
+from tidemark.plan.upserts import as_upserts
 
 SUFFIX = "$late"
 
@@ -36,7 +37,7 @@ def bind_late_rows(rows: Node, name: str, at: Span | None, others: Sequence[Node
     """The late rows of the table `name` with these rows: those that operators of `others` drop."""
     read = _Read.of(rows, name, at)
     found = [late for root in others for late in read.by_operators_of(root)]
-    late = list(dict.fromkeys(found)) or [read.by_the_source()]
+    late = list(dict.fromkeys(found)) or [_Read.of(as_upserts(rows), name, at).by_the_source()]
     return late[0] if len(late) == 1 else UnionAll(tuple(late))
 
 

@@ -27,6 +27,7 @@ from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, pruned, walk
 from tidemark.plan.queries import bind_query, bind_result
 from tidemark.plan.relations import bind_from, bind_relation, bind_view
 from tidemark.plan.tables import bind_table
+from tidemark.plan.upserts import result_of
 from tidemark.plan.windows.emit import EmitRules, emit_rules
 
 Mode = Literal["streaming", "batch"]
@@ -120,7 +121,7 @@ class Planner:
         if isinstance(statement, s.Insert):
             root: Node = bind_insert(statement, context)
         else:
-            root = bind_result(statement.query, context)
+            root = result_of(bind_result(statement.query, context))
         if clause is not None and not any(isinstance(n, WindowAggregate) for n in walk(root)):
             raise PlanError(
                 "EMIT requires a windowed aggregation, and this query has none",

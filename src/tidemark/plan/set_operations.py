@@ -8,12 +8,10 @@ from typing import Final
 from sqlglot import exp
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
 from tidemark.functions import BUILT_IN
 from tidemark.functions.rewriting import REPLICATED
-from tidemark.plan import unsupported
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Call, Case, Expression
@@ -52,7 +50,7 @@ def bind_set_operation(node: exp.SetOperation, context: Context) -> Node:
     if not is_distinct:
         return _counted(node, left, right, context)
     how: How = "semi" if isinstance(node, exp.Intersect) else "anti"
-    rows = _compared(left, right, how, node, context)
+    rows = _compared(left, right, how, context)
     # Rows that are distinct on the left stay so.
     return rows if _is_distinct(node.this) else distinct(rows, at_end=context.batch)
 
@@ -166,13 +164,8 @@ def _united(operands: list[Node]) -> UnionAll:
 # --- INTERSECT and EXCEPT ----------------------------------------------------------------------
 
 
-def _compared(
-    left: Node, right: Node, how: How, node: exp.SetOperation, context: Context
-) -> RegularJoin:
+def _compared(left: Node, right: Node, how: How, context: Context) -> RegularJoin:
     """The rows of the left side that are, or are not, on the right side; NULLs are equal."""
-    for side in (left, right):
-        if side.edge.changelog is Changelog.UPSERT:
-            raise unsupported.SET_OF_UPSERTS.error(span_of(node), _NAMES[type(node)])
     keys = tuple(range(len(left.edge.columns)))
     return RegularJoin(
         left=left,
@@ -187,9 +180,6 @@ def _compared(
 
 def _counted(node: exp.SetOperation, left: Node, right: Node, context: Context) -> Node:
     """Each row as often as both sides have it, or as often as the left side has it more often."""
-    for side in (left, right):
-        if side.edge.changelog is Changelog.UPSERT:
-            raise unsupported.SET_OF_UPSERTS.error(span_of(node), f"{_NAMES[type(node)]} ALL")
     width, names = len(left.edge.columns), left.edge.names
     marked = UnionAll((_marked(left, 0), _marked(right, 1)))
     calls = tuple(AggregateCall("COUNT", (width + side,), _COUNT) for side in (0, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from tidemark import types as t
-from tidemark.catalog.tables import Table
+from tidemark.catalog.tables import Changelog, Table
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, Span, SqlError, did_you_mean
@@ -15,13 +15,15 @@ from tidemark.plan.expressions import Cast, Expression, Ref
 from tidemark.plan.nodes import AssignWatermark, Column, Node, Project, Scan
 from tidemark.plan.scalars.conversions import check_can_be_held, convert
 from tidemark.plan.scope import Scope
+from tidemark.plan.upserts import normalized
 
 
 def bind_table(table: Table, context: Context) -> Node:
     """The rows of a table with all its columns. Errors point into its CREATE TABLE."""
     try:
         scan = _scan(table, context)
-        return _watermark(table, _declared_columns(table, scan, context), context)
+        rows = _watermark(table, _declared_columns(table, scan, context), context)
+        return normalized(rows) if scan.changelog is Changelog.UPSERT else rows
     except SqlError as error:
         raise (error.located_in(table.source) if table.source else error) from None
 
@@ -38,6 +40,13 @@ def _scan(table: Table, context: Context) -> Scan:
         raise PlanError(
             f"cannot read from table `{table.name}`: its connector is write-only",
             at=_connector_option(table),
+        )
+    if traits.changelog is Changelog.UPSERT and table.primary_key is None:
+        raise PlanError(
+            f"table `{table.name}` sends upserts, but has no primary key",
+            at=_connector_option(table),
+            notes={"why": "an update replaces the row with the same key (same in Flink)"},
+            hint="declare PRIMARY KEY (...) NOT ENFORCED",
         )
     for column in table.columns:
         if not isinstance(column, s.ComputedColumn):

@@ -14,14 +14,6 @@ ARE_NOT_YET, ARE_NEVER = "are not supported yet", "are not supported"
 
 # --- queries -----------------------------------------------------------------------------------
 
-SET_OF_UPSERTS: Final = Unsupported(
-    _QUERIES,
-    "{}",
-    why="it must retract rows, and an upsert does not contain the row it replaces",
-    hint="use a changelog with the rows before updates, such as debezium-json",
-    each=dict.fromkeys(("INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")),
-    says="is not supported over an upsert changelog yet",
-)
 IN_PATTERNS: Final = Unsupported(
     _QUERIES,
     "{} in MATCH_RECOGNIZE",
@@ -59,13 +51,6 @@ AS_OF_ALONE: Final = Unsupported(
     _JOINS,
     "FOR SYSTEM_TIME AS OF without a left side",
     why="versions are looked up for the rows of the left side of a join",
-)
-OVER_UPSERTS: Final = Unsupported(
-    _JOINS,
-    "joins over an upsert changelog",
-    why="the join must retract rows, and an upsert does not contain the row it replaces",
-    hint="use a changelog with the rows before updates, such as debezium-json",
-    says=ARE_NOT_YET,
 )
 OUTER_CONDITION: Final = Unsupported(
     _JOINS,
@@ -149,13 +134,6 @@ CORRELATED_TOTAL: Final = Unsupported(
 
 # --- windows and aggregates --------------------------------------------------------------------
 
-OVER_UPSERT_ROWS: Final = Unsupported(
-    _WINDOWS,
-    "OVER an upsert changelog",
-    why="results must be computed without the row that an upsert replaces, and it does not contain "
-    "that row",
-    hint="use a changelog with the rows before updates, such as debezium-json",
-)
 NULLS_CLAUSE: Final = Unsupported(
     _WINDOWS,
     "IGNORE NULLS and RESPECT NULLS",

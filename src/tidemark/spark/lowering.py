@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
 from tidemark.plan.nodes import (
     AssignWindows,
+    ChangelogNormalize,
     CoGroup,
     Filter,
     GroupAggregate,
@@ -33,6 +34,7 @@ from tidemark.plan.nodes import (
 )
 from tidemark.spark import compute
 from tidemark.spark.assign_windows import assign_windows
+from tidemark.spark.operators.changelog_normalize import changelog_normalize
 from tidemark.spark.operators.co_group import co_group
 from tidemark.spark.operators.group_aggregate import group_aggregate
 from tidemark.spark.operators.interval_join import interval_join
@@ -83,6 +85,7 @@ _COMPUTES: dict[type[Any], Callable[[Builder, Compute], Frame]] = {
 _OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
     KeepFirst: keep_first,
     KeepLast: keep_last,
+    ChangelogNormalize: changelog_normalize,
     TemporalJoin: temporal_join,
     IntervalJoin: interval_join,
     RegularJoin: regular_join,

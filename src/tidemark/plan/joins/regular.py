@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlglot import exp
-
 from tidemark.catalog.options import STATE_TTL
-from tidemark.catalog.tables import Changelog
-from tidemark.dialect import span_of
 from tidemark.dialect.keywords import needs_quotes
-from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.joins import window
 from tidemark.plan.joins.bound import BoundJoin
@@ -32,8 +27,6 @@ def plan(join: BoundJoin, context: Context) -> Relation:
     window.warn_if_almost(join, context)
     left, right, how = join.left, join.right, join.how
     matched = Condition.of(join)
-    for side, node in (("left", left.node), ("right", right.node)):
-        _check_whole_changes(side, node, join.at)
     why = _why(matched, matched.interval)
     known = tuple(one.part for one in join.where)
     bound = _joined(left.node, right.node, matched, known, why, how, context)
@@ -112,12 +105,3 @@ def _name(scope: Scope, place: int) -> str:
     visible = scope.visible[place]
     parts = [*visible.table[-1:], visible.column.name]
     return ".".join(quote_name(part) if needs_quotes(part) else part for part in parts)
-
-
-# --- errors --------------------------------------------------------------------------------------
-
-
-def _check_whole_changes(side: str, node: Node, at: exp.Expression) -> None:
-    if node.edge.changelog is not Changelog.UPSERT:
-        return
-    raise unsupported.OVER_UPSERTS.error(span_of(at), where=f" ({side} side)")

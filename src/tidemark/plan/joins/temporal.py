@@ -19,11 +19,21 @@ from tidemark.plan.joins.as_of import AsOf
 from tidemark.plan.joins.bound import BoundJoin, Conjunct, pairs_of
 from tidemark.plan.joins.keys import nullable_scope
 from tidemark.plan.joins.sides import JoinSides
-from tidemark.plan.nodes import Filter, KeepLast, Node, Project, Scan, TemporalJoin, walk
+from tidemark.plan.nodes import (
+    ChangelogNormalize,
+    Filter,
+    KeepLast,
+    Node,
+    Project,
+    Scan,
+    TemporalJoin,
+    walk,
+)
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Scope
+from tidemark.plan.upserts import as_upserts
 
 # --- by event time -----------------------------------------------------------------------------
 
@@ -175,7 +185,8 @@ def _planned(
 ) -> Relation:
     matched = _matched(join, as_of)
     left, right = join.left, join.right
-    sides = JoinSides.of(left.node, right.node, (matched.left, matched.right), (), how)
+    versions = as_upserts(right.node)  # by the same key, which the condition compares
+    sides = JoinSides.of(left.node, versions, (matched.left, matched.right), (), how)
     joined = TemporalJoin(
         left=sides.left,
         right=sides.right,
@@ -185,7 +196,7 @@ def _planned(
         how=how,
         left_time=as_of.left_time,
         right_time=right_time,
-        retractions_overwrite=_retractions_overwrite(right.node),
+        retractions_overwrite=_retractions_overwrite(versions),
         load_idle_ms=load_idle_ms,
     )
     padded, rows = how == "left", sides.finished(joined)
@@ -219,7 +230,7 @@ def _retractions_overwrite(node: Node) -> bool:
     filtered = False
     while True:
         match node:
-            case KeepLast():
+            case KeepLast() | ChangelogNormalize():
                 return filtered
             case Filter(input=below):
                 filtered, node = True, below

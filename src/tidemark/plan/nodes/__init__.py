@@ -19,6 +19,7 @@ from tidemark.plan.nodes.base import (
     walk,
     with_inputs,
 )
+from tidemark.plan.nodes.changelog_normalize import ChangelogNormalize
 from tidemark.plan.nodes.co_group import CoGroup
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute, WindowColumn
 from tidemark.plan.nodes.families import Picking
@@ -63,6 +64,7 @@ __all__ = [
     "AggregateValue",
     "AssignWatermark",
     "AssignWindows",
+    "ChangelogNormalize",
     "CoGroup",
     "Column",
     "Description",

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import exp
-
-from tidemark.catalog.tables import Changelog
-from tidemark.dialect import span_of
 from tidemark.kernels.over.spec import PLACES
-from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.nodes import Node, Over, OverFunction, WindowOrder
 from tidemark.plan.over.windows import BoundWindow
@@ -19,12 +14,9 @@ def over_node(
     rows: Node,
     window: BoundWindow,
     functions: tuple[OverFunction, ...],
-    at: exp.Expression,
     context: Context,
 ) -> Node:
     """The operator of calls with one window."""
-    if rows.edge.changelog is Changelog.UPSERT:
-        raise unsupported.OVER_UPSERT_ROWS.error(span_of(at))
     at_end = context.batch and not rows.edge.changes
     by_time = not rows.edge.changes and _goes_by_time(rows, window.order, functions)
     updates = not at_end and not by_time

@@ -78,7 +78,7 @@ class _Called:
         for window, calls in self.by_window.items():
             before = len(node.edge.columns)
             functions = tuple(dict.fromkeys(function for _, function in calls))
-            node = over_node(node, window, functions, calls[0][0], context)
+            node = over_node(node, window, functions, context)
             for written, function in calls:
                 place = before + functions.index(function)
                 name = node.edge.columns[place].name
