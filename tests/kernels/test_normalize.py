@@ -51,7 +51,7 @@ class Driver:
     seen: int = 0
 
     def step(self, *rows: Row, now: int = 0) -> list[tuple[object, ...]]:
-        kernel = NormalizeKernel(("k",), ("k", "v", "l"), self.ttl, Compaction(2, 1))
+        kernel = NormalizeKernel(("k",), ("k", "v", "l"), self.ttl, compaction=Compaction(2, 1))
         step = kernel.step(self.state, [frame(list(rows), self.seen)], 0, now)
         self.seen += len(rows)
         stored = {segment.id: segment.rows() for segment in step.state.segments()}
@@ -115,6 +115,22 @@ def test_a_row_expires_some_time_after_it_was_written_and_equal_rows_renew_it():
     assert changes(driver.step(put("a", 1), now=9)) == ["-U a 1", "+U a 1"]
     assert changes(driver.step(put("a", 2), now=18)) == ["-U a 1", "+U a 2"]
     assert driver.step(delete("a"), now=28) == []
+
+
+def test_a_row_that_does_not_pass_the_condition_deletes_the_one_that_did():
+    rows = frame([put("a", 5), put("a", 1), put("a", 2), put("a", 6), put("a", 7)], 0)
+    passes = pl.Series("passes", [True, False, None, True, True])
+    kernel = NormalizeKernel(("k",), ("k", "v"), condition="passes")
+    step = kernel.step(State(), [rows.with_columns(passes)], 0, 0)
+
+    assert changes(step.output.select(KIND, "k", "v").rows()) == [
+        "+I a 5",
+        "-D a 5",
+        "+I a 6",
+        "-U a 6",
+        "+U a 7",
+    ]
+    assert step.state.keyed("rows").height == 1
 
 
 @pytest.mark.parametrize("ttl", [None, 1000])

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.plan.marked import edge, plan, refused, root, unmarked, world
-from tidemark.catalog.tables import Changelog
+from tidemark import types as t
+from tidemark.catalog.tables import Changelog, UserFunction
+from tidemark.dialect.statements import Name
 from tidemark.plan.kept_state import LayoutOptions, kept_state
 from tidemark.plan.nodes import (
     ChangelogNormalize,
+    Filter,
     LateRows,
     Node,
     RegularJoin,
@@ -16,6 +19,7 @@ from tidemark.plan.nodes import (
     TopN,
     walk,
 )
+from tidemark.plan.widening import widened
 from tidemark.session.workspace import Workspace
 
 DDL = """
@@ -96,8 +100,28 @@ def test_a_version_ends_when_its_update_does_not_pass_a_filter(tables):
     sql = "SELECT o.id, x.v FROM o JOIN big FOR SYSTEM_TIME AS OF o.ts AS x ON o.id = x.id"
     [join] = [part for part in walk(root(sql, tables)) if isinstance(part, TemporalJoin)]
 
-    assert len(normalizing(join.right)) == 1
-    assert join.retractions_overwrite
+    assert [node.tests for node in normalizing(join.right)] == [True]
+    assert not join.retractions_overwrite
+
+
+def test_a_filter_is_a_condition_of_the_operator(tables):
+    sql = (
+        "SELECT k, COUNT(*) FROM (SELECT k, v + 1 AS w FROM up) WHERE w > 3 AND k = 'a' GROUP BY k"
+    )
+    planned = root(sql, tables)
+    [node] = normalizing(planned)
+
+    assert node.description.details == ("key=[id]", "condition=[(((v + 1) > 3) AND (k = 'a'))]")
+    assert node.edge.names == ("id", "k")
+    assert not any(isinstance(part, Filter) for part in walk(planned))
+
+
+def test_a_filter_by_a_function_of_a_user_does_not_see_deletes(tables):
+    odd = UserFunction("odd", (t.Int(),), t.Boolean(), implementation=lambda n: n % 2 == 1)
+    tables.catalogs.put_function(Name(("odd",)), odd)
+    planned = root("SELECT id FROM up WHERE odd(v)", tables)
+
+    assert [node.tests for node in normalizing(planned)] == [False]
 
 
 def test_a_sink_of_changes_gets_the_rows_before_updates(tables):
@@ -143,6 +167,15 @@ def test_a_join_knows_the_key_of_normalized_rows(tables):
     [join] = [part for part in walk(root(sql, tables)) if isinstance(part, RegularJoin)]
 
     assert join.right.edge.keys == (("id",),)
+
+
+def test_a_plan_that_keeps_columns_of_a_checkpoint_has_the_same_operators(tables):
+    planned = plan(
+        "SELECT o.id FROM o JOIN (SELECT id FROM up WHERE v > 3) AS x ON o.id = x.id", tables
+    )
+
+    assert [node.tests for node in normalizing(planned.roots[0])] == [True]
+    assert widened(planned.whole[0], ()) == planned.roots[0]
 
 
 def test_late_rows_of_the_source_are_those_that_arrive(tables):

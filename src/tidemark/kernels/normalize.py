@@ -24,7 +24,8 @@ class NormalizeKernel:
     """Keep the row of each key. The first one is an insert, a later one an update with the row it
     replaces, and a delete retracts the row that is kept, because it may itself have nothing but the
     key. What would change nothing is dropped: a delete of a key without a row, and a row that is
-    equal to the one that is kept in the columns `compared`.
+    equal to the one that is kept in the columns `compared`. With a column `condition`, which is not
+    emitted, a row for which that is not true is a delete.
 
     With `ttl`, a row silently expires this many milliseconds after it was written. Equal rows are
     then emitted too, so that they renew the state of operators that follow.
@@ -33,6 +34,7 @@ class NormalizeKernel:
     keys: tuple[str, ...]
     compared: tuple[str, ...]
     ttl: int | None = None
+    condition: str | None = None
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -43,7 +45,8 @@ class NormalizeKernel:
         processing_time: int,
     ) -> Step:
         [numbered] = number(state, inputs)
-        rows = numbered.with_columns(pl.lit(processing_time, pl.Int64).alias(TIME))
+        written = pl.lit(processing_time, pl.Int64).alias(TIME)
+        rows = self._tested(numbered).with_columns(written)
         keys = Keys.of(self.keys, rows)
         kept = self._table(state, processing_time)
         stored = self._standing(kept.probe(keys.hashes, rows.clear()), processing_time)
@@ -61,6 +64,14 @@ class NormalizeKernel:
         )
         metrics = Metrics.of(state, (rows.height,), (0,), output.height, 0)
         return Step(state, output, metrics)
+
+    def _tested(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows, of which those that do not pass the condition are deletes."""
+        if self.condition is None:
+            return rows
+        passes = pl.col(self.condition).fill_null(False)
+        kind = pl.when(passes).then(KIND).otherwise(pl.lit("-D")).alias(KIND)
+        return rows.with_columns(kind).drop(self.condition)
 
     def _history(self, rows: pl.DataFrame, keys: Keys, since: int) -> _History:
         """The rows of the keys, in the order in which they arrived for each."""

@@ -130,7 +130,8 @@ def changelog_normalize(builder: LocalBuilder, operator: Operator) -> LocalRows:
     assert isinstance(node, ChangelogNormalize)
     input_ = _input(builder, operator)
     kernel = kernels.normalize_kernel(node, input_.keys, input_.names, builder.ttl_ms)
-    return _run(builder, operator, _timed(operator, input_, kernel), input_, input_.names)
+    output = [input_.names[place] for place in node.given]
+    return _run(builder, operator, _timed(operator, input_, kernel), input_, output)
 
 
 def over(builder: LocalBuilder, operator: Operator) -> LocalRows:

@@ -122,4 +122,6 @@ def normalize_kernel(
 ) -> NormalizeKernel:
     from tidemark.kernels.normalize import NormalizeKernel
 
-    return NormalizeKernel(keys, tuple(names[place] for place in node.compared), ttl_ms or None)
+    compared = tuple(names[place] for place in node.compared)
+    condition = names[len(node.given)] if node.tests else None
+    return NormalizeKernel(keys, compared, ttl_ms or None, condition)

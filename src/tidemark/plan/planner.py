@@ -27,7 +27,7 @@ from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, pruned, walk
 from tidemark.plan.queries import bind_query, bind_result
 from tidemark.plan.relations import bind_from, bind_relation, bind_view
 from tidemark.plan.tables import bind_table
-from tidemark.plan.upserts import result_of
+from tidemark.plan.upserts import result_of, with_conditions
 from tidemark.plan.windows.emit import EmitRules, emit_rules
 
 Mode = Literal["streaming", "batch"]
@@ -102,7 +102,7 @@ class Planner:
         whole = tuple(
             self._root(part, self._beside_others(part, parts, context), windows) for part in parts
         )
-        roots = tuple(map(pruned, whole))
+        roots = tuple(map(_finished, whole))
         if mode == "batch":
             _refuse_unbounded(roots, statement)
         return _together(Plan(roots, mode, tuple(context.warnings), whole))
@@ -146,12 +146,17 @@ class Planner:
         return bind_table(relation, Context(self.catalogs, declared_traits, _RECURSION))
 
 
+def _finished(root: Node) -> Node:
+    """The root as it runs: no column and no change on the way that nothing needs."""
+    return pruned(with_conditions(root))
+
+
 def _together(plan: Plan, apart: Collection[int] = ()) -> Plan:
     """The plan in which roots may be parts of other jobs, if they are not to be `apart`."""
     together = handed_out(plan.whole, apart)
     if together == plan.whole:
         return plan
-    return replace(plan, roots=tuple(map(pruned, together)), whole=together, apart=plan)
+    return replace(plan, roots=tuple(map(_finished, together)), whole=together, apart=plan)
 
 
 def _parts(statement: Runnable) -> tuple[Part, ...]:

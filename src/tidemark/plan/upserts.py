@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidemark.plan.nodes import ChangelogNormalize, Node, Project
+from tidemark.plan.expressions import Expression, UserCall, walk
+from tidemark.plan.nodes import ChangelogNormalize, Filter, Node, Project, project
+from tidemark.plan.scalars.fusion import fused
 
 
 def normalized(rows: Node) -> ChangelogNormalize:
@@ -18,10 +20,10 @@ def normalized(rows: Node) -> ChangelogNormalize:
 def as_upserts(rows: Node) -> Node:
     """The rows as the upserts that a table sends, for a reader that replaces rows by key.
 
-    A filter needs whole changes: if an updated row does not pass it, the old one must go.
+    Not those that are filtered: if an updated row does not pass, the old one must go.
     """
     match rows:
-        case ChangelogNormalize(input=upserts):
+        case ChangelogNormalize(input=upserts, tests=False):
             return upserts
         case Project(input=below):
             upserts = as_upserts(below)
@@ -33,3 +35,35 @@ def result_of(rows: Node) -> Node:
     """The rows as a result: whoever reads it replaces rows by the key, if that is part of it."""
     upserts = as_upserts(rows)
     return upserts if upserts.edge.keys else rows
+
+
+def with_conditions(node: Node) -> Node:
+    """The plan in which filters of normalized rows are conditions of their operator, as in Flink.
+    It emits a delete for an update that does not pass any more, and an insert for one that passes
+    for the first time.
+    """
+    inputs = tuple(map(with_conditions, node.inputs))
+    if any(new is not old for new, old in zip(inputs, node.inputs, strict=True)):
+        node = node.with_inputs(inputs)
+    if not isinstance(node, Filter) or node.not_null or _calls_users(node.condition):
+        return node
+    return _filtered(node.input, node.condition) or node
+
+
+def _calls_users(condition: Expression) -> bool:
+    """Whether it calls a user's function, which must not get the NULLs of deletes."""
+    return any(isinstance(part, UserCall) for part in walk(condition))
+
+
+def _filtered(rows: Node, condition: Expression) -> Node | None:
+    """The rows that pass a condition, if the operator below can test it."""
+    match rows:
+        case ChangelogNormalize(tests=False):
+            below = rows.input
+            tested = project(below, [*below.edge.refs, condition], [*below.edge.names, "$passes"])
+            return replace(rows, input=tested, tests=True)
+        case Project(input=below):
+            moved = fused([condition], rows.expressions)
+            passing = None if moved is None else _filtered(below, moved[0])
+            return None if passing is None else replace(rows, input=passing)
+    return None

@@ -11,11 +11,13 @@ from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.narrowing import pruned
 from tidemark.plan.operator_ids import OperatorIds, kind_of
+from tidemark.plan.upserts import with_conditions
 
 
 def widened(whole: Node, kept: Iterable[KeptState]) -> Node:
     """The plan `whole` without columns that neither the query nor the state has."""
-    return pruned(_keeping(whole, OperatorIds(), {state.id: state for state in kept}))
+    known = {state.id: state for state in kept}
+    return pruned(_keeping(with_conditions(whole), OperatorIds(), known))
 
 
 def _keeping(node: Node, ids: OperatorIds, kept: Mapping[str, KeptState]) -> Node:

@@ -33,7 +33,7 @@ from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Scope
-from tidemark.plan.upserts import as_upserts
+from tidemark.plan.upserts import as_upserts, with_conditions
 
 # --- by event time -----------------------------------------------------------------------------
 
@@ -185,7 +185,8 @@ def _planned(
 ) -> Relation:
     matched = _matched(join, as_of)
     left, right = join.left, join.right
-    versions = as_upserts(right.node)  # by the same key, which the condition compares
+    # By the same key, which the condition compares.
+    versions = as_upserts(with_conditions(right.node))
     sides = JoinSides.of(left.node, versions, (matched.left, matched.right), (), how)
     joined = TemporalJoin(
         left=sides.left,

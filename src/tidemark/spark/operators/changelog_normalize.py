@@ -22,6 +22,7 @@ def changelog_normalize(builder: Builder, operator: Operator) -> Frame:
     assert builder.state is not None
     input_ = WindowInput.of(builder, operator)
     kernel = normalize_kernel(node, input_.keys, input_.names, builder.state.ttl_ms)
-    schema = StructType([*input_.fields(input_.names), *kind_fields(operator.edge)])
+    names = [input_.names[place] for place in node.given]
+    schema = StructType([*input_.fields(names), *kind_fields(operator.edge)])
     packed = builder.run_kernel(operator, input_.given_time(kernel), [input_.rows], schema)
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
