@@ -18,7 +18,6 @@ AREAS: dict[str, str] = {}
 
 # Single cases of other areas.
 CASES = {
-    "dedup-topn/top_variable_end": "a rank end that is a column",
     "errors/temporal_processing_time": "refused for good, as in Flink",
     "match-recognize/error_all_rows": _REFUSED,
     "match-recognize/error_alternation": _REFUSED,
