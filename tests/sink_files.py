@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,14 @@ def data_files(folder: Path) -> list[Path]:
 
 
 def written_lines(folder: Path) -> list[str]:
-    """The lines of all finished files."""
-    return [line for file in data_files(folder) for line in file.read_text("utf-8").splitlines()]
+    """The lines of all finished files. A file that goes while it is looked for is one of a
+    micro-batch that comes again and replaces it.
+    """
+    lines = []
+    for file in data_files(folder):
+        with suppress(FileNotFoundError):
+            lines += file.read_text("utf-8").splitlines()
+    return lines
 
 
 def written_rows(folder: Path) -> list[dict[str, Any]]:

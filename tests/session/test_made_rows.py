@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tidemark
+from tests.sink_files import written_lines
 from tests.waiting import wait_until
 from tidemark.connectors import made_rows
 from tidemark.connectors.made_rows import row_ranges
@@ -93,5 +94,4 @@ def test_a_stream_that_resumes_goes_on_with_the_next_row(spark, by_workers, tmp_
 
 
 def written(folder: Path) -> list[int]:
-    files = folder.glob("[!._]*") if folder.exists() else ()
-    return [int(line) for file in files for line in file.read_text().splitlines()]
+    return [int(line) for line in written_lines(folder)]
