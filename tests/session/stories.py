@@ -88,6 +88,21 @@ def _text(value: object) -> str:
     return "-" if value is None else str(value)
 
 
+def goes_as_told(
+    story: Story, script: str, text: str, row: Callable[[str], dict[str, Any]]
+) -> None:
+    """Tell the story of a table: each line is a row that arrives, and what comes out; or `restart`,
+    after which the script goes on from its checkpoint.
+    """
+    story.begin(script)
+    for table, arrives, expected in table_of(text):
+        if table == "restart":
+            story.end()
+            story.go_on(script)
+        else:
+            assert story.step(table, row(arrives)) == expected, f"when {arrives} came"
+
+
 def table_of(story: str) -> list[list[str]]:
     """The cells of a story's lines, without its header and the rule below."""
     lines = [line for line in story.strip().splitlines() if line.strip()]

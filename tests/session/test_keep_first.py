@@ -4,26 +4,17 @@ micro-batch of its own. A row is `id who second`; the watermark is one second be
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import pytest
 
 import tidemark
 from tests.sink_files import written_rows
 
-from .stories import Story, table_of
+from .events import MONITORED, TABLE, event
+from .stories import Story, goes_as_told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-TABLE = (
-    "CREATE TABLE ev (id INT, who STRING, ts TIMESTAMP(3), pt AS PROCTIME(), "
-    "WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', "
-    "'path' = '{folder}/ev', 'format' = 'json'"
-)
-MONITORED = f"{TABLE}, 'source.monitor-interval' = '1');\n"
 
 
 def first_by(time: str) -> str:
@@ -33,31 +24,9 @@ def first_by(time: str) -> str:
     )
 
 
-@pytest.fixture
-def story(spark: SparkSession, tmp_path: Path) -> Iterator[Story]:
-    story = Story(spark, tmp_path, ("ev",))
-    yield story
-    story.end()
-
-
-def row(text: str) -> dict[str, object]:
-    id_, who, second = text.split()
-    return {"id": int(id_), "who": who, "ts": f"2024-01-01 00:00:{int(second):02}"}
-
-
-def goes_as_told(story: Story, script: str, text: str) -> None:
-    story.begin(script)
-    for table, arrives, expected in table_of(text):
-        if table == "restart":
-            story.end()
-            story.go_on(script)
-        else:
-            assert story.step(table, row(arrives)) == expected, f"when {arrives} came"
-
-
-def test_the_first_row_by_event_time_waits_for_the_watermark_and_is_not_late(story: Story):
+def test_the_first_row_by_event_time_waits_for_the_watermark_and_is_not_late(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         MONITORED + first_by("ts"),
         """
         in      | row       | out
@@ -70,12 +39,13 @@ def test_the_first_row_by_event_time_waits_for_the_watermark_and_is_not_late(sto
         ev      | 5 bob 9   |
         ev      | 6 cy 20   | 5 bob
         """,
+        event,
     )
 
 
-def test_the_first_row_by_processing_time_is_there_at_once(story: Story):
+def test_the_first_row_by_processing_time_is_there_at_once(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         MONITORED + first_by("pt"),
         """
         in      | row       | out
@@ -86,12 +56,13 @@ def test_the_first_row_by_processing_time_is_there_at_once(story: Story):
         ev      | 3 ann 1   |
         ev      | 4 bob 7   | 4 bob
         """,
+        event,
     )
 
 
 def test_rows_behind_the_watermark_are_reported_as_late(spark: SparkSession, tmp_path: Path):
     rows = ["1 ann 5", "2 bob 9", "3 cy 7", "4 cy 8"]
-    (tmp_path / "ev").write_text("\n".join(json.dumps(row(text)) for text in rows))
+    (tmp_path / "ev").write_text("\n".join(json.dumps(event(text)) for text in rows))
     session = tidemark.connect(spark)
     session.sql(f"{TABLE})".replace("{folder}", str(tmp_path)))
     for name, columns in (("firsts", "id INT, who STRING"), ("lates", "id INT, operator STRING")):

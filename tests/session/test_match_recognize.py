@@ -4,16 +4,13 @@ own. A row is `id key second x`; the watermark is one second behind."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import pytest
 
 import tidemark
 from tests.sink_files import written_rows
 
-from .stories import Story, table_of
+from .stories import Story, goes_as_told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,31 +34,14 @@ def valley(
     )
 
 
-@pytest.fixture
-def story(spark: SparkSession, tmp_path: Path) -> Iterator[Story]:
-    story = Story(spark, tmp_path, ("ev",))
-    yield story
-    story.end()
-
-
 def row(text: str) -> dict[str, object]:
     id_, key, second, x = text.split()
     return {"id": int(id_), "k": key, "x": int(x), "ts": f"2024-01-01 00:00:{int(second):02}"}
 
 
-def goes_as_told(story: Story, script: str, text: str) -> None:
-    story.begin(script)
-    for table, arrives, expected in table_of(text):
-        if table == "restart":
-            story.end()
-            story.go_on(script)
-        else:
-            assert story.step(table, row(arrives)) == expected, f"when {arrives} came"
-
-
-def test_a_match_is_emitted_when_the_watermark_reaches_its_last_row(story: Story):
+def test_a_match_is_emitted_when_the_watermark_reaches_its_last_row(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         MONITORED + valley("ts"),
         """
         in      | row       | out
@@ -78,12 +58,13 @@ def test_a_match_is_emitted_when_the_watermark_reaches_its_last_row(story: Story
         ev      | 8 b 11 2  |
         ev      | 9 b 12 2  | b 2 7 8 1
         """,
+        row,
     )
 
 
-def test_in_processing_time_a_match_is_emitted_with_its_last_row(story: Story):
+def test_in_processing_time_a_match_is_emitted_with_its_last_row(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         MONITORED + valley("pt"),
         """
         in      | row       | out
@@ -93,6 +74,7 @@ def test_in_processing_time_a_match_is_emitted_with_its_last_row(story: Story):
         restart |           |
         ev      | 3 a 1 8   | a 1 2 3 7
         """,
+        row,
     )
 
 

@@ -4,53 +4,22 @@ is `id who second`; the watermark is one second behind."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import pytest
 
 import tidemark
 from tests.sink_files import written_rows
 
-from .stories import Story, table_of
+from .events import MONITORED, TABLE, event
+from .stories import Story, goes_as_told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TABLE = (
-    "CREATE TABLE ev (id INT, who STRING, ts TIMESTAMP(3), pt AS PROCTIME(), "
-    "WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', "
-    "'path' = '{folder}/ev', 'format' = 'json'"
-)
-MONITORED = f"{TABLE}, 'source.monitor-interval' = '1');\n"
 
-
-@pytest.fixture
-def story(spark: SparkSession, tmp_path: Path) -> Iterator[Story]:
-    story = Story(spark, tmp_path, ("ev",))
-    yield story
-    story.end()
-
-
-def row(text: str) -> dict[str, object]:
-    id_, who, second = text.split()
-    return {"id": int(id_), "who": who, "ts": f"2024-01-01 00:00:{int(second):02}"}
-
-
-def goes_as_told(story: Story, script: str, text: str) -> None:
-    story.begin(script)
-    for table, arrives, expected in table_of(text):
-        if table == "restart":
-            story.end()
-            story.go_on(script)
-        else:
-            assert story.step(table, row(arrives)) == expected, f"when {arrives} came"
-
-
-def test_results_by_event_time_continue_after_a_restart(story: Story):
+def test_results_by_event_time_continue_after_a_restart(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         MONITORED + "SELECT id, SUM(id) OVER w AS total, SUM(id) OVER (w ROWS 1 PRECEDING) AS two, "
         "LAG(id) OVER w AS before FROM ev WINDOW w AS (PARTITION BY who ORDER BY ts)",
         """
@@ -63,12 +32,13 @@ def test_results_by_event_time_continue_after_a_restart(story: Story):
         ev      | 4 bob 9  |
         ev      | 5 ann 12 | 3 6 5 2, 4 4 4 -
         """,
+        event,
     )
 
 
-def test_results_by_processing_time_are_there_at_once(story: Story):
+def test_results_by_processing_time_are_there_at_once(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         MONITORED + "SELECT id, COUNT(*) OVER (PARTITION BY who ORDER BY pt) AS n FROM ev",
         """
         in      | row     | out
@@ -78,12 +48,13 @@ def test_results_by_processing_time_are_there_at_once(story: Story):
         restart |         |
         ev      | 3 ann 1 | 3 3
         """,
+        event,
     )
 
 
-def test_results_in_another_order_are_updated(story: Story):
+def test_results_in_another_order_are_updated(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         MONITORED + "SELECT id, SUM(id) OVER (PARTITION BY who ORDER BY id DESC) AS s FROM ev",
         """
         in      | row     | out
@@ -93,12 +64,13 @@ def test_results_in_another_order_are_updated(story: Story):
         restart |         |
         ev      | 2 ann 1 | 1 4 -U, 1 6 +U, 2 5 +I
         """,
+        event,
     )
 
 
 def test_late_rows_are_handed_out_by_the_rule_of_the_frame(spark: SparkSession, tmp_path: Path):
     rows = ["1 ann 5", "2 bob 9", "3 cy 7", "4 ann 4", "5 cy 12"]
-    (tmp_path / "ev").write_text("\n".join(json.dumps(row(text)) for text in rows))
+    (tmp_path / "ev").write_text("\n".join(json.dumps(event(text)) for text in rows))
     session = tidemark.connect(spark)
     session.sql(f"{TABLE})".replace("{folder}", str(tmp_path)))
     for number, (frame, late) in enumerate(

@@ -3,16 +3,12 @@ row is `id who points`; a restart goes on from the checkpoint."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
-from .stories import Story, table_of
+from .stories import Story, goes_as_told
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 TABLE = (
     "CREATE TABLE ev (id INT, who STRING, points INT) WITH ('connector' = 'filesystem', "
@@ -20,31 +16,14 @@ TABLE = (
 )
 
 
-@pytest.fixture
-def story(spark: SparkSession, tmp_path: Path) -> Iterator[Story]:
-    story = Story(spark, tmp_path, ("ev",))
-    yield story
-    story.end()
-
-
 def row(text: str) -> dict[str, object]:
     id_, who, points = text.split()
     return {"id": int(id_), "who": who, "points": int(points)}
 
 
-def goes_as_told(story: Story, script: str, text: str) -> None:
-    story.begin(script)
-    for table, arrives, expected in table_of(text):
-        if table == "restart":
-            story.end()
-            story.go_on(script)
-        else:
-            assert story.step(table, row(arrives)) == expected, f"when {arrives} came"
-
-
-def test_the_best_rows_of_a_key_change_as_rows_come_and_survive_a_restart(story: Story):
+def test_the_best_rows_of_a_key_change_as_rows_come_and_survive_a_restart(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         TABLE
         + "SELECT id, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY who ORDER BY points DESC) "
         "AS rn FROM ev) WHERE rn <= 2",
@@ -58,12 +37,13 @@ def test_the_best_rows_of_a_key_change_as_rows_come_and_survive_a_restart(story:
         ev      | 4 ann 1 |
         ev      | 5 bob 1 | 5 1 +I
         """,
+        row,
     )
 
 
-def test_a_limit_holds_for_all_rows_and_forgets_those_it_leaves_out(story: Story):
+def test_a_limit_holds_for_all_rows_and_forgets_those_it_leaves_out(event_story: Story):
     goes_as_told(
-        story,
+        event_story,
         TABLE + "SELECT id FROM ev ORDER BY points DESC LIMIT 2",
         """
         in      | row     | out
@@ -73,19 +53,21 @@ def test_a_limit_holds_for_all_rows_and_forgets_those_it_leaves_out(story: Story
         restart |         |
         ev      | 3 ann 6 | 1 -D, 3 +I
         """,
+        row,
     )
 
 
-def test_a_stream_is_sorted_as_far_as_the_watermark_is(story: Story):
+def test_a_stream_is_sorted_as_far_as_the_watermark_is(event_story: Story):
     timed = (
         "CREATE TABLE ev (id INT, seconds INT, ts AS TO_TIMESTAMP_LTZ(seconds, 0), WATERMARK FOR "
     )
     timed += "ts AS ts - INTERVAL '1' SECOND) WITH ('connector' = 'filesystem', 'format' = 'json', "
     timed += "'path' = '{folder}/ev', 'source.monitor-interval' = '1');\n"
-    story.begin(timed + "SELECT id FROM ev ORDER BY ts, id DESC")
+    event_story.begin(timed + "SELECT id FROM ev ORDER BY ts, id DESC")
 
     came = [
-        story.step("ev", {"id": id_, "seconds": at}) for id_, at in enumerate((5, 4, 4, 6, 5, 9))
+        event_story.step("ev", {"id": id_, "seconds": at})
+        for id_, at in enumerate((5, 4, 4, 6, 5, 9))
     ]
 
     # The second row of 5 is not after the last one that was emitted.
