@@ -199,3 +199,14 @@ def test_late_rows_of_bounded_frames_are_only_known_to_the_operator(tables):
 )
 def test_what_is_wrong_is_marked(marked, error, tables):
     refused(marked, error, at=tables)
+
+
+def test_rows_that_are_kept_forever_are_warned_of(tables):
+    tables.plan_script(
+        "CREATE TABLE open_end (k STRING, i INT) WITH ('connector' = 'fake', 'bounded' = 'false')"
+    )
+    by_value = "SELECT SUM(i) OVER (PARTITION BY k ORDER BY i) AS r FROM open_end"
+
+    assert "keeps all rows forever" in plan(by_value, tables).warnings[0]
+    tables.plan_script("SET 'table.exec.state.ttl' = '1 d'")
+    assert not plan(by_value, tables).warnings

@@ -122,42 +122,53 @@ def declare(
 
     An object that accumulates is always an aggregate function; a class is instantiated.
     """
-    marked: UserFunction | None = getattr(implementation, _DECLARATION, None)
-    if isinstance(implementation, Declared):
-        marked = _declared_for_pyflink(name, implementation)
-    if marked is not None:
-        implementation = marked.implementation
-    declared = marked or UserFunction(name, temporary=True, system=True)
-    if accumulates(implementation):
-        implementation, aggregate, vectorized = _accumulating(name, implementation, at), True, False
+    declared = _declaration(name, implementation)
+    code = declared.implementation
+    if accumulates(code):
+        code, aggregate, vectorized = _accumulating(name, code, at), True, False
     elif aggregate:
         vectorized = True
-    found_parameters = declared.parameters
-    if parameters is not None:
-        found_parameters = tuple(_type(p) for p in parameters)
-    elif found_parameters is None:
-        found_parameters = _parameters(implementation)
-    found_returns = declared.returns
-    if returns is not None:
-        found_returns = _type(returns)
-    elif found_returns is None:
-        gives = implementation.get_value if accumulates(implementation) else implementation
-        found_returns = _annotations(gives).get("return")
-    table = declared.table if table is None else table
-    vectorized = declared.vectorized if vectorized is None else vectorized
-    if table and not vectorized and not isinstance(implementation, TableCall):
-        implementation = TableCall(implementation)
-    return replace(
+    kind: dict[str, Any] = {
+        "vectorized": vectorized,
+        "deterministic": deterministic,
+        "aggregate": aggregate,
+        "table": table,
+    }
+    function = replace(
         declared,
         name=name,
-        implementation=implementation,
-        returns=found_returns,
-        parameters=found_parameters,
-        vectorized=vectorized,
-        deterministic=declared.deterministic if deterministic is None else deterministic,
-        aggregate=declared.aggregate if aggregate is None else aggregate,
-        table=table,
+        implementation=code,
+        parameters=_parameter_types(parameters, declared, code),
+        returns=_result_type(returns, declared, code),
+        **{key: value for key, value in kind.items() if value is not None},
     )
+    if function.table and not function.vectorized and not isinstance(code, TableCall):
+        return replace(function, implementation=TableCall(code))
+    return function
+
+
+def _declaration(name: str, implementation: Any) -> UserFunction:
+    """What is known from a decorator, ours or PyFlink's."""
+    if isinstance(implementation, Declared):
+        return _declared_for_pyflink(name, implementation)
+    marked: UserFunction | None = getattr(implementation, _DECLARATION, None)
+    return marked or UserFunction(name, implementation=implementation, temporary=True, system=True)
+
+
+def _parameter_types(
+    given: Sequence[TypeLike] | None, declared: UserFunction, code: Any
+) -> tuple[t.DataType, ...] | None:
+    if given is not None:
+        return tuple(_type(parameter) for parameter in given)
+    return _parameters(code) if declared.parameters is None else declared.parameters
+
+
+def _result_type(given: TypeLike | None, declared: UserFunction, code: Any) -> t.DataType | None:
+    if given is not None:
+        return _type(given)
+    if declared.returns is not None:
+        return declared.returns
+    return _annotations(code.get_value if accumulates(code) else code).get("return")
 
 
 def _declared_for_pyflink(name: str, declared: Declared) -> UserFunction:

@@ -24,10 +24,15 @@ IN_PATTERNS: Final = Unsupported(
         "a group in parentheses": "quantify each variable: A+ B+",
         "an exclusion `{- -}`": None,
         "PERMUTE": None,
-        "an anchor": None,
-        "SUBSET": None,
         "ALL ROWS PER MATCH": "use ONE ROW PER MATCH, and ARRAY_AGG(A.x) for the rows of a match",
     },
+)
+IGNORED_IN_PATTERNS: Final = Unsupported(
+    _QUERIES,
+    "{} in MATCH_RECOGNIZE",
+    why="Flink ignores it without a word",
+    says=NEVER,
+    each={"an anchor": "leave it out", "SUBSET": "leave it out, and name the variables"},
 )
 IN_MATCHES: Final = Unsupported(
     _QUERIES,

@@ -51,7 +51,7 @@ def _check_clauses(node: nodes.MatchRecognize) -> None:
         raise unsupported.IN_PATTERNS.error(span_of(node), "ALL ROWS PER MATCH")
     subsets = node.args.get("subsets")
     if subsets:
-        raise unsupported.IN_PATTERNS.error(span_of(subsets[0]), "SUBSET")
+        raise unsupported.IGNORED_IN_PATTERNS.error(span_of(subsets[0]), "SUBSET")
     if node.args.get("order") is None:
         raise PlanError(
             "MATCH_RECOGNIZE requires ORDER BY a time attribute",

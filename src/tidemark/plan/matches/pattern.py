@@ -16,7 +16,6 @@ _REFUSED = {
     nodes.PatternChoice: "alternation",
     nodes.PatternExclude: "an exclusion `{- -}`",
     nodes.PatternPermute: "PERMUTE",
-    nodes.PatternAnchor: "an anchor",
     nodes.PatternSequence: "a group in parentheses",
 }
 
@@ -57,6 +56,8 @@ def _parts(pattern: exp.Expression) -> Iterator[exp.Expression]:
 def _variable(part: exp.Expression) -> MatchVariable:
     if isinstance(part, nodes.PatternVariable):
         return MatchVariable(part.name)
+    if isinstance(part, nodes.PatternAnchor):
+        raise unsupported.IGNORED_IN_PATTERNS.error(span_of(part), "an anchor")
     if not isinstance(part, nodes.PatternRepeat):
         raise unsupported.IN_PATTERNS.error(span_of(part), _REFUSED[type(part)])
     repeated, most = part.this, part.args["most"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidemark.catalog.options import STATE_TTL
 from tidemark.kernels.over.spec import PLACES
 from tidemark.plan.context import Context
 from tidemark.plan.nodes import Node, Over, OverFunction, WindowOrder
@@ -20,6 +21,11 @@ def over_node(
     at_end = context.batch and not rows.edge.changes
     by_time = not rows.edge.changes and _goes_by_time(rows, window.order, functions)
     updates = not at_end and not by_time
+    if updates and not rows.edge.bounded and not context.state_ttl_ms:
+        context.warn(
+            "OVER in an order other than that of time, or over rows that change, keeps all rows "
+            f"forever: SET '{STATE_TTL}' = '1 d' to expire a key a day after its last row"
+        )
     return Over(rows, window.keys, window.order, functions, at_end=at_end, updates=updates)
 
 
