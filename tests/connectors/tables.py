@@ -136,6 +136,7 @@ def request_of(
         zone=zone,
         start=start or FirstStart(),
         count_skipped=lambda data, condition: data,
+        once=lambda data: data,
     )
 
 

@@ -22,6 +22,7 @@ from tidemark.connectors.options import (
     without_secrets,
 )
 from tidemark.connectors.print import PRINT
+from tidemark.connectors.spark import SPARK
 from tidemark.connectors.unsupported import CONNECTOR
 from tidemark.dialect.statements import Option
 from tidemark.errors import OptionError, SqlError, did_you_mean
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 REGISTRY: dict[str, Connector] = {
-    c.name: c for c in (FILESYSTEM, DATAGEN, FAKER, NEXMARK, PRINT, BLACKHOLE, DATAFRAME)
+    c.name: c for c in (FILESYSTEM, DATAGEN, FAKER, NEXMARK, PRINT, BLACKHOLE, SPARK, DATAFRAME)
 }
 
 

@@ -66,6 +66,8 @@ class ReadRequest:
     zone: str
     start: FirstStart
     count_skipped: CountSkipped
+    # Turns bounded rows into a stream that delivers them once, also to a job that resumes.
+    once: Callable[[DataFrame], DataFrame]
     # The columns that the query reads; the others may be NULL. None: all of them.
     read: frozenset[str] | None = None
 

@@ -34,5 +34,6 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
         zone=builder.zone,
         start=builder.start,
         count_skipped=builder.count_skipped,
+        once=builder.once,
         read=scan.names_read,
     )
