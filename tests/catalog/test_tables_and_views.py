@@ -3,7 +3,7 @@
 import pytest
 
 from tests.plan.marked import refused, schema, workspace
-from tidemark.errors import CatalogError, NotSupported, PlanError
+from tidemark.errors import CatalogError, PlanError
 
 T = "CREATE TABLE t (a INT) WITH ('connector' = 'fake');"
 
@@ -54,11 +54,6 @@ def test_refused_replacement_of_a_table_hidden_by_a_temporary_one_leaves_both():
 def test_declaration_is_checked_when_it_is_made():
     refused("CREATE TABLE x (a INT, b AS «nope» + 1)", at=workspace())
     refused("CREATE VIEW v AS SELECT «nope» FROM t", at=workspace(T))
-
-
-def test_create_table_as_select_is_refused_by_name():
-    error = refused(T + "«CREATE TABLE s AS SELECT a FROM t»", NotSupported, at=workspace())
-    assert "INSERT INTO" in error.hint
 
 
 def test_table_may_have_no_options_until_it_is_used():

@@ -21,10 +21,17 @@ Check = Callable[[Relation], None]
 
 
 def create_table(statement: s.CreateTable, catalogs: Catalogs, source: Source, check: Check) -> str:
-    if statement.query is not None:
-        raise unsupported.CREATE_AS_SELECT.error(statement.span)
-    if not _may_create(statement, catalogs):
+    if not may_create(statement, catalogs):
         return f"table `{statement.name}` already exists"
+    table = declared(statement, catalogs, source)
+    check_columns(table)
+    check(table)
+    catalogs.put(table)
+    return f"table `{table.name}` created"
+
+
+def declared(statement: s.CreateTable, catalogs: Catalogs, source: Source | None) -> Table:
+    """The table of the statement, with what LIKE adds; it is not checked."""
     table = Table(
         identifier=catalogs.identify(statement.name),
         columns=statement.columns,
@@ -38,10 +45,7 @@ def create_table(statement: s.CreateTable, catalogs: Catalogs, source: Source, c
     )
     if statement.like is not None:
         table = derive(table, _base(statement.like, catalogs), statement.like)
-    check_columns(table)
-    check(table)
-    catalogs.put(table)
-    return f"table `{table.name}` created"
+    return table
 
 
 def _base(like: s.Like, catalogs: Catalogs) -> Table:
@@ -52,7 +56,7 @@ def _base(like: s.Like, catalogs: Catalogs) -> Table:
 
 
 def create_view(statement: s.CreateView, catalogs: Catalogs, source: Source, check: Check) -> str:
-    if not _may_create(statement, catalogs):
+    if not may_create(statement, catalogs):
         return f"view `{statement.name}` already exists"
     view = View(
         identifier=catalogs.identify(statement.name),
@@ -68,7 +72,7 @@ def create_view(statement: s.CreateView, catalogs: Catalogs, source: Source, che
     return f"view `{view.name}` created"
 
 
-def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> bool:
+def may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> bool:
     """Whether to create it; False if it already exists and IF NOT EXISTS was given."""
     identifier = catalogs.identify(statement.name)
     taken: Relation | None
@@ -78,6 +82,13 @@ def _may_create(statement: s.CreateTable | s.CreateView, catalogs: Catalogs) -> 
     else:
         database = catalogs.database(identifier.catalog, identifier.database, statement.name.span)
         taken = database.relations.get(identifier.name)
+    if taken is None and isinstance(statement, s.CreateTable) and statement.must_exist:
+        raise CatalogError(
+            f"table `{statement.name}` does not exist, so it cannot be replaced",
+            at=statement.name.span,
+            hint=did_you_mean(identifier.name, catalogs.relation_names(*identifier.path))
+            or "use CREATE OR REPLACE TABLE",
+        )
     if taken is None or statement.or_replace:
         return True
     if statement.if_not_exists:

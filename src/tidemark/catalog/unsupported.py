@@ -10,12 +10,6 @@ CATALOG_TYPE: Final = "generic_in_memory"  # the only type of catalog that there
 
 _TABLES = "Tables and functions"
 
-CREATE_AS_SELECT: Final = Unsupported(
-    _TABLES,
-    "CREATE TABLE ... AS SELECT",
-    why="one statement cannot both create a table and start a job",
-    hint="use CREATE TABLE with the columns, then INSERT INTO",
-)
 LANGUAGE: Final = Unsupported(
     _TABLES,
     "LANGUAGE {}",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
 
 from tidemark.dialect import statements as s
 from tidemark.dialect import unsupported
@@ -50,9 +52,22 @@ class DdlParser(ColumnParser):
     def _if_not_exists(self) -> bool:
         return self.take("IF", "NOT", "EXISTS")
 
-    def _create_table(self, prefix: _Prefix) -> s.Statement:
+    def replace_table(self) -> s.CreateTable:
+        """`REPLACE TABLE ... AS query`"""
+        start = self.here
+        self.expect("REPLACE", "TABLE")
+        prefix = _Prefix(start, replace=True, temporary=False, system=False)
+        replacing = self._create_table(prefix)
+        if replacing.query is None:
+            self.fail_expecting(
+                "`AS` and a query", hint="without a query it is CREATE OR REPLACE TABLE"
+            )
+        return replace(replacing, must_exist=True)
+
+    def _create_table(self, prefix: _Prefix) -> s.CreateTable:
         if_not_exists = self._if_not_exists()
         name = self.qualified_name("a table name")
+        order = self._plain_columns() if self._is_list_of_names() else ()
         body = self._table_body() if self.at("(") else _TableBody()
         comment = self._comment()
         if self.at("DISTRIBUTED"):
@@ -62,7 +77,9 @@ class DdlParser(ColumnParser):
             partitioned = self._plain_columns()
         options = self.options() if self.take("WITH") else ()
         like = self._like_table() if self.take("LIKE") else None
-        query = self.query() if self.take("AS") else None
+        if order and not self.at("AS"):
+            self.fail_expecting("`AS` and a query", hint=f"give the column `{order[0]}` a type")
+        query = self._query_of_table(prefix, if_not_exists, like) if self.at("AS") else None
         return s.CreateTable(
             name=name,
             columns=tuple(body.columns),
@@ -73,11 +90,34 @@ class DdlParser(ColumnParser):
             options=options,
             like=like,
             query=query,
+            order=order,
             temporary=prefix.temporary,
             if_not_exists=if_not_exists,
             or_replace=prefix.replace,
             span=self.span_from(prefix.start),
         )
+
+    def _is_list_of_names(self) -> bool:
+        """Whether columns without types follow: `(b, a)`."""
+        if not self.at("(") or self.peek() == ")":
+            return False
+        place = 2
+        while self.peek(place) == ",":
+            place += 2
+        return self.peek(place) == ")"
+
+    def _query_of_table(
+        self, prefix: _Prefix, if_not_exists: bool, like: s.Like | None
+    ) -> exp.Expression:
+        if like is not None:
+            self.fail("CREATE TABLE takes LIKE or AS, not both", hint="leave LIKE out")
+        if prefix.replace and if_not_exists:
+            self.fail(
+                "OR REPLACE and IF NOT EXISTS contradict each other",
+                hint="leave one of them out",
+            )
+        self.expect("AS")
+        return self.query()
 
     def _table_body(self) -> _TableBody:
         """`(column, WATERMARK ..., PRIMARY KEY ...)`; a trailing comma is allowed."""

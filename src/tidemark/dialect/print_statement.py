@@ -90,6 +90,9 @@ class StatementPrinter(TreePrinter):
 
     def _create_table(self, table: s.CreateTable) -> str:
         parts = [self._create("TABLE", table)]
+        if table.must_exist:
+            parts = [f"REPLACE TABLE {self._name(table.name)}"]
+        parts += [self._names(table.order)] if table.order else []
         elements = [self.column(column) for column in table.columns]
         elements += [self._watermark(table.watermark)] if table.watermark else []
         elements += [self._primary_key(table.primary_key)] if table.primary_key else []

@@ -162,17 +162,30 @@ class ScriptParser(SessionParser):
         details: list[str] = []
         if not self.take("PLAN", "FOR") and self.at(*_EXPLAIN_DETAILS):
             details = self.listed(lambda: self.expect_any(*_EXPLAIN_DETAILS))
-        statement: s.Query | s.Insert | s.StatementSet
+        statement: s.Query | s.Insert | s.StatementSet | s.CreateTable
         if self.at("INSERT"):
             statement = self.insert()
+        elif self.at("CREATE", "REPLACE"):
+            statement = self._explained_table()
         elif self.at("EXECUTE", "BEGIN", "STATEMENT"):
             statement = self._statement_set()
         else:
             statement = self.query_statement()
         return s.Explain(statement, tuple(details), self.span_from(start))
 
+    def _explained_table(self) -> s.CreateTable:
+        start = self.here
+        created = self.statement()
+        if not isinstance(created, s.CreateTable) or created.query is None:
+            self.fail(
+                "EXPLAIN takes a query, INSERT, statement set, or CREATE TABLE ... AS",
+                at=self.span_from(start),
+            )
+        return created
+
     _STATEMENTS: dict[str, Callable[[ScriptParser], s.Statement]] = {  # noqa: RUF012
         "CREATE": DdlParser.create,
+        "REPLACE": DdlParser.replace_table,
         "DROP": DdlParser.drop,
         "ALTER": AlterParser.alter,
         "INSERT": insert,

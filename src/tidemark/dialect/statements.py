@@ -113,9 +113,11 @@ class CreateTable:
     options: tuple[Option, ...] = ()
     like: Like | None = None
     query: exp.Expression | None = None  # CREATE TABLE ... AS SELECT
+    order: tuple[str, ...] = ()  # `CREATE TABLE t (b, a) AS ...`: the query's columns in this order
     temporary: bool = False
     if_not_exists: bool = False
     or_replace: bool = False
+    must_exist: bool = False  # `REPLACE TABLE ... AS`
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -306,7 +308,7 @@ class StatementSet:
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    statement: Query | Insert | StatementSet
+    statement: Query | Insert | StatementSet | CreateTable
     details: tuple[str, ...] = ()  # CHANGELOG_MODE, JSON_EXECUTION_PLAN, PLAN_ADVICE, ...
     span: Span = field(default=NOWHERE, compare=False)
 

@@ -14,6 +14,9 @@ def table_names(statement: s.Statement) -> Iterator[s.Name]:
     match statement:
         case s.Query(query=query) | s.CreateView(query=query):
             yield from _read(query)
+        case s.CreateTable(name=name, query=exp.Expression() as query):
+            yield name
+            yield from _read(query)
         case s.Insert(target=target, query=query):
             yield target
             yield from _read(query)

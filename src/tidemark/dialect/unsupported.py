@@ -24,7 +24,6 @@ STATEMENT: Final = Unsupported(
         "UPDATE": "insert the changed row with the same primary key",
         "ADD JAR": "add connectors in the session's Spark settings",
         "STOP JOB": "call job.stop() in Python",
-        "REPLACE TABLE": "use CREATE OR REPLACE TABLE",
         "UPSERT": "use INSERT INTO a table with a primary key",
         **_words(
             "DELETE",

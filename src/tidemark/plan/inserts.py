@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tidemark.catalog.tables import Changelog, Table, View
@@ -27,7 +27,11 @@ WritableColumn = s.PhysicalColumn | s.MetadataColumn
 
 def bind_insert(statement: s.Insert, context: Context) -> Sink:
     """The plan of one INSERT, with its sink as the root."""
-    table = _target(statement, context)
+    return bind_into(_target(statement, context), statement, context)
+
+
+def bind_into(table: Table, statement: s.Insert, context: Context) -> Sink:
+    """The plan of an INSERT into a table that need not be in the catalog."""
     traits = context.traits(table)
     if not traits.writable:
         raise PlanError(
@@ -108,6 +112,7 @@ class _Assignment:
         names = [column.name for column in columns]
         fixed = {option.key: option.value for option in self.statement.partition}
         self._check_names([*fixed, *self.statement.columns], names)
+        self._check_partition(fixed)
         filled = list(self.statement.columns) or [name for name in names if name not in fixed]
         if len(filled) != len(self.query.edge.columns):
             raise self._mismatch(
@@ -125,6 +130,17 @@ class _Assignment:
         rows = project(self.query, values, names)
         wanted = [type_of(column, self.table) for column in columns]
         return left_out(rows, self._nulls(rows.edge.types, wanted))
+
+    def _check_partition(self, fixed: Iterable[str]) -> None:
+        """PARTITION (...) fixes columns of PARTITIONED BY, as in Flink."""
+        for name in fixed:
+            if name not in self.table.partitioned_by:
+                raise PlanError(
+                    f"`{self.table.name}` is not partitioned by `{name}`",
+                    at=next(o.span for o in self.statement.partition if o.key == name),
+                    notes={"PARTITIONED BY": ", ".join(self.table.partitioned_by) or "nothing"},
+                    hint=f"select the value of `{name}` in the query",
+                )
 
     def _nulls(self, given: Sequence[DataType], wanted: Sequence[DataType]) -> list[int]:
         """The columns that may be NULL where the table has NOT NULL."""

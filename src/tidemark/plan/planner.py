@@ -20,6 +20,7 @@ from tidemark.dialect import statements as s
 from tidemark.errors import PlanError
 from tidemark.plan.bind.subqueries import bind_condition
 from tidemark.plan.context import Context, Recursion
+from tidemark.plan.create_as import bind_create_as
 from tidemark.plan.handed_out import handed_out, is_reader
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.late_rows import bind_late_rows
@@ -32,7 +33,7 @@ from tidemark.plan.windows.emit import EmitRules, emit_rules
 
 Mode = Literal["streaming", "batch"]
 Traits = Callable[[Table], TableTraits]
-Part = s.Query | s.Insert
+Part = s.Query | s.Insert | s.CreateTable  # CREATE TABLE ... AS
 Runnable = Part | s.StatementSet
 
 _RECURSION = Recursion(bind_query, bind_relation, bind_from, bind_condition)
@@ -116,10 +117,12 @@ class Planner:
         return replace(context, others=others)
 
     def _root(self, statement: Part, context: Context, windows: EmitRules | None) -> Node:
-        clause = statement.emit
+        clause = None if isinstance(statement, s.CreateTable) else statement.emit
         context = replace(context, emit=lambda: windows or emit_rules(self.options, clause))
         if isinstance(statement, s.Insert):
             root: Node = bind_insert(statement, context)
+        elif isinstance(statement, s.CreateTable):
+            root = bind_create_as(statement, context)
         else:
             root = result_of(bind_result(statement.query, context))
         if clause is not None and not any(isinstance(n, WindowAggregate) for n in walk(root)):

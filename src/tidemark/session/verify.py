@@ -48,6 +48,8 @@ def verify(session: Session, text: str, name: str = "<sql>") -> Iterator[Verific
     script = parse_script(text, name)
     for statement in script.statements:
         session.workspace.apply(statement, script.source)
+        if isinstance(statement, s.CreateTable) and statement.query is not None:
+            statement = s.Query(statement.query, span=statement.span)
         if isinstance(statement, s.Query | s.Insert | s.StatementSet):
             yield from _verified(session, statement, script.source)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidemark import connectors
 from tidemark.catalog import ddl
 from tidemark.catalog.catalogs import Catalogs
-from tidemark.catalog.create import is_built_in
+from tidemark.catalog.create import is_built_in, may_create
 from tidemark.catalog.options import SessionOptions
 from tidemark.catalog.tables import Relation, TemporalFunction, UserFunction
 from tidemark.dialect import parse_script
@@ -16,6 +16,7 @@ from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, Source, SqlError, did_you_mean
 from tidemark.physical import Settings
 from tidemark.physical.explain import explain
+from tidemark.plan.nodes import Sink
 from tidemark.plan.planner import Mode, Plan, Planner, Runnable, Traits
 from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import columns_in_workers, show
@@ -109,6 +110,8 @@ class Workspace:
         match statement:
             case s.Query() | s.Insert() | s.StatementSet():
                 return Planned(statement, source, plan=self.planner.plan(statement))
+            case s.CreateTable(query=query) if query is not None:
+                return self._create_as(statement, source)
             case s.Explain():
                 plan = self.planner.plan(statement.statement)
                 settings = Settings.of(self.options, readable=columns_in_workers.can_read)
@@ -130,6 +133,15 @@ class Workspace:
                 return Planned(statement, source, result=described)
         message = ddl.apply(statement, self.catalogs, source, self._check)
         return Planned(statement, source, message=message)
+
+    def _create_as(self, statement: s.CreateTable, source: Source) -> Planned:
+        """The table exists when the job starts, and not at all if the job is not valid."""
+        plan = self.planner.plan(statement)
+        [root] = plan.roots
+        assert isinstance(root, Sink)
+        if may_create(statement, self.catalogs):
+            self.catalogs.put(replace(root.table, source=source))
+        return Planned(statement, source, plan=plan)
 
     def _check(self, declared: Relation) -> None:
         """An invalid declaration is rejected when it is made, not when it is used."""
