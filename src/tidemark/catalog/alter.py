@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.catalogs import Catalog, Catalogs, Database
 from tidemark.catalog.checks import check_columns
-from tidemark.catalog.create import Check
+from tidemark.catalog.create import Check, alter_function, check_catalog_options
 from tidemark.catalog.definitions import restated
+from tidemark.catalog.partitions import with_partitions, without_partitions
 from tidemark.catalog.tables import Identifier, Relation, Table, View
 from tidemark.dialect import statements as s
 from tidemark.errors import CatalogError, OptionError, Source, did_you_mean
@@ -22,6 +23,8 @@ def alter(statement: s.Alter, catalogs: Catalogs, source: Source, check: Check) 
             return _alter_database(statement, catalogs)
         case "CATALOG":
             return _alter_catalog(statement, catalogs)
+        case "FUNCTION":
+            return alter_function(statement, catalogs)
     found = catalogs.find(statement.name)
     wanted = Table if statement.kind == "TABLE" else View
     if not isinstance(found, wanted):
@@ -83,7 +86,11 @@ def _alter_view(
             return replace(view, identifier=_renamed(view.identifier, name))
         case s.SetQuery(query=query):
             return replace(view, query=query, columns=(), source=source, path=catalogs.path)
-    raise CatalogError("ALTER VIEW supports only RENAME TO and AS query", at=statement.span)
+        case s.SetComment(comment=comment):
+            return replace(view, comment=comment)
+    raise CatalogError(
+        "ALTER VIEW supports only RENAME TO, AS query and COMMENT", at=statement.span
+    )
 
 
 # --- tables ------------------------------------------------------------------------------------
@@ -104,9 +111,18 @@ def _alter_table(table: Table, action: s.AlterAction, statement: s.Alter) -> Tab
         case s.SetWatermark(watermark=watermark, add=add):
             _check_presence("watermark", table.watermark is not None, add, statement)
             return replace(table, watermark=watermark)
-        case s.SetPrimaryKey(primary_key=key, add=add):
+        case s.SetPrimaryKey(primary_key=key, add=add, constraint=constraint):
             _check_presence("primary key", table.primary_key is not None, add, statement)
-            return replace(table, primary_key=key)
+            _check_constraint(table, constraint, statement)
+            return replace(_with_key_columns_not_null(table), primary_key=key)
+        case s.SetComment(comment=comment):
+            return replace(table, comment=comment)
+        case s.AddPartitions():
+            return with_partitions(table, action)
+        case s.DropPartitions():
+            return without_partitions(table, action)
+        case s.SetImplementation():
+            raise CatalogError("only functions have an implementation", at=statement.span)
         case s.SetQuery():
             raise CatalogError("ALTER TABLE does not take a query", at=statement.span)
     return replace(table, columns=_alter_columns(table, action, statement))
@@ -122,6 +138,36 @@ def _check_presence(what: str, present: bool, add: bool, statement: s.Alter) -> 
         )
     if not present and not add:
         raise CatalogError(f"the table has no {what}", at=statement.span)
+
+
+def _check_constraint(table: Table, name: str | None, statement: s.Alter) -> None:
+    """DROP CONSTRAINT names the primary key; without a name of its own it is called PK_column."""
+    key = table.primary_key
+    if name is None or key is None:
+        return
+    known = key.constraint or "PK_" + "_".join(key.columns)
+    if name != known:
+        raise CatalogError(
+            f"constraint `{name}` does not exist",
+            at=statement.span,
+            hint=f"the primary key of `{table.name}` is `{known}`",
+        )
+
+
+def _with_key_columns_not_null(table: Table) -> Table:
+    """Columns of a primary key stay NOT NULL when it is dropped or changed, as in Flink."""
+    key = table.primary_key
+    if key is None:
+        return table
+    return replace(
+        table,
+        columns=tuple(
+            replace(column, type=column.type.with_nullable(False))
+            if isinstance(column, s.PhysicalColumn) and column.name in key.columns
+            else column
+            for column in table.columns
+        ),
+    )
 
 
 def _alter_columns(
@@ -211,23 +257,34 @@ def _columns_in(expression: exp.Expression) -> set[str]:
 def _alter_database(statement: s.Alter, catalogs: Catalogs) -> str:
     catalog, name = catalogs.identify_database(statement.name)
     database = catalogs.database(catalog, name, statement.name.span)
-    _set_options(database.options, statement)
+    _set_properties(database, statement)
     return f"database `{name}` altered"
 
 
 def _alter_catalog(statement: s.Alter, catalogs: Catalogs) -> str:
     name = statement.name.parts[-1]
-    _set_options(catalogs.catalog(name, statement.name.span).options, statement)
+    catalog = catalogs.catalog(name, statement.name.span)
+    for action in statement.actions:
+        if isinstance(action, s.SetOptions):
+            check_catalog_options(action.options)
+        if isinstance(action, s.ResetOptions) and "type" in action.keys:
+            raise OptionError("the type of a catalog cannot be reset", at=statement.span)
+    _set_properties(catalog, statement)
     return f"catalog `{name}` altered"
 
 
-def _set_options(options: dict[str, str], statement: s.Alter) -> None:
+def _set_properties(of: Database | Catalog, statement: s.Alter) -> None:
+    options = of.options
     for action in statement.actions:
         match action:
+            case s.SetComment(comment=comment):
+                of.comment = comment
             case s.SetOptions(options=new):
                 options.update({option.key: option.value for option in new})
             case s.ResetOptions(keys=keys):
                 for key in keys:
                     options.pop(key, None)
             case _:
-                raise CatalogError("only options can be altered here", at=statement.span)
+                raise CatalogError(
+                    "only options and the comment can be altered here", at=statement.span
+                )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tidemark import functions
 from tidemark.catalog import unsupported
@@ -13,7 +13,7 @@ from tidemark.catalog.stand_ins import STAND_INS
 from tidemark.catalog.tables import Relation, Table, UserFunction, View
 from tidemark.catalog.unsupported import CATALOG_TYPE
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, OptionError, Source, did_you_mean
+from tidemark.errors import CatalogError, OptionError, Source, Span, did_you_mean
 from tidemark.functions import aggregates
 
 # Called before a table or view is added: raises if it is not valid.
@@ -111,9 +111,7 @@ def is_built_in(name: str) -> bool:
 
 def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
     name = statement.name.parts[-1]
-    stand_in = STAND_INS.get(statement.identifier)
-    if statement.language.upper() != "PYTHON" and stand_in is None:
-        raise unsupported.LANGUAGE.error(statement.span, statement.language.upper())
+    identifier = _python_of(statement.identifier, statement.language, statement.span)
     if is_built_in(name) or name.upper() in functions.NOT_YET:
         raise CatalogError(
             f"`{name}` is a built-in function and cannot be replaced",
@@ -122,7 +120,7 @@ def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
         )
     function = UserFunction(
         name=name,
-        identifier=stand_in or statement.identifier,
+        identifier=identifier,
         temporary=statement.temporary or statement.system,
         system=statement.system,
     )
@@ -132,6 +130,30 @@ def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
         raise CatalogError(f"function `{statement.name}` already exists", at=statement.name.span)
     catalogs.put_function(statement.name, function)
     return f"function `{name}` created"
+
+
+def _python_of(identifier: str, language: str, at: Span) -> str:
+    """Where the Python code of a function is, which may stand in for a Java class."""
+    stand_in = STAND_INS.get(identifier)
+    if language.upper() != "PYTHON" and stand_in is None:
+        raise unsupported.LANGUAGE.error(at, language.upper())
+    return stand_in or identifier
+
+
+def alter_function(statement: s.Alter, catalogs: Catalogs) -> str:
+    """ALTER FUNCTION: other code under the same name."""
+    [action] = statement.actions
+    assert isinstance(action, s.SetImplementation)
+    identifier = _python_of(action.identifier, action.language, statement.span)
+    found = catalogs.function_to_drop(statement.name, temporary=False)
+    if found is None:
+        what = f"function `{statement.name}` does not exist"
+        if statement.if_exists:
+            return what
+        hint = did_you_mean(statement.name.parts[-1], catalogs.function_names())
+        raise CatalogError(what, at=statement.name.span, hint=hint)
+    catalogs.put_function(statement.name, UserFunction(name=found.name, identifier=identifier))
+    return f"function `{statement.name}` altered"
 
 
 # --- databases and catalogs --------------------------------------------------------------------
@@ -170,10 +192,15 @@ def _catalog_options(statement: s.CreateCatalog) -> dict[str, str]:
     hint = f"use 'type' = '{CATALOG_TYPE}'"
     if kind is None:
         raise OptionError("option 'type' of the catalog is missing", at=statement.span, hint=hint)
-    if kind.value != CATALOG_TYPE:
-        raise unsupported.CATALOG.error(kind.span, kind.value)
+    check_catalog_options(statement.options)
+    return {key: option.value for key, option in options.items()}
+
+
+def check_catalog_options(options: Iterable[s.Option]) -> None:
     known = ("type", _DEFAULT_DATABASE)
-    for option in statement.options:
+    for option in options:
+        if option.key == "type" and option.value != CATALOG_TYPE:
+            raise unsupported.CATALOG.error(option.span, option.value)
         if option.key not in known:
             raise OptionError(
                 f"unknown catalog option '{option.key}'",
@@ -181,4 +208,3 @@ def _catalog_options(statement: s.CreateCatalog) -> dict[str, str]:
                 notes={"options": ", ".join(known)},
                 hint=did_you_mean(option.key, known),
             )
-    return {key: option.value for key, option in options.items()}

@@ -13,6 +13,7 @@ from tidemark.catalog.create import (
     create_view,
 )
 from tidemark.catalog.drop import drop
+from tidemark.catalog.modules import apply_modules
 from tidemark.dialect import statements as s
 from tidemark.errors import Source
 
@@ -25,6 +26,7 @@ Definition = (
     | s.Drop
     | s.Alter
     | s.Use
+    | s.Modules
 )
 
 
@@ -51,6 +53,8 @@ def apply(statement: Definition, catalogs: Catalogs, source: Source, check: Chec
             return alter(statement, catalogs, source, check)
         case s.Use():
             return _use(statement, catalogs)
+        case s.Modules():
+            return apply_modules(statement)
 
 
 def _use(statement: s.Use, catalogs: Catalogs) -> str:

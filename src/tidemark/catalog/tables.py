@@ -38,6 +38,9 @@ class Identifier:
         return self.catalog, self.database
 
 
+Partition = tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table as declared. `source` is what its spans point into."""
@@ -50,6 +53,8 @@ class Table:
     partitioned_by: tuple[str, ...] = ()
     comment: str | None = None
     temporary: bool = False
+    # Those of ALTER TABLE ... ADD PARTITION: pairs of columns and values.
+    partitions: tuple[Partition, ...] = ()
     source: Source | None = field(default=None, compare=False)
     # A DataFrame registered by the user; only the Spark layer looks inside.
     dataframe: Any = field(default=None, compare=False)

@@ -10,6 +10,22 @@ CATALOG_TYPE: Final = "generic_in_memory"  # the only type of catalog that there
 
 _TABLES = "Tables and functions"
 
+MODULE: Final = Unsupported(
+    "Statements",
+    "LOAD MODULE {}",
+    why="a module is Java code",
+    hint="declare its functions with CREATE FUNCTION ... LANGUAGE PYTHON",
+    each={"hive": None, "": None},
+    title="LOAD MODULE",
+    says=NEVER,
+)
+UNLOAD_CORE: Final = Unsupported(
+    "Statements",
+    "UNLOAD MODULE core",
+    why="queries would have no functions",
+    hint="leave it out",
+    says=NEVER,
+)
 LANGUAGE: Final = Unsupported(
     _TABLES,
     "LANGUAGE {}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark.dialect import statements as s
 from tidemark.dialect import unsupported
 from tidemark.dialect.ddl import DdlParser
+from tidemark.dialect.literals import string_of
 
 
 class AlterParser(DdlParser):
@@ -15,6 +16,11 @@ class AlterParser(DdlParser):
         self.expect("ALTER")
         if self.at(*unsupported.ALTER.each):
             self.refuse(unsupported.ALTER, self.key)
+        if self.at("TEMPORARY"):
+            self.fail(
+                "a temporary object cannot be altered (same in Flink)",
+                hint="drop it and create it again",
+            )
         kind = self.object_kind()
         if_exists = self.take("IF", "EXISTS")
         name = self.qualified_name(f"a {kind.lower()} name")
@@ -22,14 +28,18 @@ class AlterParser(DdlParser):
         return s.Alter(kind, name, tuple(actions), if_exists, self.span_from(start))
 
     def _view_actions(self) -> list[s.AlterAction]:
+        if self.at("COMMENT"):
+            return [self._set_comment()]
         if self.take("AS"):
             return [s.SetQuery(self.query())]
         self.expect("RENAME", "TO")
         return [s.RenameTo(self.qualified_name("a new name"))]
 
     def _actions(self, kind: str) -> list[s.AlterAction]:
+        if kind == "FUNCTION":
+            return [self._implementation()]
         if self.at("COMMENT"):
-            self.refuse(unsupported.ALTER_COMMENT, kind)
+            return [self._set_comment()]
         verb = self.expect_any("RENAME", "SET", "RESET", "ADD", "MODIFY", "DROP")
         if kind != "TABLE" and verb not in ("SET", "RESET"):
             self.here -= 1
@@ -42,7 +52,32 @@ class AlterParser(DdlParser):
             return [self._rename()]
         return self._drop() if verb == "DROP" else self._add_or_modify(verb)
 
+    def _set_comment(self) -> s.AlterAction:
+        self.expect("COMMENT")
+        return s.SetComment(string_of(self))
+
+    def _implementation(self) -> s.AlterAction:
+        self.expect("AS")
+        identifier = string_of(self, "'module.function' in single quotes")
+        given = self.take("LANGUAGE")
+        language = self.expect_any("JAVA", "SCALA", "PYTHON") if given else "JAVA"
+        return s.SetImplementation(identifier, language)
+
+    def _partitions(self) -> tuple[tuple[s.Option, ...], ...]:
+        """`PARTITION (...) PARTITION (...)`, with or without commas."""
+        found = []
+        while self.take("PARTITION"):
+            found.append(self.partition())
+            if self.at("WITH"):
+                self.refuse(unsupported.PARTITION_OPTIONS)
+            self.take(",")
+        if not found:
+            self.fail_expecting("`PARTITION`")
+        return tuple(found)
+
     def _reset(self) -> s.AlterAction:
+        if self.sees("(", ")"):
+            self.fail("RESET names the options to reset", hint="write RESET ('key')")
         self.expect("(")
         return s.ResetOptions(tuple(self.enclosed(self.option_key)))
 
@@ -59,18 +94,23 @@ class AlterParser(DdlParser):
         if self.take("PRIMARY", "KEY"):
             return [s.SetPrimaryKey(None)]
         if self.take("CONSTRAINT"):
-            self.name("a constraint name")
-            return [s.SetPrimaryKey(None)]
-        if self.at("PARTITION", "DISTRIBUTION"):
-            self.refuse(unsupported.ALTER_PARTITION, f"DROP {self.key}")
+            return [s.SetPrimaryKey(None, constraint=self.name("a constraint name"))]
+        if_exists = self.take("IF", "EXISTS")
+        if if_exists or self.at("PARTITION"):
+            return [s.DropPartitions(self._partitions(), if_exists)]
+        if self.at("DISTRIBUTION"):
+            self.refuse(unsupported.ALTER_DISTRIBUTION, "DROP")
         if self.at("("):
             return [s.DropColumns(self._plain_columns())]
         return [s.DropColumns((self.name("a column name"),))]
 
     def _add_or_modify(self, verb: str) -> list[s.AlterAction]:
-        if self.at("PARTITION", "DISTRIBUTION"):
-            self.refuse(unsupported.ALTER_PARTITION, f"{verb} {self.key}")
         add = verb == "ADD"
+        if_not_exists = add and self.take("IF", "NOT", "EXISTS")
+        if if_not_exists or (add and self.at("PARTITION")):
+            return [s.AddPartitions(self._partitions(), if_not_exists)]
+        if self.at("DISTRIBUTION"):
+            self.refuse(unsupported.ALTER_DISTRIBUTION, verb)
         if self.at("COLUMN"):
             self.fail(f"{verb} is not followed by COLUMN", hint=f"write {verb} name type")
         if not self.at("("):

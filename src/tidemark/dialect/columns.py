@@ -71,6 +71,18 @@ class ColumnParser(QueryParser):
         self.expect("(")
         return tuple(self.enclosed(lambda: self.name("a column name")))
 
+    def partition(self) -> tuple[s.Option, ...]:
+        """`(column = value, ...)`"""
+        self.expect("(")
+        return tuple(self.enclosed(self._partition_value))
+
+    def _partition_value(self) -> s.Option:
+        start = self.here
+        column = self.name("a column name")
+        self.expect("=")
+        value = self.next().text if self.at(NUMBER) else string_of(self, "a number or a string")
+        return s.Option(column, value, self.span_from(start))
+
     # --- columns -------------------------------------------------------------------------------
 
     def column(self) -> s.Column:

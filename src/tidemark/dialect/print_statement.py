@@ -142,7 +142,9 @@ class StatementPrinter(TreePrinter):
         if isinstance(first, s.SetWatermark) and first.watermark is None:
             return f"{head} DROP WATERMARK"
         if isinstance(first, s.SetPrimaryKey) and first.primary_key is None:
-            return f"{head} DROP PRIMARY KEY"
+            named = first.constraint
+            what = "PRIMARY KEY" if named is None else f"CONSTRAINT {quoted_if_needed(named)}"
+            return f"{head} DROP {what}"
         verb = "ADD" if isinstance(first, s.AddColumn) or getattr(first, "add", False) else "MODIFY"
         return (
             f"{head} {verb} {self._lines(self._alter_element(action) for action in alter.actions)}"
@@ -171,6 +173,18 @@ class StatementPrinter(TreePrinter):
         s.ResetOptions: _reset_options,
         s.RenameColumn: _rename_column,
         s.DropColumns: lambda self, action: f"DROP {self._names(action.names)}",
+        s.SetComment: lambda self, action: self._comment(action.comment).strip(),
+        s.SetImplementation: lambda self, action: (
+            f"AS {quoted_string(action.identifier)} LANGUAGE {action.language}"
+        ),
+        s.AddPartitions: lambda self, action: (
+            f"ADD{' IF NOT EXISTS' * action.if_not_exists}"
+            + "".join(map(self._partition, action.partitions))
+        ),
+        s.DropPartitions: lambda self, action: (
+            f"DROP{' IF EXISTS' * action.if_exists}"
+            + ",".join(map(self._partition, action.partitions))
+        ),
         s.SetQuery: lambda self, action: f"AS\n{self.print(action.query)}",
     }
 
@@ -195,14 +209,14 @@ class StatementPrinter(TreePrinter):
         if insert.options:
             pairs = [f"{quoted_string(o.key)} = {quoted_string(o.value)}" for o in insert.options]
             text += f" /*+ OPTIONS({', '.join(pairs)}) */"
-        if insert.partition:
-            pairs = [
-                f"{quoted_if_needed(o.key)} = {quoted_string(o.value)}" for o in insert.partition
-            ]
-            text += f" PARTITION ({', '.join(pairs)})"
+        text += self._partition(insert.partition)
         if insert.columns:
             text += f" {self._names(insert.columns)}"
         return f"{text}\n{self.print(insert.query)}{self._emit(insert.emit)}"
+
+    def _partition(self, values: tuple[s.Option, ...]) -> str:
+        pairs = [f"{quoted_if_needed(o.key)} = {quoted_string(o.value)}" for o in values]
+        return f" PARTITION ({', '.join(pairs)})" if pairs else ""
 
     def _statement_set(self, statements: s.StatementSet) -> str:
         inserts = [self._insert(insert) + ";" for insert in statements.inserts]
@@ -227,16 +241,34 @@ class StatementPrinter(TreePrinter):
     def _show(self, show: s.Show) -> str:
         text = f"SHOW {show.what}"
         if show.name is not None:
-            text += f"{' ' if show.what.startswith('CREATE') else ' FROM '}{self._name(show.name)}"
+            at_once = show.what.startswith("CREATE") or show.what == "PARTITIONS"
+            text += f"{' ' if at_once else ' FROM '}{self._name(show.name)}"
+        text += self._partition(show.partition)
         if show.like is not None:
-            text += f"{' NOT' if show.negated else ''} LIKE {quoted_string(show.like)}"
+            operator = "ILIKE" if show.any_case else "LIKE"
+            text += f"{' NOT' if show.negated else ''} {operator} {quoted_string(show.like)}"
         return text
 
     def _describe(self, describe: s.Describe) -> str:
-        return f"DESCRIBE {'EXTENDED ' if describe.extended else ''}{self._name(describe.name)}"
+        kind = "" if describe.kind == "TABLE" else f"{describe.kind} "
+        extended = "EXTENDED " if describe.extended else ""
+        return f"DESCRIBE {kind}{extended}{self._name(describe.name)}"
 
     def _use(self, use: s.Use) -> str:
         return f"USE {'CATALOG ' if use.kind == 'CATALOG' else ''}{self._name(use.name)}"
+
+    def _modules(self, modules: s.Modules) -> str:
+        noun = "MODULES" if modules.verb == "USE" else "MODULE"
+        return f"{modules.verb} {noun} {', '.join(map(quoted_if_needed, modules.names))}"
+
+    def _analyze(self, analyze: s.Analyze) -> str:
+        text = f"ANALYZE TABLE {self._name(analyze.name)}"
+        text += f" PARTITION {self._names(analyze.partition)}" if analyze.partition else ""
+        text += " COMPUTE STATISTICS"
+        if analyze.all_columns:
+            return f"{text} FOR ALL COLUMNS"
+        columns = ", ".join(map(quoted_if_needed, analyze.columns))
+        return f"{text} FOR COLUMNS {columns}" if columns else text
 
     _STATEMENTS: dict[type[Any], Callable[[StatementPrinter, Any], str]] = {  # noqa: RUF012
         s.CreateTable: _create_table,
@@ -255,4 +287,6 @@ class StatementPrinter(TreePrinter):
         s.Show: _show,
         s.Describe: _describe,
         s.Use: _use,
+        s.Modules: _modules,
+        s.Analyze: _analyze,
     }

@@ -9,9 +9,8 @@ from sqlglot import exp
 from tidemark.dialect import statements as s
 from tidemark.dialect import unsupported
 from tidemark.dialect.alter import AlterParser
-from tidemark.dialect.cursor import END, NUMBER, Item
+from tidemark.dialect.cursor import END, Item
 from tidemark.dialect.ddl import DdlParser
-from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.session import SessionParser
 
@@ -85,7 +84,7 @@ class ScriptParser(SessionParser):
         self.take("TABLE")
         target = self.qualified_name("a table name")
         options = self._target_options()
-        partition = self._partition() if self.take("PARTITION") else ()
+        partition = self.partition() if self.take("PARTITION") else ()
         columns: tuple[str, ...] = ()
         if self.at("(") and not self.starts_query(1):
             columns = self._plain_columns()
@@ -101,18 +100,6 @@ class ScriptParser(SessionParser):
             emit=emit,
             span=self.span_from(start),
         )
-
-    def _partition(self) -> tuple[s.Option, ...]:
-        """`(column = value, ...)`"""
-        self.expect("(")
-        return tuple(self.enclosed(self._partition_value))
-
-    def _partition_value(self) -> s.Option:
-        start = self.here
-        column = self.name("a column name")
-        self.expect("=")
-        value = self.next().text if self.at(NUMBER) else string_of(self, "a number or a string")
-        return s.Option(column, value, self.span_from(start))
 
     def _target_options(self) -> tuple[s.Option, ...]:
         start = self.here
@@ -198,4 +185,7 @@ class ScriptParser(SessionParser):
         "DESCRIBE": SessionParser.describe,
         "DESC": SessionParser.describe,
         "USE": SessionParser.use,
+        "LOAD": SessionParser.load_module,
+        "UNLOAD": SessionParser.load_module,
+        "ANALYZE": SessionParser.analyze,
     }

@@ -1,6 +1,8 @@
-"""SET, RESET, SHOW, DESCRIBE and USE."""
+"""SET, RESET, SHOW, DESCRIBE, USE, modules and statistics."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from tidemark.dialect import statements as s
 from tidemark.dialect import unsupported
@@ -8,7 +10,31 @@ from tidemark.dialect.alter import AlterParser
 from tidemark.dialect.cursor import DOUBLE, END, STRING
 from tidemark.dialect.literals import string_of
 
-_SHOWN = ("TABLES", "VIEWS", "FUNCTIONS", "DATABASES", "CATALOGS", "COLUMNS", "JOBS", "MODULES")
+_SHOWN = (
+    "TABLES",
+    "VIEWS",
+    "FUNCTIONS",
+    "DATABASES",
+    "CATALOGS",
+    "COLUMNS",
+    "JARS",
+    "MODELS",
+    "MODULES",
+    "PARTITIONS",
+    "PROCEDURES",
+)
+_SHOWN_BY_TWO_WORDS = (
+    ("CREATE", "TABLE"),
+    ("CREATE", "VIEW"),
+    ("CREATE", "CATALOG"),
+    ("CURRENT", "CATALOG"),
+    ("CURRENT", "DATABASE"),
+    ("USER", "FUNCTIONS"),
+    ("FULL", "MODULES"),
+    ("MATERIALIZED", "TABLES"),
+)
+_NAMED_BY = {"CREATE CATALOG": "catalog", "PARTITIONS": "table"}
+_DESCRIBED: tuple[s.ObjectKind, ...] = ("CATALOG", "DATABASE", "FUNCTION")
 
 
 class SessionParser(AlterParser):
@@ -41,37 +67,34 @@ class SessionParser(AlterParser):
         key = None if self.at(END, ";") else self.option_key()
         return s.Reset(key, self.span_from(start))
 
+    # --- SHOW and DESCRIBE ---------------------------------------------------------------------
+
     def show(self) -> s.Show:
         start = self.here
         self.here += 1
         what = self._shown()
-        name = None
-        if what.startswith("CREATE"):
-            name = self.qualified_name("a table or view name")
+        name: s.Name | None = None
+        partition: tuple[s.Option, ...] = ()
+        if what.startswith("CREATE") or what == "PARTITIONS":
+            name = self.qualified_name(f"a {_NAMED_BY.get(what, 'table or view')} name")
         elif self.take_any("FROM", "IN") is not None:
             name = self.qualified_name("a name")
         elif what == "COLUMNS":
             self.fail_expecting("`FROM` and a table name")
+        if what == "PARTITIONS" and self.take("PARTITION"):
+            partition = self.partition()
         negated = self.take("NOT")
-        like = None
-        if self.at("ILIKE"):
-            self.refuse(unsupported.SHOW_ILIKE)
-        if self.take("LIKE"):
-            like = string_of(self)
-        elif negated:
-            self.fail_expecting("`LIKE`")
-        return s.Show(what, name, like, negated, self.span_from(start))
+        operator = self.take_any("LIKE", "ILIKE")
+        if operator is None and negated:
+            self.fail_expecting("`LIKE` or `ILIKE`")
+        like = None if operator is None else string_of(self)
+        any_case = operator == "ILIKE"
+        return s.Show(what, name, like, negated, any_case, partition, self.span_from(start))
 
     def _shown(self) -> str:
-        if self.at("USER", "FULL") and self.peek() in ("FUNCTIONS", "MODULES"):
-            self.here += 1
-        for prefix, options in (
-            ("CREATE", ("TABLE", "VIEW")),
-            ("CURRENT", ("CATALOG", "DATABASE")),
-        ):
-            if self.at(prefix) and self.peek() in options:
-                self.here += 2
-                return f"{prefix} {self.keys[self.here - 1]}"
+        for words in _SHOWN_BY_TWO_WORDS:
+            if self.take(*words):
+                return " ".join(words)
         if self.at(*unsupported.SHOW.each):
             self.refuse(unsupported.SHOW, self.key)
         return self.expect_any(*_SHOWN)
@@ -79,16 +102,67 @@ class SessionParser(AlterParser):
     def describe(self) -> s.Describe:
         start = self.here
         self.here += 1
-        if self.at(*unsupported.DESCRIBE.each) and self.peek() not in (END, ";", "."):
+        if self._names_a_kind(*unsupported.DESCRIBE.each):
             self.refuse(unsupported.DESCRIBE, self.key)
-        self.take("TABLE")
+        kind: s.ObjectKind = "TABLE"
+        for other in _DESCRIBED:
+            if self._names_a_kind(other):
+                kind = other
+                self.here += 1
+        if kind == "TABLE":
+            self.take("TABLE")
         extended = self.take("EXTENDED")
-        name = self.qualified_name("a table or view name")
-        return s.Describe(name, extended, self.span_from(start))
+        what = "table or view" if kind == "TABLE" else kind.lower()
+        name = self.qualified_name(f"a {what} name")
+        return s.Describe(name, extended, kind, self.span_from(start))
 
-    def use(self) -> s.Use:
+    def _names_a_kind(self, *words: str) -> bool:
+        """Whether the word is a kind of object, and not the name of a table itself."""
+        return self.at(*words) and self.peek() not in (END, ";", ".")
+
+    # --- USE, modules and statistics -----------------------------------------------------------
+
+    def use(self) -> s.Use | s.Modules:
         start = self.here
         self.here += 1
         if self.take("CATALOG"):
             return s.Use("CATALOG", self.qualified_name("a catalog name"), self.span_from(start))
+        if self.take("MODULES"):
+            names = tuple(self.listed(lambda: self.name("a module name")))
+            return s.Modules("USE", names, self.span_from(start))
         return s.Use("DATABASE", self.qualified_name("a database name"), self.span_from(start))
+
+    def load_module(self) -> s.Modules:
+        """`LOAD MODULE m [WITH (...)]`, `UNLOAD MODULE m`"""
+        start = self.here
+        verb: Literal["LOAD", "UNLOAD"] = "LOAD" if self.at("LOAD") else "UNLOAD"
+        self.here += 1
+        self.expect("MODULE")
+        name = self.name("a module name")
+        if verb == "LOAD" and self.take("WITH"):
+            self.options()
+        return s.Modules(verb, (name,), self.span_from(start))
+
+    def analyze(self) -> s.Analyze:
+        start = self.here
+        self.expect("ANALYZE", "TABLE")
+        name = self.qualified_name("a table name")
+        partition = self._analyzed_partition() if self.take("PARTITION") else ()
+        self.expect("COMPUTE", "STATISTICS")
+        columns: tuple[str, ...] = ()
+        all_columns = False
+        if self.take("FOR"):
+            all_columns = self.take("ALL")
+            self.expect("COLUMNS")
+            if not all_columns:
+                columns = tuple(self.listed(lambda: self.name("a column name")))
+        return s.Analyze(name, partition, columns, all_columns, self.span_from(start))
+
+    def _analyzed_partition(self) -> tuple[str, ...]:
+        """`(column [= value], ...)`: its columns."""
+
+        def column() -> str:
+            return self._partition_value().key if self.peek() == "=" else self.name("a column name")
+
+        self.expect("(")
+        return tuple(self.enclosed(column))

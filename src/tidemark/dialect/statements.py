@@ -230,6 +230,7 @@ class SetWatermark:
 class SetPrimaryKey:
     primary_key: PrimaryKey | None  # None drops it
     add: bool = False
+    constraint: str | None = None  # `DROP CONSTRAINT name`
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +238,33 @@ class SetQuery:
     """`ALTER VIEW v AS SELECT ...`"""
 
     query: exp.Expression
+
+
+@dataclass(frozen=True, slots=True)
+class SetComment:
+    """`ALTER CATALOG c COMMENT 'text'`, and the same of tables, views and databases"""
+
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetImplementation:
+    """`ALTER FUNCTION f AS 'module.function' LANGUAGE PYTHON`"""
+
+    identifier: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    partitions: tuple[tuple[Option, ...], ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropPartitions:
+    partitions: tuple[tuple[Option, ...], ...]
+    if_exists: bool = False
 
 
 AlterAction = (
@@ -250,6 +278,10 @@ AlterAction = (
     | SetWatermark
     | SetPrimaryKey
     | SetQuery
+    | SetComment
+    | SetImplementation
+    | AddPartitions
+    | DropPartitions
 )
 
 
@@ -332,13 +364,14 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """`what` is TABLES, VIEWS, FUNCTIONS, DATABASES, CATALOGS, COLUMNS, CREATE TABLE,
-    CREATE VIEW, CURRENT CATALOG, CURRENT DATABASE, JOBS or MODULES."""
+    """`what` are the words after SHOW, such as TABLES, USER FUNCTIONS or CREATE TABLE."""
 
     what: str
     name: Name | None = None
     like: str | None = None
     negated: bool = False
+    any_case: bool = False  # ILIKE
+    partition: tuple[Option, ...] = ()
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -346,6 +379,7 @@ class Show:
 class Describe:
     name: Name
     extended: bool = False
+    kind: ObjectKind = "TABLE"  # views too
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -353,6 +387,26 @@ class Describe:
 class Use:
     kind: Literal["CATALOG", "DATABASE"]
     name: Name
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """`USE MODULES a, b`, `LOAD MODULE a` or `UNLOAD MODULE a`."""
+
+    verb: Literal["USE", "LOAD", "UNLOAD"]
+    names: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Analyze:
+    """`ANALYZE TABLE t [PARTITION (...)] COMPUTE STATISTICS [FOR COLUMNS a, b]`"""
+
+    name: Name
+    partition: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    all_columns: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -373,6 +427,8 @@ Statement = (
     | Show
     | Describe
     | Use
+    | Modules
+    | Analyze
 )
 
 

@@ -28,12 +28,8 @@ STATEMENT: Final = Unsupported(
         **_words(
             "DELETE",
             "TRUNCATE",
-            "ANALYZE",
             "CALL",
             "REMOVE JAR",
-            "LOAD MODULE",
-            "UNLOAD MODULE",
-            "USE MODULES",
             "COMPILE",
             "EXECUTE PLAN",
             "GRANT",
@@ -72,30 +68,25 @@ ALTER: Final = Unsupported(
     _STATEMENTS,
     "ALTER {}",
     hint="drop it and create it again",
-    each=_words("MODEL", "CONNECTION", "MATERIALIZED", "FUNCTION"),
+    each=_words("MODEL", "CONNECTION", "MATERIALIZED"),
     says=NEVER,
 )
-ALTER_COMMENT: Final = Unsupported(
-    _STATEMENTS, "ALTER {} COMMENT", each=_words("TABLE", "VIEW", "DATABASE"), says=NEVER
+ALTER_DISTRIBUTION: Final = Unsupported(
+    _STATEMENTS, "ALTER TABLE ... {} DISTRIBUTION", each=_words("ADD", "MODIFY", "DROP"), says=NEVER
 )
-_PARTS: Final = ("PARTITION", "DISTRIBUTION")
-ALTER_PARTITION: Final = Unsupported(
-    _STATEMENTS,
-    "ALTER TABLE ... {}",
-    each=_words(*(f"{verb} {part}" for verb in ("ADD", "MODIFY", "DROP") for part in _PARTS)),
-    says=NEVER,
+PARTITION_OPTIONS: Final = Unsupported(
+    _STATEMENTS, "WITH after ADD PARTITION", hint="leave it out", says=NEVER
 )
 SHOW: Final = Unsupported(
     _STATEMENTS,
     "SHOW {}",
-    each=_words("JARS", "MODELS", "PROCEDURES", "PARTITIONS", "CONNECTIONS", "MATERIALIZED"),
+    each={"JOBS": "look at session.jobs in Python; the shell has it", "CONNECTIONS": None},
     says=NEVER,
 )
-SHOW_ILIKE: Final = Unsupported(_STATEMENTS, "SHOW ... ILIKE", hint="use LIKE", says=NEVER)
 DESCRIBE: Final = Unsupported(
     _STATEMENTS,
     "DESCRIBE {}",
-    each=_words("JOB", "CATALOG", "FUNCTION", "MODEL", "DATABASE"),
+    each=_words("JOB", "MODEL"),
     says=NEVER,
 )
 TARGET_HINT: Final = Unsupported(

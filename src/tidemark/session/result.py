@@ -11,7 +11,7 @@ from tidemark.errors import TidemarkError
 from tidemark.plan.nodes import Column, Edge
 from tidemark.rows import Change
 from tidemark.session.changes import ChangeStream
-from tidemark.session.show import TableResult
+from tidemark.session.table_result import TableResult
 from tidemark.spark.jobs import Job
 
 if TYPE_CHECKING:

@@ -1,66 +1,63 @@
-"""What SHOW, DESCRIBE and SET print."""
+"""What SHOW and SET print."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from tidemark import connectors, functions
-from tidemark import types as t
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.definitions import create_table, create_view
+from tidemark.catalog.modules import CORE
 from tidemark.catalog.options import SessionOptions
-from tidemark.catalog.tables import Relation, Table, View
+from tidemark.catalog.partitions import partition_values
+from tidemark.catalog.tables import Table, View
+from tidemark.catalog.unsupported import CATALOG_TYPE
 from tidemark.dialect import statements as s
 from tidemark.dialect import to_sql
-from tidemark.dialect.unsupported import SHOW
 from tidemark.errors import CatalogError, Span
-from tidemark.plan import late_rows
-from tidemark.plan.nodes import Column
 from tidemark.plan.planner import Planner
 from tidemark.redaction import shown
-
-
-@dataclass(frozen=True, slots=True)
-class TableResult:
-    """A small table that is completely known."""
-
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[object, ...], ...]
-
-
-def _table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> TableResult:
-    columns = tuple(Column(name, t.STRING) for name in names)
-    return TableResult(columns, tuple(tuple(row) for row in rows))
+from tidemark.session.describe import columns_of
+from tidemark.session.table_result import TableResult, table
 
 
 def text(name: str, content: str) -> TableResult:
-    return _table([name], [(content,)])
+    return table([name], [(content,)])
 
 
 def options(values: SessionOptions) -> TableResult:
-    return _table(["key", "value"], [(key, shown(key, value)) for key, value in values.items()])
+    return table(["key", "value"], [(key, shown(key, value)) for key, value in values.items()])
 
 
 def show(statement: s.Show, catalogs: Catalogs, planner: Planner) -> TableResult:
     match statement.what:
         case "COLUMNS":
             assert statement.name is not None
-            return _filtered(describe(statement.name, catalogs, planner), statement)
+            return _filtered(columns_of(statement.name, catalogs, planner), statement)
         case "CREATE TABLE" | "CREATE VIEW":
             return text("result", _create_statement(statement, catalogs))
+        case "CREATE CATALOG":
+            return text("result", _create_catalog(statement, catalogs))
         case "CURRENT CATALOG":
             return text("current catalog name", catalogs.current_catalog)
         case "CURRENT DATABASE":
             return text("current database name", catalogs.current_database)
-        case "MODULES":
-            return text("module name", "core")
-        case "TABLES" | "VIEWS" | "FUNCTIONS" | "CATALOGS" | "DATABASES":
-            column = statement.what.lower().removesuffix("s") + " name"
-            names = sorted(_names(statement, catalogs))
-            return _filtered(_table([column], [(name,) for name in names]), statement)
-    raise SHOW.error(statement.span, statement.what)
+        case "FULL MODULES":
+            return table(["module name", "used"], [(CORE, "true")])
+        case "PARTITIONS":
+            return table(["partition name"], [(name,) for name in _partitions(statement, catalogs)])
+    column = _COLUMN.get(statement.what) or statement.what.lower().removesuffix("s") + " name"
+    names = sorted(_names(statement, catalogs))
+    return _filtered(table([column], [(name,) for name in names]), statement)
+
+
+_COLUMN = {
+    "JARS": "jars",
+    "MATERIALIZED TABLES": "materialized table",
+    "USER FUNCTIONS": "function name",
+}
 
 
 def _names(statement: s.Show, catalogs: Catalogs) -> list[str]:
@@ -69,15 +66,32 @@ def _names(statement: s.Show, catalogs: Catalogs) -> list[str]:
             return list(catalogs.catalogs)
         case "DATABASES":
             return list(catalogs.catalog(*_catalog(statement, catalogs)).databases)
+        case "MODULES":
+            return [CORE]
     path = _database(statement, catalogs)
     match statement.what:
         case "TABLES":
             return catalogs.relation_names(*path)
         case "VIEWS":
             return [r.name for r in catalogs.relations(*path) if isinstance(r, View)]
-        case _:
+        case "USER FUNCTIONS":
+            return catalogs.function_names(*path)
+        case "FUNCTIONS":
             built_in = [name.lower() for name in functions.BUILT_IN if name[0].isalpha()]
             return [*built_in, *catalogs.function_names(*path)]
+    return []  # jars, models, procedures and materialized tables: none can be created
+
+
+def _partitions(statement: s.Show, catalogs: Catalogs) -> Iterator[str]:
+    """Those that ALTER TABLE has added. As in Flink, others are not known to the catalog."""
+    assert statement.name is not None
+    found = catalogs.relation(statement.name)
+    if not isinstance(found, Table) or not found.partitioned_by:
+        raise CatalogError(f"`{found.name}` is not partitioned", at=statement.name.span)
+    wanted = partition_values(statement.partition, found, whole=False)
+    for partition in found.partitions:
+        if set(wanted) <= set(partition):
+            yield "/".join(f"{name}={value}" for name, value in partition)
 
 
 def _catalog(statement: s.Show, catalogs: Catalogs) -> tuple[str, Span | None]:
@@ -100,60 +114,17 @@ def _filtered(table: TableResult, statement: s.Show) -> TableResult:
     """Rows whose first value matches LIKE."""
     if statement.like is None:
         return table
-    parts = (".*" if c == "%" else "." if c == "_" else re.escape(c) for c in statement.like)
-    pattern = re.compile("".join(parts), re.DOTALL)
+    parts = (_pattern_of(part) for part in re.findall(r"\\?.", statement.like, re.DOTALL))
+    pattern = re.compile("".join(parts), re.DOTALL | (re.IGNORECASE if statement.any_case else 0))
     rows = tuple(
         row for row in table.rows if bool(pattern.fullmatch(str(row[0]))) is not statement.negated
     )
     return TableResult(table.columns, rows)
 
 
-def describe(name: s.Name, catalogs: Catalogs, planner: Planner) -> TableResult:
-    """A row for each column, as in Flink's DESCRIBE; comments only if there are any."""
-    parent = late_rows.relation_of(name, catalogs)
-    if parent is not None:
-        columns = planner.late_rows(parent, name).columns
-        return _table(_DESCRIBED[:-1], [_undeclared(column) for column in columns])
-    relation = catalogs.relation(name)
-    rows = [_described(column, relation) for column in planner.relation(relation).columns]
-    if any(row[-1] for row in rows):
-        return _table(_DESCRIBED, rows)
-    return _table(_DESCRIBED[:-1], [row[:-1] for row in rows])
-
-
-_DESCRIBED = ("name", "type", "null", "key", "extras", "watermark", "comment")
-
-
-def _undeclared(column: Column) -> tuple[object, ...]:
-    time = {"event": " *ROWTIME*", "processing": " *PROCTIME*", None: ""}[column.time]
-    null = "TRUE" if column.type.nullable else "FALSE"
-    return (column.name, column.type.text() + time, null, None, None, None)
-
-
-def _described(column: Column, relation: Relation) -> tuple[object, ...]:
-    if isinstance(relation, View):
-        return (*_undeclared(column), None)
-    key, watermark = relation.primary_key, relation.watermark
-    in_key = key is not None and column.name in key.columns
-    marked = watermark is not None and watermark.column == (column.name,)
-    declared = next(c for c in relation.columns if c.name == column.name)
-    return (
-        *_undeclared(column)[:3],
-        f"PRI({', '.join(key.columns)})" if in_key and key else None,
-        _extras(declared),
-        to_sql(watermark.expression) if marked and watermark else None,
-        declared.comment,
-    )
-
-
-def _extras(column: s.Column) -> str | None:
-    match column:
-        case s.ComputedColumn(expression=expression):
-            return f"AS {to_sql(expression)}"
-        case s.MetadataColumn(key=key, virtual=virtual):
-            source = f" FROM '{key}'" if key else ""
-            return f"METADATA{source}{' VIRTUAL' if virtual else ''}"
-    return None
+def _pattern_of(part: str) -> str:
+    """A character of LIKE, perhaps escaped with a backslash, as a regular expression."""
+    return {"%": ".*", "_": "."}.get(part) or re.escape(part.removeprefix("\\") or part)
 
 
 def _create_statement(statement: s.Show, catalogs: Catalogs) -> str:
@@ -170,3 +141,12 @@ def _create_statement(statement: s.Show, catalogs: Catalogs) -> str:
     if isinstance(relation, View):
         return to_sql(create_view(relation))
     return to_sql(create_table(replace(relation, options=connectors.shown_options(relation))))
+
+
+def _create_catalog(statement: s.Show, catalogs: Catalogs) -> str:
+    assert statement.name is not None
+    name = statement.name.parts[-1]
+    catalog = catalogs.catalog(name, statement.name.span)
+    options = {"type": CATALOG_TYPE, **catalog.options}
+    values = tuple(s.Option(key, shown(key, value)) for key, value in sorted(options.items()))
+    return to_sql(s.CreateCatalog(s.Name((name,)), catalog.comment, values))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tidemark import connectors
 from tidemark.catalog import ddl
+from tidemark.catalog.analyze import analyze
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.create import is_built_in, may_create
 from tidemark.catalog.options import SessionOptions
@@ -20,7 +21,8 @@ from tidemark.plan.nodes import Sink
 from tidemark.plan.planner import Mode, Plan, Planner, Runnable, Traits
 from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import columns_in_workers, show
-from tidemark.session.show import TableResult
+from tidemark.session.describe import describe
+from tidemark.session.table_result import TableResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,11 @@ class Workspace:
             case s.Show():
                 shown = show.show(statement, self.catalogs, self.planner)
                 return Planned(statement, source, result=shown)
-            case s.Describe(name=name):
-                described = show.describe(name, self.catalogs, self.planner)
+            case s.Analyze():
+                message = analyze(statement, self.catalogs, batch=self.options.batch)
+                return Planned(statement, source, message=message)
+            case s.Describe():
+                described = describe(statement, self.catalogs, self.planner)
                 return Planned(statement, source, result=described)
         message = ddl.apply(statement, self.catalogs, source, self._check)
         return Planned(statement, source, message=message)
