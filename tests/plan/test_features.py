@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plan.marked import edge, refused, world
+from tests.plan.marked import edge, plan, refused, world
 from tidemark.errors import CatalogError, NotSupported, PlanError, UnknownFunction
 
 
@@ -38,6 +38,53 @@ def test_misspelled_hint_is_refused():
     error = refused("SELECT a FROM u /*+ «OPTION('a' = 'b')» */")
     assert error.hint == "did you mean `OPTIONS`?"
     refused("SELECT /*+ «BRODCAST(u)» */ a FROM u")
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "SELECT /*+ «BROADCAST(nope)» */ u.a FROM u JOIN k ON u.a = k.id",
+        "SELECT /*+ «SHUFFLE_HASH(u, nope)» */ u.a FROM u JOIN k ON u.a = k.id",
+        "SELECT /*+ «NEST_LOOP(u)» */ x.a FROM u AS x JOIN k ON x.a = k.id",
+        "SELECT /*+ «SHUFFLE_MERGE()» */ u.a FROM u JOIN k ON u.a = k.id",
+        "SELECT /*+ «BROADCAST('k' = 'v')» */ u.a FROM u JOIN k ON u.a = k.id",
+        "SELECT /*+ «STATE_TTL('nope' = '1 d')» */ a, COUNT(*) FROM u GROUP BY a",
+        "SELECT /*+ STATE_TTL(«'u' = 'abc'») */ a, COUNT(*) FROM u GROUP BY a",
+        "SELECT /*+ «STATE_TTL(u)» */ a, COUNT(*) FROM u GROUP BY a",
+    ],
+)
+def test_hints_name_tables_of_from(marked):
+    """Flink 2.3 refuses each of these as well."""
+    refused(marked)
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "SELECT /*+ BROADCAST(x), SHUFFLE_MERGE(k) */ x.a FROM u AS x JOIN k ON x.a = k.id",
+        "SELECT /*+ NEST_LOOP(q) */ u.a FROM u JOIN (SELECT id FROM k) AS q ON u.a = q.id",
+        "SELECT /*+ BROADCAST(nope) */ a FROM u",
+    ],
+)
+def test_join_hints_are_accepted(select):
+    assert edge(select).names == ("a",)
+
+
+def test_state_ttl_of_a_hint_is_warned_of():
+    warned = plan("SELECT /*+ STATE_TTL('u' = '1 d') */ a, COUNT(*) FROM u GROUP BY a").warnings
+    assert any("STATE_TTL has no effect" in text for text in warned)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "SELECT a FROM «u FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'»",
+        "SELECT 1 FROM u JOIN «k FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00' - "
+        "INTERVAL '1' DAY AS v» ON u.a = v.id",
+    ],
+)
+def test_time_travel_is_refused(marked):
+    assert "no connector keeps" in refused(marked, NotSupported).notes["why"]
 
 
 def test_options_of_a_hint_win_for_this_query_only():

@@ -74,6 +74,13 @@ def _as_of(relation: exp.Expression) -> bool:
     return relation.args.get("as_of") is not None
 
 
+def is_time_travel(relation: exp.Expression) -> bool:
+    """Whether a table is to be read as it was at a constant time."""
+    time = relation.args.get("as_of")
+    return time is not None and time.find(exp.Column) is None
+
+
 NOT_YET_IN_FROM: tuple[tuple[Unsupported, Callable[[exp.Expression], bool]], ...] = (
+    (unsupported.TIME_TRAVEL, is_time_travel),
     (unsupported.AS_OF_ALONE, _as_of),
 )

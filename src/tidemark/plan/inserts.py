@@ -12,10 +12,10 @@ from tidemark.errors import PlanError, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Cast, Expression
+from tidemark.plan.hints import with_options
 from tidemark.plan.nodes import Column, Node, Reason, Sink, project, walk
 from tidemark.plan.not_null import left_out, required
 from tidemark.plan.queries import bind_query
-from tidemark.plan.relations import with_options
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope

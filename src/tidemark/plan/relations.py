@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from tidemark.catalog.tables import Table, View
 from tidemark.dialect import nodes, span_of
-from tidemark.dialect.statements import NOWHERE, Name, Option
-from tidemark.errors import PlanError, Span, SqlError, did_you_mean
+from tidemark.dialect.statements import NOWHERE, Name
+from tidemark.errors import PlanError, Span, SqlError
 from tidemark.plan import late_rows, unsupported
 from tidemark.plan.bind.collections import bind_collection, is_collection, join_collection
 from tidemark.plan.bind.joins import bind_join
 from tidemark.plan.bind.lateral import bind_lateral, is_lateral
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse_relation
+from tidemark.plan.hints import check_hints, options_of, refuse_options, with_options
 from tidemark.plan.matches.bind import bind_match_recognize
 from tidemark.plan.nodes import Node
 from tidemark.plan.relation import (
@@ -95,21 +96,21 @@ def _bind_name(node: exp.Table, context: Context) -> tuple[Node, tuple[str, ...]
     hints = node.args.get("hints") or ()
     check_hints(hints)
     if len(parts) == 1 and parts[0] in context.common:
-        _refuse_options(hints, "a common table expression")
+        refuse_options(hints, "a common table expression")
         return context.common[parts[0]], parts
     name = Name(parts, at or NOWHERE)
     parent = late_rows.relation_of(name, context.catalogs)
     if parent is not None:
-        _refuse_options(hints, "a late-rows table")
+        refuse_options(hints, "a late-rows table")
         rows = _bind_relation(parent, context, at)
         path = (*parent.identifier.path, parts[-1])
         return late_rows.bind_late_rows(rows, parent.name, at, context.others()), path
     relation = context.catalogs.relation(name)
     path = (*relation.identifier.path, relation.name)
     if isinstance(relation, View):
-        _refuse_options(hints, "a view")
+        refuse_options(hints, "a view")
         return bind_view(relation, context, at), path
-    return bind_table(with_options(relation, _options(hints)), context), path
+    return bind_table(with_options(relation, options_of(hints)), context), path
 
 
 def _bind_relation(relation: Table | View, context: Context, at: Span | None) -> Node:
@@ -136,50 +137,3 @@ def bind_view(view: View, context: Context, at: Span | None = None) -> Node:
         return bound
     except SqlError as error:
         raise (error.located_in(view.source) if view.source else error) from None
-
-
-# --- hints -------------------------------------------------------------------------------------
-
-# Flink's hints: all but OPTIONS are about joins and state.
-_HINTS = (
-    "OPTIONS",
-    "BROADCAST",
-    "EARLY_FIRE",
-    "LOOKUP",
-    "NEST_LOOP",
-    "SHUFFLE_HASH",
-    "SHUFFLE_MERGE",
-    "STATE_TTL",
-)
-
-
-def check_hints(hints: Iterable[exp.Expression]) -> None:
-    """Reject unknown hints: a misspelled one would have no effect, silently."""
-    for hint in hints:
-        if hint.name not in _HINTS:
-            raise PlanError(
-                f"unknown hint {hint.name}", at=span_of(hint), hint=did_you_mean(hint.name, _HINTS)
-            )
-
-
-def _refuse_options(hints: Iterable[exp.Expression], what: str) -> None:
-    for hint in hints:
-        if hint.name == "OPTIONS":
-            raise PlanError(f"{what} does not have options; only tables do", at=span_of(hint))
-
-
-def _options(hints: Iterable[exp.Expression]) -> tuple[Option, ...]:
-    """`/*+ OPTIONS('k' = 'v') */` after the name, which override the table's own options."""
-    given: list[Option] = []
-    for hint in hints:
-        for option in hint.expressions if hint.name == "OPTIONS" else ():
-            if not isinstance(option, nodes.HintOption):
-                raise PlanError("OPTIONS takes 'key' = 'value' pairs", at=span_of(hint))
-            given.append(Option(option.name, option.args["value"], NOWHERE))
-    return tuple(given)
-
-
-def with_options(table: Table, given: tuple[Option, ...]) -> Table:
-    changed = {option.key for option in given}
-    kept = tuple(option for option in table.options if option.key not in changed)
-    return replace(table, options=(*kept, *given)) if given else table

@@ -65,6 +65,14 @@ OUTER_CONDITION: Final = Unsupported(
     "comparisons, logic and simple arithmetic of numbers, strings and times",
     hint="compute it on one side, or use an inner join",
 )
+TIME_TRAVEL: Final = Unsupported(
+    _QUERIES,
+    "time travel, FOR SYSTEM_TIME AS OF a point in time,",
+    why="no connector keeps earlier versions of its tables",
+    hint="filter by a column with a time, or write AS OF a time attribute in a join",
+    says=NEVER,
+    title="time travel: FOR SYSTEM_TIME AS OF a point in time",
+)
 WINDOW_JOIN_BY_CLOCK: Final = Unsupported(
     _JOINS,
     "window joins over processing-time windows",

@@ -9,8 +9,10 @@ from sqlglot import exp
 from tidemark.catalog.tables import TemporalFunction
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
+from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref
+from tidemark.plan.features import is_time_travel
 from tidemark.plan.nodes import TimeAttribute
 from tidemark.plan.relation import Relation
 
@@ -56,6 +58,8 @@ def right_side(
     time = node.args.get("as_of")
     if time is None:
         return context.bind_relation(node), None
+    if is_time_travel(node):
+        raise unsupported.TIME_TRAVEL.error(span_of(node))
     plain = node.copy()
     plain.set("as_of", None)
     relation = context.bind_relation(plain)
