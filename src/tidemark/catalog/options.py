@@ -90,6 +90,7 @@ IGNORE_UNCLAIMED = (
 SAVEPOINT_FOLDER = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
 AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
 ENGINE = "tidemark.engine"
+FORCE_RECOMPILE = "table.plan.force-recompile"
 
 OPTIONS = (
     SessionOption(
@@ -184,6 +185,12 @@ OPTIONS = (
         "whether NULL in a NOT NULL column fails the job or drops the row",
         default="error",
     ),
+    SessionOption(
+        FORCE_RECOMPILE,
+        _boolean,
+        "whether COMPILE PLAN replaces a plan that exists",
+        default="false",
+    ),
     SessionOption("table.dml-sync", _boolean, "whether INSERT waits until its job has finished"),
     SessionOption(
         "table.exec.source.idle-timeout",
@@ -232,6 +239,21 @@ IGNORED_KEYS = frozenset({
 # fmt: on
 
 SPARK_PREFIX = "spark."
+
+# Options that say how and where jobs run, but not what they compute.
+OF_RUNNING = frozenset(
+    {
+        JOB_NAME,
+        CHECKPOINT_INTERVAL,
+        ENGINE,
+        MAX_PARALLELISM,
+        FORCE_RECOMPILE,
+        "table.dml-sync",
+        *SAVEPOINT,
+        *IGNORE_UNCLAIMED,
+        *SAVEPOINT_FOLDER,
+    }
+)
 
 _BY_KEY = {option.key: option for option in OPTIONS}
 
@@ -307,11 +329,25 @@ class SessionOptions:
         """Whether rows with NULL in a NOT NULL column are dropped instead of failing."""
         return self._is(NOT_NULL_ENFORCER, "drop")
 
+    @property
+    def forces_recompiling(self) -> bool:
+        return self._is(FORCE_RECOMPILE, "true")
+
     def _is(self, key: str, choice: str) -> bool:
         return (self.get(key) or "").lower() == choice
 
     def items(self) -> list[tuple[str, str]]:
         return sorted(self._values.items())
+
+    def deciding(self) -> dict[str, str]:
+        """The values of options that decide what jobs compute."""
+        return {k: v for k, v in self._values.items() if k in _BY_KEY and k not in OF_RUNNING}
+
+    def with_deciding(self, values: Mapping[str, str]) -> SessionOptions:
+        """These options, but for what jobs compute the given values alone."""
+        deciding = self.deciding()
+        kept = {key: value for key, value in self._values.items() if key not in deciding}
+        return SessionOptions({**kept, **values})
 
     def spark(self) -> dict[str, str]:
         return {k: v for k, v in self._values.items() if k.startswith(SPARK_PREFIX)}

@@ -226,6 +226,15 @@ class StatementPrinter(TreePrinter):
         details = ", ".join(explain.details) + " " if explain.details else ""
         return f"EXPLAIN {details}{self.statement(explain.statement)}"
 
+    def _compile_plan(self, compile_: s.CompilePlan) -> str:
+        verb = "COMPILE AND EXECUTE" if compile_.execute else "COMPILE"
+        exists = " IF NOT EXISTS" if compile_.if_not_exists else ""
+        statement = self.statement(compile_.statement).removeprefix("EXECUTE ")
+        return f"{verb} PLAN {quoted_string(compile_.path)}{exists} FOR\n{statement}"
+
+    def _execute_plan(self, execute: s.ExecutePlan) -> str:
+        return f"EXECUTE PLAN {quoted_string(execute.path)}"
+
     # --- the session ---------------------------------------------------------------------------
 
     def _set(self, statement: s.Set) -> str:
@@ -282,6 +291,8 @@ class StatementPrinter(TreePrinter):
         s.Insert: _insert,
         s.StatementSet: _statement_set,
         s.Explain: _explain,
+        s.CompilePlan: _compile_plan,
+        s.ExecutePlan: _execute_plan,
         s.Set: _set,
         s.Reset: _reset,
         s.Show: _show,

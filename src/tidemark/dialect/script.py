@@ -11,6 +11,7 @@ from tidemark.dialect import unsupported
 from tidemark.dialect.alter import AlterParser
 from tidemark.dialect.cursor import END, Item
 from tidemark.dialect.ddl import DdlParser
+from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.session import SessionParser
 
@@ -140,8 +141,29 @@ class ScriptParser(SessionParser):
     def _execute(self) -> s.Statement:
         if self.peek() == "STATEMENT":
             return self._statement_set()
+        if self.peek() == "PLAN":
+            return self._execute_plan()
         self.here += 1
         return self.insert() if self.at("INSERT") else self.query_statement()
+
+    def _execute_plan(self) -> s.ExecutePlan:
+        start = self.here
+        self.expect("EXECUTE", "PLAN")
+        path = string_of(self, "the path of the plan in single quotes")
+        return s.ExecutePlan(path, self.span_from(start))
+
+    def _compile_plan(self) -> s.CompilePlan:
+        start = self.here
+        self.expect("COMPILE")
+        execute = self.take("AND", "EXECUTE")
+        self.expect("PLAN")
+        path = string_of(self, "the path of the plan in single quotes")
+        if_not_exists = self.take("IF", "NOT", "EXISTS")
+        self.expect("FOR")
+        if not self.at("INSERT", "EXECUTE", "BEGIN", "STATEMENT"):
+            self.fail_expecting("`INSERT` or `STATEMENT SET`", hint="queries have no plan files")
+        statement = self.insert() if self.at("INSERT") else self._statement_set()
+        return s.CompilePlan(path, statement, if_not_exists, execute, self.span_from(start))
 
     def _explain(self) -> s.Explain:
         start = self.here
@@ -179,6 +201,7 @@ class ScriptParser(SessionParser):
         "BEGIN": _statement_set,
         "EXECUTE": _execute,
         "EXPLAIN": _explain,
+        "COMPILE": _compile_plan,
         "SET": SessionParser.set,
         "RESET": SessionParser.reset_session,
         "SHOW": SessionParser.show,

@@ -345,6 +345,23 @@ class Explain:
     span: Span = field(default=NOWHERE, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class CompilePlan:
+    """`COMPILE PLAN 'path' [IF NOT EXISTS] FOR ...`, with `execute` COMPILE AND EXECUTE PLAN."""
+
+    path: str
+    statement: Insert | StatementSet
+    if_not_exists: bool = False
+    execute: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutePlan:
+    path: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
 # --- the session -------------------------------------------------------------------------------
 
 
@@ -422,6 +439,8 @@ Statement = (
     | Insert
     | StatementSet
     | Explain
+    | CompilePlan
+    | ExecutePlan
     | Set
     | Reset
     | Show

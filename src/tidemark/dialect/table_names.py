@@ -23,8 +23,8 @@ def table_names(statement: s.Statement) -> Iterator[s.Name]:
         case s.StatementSet(inserts=inserts):
             for insert in inserts:
                 yield from table_names(insert)
-        case s.Explain(statement=explained):
-            yield from table_names(explained)
+        case s.Explain(statement=inside) | s.CompilePlan(statement=inside):
+            yield from table_names(inside)
 
 
 def _read(query: exp.Expression) -> Iterator[s.Name]:

@@ -30,8 +30,6 @@ STATEMENT: Final = Unsupported(
             "TRUNCATE",
             "CALL",
             "REMOVE JAR",
-            "COMPILE",
-            "EXECUTE PLAN",
             "GRANT",
             "REVOKE",
             "COPY",

@@ -6,6 +6,7 @@ import hashlib
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,22 +19,24 @@ from tidemark.catalog.options import (
     IGNORE_UNCLAIMED,
     MAX_PARALLELISM,
     SAVEPOINT,
+    SessionOptions,
 )
 from tidemark.catalog.tables import Changelog, TemporalFunction
 from tidemark.catalog.user_functions import TypeLike, declare
 from tidemark.checkpoints.resuming import with_jobs_of
 from tidemark.dialect import parse_script, quoted_path
 from tidemark.dialect import statements as s
-from tidemark.errors import NeedsSpark, Source, TidemarkError
+from tidemark.errors import NeedsSpark, Source, SqlError, TidemarkError
 from tidemark.physical import Settings
 from tidemark.plan.handed_out import is_reader, readers_of
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
 from tidemark.plan.windows.emit import EmitRules
-from tidemark.session import columns_in_workers, local_runs, sinks, sources
+from tidemark.session import columns_in_workers, local_runs, plan_files, sinks, sources
 from tidemark.session.changes import ChangeStream
 from tidemark.session.failures import diagnose
 from tidemark.session.job_names import JobNames
+from tidemark.session.plan_files import StoredPlan
 from tidemark.session.registration import table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
 from tidemark.session.workspace import Planned, Workspace
@@ -148,6 +151,11 @@ class Session:
         return self._execute(self.workspace.apply(script.statements[0], script.source))
 
     def _execute(self, planned: Planned) -> Result:
+        if isinstance(planned.statement, s.CompilePlan) and planned.compiled is not None:
+            self._store(planned.statement, planned.compiled, planned.source)
+        if planned.plan is not None and planned.options is not None:
+            with self._using(planned.options):
+                return self._insert(planned.statement, planned.plan)
         if planned.plan is not None:
             if isinstance(planned.statement, s.Query):
                 return self._query(planned.statement, planned.plan)
@@ -157,6 +165,24 @@ class Session:
         if isinstance(planned.statement, s.Set) and self._spark is not None:
             self._set_on_spark(planned.statement)
         return Result(planned.statement, planned.message)
+
+    def _store(self, statement: s.CompilePlan, plan: StoredPlan, source: Source) -> None:
+        if statement.if_not_exists and plan_files.exists(statement.path):
+            return
+        replaces = self.workspace.options.forces_recompiling
+        try:
+            plan_files.write(statement.path, plan, statement.span, replace=replaces)
+        except SqlError as error:
+            raise error.located_in(source) from None
+
+    @contextmanager
+    def _using(self, options: SessionOptions) -> Iterator[None]:
+        """Jobs of a plan start with the options that it was compiled with."""
+        own, self.workspace.options = self.workspace.options, options
+        try:
+            yield
+        finally:
+            self.workspace.options = own
 
     def _set_on_spark(self, statement: s.Set) -> None:
         option = statement.option
@@ -168,7 +194,8 @@ class Session:
     def launcher(self) -> Launcher:
         """A launcher of plans with the current options of the session."""
         spark, options = self.spark, self.workspace.options
-        ship(spark, map(module_of, self.workspace.catalogs.all_functions()))
+        functions = self.workspace.catalogs.all_functions()
+        ship(spark, map(module_of, [*functions, *self.workspace.functions_of_plans]))
         savepoint = options.first(SAVEPOINT)
         return Launcher(
             spark,

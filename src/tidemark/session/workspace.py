@@ -14,14 +14,15 @@ from tidemark.catalog.options import SessionOptions
 from tidemark.catalog.tables import Relation, TemporalFunction, UserFunction
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
-from tidemark.errors import CatalogError, Source, SqlError, did_you_mean
+from tidemark.errors import CatalogError, Source, Span, SqlError, did_you_mean
 from tidemark.physical import Settings
 from tidemark.physical.explain import explain
 from tidemark.plan.nodes import Sink
 from tidemark.plan.planner import Mode, Plan, Planner, Runnable, Traits
 from tidemark.plan.windows.emit import EmitRules
-from tidemark.session import columns_in_workers, show
+from tidemark.session import columns_in_workers, compiled_plans, plan_files, show
 from tidemark.session.describe import describe
+from tidemark.session.plan_files import StoredPlan
 from tidemark.session.table_result import TableResult
 
 
@@ -34,6 +35,9 @@ class Planned:
     message: str | None = None
     result: TableResult | None = None
     plan: Plan | None = None
+    # What COMPILE PLAN stores before anything starts, and the options of a plan that is executed.
+    compiled: StoredPlan | None = None
+    options: SessionOptions | None = None
 
 
 class Workspace:
@@ -51,6 +55,8 @@ class Workspace:
         self.catalogs = Catalogs()
         self.options = SessionOptions(options)
         self.planner = Planner(self.catalogs, self.options, traits)
+        self.functions_of_plans: list[UserFunction] = []
+        self._compiled: dict[str, StoredPlan] = {}
 
     def declare_function(self, function: UserFunction) -> None:
         """Make a Python function callable by its name; its result type must be known."""
@@ -114,6 +120,10 @@ class Workspace:
                 return Planned(statement, source, plan=self.planner.plan(statement))
             case s.CreateTable(query=query) if query is not None:
                 return self._create_as(statement, source)
+            case s.CompilePlan():
+                return self._compile(statement, source)
+            case s.ExecutePlan(path=path):
+                return self._planned(statement, source, self._stored(path, statement.span))
             case s.Explain():
                 plan = self.planner.plan(statement.statement)
                 settings = Settings.of(self.options, readable=columns_in_workers.can_read)
@@ -147,6 +157,41 @@ class Workspace:
         if may_create(statement, self.catalogs):
             self.catalogs.put(replace(root.table, source=source))
         return Planned(statement, source, plan=plan)
+
+    def _compile(self, statement: s.CompilePlan, source: Source) -> Planned:
+        """Without writing the file, which only a session does."""
+        if statement.execute and plan_files.exists(statement.path):
+            return self._planned(statement, source, plan_files.read(statement.path, statement.span))
+        self.planner.plan(statement.statement)
+        compiled = compiled_plans.stored(statement, self.catalogs, self.options)
+        self._compiled[statement.path] = compiled
+        if statement.execute:
+            return replace(self._planned(statement, source, compiled), compiled=compiled)
+        return Planned(statement, source, f"plan '{statement.path}' compiled", compiled=compiled)
+
+    def _stored(self, path: str, at: Span) -> StoredPlan:
+        """A plan by its file, or one that was compiled here but is not to be written."""
+        if path in self._compiled and not plan_files.exists(path):
+            return self._compiled[path]
+        return plan_files.read(path, at)
+
+    def _planned(self, statement: s.Statement, source: Source, stored: StoredPlan) -> Planned:
+        """The stored statement, planned with nothing but what is stored with it."""
+        options = self.options.with_deciding(stored.options)
+        inside = Workspace(traits=self.planner.traits)
+        inside.options = options
+        inside.planner = replace(inside.planner, options=options)
+        for path, script in compiled_plans.definitions_of(stored, "<plan>"):
+            inside.catalogs.current_catalog, inside.catalogs.current_database = path
+            for definition in script.statements:
+                inside.apply(definition, script.source)
+        inside.catalogs.current_catalog, inside.catalogs.current_database = stored.path
+        for function in compiled_plans.temporal_functions_of(stored):
+            inside.declare_temporal_function(function)
+        self.functions_of_plans += inside.catalogs.all_functions()
+        runnable, script = compiled_plans.statement_of(stored, "<plan>")
+        plan = inside.apply(runnable, script.source).plan
+        return Planned(statement, source, plan=plan, options=options)
 
     def _check(self, declared: Relation) -> None:
         """An invalid declaration is rejected when it is made, not when it is used."""
