@@ -176,3 +176,84 @@ BEGIN
 INSERT INTO t
 SELECT 1;
 END
+
+-- plans, partitions, modules and other statements
+create table t (b, a) with ('connector' = 'print') as select 1 as a, 2 as b;
+create or replace table t (x string, primary key (a) not enforced) as select 1 as a;
+replace table t as select 1 as a; explain create table t as select 1 as a;
+compile plan 'p.json' if not exists for insert into t select 1;
+compile and execute plan 'p.json' for statement set begin insert into t select 1; end; execute plan 'p.json';
+show partitions t partition (dt = 'a', hr = 1); show tables in d not ilike 'a%'; show full modules; show materialized tables;
+show create catalog c; desc catalog extended c; describe function f; describe database d;
+use modules core, a; load module core with ('a' = 'b'); unload module core;
+analyze table t partition (dt = 'a', hr) compute statistics for columns a, b; analyze table t compute statistics for all columns;
+alter table t add if not exists partition (dt = 'a') partition (dt = 'b'); alter table t drop partition (dt = 'a'), partition (dt = 'b');
+alter table t drop constraint k; alter table t comment 'x'; alter catalog c comment 'x'; alter function f as 'm.g' language python
+--->
+CREATE TABLE t (b, a) WITH (
+  'connector' = 'print'
+) AS
+SELECT 1 AS a, 2 AS b;
+
+CREATE OR REPLACE TABLE t (
+  x STRING,
+  PRIMARY KEY (a) NOT ENFORCED
+) AS
+SELECT 1 AS a;
+
+REPLACE TABLE t AS
+SELECT 1 AS a;
+
+EXPLAIN CREATE TABLE t AS
+SELECT 1 AS a;
+
+COMPILE PLAN 'p.json' IF NOT EXISTS FOR
+INSERT INTO t
+SELECT 1;
+
+COMPILE AND EXECUTE PLAN 'p.json' FOR
+STATEMENT SET
+BEGIN
+INSERT INTO t
+SELECT 1;
+END;
+
+EXECUTE PLAN 'p.json';
+
+SHOW PARTITIONS t PARTITION (dt = 'a', hr = '1');
+
+SHOW TABLES FROM d NOT ILIKE 'a%';
+
+SHOW FULL MODULES;
+
+SHOW MATERIALIZED TABLES;
+
+SHOW CREATE CATALOG c;
+
+DESCRIBE CATALOG EXTENDED c;
+
+DESCRIBE FUNCTION f;
+
+DESCRIBE DATABASE d;
+
+USE MODULES core, a;
+
+LOAD MODULE core;
+
+UNLOAD MODULE core;
+
+ANALYZE TABLE t PARTITION (dt, hr) COMPUTE STATISTICS FOR COLUMNS a, b;
+
+ANALYZE TABLE t COMPUTE STATISTICS FOR ALL COLUMNS;
+
+ALTER TABLE t ADD IF NOT EXISTS PARTITION (dt = 'a') PARTITION (dt = 'b');
+
+ALTER TABLE t DROP PARTITION (dt = 'a'), PARTITION (dt = 'b');
+
+ALTER TABLE t DROP CONSTRAINT k;
+
+ALTER TABLE t COMMENT 'x';
+
+ALTER CATALOG c COMMENT 'x';
+
+ALTER FUNCTION f AS 'm.g' LANGUAGE PYTHON
