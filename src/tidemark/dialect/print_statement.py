@@ -259,6 +259,8 @@ class StatementPrinter(TreePrinter):
         return text
 
     def _describe(self, describe: s.Describe) -> str:
+        if describe.kind == "JOB":
+            return f"DESCRIBE JOB {quoted_string(describe.name.parts[0])}"
         kind = "" if describe.kind == "TABLE" else f"{describe.kind} "
         extended = "EXTENDED " if describe.extended else ""
         return f"DESCRIBE {kind}{extended}{self._name(describe.name)}"

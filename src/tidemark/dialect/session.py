@@ -18,6 +18,7 @@ _SHOWN = (
     "CATALOGS",
     "COLUMNS",
     "JARS",
+    "JOBS",
     "MODELS",
     "MODULES",
     "PARTITIONS",
@@ -104,6 +105,8 @@ class SessionParser(AlterParser):
         self.here += 1
         if self._names_a_kind(*unsupported.DESCRIBE.each):
             self.refuse(unsupported.DESCRIBE, self.key)
+        if self._names_a_kind("JOB"):
+            return self._describe_job(start)
         kind: s.ObjectKind = "TABLE"
         for other in _DESCRIBED:
             if self._names_a_kind(other):
@@ -115,6 +118,13 @@ class SessionParser(AlterParser):
         what = "table or view" if kind == "TABLE" else kind.lower()
         name = self.qualified_name(f"a {what} name")
         return s.Describe(name, extended, kind, self.span_from(start))
+
+    def _describe_job(self, start: int) -> s.Describe:
+        self.expect("JOB")
+        at = self.here
+        job = string_of(self, "the id of a job in single quotes")
+        name = s.Name((job,), self.span_from(at))
+        return s.Describe(name, kind="JOB", span=self.span_from(start))
 
     def _names_a_kind(self, *words: str) -> bool:
         """Whether the word is a kind of object, and not the name of a table itself."""

@@ -396,7 +396,7 @@ class Show:
 class Describe:
     name: Name
     extended: bool = False
-    kind: ObjectKind = "TABLE"  # views too
+    kind: ObjectKind | Literal["JOB"] = "TABLE"  # views too; of a job, the name is its id
     span: Span = field(default=NOWHERE, compare=False)
 
 

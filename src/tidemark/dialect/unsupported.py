@@ -78,13 +78,13 @@ PARTITION_OPTIONS: Final = Unsupported(
 SHOW: Final = Unsupported(
     _STATEMENTS,
     "SHOW {}",
-    each={"JOBS": "look at session.jobs in Python; the shell has it", "CONNECTIONS": None},
+    each=_words("CONNECTIONS"),
     says=NEVER,
 )
 DESCRIBE: Final = Unsupported(
     _STATEMENTS,
     "DESCRIBE {}",
-    each=_words("JOB", "MODEL"),
+    each=_words("MODEL"),
     says=NEVER,
 )
 TARGET_HINT: Final = Unsupported(

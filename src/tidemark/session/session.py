@@ -36,6 +36,7 @@ from tidemark.session import columns_in_workers, local_runs, plan_files, sinks, 
 from tidemark.session.changes import ChangeStream
 from tidemark.session.failures import diagnose
 from tidemark.session.job_names import JobNames
+from tidemark.session.job_tables import asks_for_jobs, jobs_shown
 from tidemark.session.plan_files import StoredPlan
 from tidemark.session.registration import table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
@@ -153,6 +154,9 @@ class Session:
     def _execute(self, planned: Planned) -> Result:
         if isinstance(planned.statement, s.CompilePlan) and planned.compiled is not None:
             self._store(planned.statement, planned.compiled, planned.source)
+        if asks_for_jobs(planned.statement):
+            shown = jobs_shown(planned.statement, planned.source, self.jobs)
+            return TableOutput(planned.statement, shown)
         if planned.plan is not None and planned.options is not None:
             with self._using(planned.options):
                 return self._insert(planned.statement, planned.plan)

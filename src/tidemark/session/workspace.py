@@ -22,6 +22,7 @@ from tidemark.plan.planner import Mode, Plan, Planner, Runnable, Traits
 from tidemark.plan.windows.emit import EmitRules
 from tidemark.session import columns_in_workers, compiled_plans, plan_files, show
 from tidemark.session.describe import describe
+from tidemark.session.job_tables import asks_for_jobs
 from tidemark.session.plan_files import StoredPlan
 from tidemark.session.table_result import TableResult
 
@@ -137,6 +138,8 @@ class Workspace:
             case s.Reset(key=key):
                 self.options.reset(key, statement.span)
                 return Planned(statement, source, message=f"'{key}' reset" if key else "reset")
+            case _ if asks_for_jobs(statement):
+                return Planned(statement, source)
             case s.Show():
                 shown = show.show(statement, self.catalogs, self.planner)
                 return Planned(statement, source, result=shown)

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tidemark.checkpoints.copying import copy_job
@@ -245,6 +246,7 @@ class Job:
     def __init__(self, name: str, runs: list[Run]) -> None:
         self.id = uuid.uuid4().hex[:12]
         self.name = name
+        self.started = datetime.now().isoformat(" ", "seconds")
         self._runs = runs
 
     def __repr__(self) -> str:

@@ -184,7 +184,7 @@ replace table t as select 1 as a; explain create table t as select 1 as a;
 compile plan 'p.json' if not exists for insert into t select 1;
 compile and execute plan 'p.json' for statement set begin insert into t select 1; end; execute plan 'p.json';
 show partitions t partition (dt = 'a', hr = 1); show tables in d not ilike 'a%'; show full modules; show materialized tables;
-show create catalog c; desc catalog extended c; describe function f; describe database d;
+show jobs; describe job 'x'; show create catalog c; desc catalog extended c; describe function f; describe database d;
 use modules core, a; load module core with ('a' = 'b'); unload module core;
 analyze table t partition (dt = 'a', hr) compute statistics for columns a, b; analyze table t compute statistics for all columns;
 alter table t add if not exists partition (dt = 'a') partition (dt = 'b'); alter table t drop partition (dt = 'a'), partition (dt = 'b');
@@ -227,6 +227,10 @@ SHOW TABLES FROM d NOT ILIKE 'a%';
 SHOW FULL MODULES;
 
 SHOW MATERIALIZED TABLES;
+
+SHOW JOBS;
+
+DESCRIBE JOB 'x';
 
 SHOW CREATE CATALOG c;
 
