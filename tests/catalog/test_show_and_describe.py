@@ -167,6 +167,7 @@ def test_analyze_checks_and_says_that_it_does_nothing():
         ("«USE MODULES core, core»", CatalogError),
         ("«LOAD MODULE core»", CatalogError),
         ("«LOAD MODULE hive WITH ('hive-version' = '3.1')»", NotSupported),
+        ("«LOAD MODULE other»", NotSupported),
         ("«UNLOAD MODULE core»", NotSupported),
         ("«UNLOAD MODULE nope»", CatalogError),
         ("«ANALYZE TABLE plain COMPUTE STATISTICS»", CatalogError),

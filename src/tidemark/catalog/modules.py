@@ -17,7 +17,7 @@ def apply_modules(statement: s.Modules) -> str:
         if statement.verb == "LOAD" and name == CORE:
             raise CatalogError(f"module `{CORE}` already exists", at=statement.span)
         if statement.verb == "LOAD":
-            raise unsupported.MODULE.error(statement.span, name if name in _KNOWN else "")
+            raise unsupported.MODULE.error(statement.span, name)
         if name != CORE:
             raise CatalogError(
                 f"module `{name}` does not exist",
@@ -29,6 +29,3 @@ def apply_modules(statement: s.Modules) -> str:
     if statement.verb == "UNLOAD":
         raise unsupported.UNLOAD_CORE.error(statement.span)
     return f"module `{CORE}` is in use"
-
-
-_KNOWN = tuple(unsupported.MODULE.each)

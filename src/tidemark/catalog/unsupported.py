@@ -15,7 +15,7 @@ MODULE: Final = Unsupported(
     "LOAD MODULE {}",
     why="a module is Java code",
     hint="declare its functions with CREATE FUNCTION ... LANGUAGE PYTHON",
-    each={"hive": None, "": None},
+    each={"hive": None},
     title="LOAD MODULE",
     says=NEVER,
 )
