@@ -239,6 +239,22 @@ The metadata of events is read with all connectors: `db STRING METADATA FROM 'va
 VIRTUAL`. Flink's own filesystem connector does not provide it. What cannot be read as the type of
 its column is NULL. `db_operation_time` is an older name for the time of the change.
 
+## Messages in Avro
+
+A message in `avro` is a record in the schema that follows from the table, as in Flink. In
+`avro-confluent` and `debezium-avro-confluent` it begins with the ID of its schema, which a registry
+knows: Confluent's, or one with the same protocol. Messages with several schemas may follow each
+other; what their schemas lack is NULL. These two are formats of messages, not of files.
+
+`schema` is one of Avro that the records are read with; it must have the columns of the table, and
+what is not in a union with null is NOT NULL. With it, enums are read as strings. What a schema says
+of defaults is not used: a record without the field is an error. Certificates may be in PEM or PKCS12
+files, but not in those of the older type JKS; PKCS12 needs `pip install 'tidemark[registry]'`.
+
+Flink 2.3 reads a `TIMESTAMP(6)` of such messages as if its microseconds were milliseconds, in the
+year 55972. In `avro`, with `'avro.timestamp_mapping.legacy' = 'false'`, it is read here as it was
+written.
+
 ## Rows that are made
 
 Workers make the rows of `datagen`, `faker` and `nexmark` in columns, and bounded tables are made by

@@ -21,8 +21,9 @@ from tidemark import types as t
 from tidemark.errors import DataError
 from tidemark.formats import avro_container as container
 from tidemark.formats import avro_exact, avro_quick
-from tidemark.formats.avro import AvroColumns, AvroDecoder, BadBlock
+from tidemark.formats.avro import AvroColumns, BadBlock
 from tidemark.formats.avro_encode import in_blocks, records
+from tidemark.formats.avro_messages import AvroDecoder
 from tidemark.formats.avro_quick import NotQuick, name
 from tidemark.formats.avro_schema import BadSchema, NotInAvro, Record, parsed, schema_of
 

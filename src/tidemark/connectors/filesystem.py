@@ -31,7 +31,7 @@ from tidemark.connectors.base import (
     WorkerSink,
     WriteRequest,
 )
-from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.formats import FORMATS, OF_FILES
 from tidemark.connectors.formats.base import (
     FILE,
     MODIFIED,
@@ -164,14 +164,15 @@ def _types(table: Table) -> tuple[t.DataType, ...]:
 
 def _format(table: Table, options: Mapping[str, Any]) -> Format:
     name = options["format"].lower()
-    if name not in FORMATS:
+    if name not in OF_FILES:
+        of_messages = f"'{name}' is a format of messages, not of files"
         raise option_error(
             table,
             "format",
-            f"unknown format '{options['format']}'",
-            hint=did_you_mean(name, FORMATS) or f"formats are {', '.join(FORMATS)}",
+            of_messages if name in FORMATS else f"unknown format '{options['format']}'",
+            hint=did_you_mean(name, OF_FILES) or f"formats are {', '.join(OF_FILES)}",
         )
-    return FORMATS[name]
+    return OF_FILES[name]
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
@@ -440,6 +441,6 @@ FILESYSTEM = Connector(
     arriving=arriving,
     upkeep=files_sink.upkeep,
     follows_watermark=files_sink.follows_watermark,
-    formats=tuple(FORMATS),
+    formats=tuple(OF_FILES),
     check=check,
 )

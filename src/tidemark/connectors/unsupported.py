@@ -21,3 +21,10 @@ DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
     hint="commit them at once, by 'process-time' without a delay",
     says=NEVER,
 )
+SCHEMA_TO_WRITE: Final = Unsupported(
+    _CONNECTORS,
+    "writing with the schema given",
+    why="its unions have null last, or it has enums or values of fixed size",
+    hint='write nullable fields as ["null", ...], and strings and bytes instead',
+    title="writing with 'avro-confluent.schema' where it differs from the table's in its bytes",
+)

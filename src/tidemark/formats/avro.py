@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import polars as pl
 import pyarrow as pa
@@ -19,15 +18,13 @@ from tidemark.formats.avro_schema import (
     Record,
     Tag,
     describe,
-    parsed,
-    schema_of,
 )
 from tidemark.formats.avro_values import BadValue, converted, misfit
 from tidemark.formats.column_types import dtype
-from tidemark.formats.decoded import Block, Decoded
-from tidemark.formats.problems import cannot_read_field, cannot_read_record, data_error
+from tidemark.formats.problems import cannot_read_field, cannot_read_record
 
-LEGACY: Final = "avro.timestamp_mapping.legacy"
+# Fewer messages are read one by one if they cannot be all at once.
+_FEW: Final = 8
 
 
 class BadBlock(Exception):
@@ -47,6 +44,11 @@ class AvroColumns:
     def __init__(self, written: Avro, fields: Sequence[t.Field]) -> None:
         self._record, self._fields = _flat(written), fields
         self._places = {field: place for place, (field, _) in enumerate(self._record.fields)}
+        self._wanted = sorted({self._places[f.name] for f in fields if f.name in self._places})
+        self._names = [name(place) for place in self._wanted]
+        # A tag is read to be checked.
+        tagged = any(isinstance(inner, Tag) for _, inner in self._record.fields)
+        self._read = sorted({0, *self._wanted}) if tagged else self._wanted
         for field in fields:
             if (wrong := self._misfit(field)) is not None:
                 raise BadSchema(f"{cannot_read_field(field.name, field.type.text())}: {wrong}")
@@ -59,18 +61,40 @@ class AvroColumns:
     def _type_of(self, field: t.Field) -> Avro:
         return self._record.fields[self._places[field.name]][1]
 
-    def __call__(self, blocks: Sequence[Records], *, are_blocks: bool = True) -> pl.DataFrame:
-        """The rows of blocks of records, in order. If they are no blocks but single records, there
-        may be other bytes after each. Raises BadBlock.
-        """
-        wanted = sorted(self._places[f.name] for f in self._fields if f.name in self._places)
-        if not wanted or not blocks:
+    def __call__(self, blocks: Sequence[Records]) -> pl.DataFrame:
+        """The rows of blocks of records, in order. Raises BadBlock."""
+        if not self._wanted or not blocks:
             return self._without_columns(sum(count for count, _ in blocks))
         try:
-            rows = self._quick(blocks, wanted)
+            rows = self._quick(blocks)
         except NotQuick:
-            rows = pl.concat([*self._one_by_one(blocks, wanted, are_blocks)])
-        return pl.DataFrame([self._column(field, rows, blocks) for field in self._fields])
+            rows = pl.concat([*self._one_by_one(blocks)])
+        return self._columns(rows, [count for count, _ in blocks])
+
+    def of_messages(self, values: pa.LargeBinaryArray) -> pl.DataFrame:
+        """The rows of values that are a record each; there may be other bytes after it. Raises
+        BadBlock, for which each value is a block.
+        """
+        if not self._wanted or not len(values):
+            return self._without_columns(len(values))
+        return self._columns(pl.concat([*self._messages(values)]), [1] * len(values))
+
+    def _messages(self, values: pa.LargeBinaryArray, start: int = 0) -> Iterator[pl.DataFrame]:
+        """Halves of halves, until those are small that have to be read one by one."""
+        try:
+            yield self._checked(avro_quick.read_messages(values, self._record, self._read))
+        except NotQuick:
+            if len(values) > _FEW and avro_quick.can_read(self._record):
+                half = len(values) // 2
+                yield from self._messages(values[:half], start)
+                yield from self._messages(values[half:], start + half)
+                return
+            try:
+                rows = avro_exact.read_messages(values.to_pylist(), self._record)
+            except avro_exact.BadRecord as bad:
+                problem = cannot_read_record("avro")
+                raise BadBlock(problem, bad.why, start + bad.number - 1, 1) from None
+            yield rows.select(self._names)
 
     def _without_columns(self, count: int) -> pl.DataFrame:
         nulls = [pl.repeat(None, count, dtype=dtype(f.type), eager=True) for f in self._fields]
@@ -78,32 +102,32 @@ class AvroColumns:
             [each.alias(f.name) for each, f in zip(nulls, self._fields, strict=True)]
         )
 
-    def _quick(self, blocks: Sequence[Records], wanted: Sequence[int]) -> pl.DataFrame:
-        _, first = self._record.fields[0]
-        if not isinstance(first, Tag):
-            return avro_quick.read(blocks, self._record, wanted)
-        rows = avro_quick.read(blocks, self._record, [0, *wanted])
-        if not (rows[name(0)] == first.branch).all():
-            raise NotQuick  # what follows is no record
-        return rows
+    def _quick(self, blocks: Sequence[Records]) -> pl.DataFrame:
+        return self._checked(avro_quick.read(blocks, self._record, self._read))
 
-    def _one_by_one(
-        self, blocks: Sequence[Records], wanted: Sequence[int], are_blocks: bool
-    ) -> Iterator[pl.DataFrame]:
+    def _checked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        _, first = self._record.fields[0]
+        if isinstance(first, Tag) and not (rows[name(0)] == first.branch).all():
+            raise NotQuick  # what follows is no record
+        return rows.select(self._names)
+
+    def _one_by_one(self, blocks: Sequence[Records]) -> Iterator[pl.DataFrame]:
         """Each block for itself, and in those that have to be, each record."""
-        columns = [name(place) for place in wanted]
         for place, (count, data) in enumerate(blocks):
             try:
-                yield self._quick([(count, data)], wanted).select(columns)
+                yield self._quick([(count, data)])
             except NotQuick:
                 try:
-                    rows = avro_exact.read(count, data, self._record, is_block=are_blocks)
+                    rows = avro_exact.read(count, data, self._record)
                 except avro_exact.BadRecord as bad:
                     problem = cannot_read_record("avro")
                     raise BadBlock(problem, bad.why, place, bad.number) from None
-                yield rows.select(columns)
+                yield rows.select(self._names)
 
-    def _column(self, field: t.Field, rows: pl.DataFrame, blocks: Sequence[Records]) -> pl.Series:
+    def _columns(self, rows: pl.DataFrame, counts: Sequence[int]) -> pl.DataFrame:
+        return pl.DataFrame([self._column(field, rows, counts) for field in self._fields])
+
+    def _column(self, field: t.Field, rows: pl.DataFrame, counts: Sequence[int]) -> pl.Series:
         if field.name not in self._places:
             column = pl.repeat(None, rows.height, dtype=dtype(field.type), eager=True)
             return column.alias(field.name)
@@ -112,7 +136,7 @@ class AvroColumns:
             return converted(values, self._type_of(field), field.type).alias(field.name)
         except BadValue as bad:
             problem, before = cannot_read_field(field.name, field.type.text()), bad.row
-            for place, (count, _) in enumerate(blocks):
+            for place, count in enumerate(counts):
                 if before < count:
                     raise BadBlock(problem, bad.why, place, before + 1) from None
                 before -= count
@@ -127,29 +151,3 @@ def _flat(written: Avro) -> Record:
         case Optional(Record(fields), null_first):
             return Record((("", Tag(1 if null_first else 0)), *fields))
     raise BadSchema(f"its records are not of a record type, but {describe(written)}")
-
-
-class AvroDecoder:
-    """Decodes blocks that have a record in each value, in the schema of the table, as in Kafka's
-    messages. There are no lines in Avro.
-    """
-
-    def __init__(
-        self, fields: Sequence[t.Field], options: Mapping[str, Any], *, few: int = 1
-    ) -> None:
-        legacy = bool(options.get(LEGACY, True))
-        self._fields = fields
-        self._read = AvroColumns(parsed(json.dumps(schema_of(fields, legacy=legacy))), fields)
-
-    def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
-        assert isinstance(block, pa.Array)
-        there = block.is_valid()
-        records = [(1, value) for value in block.filter(there).to_pylist()]
-        try:
-            rows = self._read(records, are_blocks=False)
-        except BadBlock as bad:
-            number = pl.Series(there).arg_true()[bad.block] + first
-            raise data_error(bad.problem, why=bad.why, file=file, number=number) from None
-        index = pl.from_arrow(there)
-        assert isinstance(index, pl.Series)
-        return Decoded(rows, index.arg_true().cast(pl.Int64) + first, records=len(block))

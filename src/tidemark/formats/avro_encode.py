@@ -208,6 +208,15 @@ def _buffers(array: _Bytes) -> tuple[Any, pa.Buffer]:
     return bounds, content if content is not None else pa.py_buffer(b"")
 
 
+def bounds_of(array: _Bytes) -> Any:
+    """Where values begin and end in the bytes of an array that has no NULL."""
+    return _buffers(array)[0]
+
+
+def content_of(array: _Bytes) -> Any:
+    return np.frombuffer(_buffers(array)[1], np.uint8)
+
+
 def _joined(parts: Sequence[_Bytes], count: int) -> _Bytes:
     if not parts:
         return _array(np.zeros(count + 1, np.int64), pa.py_buffer(b""))

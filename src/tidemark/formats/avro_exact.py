@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -36,20 +36,32 @@ class BadRecord(Exception):
         self.why, self.number = why, number
 
 
-def read(count: int, data: bytes, record: Record, *, is_block: bool = True) -> pl.DataFrame:
-    """All fields of a block's records, in the types of `dtype`. After a single record, which is
-    not a block, there may be other bytes.
-    """
+def read(count: int, data: bytes, record: Record) -> pl.DataFrame:
+    """All fields of a block's records, in the types of `dtype`."""
     reader, rows = _Reader(data), []
     if not smallest(record) and count > _MOST_EMPTY:
         raise BadRecord(f"{count:,} records have no bytes", 1)
     for number in range(1, count + 1):
-        try:
-            rows.append(tuple(reader.fields(record)))
-        except _Bad as problem:
-            raise BadRecord(str(problem), number) from None
-    if is_block and reader.left:
+        rows.append(_one(reader, record, number))
+    if reader.left:
         raise BadRecord(f"{reader.left} bytes are left after it", max(count, 1))
+    return _columns(rows, record)
+
+
+def read_messages(values: Iterable[bytes], record: Record) -> pl.DataFrame:
+    """The same for records that are one in each value; there may be other bytes after each."""
+    rows = [_one(_Reader(each), record, number) for number, each in enumerate(values, start=1)]
+    return _columns(rows, record)
+
+
+def _one(reader: _Reader, record: Record, number: int) -> tuple[Any, ...]:
+    try:
+        return tuple(reader.fields(record))
+    except _Bad as problem:
+        raise BadRecord(str(problem), number) from None
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], record: Record) -> pl.DataFrame:
     columns = zip(*rows, strict=True) if rows else [()] * len(record.fields)
     made = [
         pl.Series(name(place), list(values), dtype(inner))

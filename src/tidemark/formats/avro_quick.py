@@ -12,7 +12,10 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
+from pyarrow import compute
 
 from tidemark.formats import avro_container as container
 from tidemark.formats.avro_schema import (
@@ -30,6 +33,7 @@ from tidemark.formats.avro_schema import (
 
 # The records of a block: how many, and their bytes.
 Records = tuple[int, bytes]
+Counts = npt.NDArray[np.int64]
 
 
 class NotQuick(Exception):
@@ -64,16 +68,46 @@ def read(blocks: Sequence[Records], record: Record, fields: Collection[int]) -> 
     guard = _guard(record)
     counts = np.array([count + 1 for count, _ in blocks], np.int64)
     content = b"".join(itertools.chain.from_iterable((data, guard) for _, data in blocks))
+    return _without_guards(content, counts, record, fields)
+
+
+def _without_guards(
+    content: bytes, counts: Counts, record: Record, fields: Collection[int]
+) -> pl.DataFrame:
+    """The records of blocks that have so many of them, with the guard after each block.
+
+    The guard is a record that is known. If it is read as something else, then the records of the
+    block do not end where the block does.
+    """
     rows = _read(content, int(counts.sum()), record, fields)
     guards = np.cumsum(counts) - 1
-    # After each block comes a record that is known. If it is read as something else, then the
-    # records of the block do not end where the block does.
-    expected = _read(guard, 1, record, fields)
-    if not rows[guards].equals(expected[np.zeros(len(blocks), np.int64)]):
+    expected = _read(_guard(record), 1, record, fields)
+    if not rows[guards].equals(expected[np.zeros(len(counts), np.int64)]):
         raise NotQuick
     is_record = np.ones(rows.height, np.bool_)
     is_record[guards] = False
     return rows.filter(pl.Series(is_record))
+
+
+def read_messages(
+    values: pa.LargeBinaryArray, record: Record, fields: Collection[int]
+) -> pl.DataFrame:
+    """The same for records that are one in each value; there is none that is NULL."""
+    sizes = compute.binary_length(values)
+    if not can_read(record) or compute.min(sizes).as_py() < smallest(record):
+        raise NotQuick
+    guard = pa.scalar(_guard(record), pa.large_binary())
+    with_guards = compute.binary_join_element_wise(values, guard, pa.scalar(b"", pa.large_binary()))
+    return _without_guards(bytes_in(with_guards), np.full(len(values), 2), record, fields)
+
+
+def bytes_in(values: pa.LargeBinaryArray) -> bytes:
+    """The bytes of all values, one after the other."""
+    _, ends, content = values.buffers()
+    bounds = np.frombuffer(ends, np.int64)
+    first, last = int(bounds[values.offset]), int(bounds[values.offset + len(values)])
+    data: bytes = content.slice(first, last - first).to_pybytes()
+    return data
 
 
 def _read(content: bytes, count: int, record: Record, fields: Collection[int]) -> pl.DataFrame:

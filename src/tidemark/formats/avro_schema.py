@@ -25,11 +25,13 @@ class Primitive:
 @dataclass(frozen=True, slots=True)
 class Fixed:
     size: int
+    is_bytes: bool = False  # whether the reader takes it for bytes, which it does not by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Enum:
     symbols: tuple[str, ...]
+    known: frozenset[str] | None = None  # to a reader that takes them for strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +103,24 @@ def describe(type_: Avro) -> str:
 # --- reading schemas ---------------------------------------------------------------------------
 
 
-def parsed(schema: bytes | str) -> Avro:
-    """The type that a schema's JSON describes. Logical types are left to the reader's columns."""
+def parsed(schema: bytes | str, before: Sequence[str] = ()) -> Avro:
+    """The type that a schema's JSON describes. Logical types are left to the reader's columns.
+
+    It may refer to types in the schemas `before` it.
+    """
+    parser = _Parser()
+    for each in before:
+        _type_in(parser, each)
+    return _type_in(parser, schema)
+
+
+def _type_in(parser: _Parser, schema: bytes | str) -> Avro:
     try:
         document = json.loads(schema)
     except (ValueError, RecursionError) as problem:
         raise BadSchema(f"its schema is not JSON: {problem}") from None
     try:
-        return _Parser().type_of(document, "")
+        return parser.type_of(document, "")
     except (KeyError, TypeError, ValueError) as problem:
         raise BadSchema(f"its schema is not one of Avro: {problem!r}") from None
     except RecursionError:

@@ -14,6 +14,8 @@ from tidemark.formats.avro_quick import name
 from tidemark.formats.avro_schema import (
     NULL,
     Avro,
+    Enum,
+    Fixed,
     Items,
     MapOf,
     Optional,
@@ -67,6 +69,10 @@ def misfit(found: Avro, wanted: t.DataType) -> str | None:
             return _misfit_of_row(dict(fields), wanted_fields)
         case Primitive(kind), _ if kind in _PROMOTED.get(_kind(wanted), ()):
             return None
+        case Enum(known=known), t.Char() | t.VarChar() if known is not None:
+            return None
+        case Fixed(is_bytes=True), _ if _kind(wanted) == "bytes":
+            return None
     return f"it is {describe(found)}"
 
 
@@ -118,6 +124,8 @@ def converted(values: pl.Series, found: Avro, wanted: t.DataType) -> pl.Series:
             return _of_map(values, value, t.Int())
         case Record(fields), t.Row():
             return _of_row(values, fields, wanted)
+        case Enum(), _:
+            return _of_enum(values, found)
     return _LEAVES[_kind(wanted)](values, wanted)
 
 
@@ -208,6 +216,22 @@ def _of_row(values: pl.Series, fields: tuple[tuple[str, Avro], ...], wanted: t.R
         return values
     rows = pl.DataFrame(made).to_struct("")
     return rows if there.all() else _where(there, rows)
+
+
+def _of_enum(values: pl.Series, found: Enum) -> pl.Series:
+    """The symbols of numbers, which are not negative."""
+    assert found.known is not None
+    names = pl.Series(found.symbols, dtype=pl.String)
+    outside = (values.cast(pl.Int64) >= len(names)).fill_null(value=False)
+    if outside.any():
+        row = int(outside.arg_true()[0])
+        raise BadValue(f"the enum has no symbol number {values[row]}", row)
+    symbols = names.gather(values.cast(pl.UInt32))
+    strange = symbols.is_in(found.known).not_().fill_null(value=False)
+    if strange.any():
+        row = int(strange.arg_true()[0])
+        raise BadValue(f"the reader's enum has no symbol {symbols[row]}", row)
+    return symbols
 
 
 def _where(there: pl.Series, rows: pl.Series) -> pl.Series:

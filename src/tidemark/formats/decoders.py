@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tidemark import types as t
+from tidemark.formats import avro_confluent, avro_debezium
+from tidemark.formats.avro_messages import AvroDecoder
 from tidemark.formats.canal_json import canal_decoder
 from tidemark.formats.csv import CsvDecoder
 from tidemark.formats.debezium_json import debezium_decoder
@@ -15,6 +17,11 @@ from tidemark.formats.maxwell_json import maxwell_decoder
 from tidemark.formats.ogg_json import ogg_decoder
 from tidemark.formats.raw import RawDecoder
 
+# Of these, whole messages are decoded, and never a part of a file.
+_OF_MESSAGES: Mapping[str, Callable[..., Decoder]] = {
+    "avro": AvroDecoder,
+    avro_confluent.NAME: avro_confluent.ConfluentDecoder,
+}
 DECODERS: Mapping[str, Callable[..., Decoder]] = {
     "csv": CsvDecoder,
     "json": JsonDecoder,
@@ -41,9 +48,13 @@ def decoder(
     The format's connector has checked the table's options. `metadata` are keys of the format's own
     metadata, which changelog formats have. Blocks of fewer than `few` records are read one by one.
     If only some fields are to be `read`, the others are not converted, and become no columns; those
-    of changelog formats always are.
+    of changelog formats and of messages in Avro always are.
     """
     how: dict[str, Any] = {} if few is None else {"few": few}
+    if format_ == avro_debezium.NAME:
+        return avro_debezium.DebeziumDecoder(fields, options, metadata, **how)
+    if format_ in _OF_MESSAGES:  # how fields are read depends on all of them
+        return _OF_MESSAGES[format_](fields, options, **how)
     if format_ in CHANGELOG_DECODERS:
         return CHANGELOG_DECODERS[format_](fields, options, metadata, **how)
     if format_ == "csv":  # fields have no names there, only places

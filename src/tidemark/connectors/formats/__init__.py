@@ -1,8 +1,9 @@
-"""The formats that files can have, by name."""
+"""The formats of files and messages, by name."""
 
 from __future__ import annotations
 
 from tidemark.connectors.formats.avro import AVRO
+from tidemark.connectors.formats.avro_confluent import AVRO_CONFLUENT, DEBEZIUM_AVRO_CONFLUENT
 from tidemark.connectors.formats.base import Format
 from tidemark.connectors.formats.canal_json import CANAL_JSON
 from tidemark.connectors.formats.columnar import ORC, PARQUET
@@ -15,5 +16,19 @@ from tidemark.connectors.formats.raw import RAW
 
 FORMATS: dict[str, Format] = {
     f.name: f
-    for f in (JSON, CSV, RAW, AVRO, PARQUET, ORC, DEBEZIUM_JSON, CANAL_JSON, MAXWELL_JSON, OGG_JSON)
+    for f in (
+        JSON,
+        CSV,
+        RAW,
+        AVRO,
+        AVRO_CONFLUENT,
+        PARQUET,
+        ORC,
+        DEBEZIUM_JSON,
+        DEBEZIUM_AVRO_CONFLUENT,
+        CANAL_JSON,
+        MAXWELL_JSON,
+        OGG_JSON,
+    )
 }
+OF_FILES: dict[str, Format] = {f.name: f for f in FORMATS.values() if not f.only_messages}

@@ -130,6 +130,8 @@ class Format:
     check_sink: Callable[[Table, Mapping[str, Any]], None] = lambda table, options: None
     spark_source: str = "text"  # the file source that writes what `write` returns
     changelog: Changelog = Changelog.APPEND
+    # Whether it is of messages, and files cannot have it.
+    only_messages: bool = False
     # Metadata of records: the keys of metadata columns.
     metadata: Mapping[str, DataType] = field(default_factory=dict)
 

@@ -1,0 +1,1 @@
+"""A registry of schemas: how it is reached, and what it knows."""
