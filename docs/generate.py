@@ -214,15 +214,17 @@ a DATE is `2024-01-02`, a TIME `10%3A20%3A00`, a TIMESTAMP_LTZ `2024-01-02 10%3A
 are in base 64.
 
 Workers write columns as they have them, to a file for each task and partition. Spark writes
-instead: Parquet and ORC files with nested columns, TIME or TIMESTAMP_LTZ, ORC files with TIMESTAMP,
+instead: Parquet files with nested columns, Parquet and ORC files with TIME or TIMESTAMP_LTZ,
 Parquet files compressed with LZ4,
 raw values in other character sets than UTF-8, rows that Spark has computed last, and partitions
 whose rows `auto-compaction` or `sink.shuffle-by-partition.enable` bring together.
 
 A column of a Parquet or ORC file is found by its name; one that the file lacks is NULL. In ORC
-files a `TIMESTAMP` is written as Spark writes it, as a BIGINT with microseconds. ORC's own times
-are left to Spark; local runs read those from 1677 to 2262, and `TIMESTAMP_LTZ` only from files that
-store instants.
+files a `TIMESTAMP` is written as ORC's own time, as Flink does; the BIGINT with microseconds that
+Spark writes is read as well. These times are from 1677 to 2262, and before 1970 without fractions
+of seconds; others are errors. If a table also has columns of a type that Flink does not write to
+ORC, such as TIME or TIMESTAMP_LTZ, Spark writes it, with a BIGINT for each TIMESTAMP. Local runs
+read `TIMESTAMP_LTZ` only from files that store instants.
 
 ## Changelogs in files
 
@@ -247,9 +249,9 @@ knows: Confluent's, or one with the same protocol. Messages with several schemas
 other; what their schemas lack is NULL. These two are formats of messages, not of files.
 
 `schema` is one of Avro that the records are read with; it must have the columns of the table, and
-what is not in a union with null is NOT NULL. With it, enums are read as strings. What a schema says
-of defaults is not used: a record without the field is an error. Certificates may be in PEM or PKCS12
-files, but not in those of the older type JKS; PKCS12 needs `pip install 'tidemark[registry]'`.
+what is not in a union with null is NOT NULL. With it, enums are read as strings. Its defaults are
+not used: a record without the field is an error. Certificates may be in files of PEM or PKCS12, but
+not of the older type JKS; PKCS12 needs `pip install 'tidemark[registry]'`.
 
 Flink 2.3 reads a `TIMESTAMP(6)` of such messages as if its microseconds were milliseconds, in the
 year 55972. In `avro`, with `'avro.timestamp_mapping.legacy' = 'false'`, it is read here as it was

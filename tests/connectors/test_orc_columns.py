@@ -22,8 +22,10 @@ from tests.connectors.test_file_parts import folder, read, request_of
 from tests.connectors.test_files_by_workers import worker_sink
 from tests.searching import searched
 from tidemark import types as t
-from tidemark.connectors import file_parts, filesystem
-from tidemark.connectors.base import Part
+from tidemark.connectors import file_parts, filesystem, orc_columns
+from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.formats.orc_times import with_times
 from tidemark.errors import DataError
 
 __all__ = ["folder"]
@@ -107,43 +109,135 @@ def test_a_file_that_is_not_orc_is_named(tmp_path, content):
         read(request_of(file, "orc"), Part(str(file)))
 
 
-def test_times_of_orc_are_left_to_spark_and_read_locally(tmp_path, monkeypatch):
+# What Flink 2.3 wrote with flink-sql-orc 2.3.0, where clocks were those of Los Angeles.
+OF_FLINK = Path(__file__).parent / "times_of_flink.orc"
+TIMES_OF_FLINK = (
+    datetime(2024, 1, 2, 3, 4, 5),
+    datetime(2024, 7, 2, 3, 4, 5, 123456),
+    [datetime(2024, 1, 1, 0, 0, 0, 123000)],
+)
+
+
+def request_for(file: Path, columns: str) -> ColumnsRequest:
+    table = files(columns, file, "orc")
+    physical = table.columns
+    return replace(
+        request_of(file, "orc"),
+        table=table,
+        columns=tuple(each.name for each in physical),
+        types=tuple(each.type for each in physical),
+    )
+
+
+def test_times_of_flink_are_read_by_workers(monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
-    file = tmp_path / "rows.orc"
-    moment = datetime(2024, 1, 2, 3, 4, 5, 678000)
+    request = request_for(OF_FLINK, "ts0 TIMESTAMP(0), ts9 TIMESTAMP(6), ats ARRAY<TIMESTAMP(3)>")
+
+    assert filesystem.parts(request) is not None
+    assert read(request, Part(str(OF_FLINK))) == [TIMES_OF_FLINK, (None, None, None)]
+
+
+def test_instants_are_read_from_files_that_store_them(tmp_path):
+    file, moment = tmp_path / "rows.orc", datetime(2024, 1, 2, 3, 4, 5, 678000, UTC)
+    orc.write_table(pa.table({"q": pa.array([moment], pa.timestamp("us", "UTC"))}), file)
+
+    assert read(request_for(file, "q TIMESTAMP_LTZ(3)"), Part(str(file))) == [(moment,)]
+    assert not orc_columns.fit([str(OF_FLINK)], [FormatField("ts", "ts", t.TimestampLtz(3))])
+
+
+def test_times_that_spark_wrote_are_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    file, far = tmp_path / "rows.orc", 253_370_764_800_000_000
+    row = pa.struct([("x", pa.int64())])
     orc.write_table(
         pa.table(
-            {
-                "p": pa.array([moment], pa.timestamp("us")),
-                "q": pa.array([moment.replace(tzinfo=UTC)], pa.timestamp("us", "UTC")),
-            }
+            {"p": [far, None], "l": [[far, None], None], "r": pa.array([{"x": far}, None], row)}
         ),
         file,
     )
-    request = replace(
-        request_of(file, "orc"),
-        table=files("p TIMESTAMP(3), q TIMESTAMP_LTZ(3)", file, "orc"),
-        columns=("p", "q"),
-        types=(t.Timestamp(3), t.TimestampLtz(3)),
-    )
-
-    assert filesystem.parts(request) is None
-    assert read(request, Part(str(file))) == [(moment, moment.replace(tzinfo=UTC))]
-
-
-def test_times_are_read_as_spark_writes_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
-    file = tmp_path / "rows.orc"
-    orc.write_table(pa.table({"p": [253_370_764_800_000_000, None]}), file)
-    request = replace(
-        request_of(file, "orc"),
-        table=files("p TIMESTAMP(3)", file, "orc"),
-        columns=("p",),
-        types=(t.Timestamp(3),),
-    )
+    request = request_for(file, "p TIMESTAMP(3), l ARRAY<TIMESTAMP(3)>, r ROW<x TIMESTAMP(3)>")
+    moment = datetime(9999, 1, 1)
 
     assert filesystem.parts(request) is not None
-    assert read(request, Part(str(file))) == [(datetime(9999, 1, 1),), (None,)]
+    assert read(request, Part(str(file))) == [
+        (moment, [moment, None], {"x": moment}),
+        (None, None, None),
+    ]
+
+
+def test_times_beyond_those_of_arrow_are_named(tmp_path):
+    file = tmp_path / "rows.orc"
+    orc.write_table(pa.table({"p": pa.array([datetime(9999, 1, 1)], pa.timestamp("us"))}), file)
+
+    with pytest.raises(DataError, match=r"rows\.orc  cannot read the file") as caught:
+        read(request_for(file, "p TIMESTAMP(3)"), Part(str(file)))
+
+    assert caught.value.hint is not None and "1677 to 2262" in caught.value.hint
+
+
+NESTED_TIMES = (
+    "p TIMESTAMP(6), l ARRAY<TIMESTAMP(3)>, m MAP<STRING, TIMESTAMP(3)>, r ROW<t TIMESTAMP(3)>"
+)
+
+
+def written_times(folder: Path, *moments: datetime | None) -> Path:
+    """A file that workers write with each time in columns, rows, arrays and maps."""
+    time = pa.timestamp("us")
+    rows = pa.table(
+        {
+            "p": pa.array(moments, time),
+            "l": pa.array([[each] for each in moments], pa.list_(time)),
+            "m": pa.array([{"k": each} for each in moments], pa.map_(pa.string(), time)),
+            "r": pa.array([{"t": each} for each in moments], pa.struct([("t", time)])),
+        }
+    )
+    sink = worker_sink(files(NESTED_TIMES, folder / "out", "orc"), columns=("p", "l", "m", "r"))
+    notes = sink.write(iter(rows.to_batches()))
+    sink.commit(lambda: [note for _, note in notes if note], None)
+    [file] = (folder / "out").iterdir()
+    return file
+
+
+def test_times_are_written_as_those_of_orc(tmp_path):
+    moments = [
+        datetime(2024, 7, 1, 2, 3, 4, 567891),
+        datetime(1950, 1, 1),
+        datetime(1970, 1, 1, 0, 0, 0, 5),
+        None,
+    ]
+
+    file = written_times(tmp_path, *moments)
+
+    found = orc.ORCFile(file).schema
+    assert found.field("p").type == pa.timestamp("ns")
+    assert found.field("l").type.value_type == pa.timestamp("ns")
+    rows = read(request_for(file, NESTED_TIMES), Part(str(file)))
+    assert rows == [(each, [each], {"k": each}, {"t": each}) for each in moments]
+
+
+# Arrow writes these in another way than it should, or does not read them again.
+NOT_WRITTEN = {
+    "fractions before 1970": (datetime(1969, 12, 31, 23, 59, 58, 500000), "before 1970"),
+    "after Arrow's nanoseconds": (datetime(9999, 12, 31), "1677 to 2262"),
+    "before them": (datetime(1600, 1, 1), "1677 to 2262"),
+}
+
+
+@pytest.mark.parametrize(("moment", "why"), NOT_WRITTEN.values(), ids=NOT_WRITTEN)
+@pytest.mark.parametrize("inside", ["p", "l", "m", "r"])
+def test_times_that_orc_would_damage_are_refused(moment, why, inside):
+    time = pa.timestamp("us")
+    columns = {
+        "p": pa.array([None, moment], time),
+        "l": pa.array([[None, moment]], pa.list_(time)),
+        "m": pa.array([{"k": moment}], pa.map_(pa.string(), time)),
+        "r": pa.array([None, {"t": moment}], pa.struct([("t", time)])),
+    }
+
+    with pytest.raises(DataError, match=f"in `{inside}` with the orc format") as caught:
+        with_times(pa.table({inside: columns[inside]}))
+
+    assert why in caught.value.notes["why"]
 
 
 COLUMNS = "a BOOLEAN, b TINYINT, c SMALLINT, d INT, e BIGINT, f FLOAT, g DOUBLE, h DECIMAL(20, 4), i STRING, j BYTES, k DATE"

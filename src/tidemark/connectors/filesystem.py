@@ -390,7 +390,9 @@ def _matching(frame: DataFrame, request: ReadRequest) -> DataFrame:
 def write(request: WriteRequest) -> None:
     format_ = _format(request.table, request.options)
     fields = _all_fields(request.table, request.columns, request.types)
-    by = files_by_spark if format_.write is not None else files_by_workers
+    inside = _format_fields(request.table, request.columns, request.types)
+    by_spark = format_.write is not None and not format_.only_by_arrow(inside)
+    by = files_by_spark if by_spark else files_by_workers
     by.write(request, format_, fields)
 
 

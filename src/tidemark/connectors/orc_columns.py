@@ -18,9 +18,10 @@ from tidemark.connectors.columns_by_name import (
     nulls,
     reads,
 )
-from tidemark.connectors.file_blocks import Unchanged, readable, unreadable
+from tidemark.connectors.file_blocks import Unchanged, opened, readable, unreadable
 from tidemark.connectors.formats.base import FormatField
 from tidemark.errors import DataError
+from tidemark.storage import is_local
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +41,7 @@ class OrcColumns:
 
         unchanged = Unchanged(part)
         try:
-            file = _opened(part.file)
+            file = _opened(part)
             schema = file.schema
             if (wrong := _misfit(schema, self.fields)) is not None:
                 raise DataError(f"{part.file}  {wrong}", hint=ON_SPARK)
@@ -52,7 +53,7 @@ class OrcColumns:
                         self.count(rows.height, 0)
                     yield rows, {}
         except (pa.ArrowException, OSError) as problem:
-            raise unreadable(part.file, str(problem)) from None
+            raise unreadable(part.file, str(problem), _hint(str(problem))) from None
 
     def _rows(
         self, file: ORCFile, stripe: int, names: Sequence[str | None]
@@ -72,22 +73,20 @@ class OrcColumns:
             yield rows.select(map(column, self.fields, names))
 
 
-def fit(files: Sequence[str], fields: Sequence[FormatField]) -> bool:
-    """Whether the columns of all files have types that are read without a cast of values.
+def _hint(problem: str) -> str | None:
+    if "out of range for nanosecond" not in problem:
+        return None
+    return "times of ORC are read from 1677 to 2262; write others to parquet, or as BIGINT"
 
-    Times of ORC are left to Spark: in Arrow's nanoseconds they would end in the year 2262.
-    """
+
+def fit(files: Sequence[str], fields: Sequence[FormatField]) -> bool:
+    """Whether the columns of all files have types that are read without a cast of values."""
     import pyarrow as pa
 
     try:
-        for name in files:
-            schema = _opened(name).schema
-            found = [schema.field(each).type for each in names_in(schema, fields) if each]
-            if any(map(pa.types.is_timestamp, found)) or _misfit(schema, fields) is not None:
-                return False
+        return all(_misfit(_opened(Part(name)).schema, fields) is None for name in files)
     except (pa.ArrowException, OSError, DataError):
         return True  # which is for the worker that reads the file to say
-    return True
 
 
 def _misfit(schema: pa.Schema, fields: Sequence[FormatField]) -> str | None:
@@ -99,19 +98,41 @@ def _misfit(schema: pa.Schema, fields: Sequence[FormatField]) -> str | None:
 def _fits(name: str, found: pa.DataType, wanted: t.DataType) -> bool:
     import pyarrow as pa
 
-    if isinstance(wanted, t.Timestamp):
-        # Spark writes them as microseconds.
-        return found in (pa.timestamp("ns"), pa.int64())
     if isinstance(wanted, t.TimestampLtz):
         # A time without a zone is one in the zone of its writer, which Arrow does not say.
         return bool(found == pa.timestamp("ns", "UTC"))
-    return reads(found, wanted)
+    return reads(_with_own_times(found, wanted), wanted)
 
 
-def _opened(file: str) -> ORCFile:
+def _with_own_times(found: pa.DataType, wanted: t.DataType) -> pa.DataType:
+    """The type with TIMESTAMP in place of what it is in files: nanoseconds, or the number of
+    microseconds, as Spark writes it.
+    """
+    import pyarrow as pa
+
+    match wanted:
+        case t.Timestamp() if found in (pa.timestamp("ns"), pa.int64()):
+            return pa.timestamp("us")
+        case t.Array(element=element) if pa.types.is_list(found):
+            return pa.list_(_with_own_times(found.value_type, element))
+        case t.Map(key=key, value=value) if pa.types.is_map(found):
+            return pa.map_(
+                _with_own_times(found.key_type, key), _with_own_times(found.item_type, value)
+            )
+        case t.Row(fields=fields) if pa.types.is_struct(found) and len(found) == len(fields):
+            pairs = zip(found, fields, strict=True)
+            inside = [each.with_type(_with_own_times(each.type, f.type)) for each, f in pairs]
+            return pa.struct(inside)
+    return found
+
+
+def _opened(part: Part) -> ORCFile:
     from pyarrow import orc
 
+    file = part.file
     with readable(file):
+        if not is_local(file) or part.content is not None:
+            return orc.ORCFile(opened(part))
         if os.path.getsize(file) == 0:
             raise unreadable(file, "it is empty; even without rows an orc file has a footer")
         return orc.ORCFile(file)

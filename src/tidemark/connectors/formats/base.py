@@ -126,6 +126,8 @@ class Format:
     by_arrow: Callable[[tuple[FormatField, ...], Mapping[str, Any]], FileWriter | None] | None = (
         None
     )
+    # Whether rows with these fields are never left to Spark to write.
+    only_by_arrow: Callable[[tuple[FormatField, ...]], bool] = lambda fields: False
     # Finds options of a table that is written with which it could only be read.
     check_sink: Callable[[Table, Mapping[str, Any]], None] = lambda table, options: None
     spark_source: str = "text"  # the file source that writes what `write` returns

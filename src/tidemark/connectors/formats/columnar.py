@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from tidemark.connectors.formats.base import (
     FormatField,
     raw_name,
 )
+from tidemark.connectors.formats.orc_times import with_times
 from tidemark.errors import PlanError
 from tidemark.functions.spark_text import spark_type
 
@@ -64,6 +65,10 @@ def _unfit(table: Table, reason: str) -> PlanError:
 
 def reader(name: str) -> Any:
     def read(decode: Decode) -> DataFrame:
+        if name == "orc" and _has_own_times(decode.in_file):
+            from tidemark.connectors.decoded_files import decoded
+
+            return decoded(decode, "orc", skips=False)
         from pyspark.sql.types import DataType, StructField, StructType
 
         schema = StructType(
@@ -85,7 +90,7 @@ def write(encode: Encode) -> DataFrame:
 
 # Types that Arrow and Spark write the same way. Instants are not among them: Spark writes them for
 # older systems, Arrow writes all times of a file one way or the other. Neither is LZ4, which has
-# two variants in Parquet files.
+# two variants in Parquet files. Of times in ORC files, Spark would write numbers.
 _ALIKE = (
     t.Boolean,
     t.TinyInt,
@@ -101,7 +106,38 @@ _ALIKE = (
     t.VarBinary,
     t.Date,
 )
-_ALIKE_IN_PARQUET = (*_ALIKE, t.Timestamp)
+_ALIKE_WITH_TIMES = (*_ALIKE, t.Timestamp)
+
+
+def _is_alike(type_: t.DataType) -> bool:
+    return all(isinstance(each, (*_ALIKE_WITH_TIMES, *_NESTED)) for each in _with_parts(type_))
+
+
+_NESTED = (t.Array, t.Map, t.Row)
+
+
+def _with_parts(type_: t.DataType) -> Iterator[t.DataType]:
+    """The type, and those of what is in its values."""
+    yield type_
+    match type_:
+        case t.Array(element=element):
+            yield from _with_parts(element)
+        case t.Map(key=key, value=value):
+            yield from _with_parts(key)
+            yield from _with_parts(value)
+        case t.Row(fields=fields):
+            for field in fields:
+                yield from _with_parts(field.type)
+
+
+def _has_own_times(fields: tuple[FormatField, ...]) -> bool:
+    """Whether Arrow reads and writes files with times that are ORC's own, as Flink does. Spark
+    reads none of these into TIMESTAMP, and Flink no files with other types.
+    """
+    parts = [each for field in fields for each in _with_parts(field.type)]
+    return any(isinstance(each, t.Timestamp) for each in parts) and all(
+        _is_alike(field.type) for field in fields
+    )
 
 
 def parquet_by_arrow(
@@ -109,7 +145,7 @@ def parquet_by_arrow(
 ) -> FileWriter | None:
     compression = options["parquet.compression"].lower()
     if compression == "lz4" or not all(
-        isinstance(field.type, _ALIKE_IN_PARQUET) for field in fields
+        isinstance(field.type, _ALIKE_WITH_TIMES) for field in fields
     ):
         return None
     codec = "none" if compression == "uncompressed" else compression
@@ -154,7 +190,7 @@ class _ParquetFile:
 
 
 def orc_by_arrow(fields: tuple[FormatField, ...], options: Mapping[str, Any]) -> FileWriter | None:
-    if not all(isinstance(field.type, _ALIKE) for field in fields):
+    if not all(_is_alike(field.type) for field in fields):
         return None
     compression = options["orc.compress"].lower()
     codec = "uncompressed" if compression == "none" else compression
@@ -176,7 +212,7 @@ class _OrcFiles:
     stripe: int  # bytes
 
     def encoded(self, rows: pa.Table) -> pa.Table:
-        return rows.rename_columns(self.names)
+        return with_times(rows.rename_columns(self.names))
 
     def start(self, file: pa.NativeFile) -> _OrcFile:
         return _OrcFile(file, self.compression, self.stripe)
@@ -213,5 +249,6 @@ ORC = Format(
     reader("orc"),
     write,
     by_arrow=orc_by_arrow,
+    only_by_arrow=_has_own_times,
     spark_source="orc",
 )
