@@ -214,10 +214,11 @@ a DATE is `2024-01-02`, a TIME `10%3A20%3A00`, a TIMESTAMP_LTZ `2024-01-02 10%3A
 are in base 64.
 
 Workers write columns as they have them, to a file for each task and partition. Spark writes
-instead: Parquet files with nested columns, Parquet and ORC files with TIME or TIMESTAMP_LTZ,
-Parquet files compressed with LZ4,
-raw values in other character sets than UTF-8, rows that Spark has computed last, and partitions
-whose rows `auto-compaction` or `sink.shuffle-by-partition.enable` bring together.
+instead: Parquet files with TIME, or with both TIMESTAMP and TIMESTAMP_LTZ, ORC files with TIME or
+TIMESTAMP_LTZ, Parquet files compressed with LZ4, raw values in other character sets than UTF-8,
+rows that Spark has computed last, and partitions whose rows `auto-compaction` or
+`sink.shuffle-by-partition.enable` bring together. `EXPLAIN` says who writes, and if it is Spark,
+which column or option is to blame.
 
 A column of a Parquet or ORC file is found by its name; one that the file lacks is NULL. In ORC
 files a `TIMESTAMP` is written as ORC's own time, as Flink does; the BIGINT with microseconds that

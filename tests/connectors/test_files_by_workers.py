@@ -9,11 +9,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import tidemark
 from tests.connectors.tables import files
 from tidemark import connectors
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import Target, WorkerSink
+from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import OptionError, PlanError
+from tidemark.physical.writing import Writes
 
 
 def target(table: Table, job: str | None = None, **changes: object) -> Target:
@@ -174,26 +177,39 @@ def test_a_file_of_lines_is_closed_when_it_has_grown(folder: Path) -> None:
     assert max(sizes) < 4096
 
 
-@pytest.mark.parametrize(
-    ("column", "format_", "options"),
-    [
-        ("n TIMESTAMP_LTZ(3)", "parquet", {}),
-        ("n TIME(0)", "parquet", {}),
-        ("n ARRAY<INT>", "parquet", {}),
-        ("n MAP<STRING, INT>", "parquet", {}),
-        ("n ROW<x INT>", "parquet", {}),
-        ("n INT", "parquet", {"parquet__compression": "LZ4"}),
-        ("n TIMESTAMP(3)", "orc", {}),
-        ("n STRING", "raw", {"raw__charset": "UTF-16LE"}),
-    ],
-)
-def test_what_arrow_would_write_otherwise_is_left_to_spark(
-    folder: Path, column: str, format_: str, options: dict[str, str]
-) -> None:
-    made = connectors.lookup(files(column, folder, format_)).worker_sink
+# Columns and options with which Spark writes, and what EXPLAIN blames for it.
+LEFT_TO_SPARK = [
+    ("n TIME(0)", "parquet", {}, "column `n` of type TIME(0)"),
+    ("n ARRAY<TIME(0)>", "parquet", {}, "column `n` of type ARRAY<TIME(0)>"),
+    (
+        "n ROW<x TIMESTAMP_LTZ(3)>",
+        "parquet",
+        {},
+        "column `n` of type ROW<`x` TIMESTAMP_LTZ(3)>",
+    ),
+    (
+        "n TIMESTAMP_LTZ(3), m TIMESTAMP(3)",
+        "parquet",
+        {},
+        "columns of types that are not in one file together",
+    ),
+    ("n INT", "parquet", {"parquet__compression": "LZ4"}, "the options of the parquet format"),
+    ("n TIMESTAMP_LTZ(3)", "orc", {}, "column `n` of type TIMESTAMP_LTZ(3)"),
+    ("n STRING", "raw", {"raw__charset": "UTF-16LE"}, "the options of the raw format"),
+]
 
-    assert made is not None
-    assert made(target(files(column, folder, format_, **options))) is None
+
+@pytest.mark.parametrize(("columns", "format_", "options", "blamed"), LEFT_TO_SPARK)
+def test_what_arrow_would_write_otherwise_is_left_to_spark(
+    folder: Path, columns: str, format_: str, options: dict[str, str], blamed: str
+) -> None:
+    table = files(columns, folder, format_, **options)
+    connector, names = connectors.lookup(table), tuple(c.name for c in table.columns)
+
+    assert connector.worker_sink is not None and connector.writes is not None
+    assert connector.worker_sink(target(table, columns=names)) is None
+    types = tuple(c.type for c in table.columns if isinstance(c, PhysicalColumn))
+    assert connector.writes(table, connectors.options_of(table), types) == Writes(blamed)
 
 
 @pytest.mark.parametrize(
@@ -207,21 +223,27 @@ def test_as_many_tasks_write_as_there_are_to_be_files(
 
 
 @pytest.mark.parametrize(
-    ("columns", "options"),
+    ("columns", "options", "blamed"),
     [
-        ("n INT, m ARRAY<INT>", {}),
-        ("n INT, m INT", {"auto_compaction": "true"}),
-        ("n INT, m INT", {"sink__shuffle_by_partition__enable": "true"}),
+        ("n INT, m ARRAY<INT>", {}, "column `m` of type ARRAY<INT>"),
+        ("n INT, m INT", {"auto_compaction": "true"}, "'auto-compaction'"),
+        (
+            "n INT, m INT",
+            {"sink__shuffle_by_partition__enable": "true"},
+            "'sink.shuffle-by-partition.enable'",
+        ),
     ],
 )
 def test_some_partitions_are_left_to_spark(
-    folder: Path, columns: str, options: dict[str, str]
+    folder: Path, columns: str, options: dict[str, str], blamed: str
 ) -> None:
     table = files(columns, folder, "json", "PARTITIONED BY (m)", **options)
-    made = connectors.lookup(table).worker_sink
+    connector = connectors.lookup(table)
 
-    assert made is not None
-    assert made(target(table, columns=("n", "m"))) is None
+    assert connector.worker_sink is not None and connector.writes is not None
+    assert connector.worker_sink(target(table, columns=("n", "m"))) is None
+    types = tuple(c.type for c in table.columns if isinstance(c, PhysicalColumn))
+    assert connector.writes(table, connectors.options_of(table), types).only_spark == blamed
 
 
 def test_wide_rows_come_in_smaller_groups(folder: Path) -> None:
@@ -258,3 +280,42 @@ def test_changes_are_written_with_their_kinds(folder: Path) -> None:
         '{"data":{"n 1":1},"type":"delete"}',
         '{"data":{"n 1":2},"type":"insert"}',
     ]
+
+
+WRITERS = [
+    ("INT", "json", "workers write it"),
+    ("INT", "avro", "workers write it"),
+    ("TIME(0)", "avro", "workers write it"),
+    ("TIME(0)", "parquet", "Spark writes it, because of column `u` of type TIME(0)"),
+]
+
+
+@pytest.mark.parametrize(("type_", "format_", "expected"), WRITERS)
+def test_explain_says_who_writes(folder: Path, type_: str, format_: str, expected: str) -> None:
+    session = tidemark.connect(engine="local")
+    session.sql(
+        f"CREATE TABLE s (k INT, u {type_}, p AS PROCTIME()) "
+        "WITH ('connector' = 'datagen', 'number-of-rows' = '3')"
+    )
+    session.sql(
+        f"CREATE TABLE t (k INT, u {type_}) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{folder}', 'format' = '{format_}')"
+    )
+    numbered = "SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY p) AS n FROM s"
+
+    [row] = session.sql(f"EXPLAIN INSERT INTO t SELECT k, u FROM ({numbered}) WHERE n = 1").rows()
+
+    assert f"Sink: filesystem sink; {expected}" in str(row)
+
+
+def test_explain_says_that_spark_writes_what_it_has_computed(folder: Path) -> None:
+    session = tidemark.connect(engine="local")
+    session.sql("CREATE TABLE s (k INT) WITH ('connector' = 'datagen', 'number-of-rows' = '3')")
+    session.sql(
+        "CREATE TABLE t (k INT) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{folder}', 'format' = 'json')"
+    )
+
+    [row] = session.sql("EXPLAIN INSERT INTO t SELECT k FROM s").rows()
+
+    assert "Sink: filesystem sink; Spark writes it, because it computes the rows last" in str(row)

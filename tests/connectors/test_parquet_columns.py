@@ -12,9 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import SparkSession
 
+from tests.connectors import tables
 from tests.connectors.tables import files
 from tests.connectors.test_file_parts import folder, read, request_of
+from tests.connectors.test_files_by_workers import worker_sink
 from tests.searching import searched
 from tidemark import types as t
 from tidemark.connectors import file_parts, filesystem
@@ -105,3 +108,33 @@ def test_instants_are_read_as_spark_writes_them(tmp_path):
     request = replace(request, table=clock, types=(t.Timestamp(3),))
     with pytest.raises(DataError, match="cannot be read as TIMESTAMP"):
         read(request, Part(str(file)))
+
+
+LIST = [{"p": 1, "q": ["u", None]}, None]
+OF_LIST = pa.list_(pa.struct([("p", pa.int32()), ("q", pa.list_(pa.string()))]))
+OF_ROW = pa.struct([("x", pa.int32()), ("y", pa.struct([("z", pa.string())]))])
+INSTANTS = [datetime(1970, 1, 1, 0, 0, 0, 1, UTC), datetime(1950, 1, 2, 3, 4, 5, 600000, UTC), None]
+# By the columns of a table, what workers have.
+WRITTEN = {
+    "l ARRAY<ROW<p INT, q ARRAY<STRING>>>": pa.array([LIST, [], None], OF_LIST),
+    "m MAP<STRING, INT>": pa.array([{"k": 2, "n": None}, None], pa.map_(pa.string(), pa.int32())),
+    "r ROW<x INT, y ROW<z STRING>>": pa.array(
+        [{"x": 1, "y": {"z": "é"}}, {"x": None, "y": None}], OF_ROW
+    ),
+    "i TIMESTAMP_LTZ(6)": pa.array(
+        [*INSTANTS, datetime(9999, 12, 31, tzinfo=UTC)], pa.timestamp("us", "UTC")
+    ),
+}
+
+
+def test_spark_reads_what_workers_write(spark: SparkSession, tmp_path: Path) -> None:
+    for number, (columns, values) in enumerate(WRITTEN.items()):
+        table = files(columns, tmp_path / str(number), "parquet")
+        [name] = (column.name for column in table.columns)
+        sink = worker_sink(table, columns=(name,))
+        notes = sink.write(iter([pa.record_batch({name: values})]))
+        sink.commit(lambda notes=notes: [note for _, note in notes if note], None)
+
+        found = tables.read(spark, table).toArrow().column(0)
+
+        assert found.to_pylist() == values.to_pylist()

@@ -15,6 +15,7 @@ from tidemark.physical import Settings
 from tidemark.physical.explain import Format, as_json, explain
 from tidemark.plan.planner import Plan
 from tidemark.session.columns_in_workers import can_read
+from tidemark.session.sinks import writes
 from tidemark.session.workspace import Planned, Workspace
 
 
@@ -47,7 +48,9 @@ def plans_of(
     for source in init:
         workspace.plan_script(source.text, source.name)
     return [
-        Placed(plan, _place(planned), Settings.of(workspace.options, readable=can_read))
+        Placed(
+            plan, _place(planned), Settings.of(workspace.options, readable=can_read, writes=writes)
+        )
         for source in scripts
         for planned in workspace.plan_script(source.text, source.name)
         for plan in _plans(planned, workspace)

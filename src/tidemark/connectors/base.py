@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tidemark.catalog.tables import Changelog, Table, TableTraits
+from tidemark.physical.writing import Writes
 from tidemark.storage import NO_ACCESS, Access
 from tidemark.types import DataType
 
@@ -186,6 +187,8 @@ class Connector:
     arriving: Callable[[ReadRequest], DataFrame] | None = None
     # A faster way for some targets, or None.
     worker_sink: Callable[[Target], WorkerSink | None] | None = None
+    # Who writes rows with these types, if there are several ways, for EXPLAIN.
+    writes: Callable[[Table, Mapping[str, Any], tuple[DataType, ...]], Writes] | None = None
     # How it reads without Spark, if it can.
     read_columns: ReadColumns | None = None
     # Whether rows that are read so come from files that errors should name.

@@ -15,8 +15,9 @@ from tidemark.connectors.files_sink import file_size, folder_of, spread
 from tidemark.connectors.formats.base import FileWriter, Format, FormatField, OpenFile
 from tidemark.connectors.partition_columns import Partitions, can_name
 from tidemark.errors import PlanError
+from tidemark.physical.writing import Writes
 from tidemark.storage import Location
-from tidemark.types import Field
+from tidemark.types import STRING, Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,6 +77,40 @@ def _writer(
     if has_encoder(format_.name, options):
         return _Lines(format_.name, fields, options)
     return format_.by_arrow(fields, options) if format_.by_arrow is not None else None
+
+
+def leaves_to_spark(format_: Format, inside: tuple[FormatField, ...]) -> bool:
+    """Whether Spark writes the rows that it has computed."""
+    return format_.write is not None and not format_.only_by_arrow(inside)
+
+
+def writes(
+    format_: Format,
+    fields: tuple[FormatField, ...],
+    partitioned_by: Sequence[str],
+    options: Mapping[str, Any],
+) -> Writes:
+    """Who writes rows with these fields, and if it is Spark, what is to blame."""
+    keys = [field for field in fields if field.name in partitioned_by]
+    inside = tuple(field for field in fields if field not in keys)
+    if not leaves_to_spark(format_, inside):
+        return Writes(any_case=True)
+    for option in ("auto-compaction", "sink.shuffle-by-partition.enable"):
+        if keys and options[option]:
+            return Writes(f"'{option}'")
+    unnamed = [field for field in keys if not can_name([field])]
+    for field in (*unnamed, *(f for f in inside if _writer(format_, (f,), options) is None)):
+        return Writes(_blamed(field, format_, options))
+    together = _writer(format_, inside, options) is not None
+    return Writes(None if together else "columns of types that are not in one file together")
+
+
+def _blamed(field: FormatField, format_: Format, options: Mapping[str, Any]) -> str:
+    """A column, or an option that would keep any column from being written by workers."""
+    plain = replace(field, type=STRING)
+    if _writer(format_, (plain,), options) is not None:
+        return f"column `{field.name}` of type {field.type.text()}"
+    return f"the options of the {format_.name} format"
 
 
 def write(request: WriteRequest, format_: Format, fields: tuple[FormatField, ...]) -> None:

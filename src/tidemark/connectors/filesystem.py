@@ -57,6 +57,7 @@ from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, PlanError, did_you_mean
 from tidemark.functions import spark_text
 from tidemark.functions.spark_text import string
+from tidemark.physical.writing import Writes
 from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import KIND, PLACE
 
@@ -391,8 +392,7 @@ def write(request: WriteRequest) -> None:
     format_ = _format(request.table, request.options)
     fields = _all_fields(request.table, request.columns, request.types)
     inside = _format_fields(request.table, request.columns, request.types)
-    by_spark = format_.write is not None and not format_.only_by_arrow(inside)
-    by = files_by_spark if by_spark else files_by_workers
+    by = files_by_spark if files_by_workers.leaves_to_spark(format_, inside) else files_by_workers
     by.write(request, format_, fields)
 
 
@@ -422,6 +422,12 @@ def worker_sink(target: Target) -> WorkerSink | None:
     return files_by_workers.worker_sink(target, _format(target.table, target.options), fields)
 
 
+def writes(table: Table, options: Mapping[str, Any], types: tuple[t.DataType, ...]) -> Writes:
+    names = tuple(c.name for c in table.columns if isinstance(c, PhysicalColumn))
+    format_, fields = _format(table, options), _all_fields(table, names, types)
+    return files_by_workers.writes(format_, fields, table.partitioned_by, options)
+
+
 def local_sink(target: Target) -> WorkerSink | None:
     fields = _all_fields(target.table, target.columns, target.types)
     return files_by_workers.local_sink(target, _format(target.table, target.options), fields)
@@ -435,6 +441,7 @@ FILESYSTEM = Connector(
     read=read,
     write=write,
     worker_sink=worker_sink,
+    writes=writes,
     read_columns=read_columns,
     reads_files=True,
     local_sink=local_sink,

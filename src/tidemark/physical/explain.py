@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar, cast
 from tidemark.catalog.tables import Changelog
 from tidemark.physical import words
 from tidemark.physical.planner import Settings, physical_plan
-from tidemark.physical.stages import PhysicalPlan
-from tidemark.plan.nodes import Node, inputs
+from tidemark.physical.stages import ColumnStage, Compute, Operator, PhysicalPlan
+from tidemark.plan.nodes import Node, Sink, inputs
 from tidemark.plan.planner import Plan
 
 Format = Literal["text", "mermaid", "json"]
@@ -58,7 +58,7 @@ def _text(plan: Plan, details: Sequence[str], settings: Settings) -> str:
         ("Logical plan", [line for root in plan.roots for line in _logical(root, modes)]),
         (
             f"Physical plan ({_execution(plan, physical)})",
-            [line for part in physical for line in _drawn(part)],
+            [line for part in physical for line in _drawn(part, settings)],
         ),
         ("State", _state(physical)),
     ]
@@ -131,9 +131,28 @@ def _execution(plan: Plan, physical: Sequence[PhysicalPlan]) -> str:
     return plan.mode
 
 
-def _drawn(plan: PhysicalPlan) -> list[str]:
+def _drawn(plan: PhysicalPlan, settings: Settings) -> list[str]:
     """Operators by id, preceded by their exchanges."""
-    return tree(cast("words.Part", plan.root), lambda part: [words.line(part)], words.below)
+
+    def lines(part: words.Part) -> list[str]:
+        return [words.line(part) + _writes(part, settings)]
+
+    return tree(cast("words.Part", plan.root), lines, words.below)
+
+
+def _writes(part: words.Part, settings: Settings) -> str:
+    """Who writes the rows of a sink, if that is known."""
+    if settings.writes is None or not isinstance(part, Compute) or not isinstance(part.node, Sink):
+        return ""
+    known = settings.writes(part.node)
+    if known is None:
+        return ""
+    if known.only_spark is not None:
+        return f"; Spark writes it, because of {known.only_spark}"
+    has_columns = isinstance(part.inputs[0], Operator | ColumnStage)
+    if has_columns or known.any_case:
+        return "; workers write it"
+    return "; Spark writes it, because it computes the rows last"
 
 
 def _state(physical: Sequence[PhysicalPlan]) -> list[str]:

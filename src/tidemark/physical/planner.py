@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -26,6 +27,7 @@ from tidemark.physical.stages import (
 )
 from tidemark.physical.watermarks import behind_ms, sources
 from tidemark.physical.windows import unplaced
+from tidemark.physical.writing import Writes
 from tidemark.plan.expressions import Ref
 from tidemark.plan.nodes import (
     AssignWatermark,
@@ -36,6 +38,7 @@ from tidemark.plan.nodes import (
     Picking,
     Port,
     Project,
+    Sink,
     WindowAggregate,
     is_stateful,
 )
@@ -51,10 +54,16 @@ class Settings:
     phases: Phases = "auto"
     # Which tables workers can read in columns, if any.
     readable: Readable | None = None
+    # Who writes the rows of tables, for those that say so.
+    writes: Callable[[Sink], Writes | None] | None = None
 
     @classmethod
     def of(
-        cls, options: SessionOptions, zone: str | None = None, readable: Readable | None = None
+        cls,
+        options: SessionOptions,
+        zone: str | None = None,
+        readable: Readable | None = None,
+        writes: Callable[[Sink], Writes | None] | None = None,
     ) -> Settings:
         """The settings in the options of a session. `zone` is used if the session does not set
         one.
@@ -64,6 +73,7 @@ class Settings:
             options.milliseconds(STATE_TTL) or 0,
             cast("Phases", (options.get(AGGREGATE_PHASES) or "auto").lower()),
             readable,
+            writes,
         )
 
 

@@ -13,6 +13,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Connector, Target, WorkerSink, WriteRequest
 from tidemark.connectors.unsupported import DELAYED_COMMIT_OVER_CONNECT
 from tidemark.functions import spark_text
+from tidemark.physical.writing import Writes
 from tidemark.plan.nodes import Edge, Sink
 from tidemark.session.arrow import named
 from tidemark.spark.file_systems import access_of
@@ -56,6 +57,14 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
         return Handover(frame.data, _by_frame(target, write), upkeep=upkeep)
 
     return consume
+
+
+def writes(sink: Sink) -> Writes | None:
+    """Who writes the sink's table; None if its connector has no other way than one."""
+    connector = connectors.lookup(sink.table)
+    if connector.writes is None:
+        return None
+    return connector.writes(sink.table, connectors.options_of(sink.table), sink.edge.types)
 
 
 def _with_upkeep(

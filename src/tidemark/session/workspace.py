@@ -20,7 +20,7 @@ from tidemark.physical.explain import explain
 from tidemark.plan.nodes import Sink
 from tidemark.plan.planner import Mode, Plan, Planner, Runnable, Traits
 from tidemark.plan.windows.emit import EmitRules
-from tidemark.session import columns_in_workers, compiled_plans, plan_files, show
+from tidemark.session import columns_in_workers, compiled_plans, plan_files, show, sinks
 from tidemark.session.describe import describe
 from tidemark.session.job_tables import asks_for_jobs
 from tidemark.session.plan_files import StoredPlan
@@ -127,7 +127,9 @@ class Workspace:
                 return self._planned(statement, source, self._stored(path, statement.span))
             case s.Explain():
                 plan = self.planner.plan(statement.statement)
-                settings = Settings.of(self.options, readable=columns_in_workers.can_read)
+                settings = Settings.of(
+                    self.options, readable=columns_in_workers.can_read, writes=sinks.writes
+                )
                 text = explain(plan, "text", statement.details, settings)
                 return Planned(statement, source, result=show.text("result", text))
             case s.Set(option=s.Option() as option):

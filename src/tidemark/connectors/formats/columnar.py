@@ -88,9 +88,9 @@ def write(encode: Encode) -> DataFrame:
     return encode.frame.select(*columns, *encode.keep)
 
 
-# Types that Arrow and Spark write the same way. Instants are not among them: Spark writes them for
-# older systems, Arrow writes all times of a file one way or the other. Neither is LZ4, which has
-# two variants in Parquet files. Of times in ORC files, Spark would write numbers.
+# Types that Arrow and Spark write the same way. So are instants in Parquet files without other
+# times: Spark writes them for older systems, Arrow all times of a file one way or the other. LZ4
+# has two variants in Parquet files. Of times in ORC files, Spark would write numbers.
 _ALIKE = (
     t.Boolean,
     t.TinyInt,
@@ -144,31 +144,34 @@ def parquet_by_arrow(
     fields: tuple[FormatField, ...], options: Mapping[str, Any]
 ) -> FileWriter | None:
     compression = options["parquet.compression"].lower()
-    if compression == "lz4" or not all(
-        isinstance(field.type, _ALIKE_WITH_TIMES) for field in fields
-    ):
+    instants = any(isinstance(field.type, t.TimestampLtz) for field in fields)
+    parts = [each for field in fields for each in _with_parts(field.type)]
+    if compression == "lz4" or (instants and any(isinstance(each, t.Timestamp) for each in parts)):
+        return None
+    if not all(isinstance(field.type, t.TimestampLtz) or _is_alike(field.type) for field in fields):
         return None
     codec = "none" if compression == "uncompressed" else compression
-    return _ParquetFiles(tuple(field.name for field in fields), codec)
+    return _ParquetFiles(tuple(field.name for field in fields), codec, instants)
 
 
 @dataclass(frozen=True, slots=True)
 class _ParquetFiles:
     names: tuple[str, ...]
     compression: str
+    instants: bool
 
     def encoded(self, rows: pa.Table) -> pa.Table:
         return rows.rename_columns(self.names)
 
     def start(self, file: pa.NativeFile) -> _ParquetFile:
-        return _ParquetFile(file, self.compression)
+        return _ParquetFile(file, self.compression, self.instants)
 
 
 class _ParquetFile:
     """A file with a row group for each table that is added."""
 
-    def __init__(self, file: pa.NativeFile, compression: str) -> None:
-        self._file, self._compression = file, compression
+    def __init__(self, file: pa.NativeFile, compression: str, instants: bool) -> None:
+        self._file, self._compression, self._instants = file, compression, instants
         self._writer: ParquetWriter | None = None
 
     def add(self, rows: pa.Table) -> None:
@@ -180,6 +183,8 @@ class _ParquetFile:
                 rows.schema,
                 compression=self._compression,
                 store_decimal_as_integer=True,
+                # For older systems, as Spark and Flink do.
+                use_deprecated_int96_timestamps=self._instants,
                 write_page_checksum=True,
             )
         self._writer.write_table(rows, rows.num_rows)
