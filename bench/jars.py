@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -18,6 +19,14 @@ class NoJars(Exception):
 
 def fetched(wanted: Path) -> list[Path]:
     """Those that an Ivy file asks for."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    # Two parts of the tests may ask for the same jars at the same time.
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _kept_or_fetched(wanted)
+
+
+def _kept_or_fetched(wanted: Path) -> list[Path]:
     folder = CACHE / wanted.stem
     kept = folder / wanted.name
     if not kept.exists() or kept.read_bytes() != wanted.read_bytes():

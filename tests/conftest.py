@@ -16,6 +16,7 @@ from tests.searching import register_profiles
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.servers.kafka import Broker
     from tests.storage.s3 import Endpoint
 
 register_profiles()
@@ -48,6 +49,15 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
 
     with endpoint(tmp_path_factory.mktemp("s3") / "log") as here:
         here.make_bucket("bucket")
+        yield here
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A Kafka broker on this machine. Skips where its jars cannot be had, but not in CI."""
+    from tests.servers.kafka import broker
+
+    with broker(tmp_path_factory.mktemp("kafka")) as here:
         yield here
 
 

@@ -1,0 +1,198 @@
+"""A Kafka broker: one process that is its own controller."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.jars import jars_of
+from tests.servers.ports import HOST, free_ports
+from tests.servers.processes import ServerProcess
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+_SETTINGS = """\
+process.roles=broker,controller
+node.id=1
+listeners=CLIENT://{host}:{port},CONTROLLER://{host}:{controller_port}
+advertised.listeners=CLIENT://{host}:{port}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=CLIENT
+listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.quorum.bootstrap.servers={host}:{controller_port}
+log.dirs={data}
+auto.create.topics.enable=false
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+# A broker that was killed comes back in half the time.
+broker.session.timeout.ms=2000
+broker.heartbeat.interval.ms=300
+"""
+_JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m")
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a test sends; by default its partition follows from its key."""
+
+    value: bytes | str | None
+    key: bytes | str | None = None
+    partition: int = -1
+    timestamp_ms: int = 0
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+class Broker:
+    """What tests do with a broker. Each test uses topics with names of its own: `topic`."""
+
+    def __init__(self, port: int, process: ServerProcess) -> None:
+        self.address = f"{HOST}:{port}"
+        self.process = process
+
+    def topic(self, partitions: int = 1, settings: Mapping[str, str] | None = None) -> str:
+        """A new, empty topic."""
+        name = f"t{uuid.uuid4().hex[:12]}"
+        self.make_topic(name, partitions, settings)
+        return name
+
+    def make_topic(
+        self, name: str, partitions: int = 1, settings: Mapping[str, str] | None = None
+    ) -> None:
+        from confluent_kafka.admin import NewTopic
+
+        topic = NewTopic(name, partitions, 1, config=dict(settings or {}))
+        _done(self.admin.create_topics([topic]))
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        from confluent_kafka.admin import NewPartitions
+
+        _done(self.admin.create_partitions([NewPartitions(topic, total)]))
+
+    def send(self, topic: str, *records: Record | str | bytes | None) -> None:
+        """Send records and wait until the broker has them."""
+        from confluent_kafka import Producer
+
+        # The partitioner is that of Java's client.
+        producer = Producer(
+            {"bootstrap.servers": self.address, "partitioner": "murmur2_random", "linger.ms": 0}
+        )
+        for given in records:
+            one = given if isinstance(given, Record) else Record(given)
+            producer.produce(
+                topic,
+                one.value,
+                one.key,
+                one.partition,
+                timestamp=one.timestamp_ms,
+                headers=list(one.headers),
+            )
+        assert producer.flush(_SECONDS) == 0
+
+    def read(self, topic: str, isolation: str = "read_committed") -> list[Message]:
+        """All records of a topic, partition by partition."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.address,
+                "group.id": "tests",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "isolation.level": isolation,
+            }
+        )
+        try:
+            partitions = self.admin.list_topics(topic, _SECONDS).topics[topic].partitions
+            consumer.assign([TopicPartition(topic, number, 0) for number in sorted(partitions)])
+            found = sorted(
+                _until_the_end(consumer, len(partitions)),
+                key=lambda message: (message.partition(), message.offset()),
+            )
+        finally:
+            consumer.close()
+        return found
+
+    @cached_property
+    def admin(self) -> Any:
+        from confluent_kafka.admin import AdminClient
+
+        return AdminClient({"bootstrap.servers": self.address})
+
+
+def _done(futures: Mapping[Any, Any]) -> None:
+    for future in futures.values():
+        future.result(_SECONDS)
+
+
+def _until_the_end(consumer: Any, partitions: int) -> Iterable[Message]:
+    from confluent_kafka import KafkaError
+
+    ended = 0
+    while ended < partitions:
+        message = consumer.poll(_SECONDS)
+        assert message is not None, "the broker sends nothing"
+        if message.error() is None:
+            yield message
+        else:
+            assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+            ended += 1
+
+
+@contextmanager
+def broker(folder: Path) -> Iterator[Broker]:
+    """A broker that keeps what it has in a folder while it is stopped."""
+    port, controller_port = free_ports(2)
+    settings = folder / "server.properties"
+    settings.write_text(
+        _SETTINGS.format(
+            host=HOST, port=port, controller_port=controller_port, data=folder / "data"
+        )
+    )
+    java = [_java(), *_JAVA, "-cp", ":".join(map(str, jars_of("kafka")))]
+    _format(java, settings)
+    process = ServerProcess(
+        [*java, "kafka.Kafka", settings], folder / "log", lambda: _answers(f"{HOST}:{port}")
+    )
+    try:
+        process.start()
+        yield Broker(port, process)
+    finally:
+        process.stop()
+
+
+def _format(java: list[str], settings: Path) -> None:
+    """Make the folder that the broker keeps its data in."""
+    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    tool = [*java, "kafka.tools.StorageTool", "format", "--standalone"]
+    done = subprocess.run([*tool, "-t", cluster, "-c", settings], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _answers(address: str) -> bool:
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    quiet = {"bootstrap.servers": address, "log_level": 0, "reconnect.backoff.max.ms": 100}
+    try:
+        return bool(AdminClient(quiet).list_topics(timeout=5).brokers)
+    except KafkaException:
+        return False
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    return f"{home}/bin/java" if home else "java"

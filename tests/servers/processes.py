@@ -1,0 +1,59 @@
+"""The process of a server: started with a log, waited for, stopped."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tests.waiting import wait_until
+
+# A server that is asked to end has this long before it is killed.
+_SECONDS_TO_END = 30
+
+
+class ServerProcess:
+    """A server that can be started again after it has been stopped or killed."""
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        log: Path,
+        is_up: Callable[[], bool],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._command = command
+        self._log = log
+        self._is_up = is_up
+        self._environment = environment
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it serves."""
+        with self._log.open("ab") as output:
+            self._process = subprocess.Popen(
+                self._command, stdout=output, stderr=output, env=self._environment
+            )
+        wait_until(self._is_up, self._last_words, self._runs, every=0.05)
+
+    def stop(self) -> None:
+        """Ask it to end."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def _runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def _last_words(self) -> str:
+        return self._log.read_text(errors="replace")[-2000:]
