@@ -12,6 +12,7 @@ from tidemark.catalog.options import OPTIONS
 from tidemark.connectors import OptionSpec
 from tidemark.connectors import unsupported as of_connectors
 from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.kafka import KAFKA, METADATA
 from tidemark.dialect import parse_type
 from tidemark.dialect import unsupported as of_dialect
 from tidemark.functions.arrow_types import to_arrow
@@ -279,6 +280,50 @@ well. The queries are in `examples/nexmark`.
 ```sql
 CREATE FUNCTION count_char AS 'com.github.nexmark.flink.udf.CountChar';
 ```
+
+## Topics of Kafka
+
+```sql
+CREATE TABLE orders_in_kafka (
+  id INT, amount INT, ts TIMESTAMP(3), part INT METADATA FROM 'partition',
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector' = 'kafka', 'topic' = 'orders', 'format' = 'json',
+  'properties.bootstrap.servers' = 'localhost:9092', 'scan.startup.mode' = 'earliest-offset'
+);
+```
+
+`pip install 'tidemark[kafka]'` brings Kafka's C client, confluent-kafka; the workers of a cluster
+need it too. No jars are needed. Workers fetch records and decode them as columns, which costs less
+CPU time than Spark's own source. A table with `scan.bounded.mode` is read by batches and local
+runs, too. Tables can be read, not written yet.
+
+Formats are `json`, `csv`, `raw`, `debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`, for
+keys those without row kinds. Options of formats are `json.*` for `format`, `value.json.*` for
+`value.format` and `key.json.*` for `key.format`. An error names the topic, the partition and the
+offset of the bad record. As in Flink, a record without a key has no rows if the table reads keys,
+and a column that is in keys and values has what is in the value.
+
+**Offsets** are in the checkpoint, where a job resumes. If the group `properties.group.id` is set
+they are committed for it after each micro-batch, as a note for others. A job that resumes before
+its first micro-batch starts where it would have started. Partitions that are added are read from
+their beginning. If records that were not read yet are gone, because they were deleted or the topic
+was made anew, the job fails; with `'tidemark.kafka.on-data-loss' = 'continue'` it goes on.
+
+**Watermarks** are made by partition, as Flink makes them: the watermark of a table is the smallest
+one of its partitions, so a partition that is behind makes no rows of others late, and a backlog
+gives the same rows as live records did. A partition without rows holds it back, unless it has been
+silent for `table.exec.source.idle-timeout` (or `scan.watermark.idle-timeout` of the table) and
+others have not; if all are silent, the table holds back no other table. The watermark is known one
+micro-batch after the rows. It must be an expression of built-in functions. On a cluster, workers
+leave it in the checkpoint's folder, so a query that follows it needs a checkpoint that all reach.
+
+**Settings.** `properties.*` are those of Java's client, as in Flink, and become those of the C
+client. `sasl.jaas.config` is read for PLAIN and SCRAM; certificates must be PEM files (or a PKCS#12
+keystore), because Java's own formats are Java's alone. Secrets are never shown.
+
+`upsert-kafka` reads a topic as a table with a primary key: a record is an insert or an update of
+its key, one without a value a delete. It begins at the first record.
 """
 
 
@@ -287,6 +332,7 @@ def connectors_page() -> str:
     parts = [_CONNECTORS_OPENING]
     for name, connector in connectors.REGISTRY.items():
         parts += [f"## {name}\n", f"{connector.summary}\n", *_options(connector.options)]
+        parts += _metadata(METADATA) if name == KAFKA.name else ()
     for name, format_ in FORMATS.items():
         parts += [f"## Format {name}\n", *_options(format_.options), *_metadata(format_.metadata)]
     parts += ["## Not supported yet\n", "| name | why |\n| --- | --- |"]

@@ -63,7 +63,7 @@ LIBRARIES = {
     "pyflink": {"pandas", "pyarrow"},
     "storage": {"pyarrow"},
     "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
-    "connectors": {"pyspark", "pyarrow", "polars", "numpy", "faker"},
+    "connectors": {"pyspark", "pyarrow", "polars", "numpy", "faker", "confluent_kafka"},
     "local": {"polars", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.
     "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot", "rich", "IPython"},

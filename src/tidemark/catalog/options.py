@@ -79,6 +79,7 @@ INTERVAL_CLEANUP = "table.exec.interval-join.min-cleanup-interval"
 INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
+IDLE_TIMEOUT = "table.exec.source.idle-timeout"
 LOAD_PHASE = "tidemark.temporal-join.load-phase"
 MAX_PARALLELISM = "pipeline.max-parallelism"
 # Each by its name in Flink 2 and its earlier name.
@@ -193,9 +194,10 @@ OPTIONS = (
     ),
     SessionOption("table.dml-sync", _boolean, "whether INSERT waits until its job has finished"),
     SessionOption(
-        "table.exec.source.idle-timeout",
+        IDLE_TIMEOUT,
         parse_duration,
-        "how long a source must be silent to count as idle",
+        "how long a partition of a Kafka table must be silent to hold back no watermark; 0 means "
+        "forever",
     ),
     SessionOption(
         "table.exec.mini-batch.enabled",

@@ -81,6 +81,10 @@ class TableTraits:
     metadata: Mapping[str, DataType] = field(default_factory=dict)
     # Whether its rows come in order from a single source, such as a small file.
     ordered: bool = False
+    # Whether its rows come from partitions, each with a watermark of its own.
+    partitioned: bool = False
+    # After how much silence a partition holds back no watermark; 0 is never. None: as the session.
+    idle_ms: int | None = None
     writable: bool = False
     readable: bool = False
     # Sinks: whether updates and deletes can be written.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tidemark.catalog.tables import Table, TableTraits
@@ -13,6 +14,7 @@ from tidemark.connectors.datagen import DATAGEN
 from tidemark.connectors.faker import FAKER
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.kafka import KAFKA, UPSERT_KAFKA
 from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (
     CONNECTOR_KEYS,
@@ -40,7 +42,19 @@ __all__ = [
 ]
 
 REGISTRY: dict[str, Connector] = {
-    c.name: c for c in (FILESYSTEM, DATAGEN, FAKER, NEXMARK, PRINT, BLACKHOLE, SPARK, DATAFRAME)
+    c.name: c
+    for c in (
+        FILESYSTEM,
+        KAFKA,
+        UPSERT_KAFKA,
+        DATAGEN,
+        FAKER,
+        NEXMARK,
+        PRINT,
+        BLACKHOLE,
+        SPARK,
+        DATAFRAME,
+    )
 }
 
 
@@ -94,13 +108,21 @@ def shown_options(table: Table) -> tuple[Option, ...]:
 
 
 def _specs(connector: Connector, table: Table) -> tuple[OptionSpec, ...]:
-    format_ = _format_name(table) if connector.formats else None
-    of_format = FORMATS[format_].options if format_ in FORMATS else ()
-    return (*connector.options, *of_format)
+    if not connector.formats:
+        return connector.options
+    of_records = [
+        replace(spec, name=prefix + spec.name)
+        for prefix in ("key.", "value.")
+        for spec in _options_of_format(table.option(f"{prefix}format"))
+        if any(option.name == f"{prefix}format" for option in connector.options)
+    ]
+    of_format = _options_of_format(table.option("format") or table.option("format.type"))
+    return (*connector.options, *of_format, *of_records)
 
 
-def _format_name(table: Table) -> str:
-    return (table.option("format") or table.option("format.type") or "").lower()
+def _options_of_format(name: str | None) -> tuple[OptionSpec, ...]:
+    format_ = FORMATS.get((name or "").lower())
+    return format_.options if format_ else ()
 
 
 def traits(table: Table) -> TableTraits:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.physical.writing import Writes
-from tidemark.storage import NO_ACCESS, Access
+from tidemark.plan.expressions import Expression
+from tidemark.storage import NO_ACCESS, Access, Location
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class ReadRequest:
     once: Callable[[DataFrame], DataFrame]
     # The columns that the query reads; the others may be NULL. None: all of them.
     read: frozenset[str] | None = None
+    # Where a connector that keeps account of a stream itself may keep notes; and the watermarks of
+    # its partitions, if somebody follows them.
+    folder: Location | None = None
+    marks: WatermarkNotes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,16 @@ class ColumnsRequest:
     seed: str = ""
     # As in a ReadRequest.
     read: frozenset[str] | None = None
+    marks: WatermarkNotes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkNotes:
+    """The watermark of a table whose partitions have watermarks of their own: an expression over
+    the columns of a request, and the folder in which workers leave its values for the driver."""
+
+    expression: Expression
+    folder: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +122,7 @@ class Part:
     connector makes.
     """
 
-    file: str
+    file: str = ""
     start: int = 0
     end: int | None = None
     made_ms: int = 0  # when the first row is made
@@ -116,6 +131,8 @@ class Part:
     content: bytes | None = None
     # The file's size and the time of its last change when it was divided.
     version: tuple[int, int] | None = None
+    topic: str = ""
+    partition: int = 0
 
     @property
     def is_counted(self) -> bool:
@@ -182,9 +199,11 @@ class Connector:
     # not worth it, or not possible.
     parts: Callable[[ColumnsRequest], Sequence[tuple[Part, ...]] | None] | None = None
     # How workers read a stream with `read_columns`: whether they should, and a streaming frame with
-    # a part in each row: its fields, or the first three.
+    # a part in each row: some of its fields, by their names.
     can_stream_columns: Callable[[ColumnsRequest], bool] | None = None
     arriving: Callable[[ReadRequest], DataFrame] | None = None
+    # Whether workers read it in columns whenever they can, however small it is.
+    always_in_columns: bool = False
     # A faster way for some targets, or None.
     worker_sink: Callable[[Target], WorkerSink | None] | None = None
     # Who writes rows with these types, if there are several ways, for EXPLAIN.

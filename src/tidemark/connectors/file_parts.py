@@ -96,7 +96,7 @@ def arriving(files: DataFrame, request: ReadRequest) -> DataFrame:
     start, ranges of them, which tasks share in order.
     """
     if not _has_large(request):
-        return files.selectExpr(FILE, "0L AS start", "CAST(NULL AS BIGINT) AS end")
+        return files.selectExpr(f"{FILE} AS file", "0L AS start", "CAST(NULL AS BIGINT) AS end")
     tasks = int(request.spark.conf.get("spark.sql.shuffle.partitions") or 1)
     compressed = "|".join(re.escape(ending.removeprefix(".")) for ending in COMPRESSED)
     count = (
@@ -107,7 +107,7 @@ def arriving(files: DataFrame, request: ReadRequest) -> DataFrame:
         "*", "explode(sequence(0L, n - 1)) AS i"
     )
     parts = numbered.selectExpr(
-        FILE,
+        f"{FILE} AS file",
         f"{SIZE} * i div n AS start",
         f"IF(n = 1, NULL, {SIZE} * (i + 1) div n) AS end",
         f"CAST(IF(n = 1, pmod(hash({FILE}), {tasks}), i * {tasks} div n) AS INT) AS task",

@@ -12,7 +12,7 @@ CONNECTOR: Final = Unsupported(
     _CONNECTORS,
     "connector '{}'",
     why="planned",
-    each={"kafka": None, "upsert-kafka": None, "jdbc": None},
+    each={"jdbc": None},
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
     _CONNECTORS,
@@ -27,4 +27,12 @@ SCHEMA_TO_WRITE: Final = Unsupported(
     why="its unions have null last, or it has enums or values of fixed size",
     hint='write nullable fields as ["null", ...], and strings and bytes instead',
     title="writing with 'avro-confluent.schema' where it differs from the table's in its bytes",
+)
+ALIGNED_WATERMARKS: Final = Unsupported(
+    _CONNECTORS,
+    "'scan.watermark.alignment.{}'",
+    why="each micro-batch reads all partitions as far as there are records",
+    hint="omit it; 'tidemark.kafka.max-records-per-batch' limits how far partitions drift apart",
+    each={"group": None, "max-drift": None, "update-interval": None},
+    says=NEVER,
 )

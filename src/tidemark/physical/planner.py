@@ -8,6 +8,7 @@ from typing import Literal, cast
 
 from tidemark.catalog.options import (
     AGGREGATE_PHASES,
+    IDLE_TIMEOUT,
     LOCAL_TIME_ZONE,
     STATE_TTL,
     SessionOptions,
@@ -19,13 +20,20 @@ from tidemark.physical.stages import (
     InputWatermark,
     Operator,
     Outlet,
+    PartitionMarks,
     Phases,
     PhysicalPlan,
     Stage,
     WatermarkStage,
     is_followed,
 )
-from tidemark.physical.watermarks import behind_ms, sources
+from tidemark.physical.watermarks import (
+    behind_ms,
+    followed_by_partition,
+    has_partitions,
+    scan_of,
+    sources,
+)
 from tidemark.physical.windows import unplaced
 from tidemark.physical.writing import Writes
 from tidemark.plan.expressions import Ref
@@ -38,6 +46,7 @@ from tidemark.plan.nodes import (
     Picking,
     Port,
     Project,
+    Scan,
     Sink,
     WindowAggregate,
     is_stateful,
@@ -56,6 +65,8 @@ class Settings:
     readable: Readable | None = None
     # Who writes the rows of tables, for those that say so.
     writes: Callable[[Sink], Writes | None] | None = None
+    # After how much silence a partition of a source holds back no watermark; 0 means never.
+    idle_ms: int = 0
 
     @classmethod
     def of(
@@ -74,6 +85,7 @@ class Settings:
             cast("Phases", (options.get(AGGREGATE_PHASES) or "auto").lower()),
             readable,
             writes,
+            options.milliseconds(IDLE_TIMEOUT) or 0,
         )
 
 
@@ -104,6 +116,7 @@ class _Planner:
         self._remembers = remembers
         self._ids = OperatorIds()
         self.ends = 0
+        self.sources = 0
 
     def stage(self, node: Node, declared: _Declared = "by source") -> Stage:
         if isinstance(node, AssignWatermark):
@@ -112,16 +125,29 @@ class _Planner:
             return self._operator(picked, picked.needs, node.edge)
         if node.needs is not None:
             return self._operator(node, node.needs, node.edge)
+        if isinstance(node, Scan) and node.partitioned:
+            node = replace(node, number=self.sources)
+            self.sources += 1
         return Compute(node, tuple(self.stage(below, declared) for below in node.inputs))
 
     def _watermark(self, node: AssignWatermark, declared: _Declared) -> WatermarkStage:
-        below = self.stage(node.input)
+        marks = self._marks(node) if self._remembers else None
+        below = self.stage(node.input if marks is None else followed_by_partition(node))
         if not self._remembers:
             return WatermarkStage(node, (below,))
         streaming = self._streaming
         end = self._end() if streaming and node.edge.bounded else None
         here = streaming and declared != "by operator"
-        return WatermarkStage(node, (below,), here, declared == "stamped", end)
+        stage = WatermarkStage(node, (below,), here, declared == "stamped", end)
+        return replace(stage, marks=marks) if streaming else stage
+
+    def _marks(self, node: AssignWatermark) -> PartitionMarks | None:
+        """Of a source whose partitions have watermarks of their own, which is the next one."""
+        scan = scan_of(node)
+        if scan is None or not scan.partitioned:
+            return None
+        idle_ms = self._settings.idle_ms if scan.idle_ms is None else scan.idle_ms
+        return PartitionMarks(self.sources, idle_ms)
 
     def _end(self) -> int:
         """The number of the next end marker."""
@@ -166,6 +192,8 @@ class _Planner:
         source and the operator, the operator declares it.
         """
         streaming = self._streaming
+        if streaming and has_partitions(node):
+            return self._following_partitions(node, port)
         behind, chained = behind_ms(node), is_stateful(node)
         known = streaming and behind is not None
         if known and declared == "by source" and node.keeps_all_rows:
@@ -183,6 +211,18 @@ class _Planner:
         end = self._end() if ends and not sources(node) else None
         return Input(stage, port.keys, port.time, True, chained, watermark, end=end)
 
+    def _following_partitions(self, node: Node, port: Port) -> Input:
+        """The input from a source whose partitions have watermarks of their own. The operator
+        declares it whatever drops rows in between."""
+        [source] = sources(node)
+        first_end, marks = self.ends, self._marks(source)
+        stage = self.stage(node, "by operator")
+        if port.time is not None:
+            stage = _checked_above(stage, port.time)
+        end = first_end if self.ends > first_end else None
+        watermark = InputWatermark(declared=False, end=end, marks=marks)
+        return Input(stage, port.keys, port.time, True, watermark=watermark)
+
     def _in_windows(self, node: Node, port: Port, window: tuple[int, int]) -> Input:
         """The input of a window join: the join assigns its rows to windows, or they are assigned
         already. Window times are later than row times, so the operator then follows the
@@ -192,6 +232,8 @@ class _Planner:
         if before is not None:
             given = self._following(before.node, Port(port.keys, before.time), "by source")
             return replace(given, shown=before.shown, windows=before.windows)
+        if self._streaming and has_partitions(node):
+            return self._following_partitions(node, port)
         stage, chained = self.stage(node), is_stateful(node)
         one_source = not chained and len(sources(node)) == 1
         known = self._streaming and one_source and is_followed(stage)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tidemark.kernels.windows.spec import Cumulating, Sliding
-from tidemark.plan.nodes import AssignWatermark, Edge, Node, UnionAll
+from tidemark.plan.nodes import AssignWatermark, Edge, Node, Scan, UnionAll
 
 # How an aggregation relates to its exchange: all rows are exchanged, rows are aggregated on both
 # sides of it, or on both sides as long as that reduces their number.
@@ -30,6 +30,16 @@ class Compute:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionMarks:
+    """The watermark of a source whose partitions have watermarks of their own: it does not follow
+    from the rows of a micro-batch, but from what workers note of all partitions. `number` is that
+    of the source in its plan. With `idle_ms`, partitions without rows for so long do not count."""
+
+    number: int
+    idle_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class WatermarkStage:
     """The rows of a source, all of which must have an event time.
 
@@ -45,6 +55,7 @@ class WatermarkStage:
     stamps: bool = False
     end: int | None = None
     checked_above: bool = False
+    marks: PartitionMarks | None = None
 
     @property
     def edge(self) -> Edge:
@@ -80,6 +91,8 @@ class InputWatermark:
     declared: bool = True
     followed: bool = False
     end: int | None = None
+    # Spark's watermark comes from the partitions of the source; then none is known of the rows.
+    marks: PartitionMarks | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +195,20 @@ class PhysicalPlan:
     def operators(self) -> tuple[Operator, ...]:
         """The stateful operators, inputs before the operators that read them."""
         return tuple(stage for stage in walk(self.root) if isinstance(stage, Operator))
+
+    @property
+    def marked(self) -> tuple[int, ...]:
+        """The numbers of the sources whose partitions have watermarks of their own."""
+        stages = (stage for stage in walk(self.root) if isinstance(stage, WatermarkStage))
+        return tuple(stage.marks.number for stage in stages if stage.marks is not None)
+
+    @property
+    def keeps_notes(self) -> bool:
+        """Whether a stream of it needs a folder of its own."""
+        return bool(self.operators) or any(
+            isinstance(stage, Compute) and isinstance(stage.node, Scan) and stage.node.partitioned
+            for stage in walk(self.root)
+        )
 
 
 def inputs(stage: Stage) -> tuple[Stage, ...]:

@@ -68,7 +68,14 @@ def _scan(table: Table, context: Context) -> Scan:
         columns.append(Column(column.name, traits.metadata[key]))
     metadata = tuple(column.key or column.name for column in _metadata(table))
     rows = traits.changelog, traits.bounded, traits.ordered
-    return Scan(table, metadata, tuple(columns), *rows)
+    return Scan(
+        table,
+        metadata,
+        tuple(columns),
+        *rows,
+        partitioned=traits.partitioned,
+        idle_ms=traits.idle_ms,
+    )
 
 
 def _metadata(table: Table) -> list[s.MetadataColumn]:

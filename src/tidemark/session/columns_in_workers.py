@@ -35,6 +35,8 @@ def can_read(scan: Scan, streaming: bool) -> bool:
     it; or it is a stream.
     """
     try:
+        if connectors.lookup(scan.table).always_in_columns:
+            return True
         request = request_of(scan, "UTC", dt.datetime.now(dt.UTC))
         return _can_stream(request) if streaming else bool(_tasks(request))
     except TidemarkError:  # a table without files is explained too
@@ -52,6 +54,7 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
     assert isinstance(source, Compute) and isinstance(source.node, Scan)
     scan = source.node
     request = request_of(scan, builder.zone, _started(builder), builder.start.seed)
+    request = replace(request, marks=sources.marks_of(scan, builder))
     if builder.streaming:
         arriving = connectors.lookup(scan.table).arriving
         assert arriving is not None
@@ -104,7 +107,7 @@ def _parts(tasks: tuple[tuple[Part, ...], ...], numbers: pa.RecordBatch) -> Iter
 
 
 def _arriving(parts: pa.RecordBatch) -> Iterator[Part]:
-    yield from map(Part, *(column.to_pylist() for column in parts.columns))
+    yield from (Part(**fields) for fields in parts.to_pylist())
 
 
 def _source_of(stage: Stage) -> Stage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark import connectors
-from tidemark.connectors.base import ReadRequest
+from tidemark.connectors.base import ReadRequest, WatermarkNotes
 from tidemark.plan.nodes import Scan
 from tidemark.spark.builder import Builder
 from tidemark.spark.frame import names_of
@@ -36,4 +36,15 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
         count_skipped=builder.count_skipped,
         once=builder.once,
         read=scan.names_read,
+        folder=builder.source_folder(scan.number)
+        if builder.streaming and scan.partitioned
+        else None,
+        marks=marks_of(scan, builder),
     )
+
+
+def marks_of(scan: Scan, builder: Builder) -> WatermarkNotes | None:
+    """Where workers leave the watermarks of a source's partitions, if somebody follows them."""
+    if scan.watermark is None or not builder.streaming:
+        return None
+    return WatermarkNotes(scan.watermark, builder.source_folder(scan.number))

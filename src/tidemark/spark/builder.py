@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from tidemark.kernels.protocol import Kernel
     from tidemark.physical import ColumnStage, Operator, Stage
+    from tidemark.physical.stages import PartitionMarks
     from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packed_rows import PackedRows
+    from tidemark.storage import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Builder:
     start: FirstStart = field(default_factory=FirstStart)
     registered: dict[str, PythonFunction] = field(default_factory=dict)
     ends: dict[int, str] = field(default_factory=dict)
+    # The numbers of the sources whose partitions have watermarks of their own.
+    marked: tuple[int, ...] = ()
     # Metrics that report the watermarks of sources to a sink if no operator follows them.
     watermarks: list[str] | None = None
     # The stateful operators by id, with the observation of their metrics in a batch.
@@ -90,6 +94,22 @@ class Builder:
             self.ends[number] = f"{self.state.folder}/end-{number}"
             end_folder_ready(self.spark, self.ends[number])
         return self.ends[number]
+
+    def partition_watermarks(self, marks: PartitionMarks) -> DataFrame:
+        """The watermark of a source whose partitions have their own, whenever it advances."""
+        from tidemark.spark.partition_watermarks import watermarks
+
+        others = [self.source_folder(n) for n in self.marked if n != marks.number]
+        own = self.source_folder(marks.number)
+        return watermarks(self.spark, own, others, marks.idle_ms)
+
+    def source_folder(self, number: int) -> Location:
+        """Where a source that keeps account of its stream itself has its notes."""
+        from tidemark.spark.file_systems import access_of
+        from tidemark.storage import Location
+
+        assert self.state.folder is not None  # that of a stream
+        return Location.of(f"{self.state.folder}/source-{number}", access_of(self.spark))
 
     def run_kernel(
         self, operator: Operator, kernel: Kernel, inputs: list[StatefulInput], schema: StructType

@@ -80,7 +80,8 @@ def _watermark(builder: Builder, input_: Input) -> SourceWatermark | None:
         return None
     folder = None if known.end is None else builder.end_folder(known.end)
     column = WATERMARK if known.followed else None
-    return SourceWatermark(known.behind_ms, known.declared, folder, column)
+    beside = None if known.marks is None else builder.partition_watermarks(known.marks)
+    return SourceWatermark(known.behind_ms, known.declared, folder, column, beside)
 
 
 def keyed(keys: tuple[str, ...], everyone: str) -> tuple[tuple[str, ...], tuple[Added, ...]]:

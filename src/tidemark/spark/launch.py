@@ -120,7 +120,7 @@ class Launcher:
         state = StateSettings(
             key_groups or self._key_groups(streaming),
             self.settings.ttl_ms,
-            folders.own.for_spark if streaming and physical.operators else None,
+            folders.own.for_spark if streaming and physical.keeps_notes else None,
             folders.payloads if by_files and physical.operators else None,
         )
         once = _Constants(self.spark, folders).once
@@ -135,6 +135,7 @@ class Launcher:
             once,
             state,
             start,
+            marked=physical.marked,
         )
         if streaming and self.sink_follows and not physical.operators:
             builder = replace(builder, watermarks=[])

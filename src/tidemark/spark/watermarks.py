@@ -27,6 +27,12 @@ def watermark(builder: Builder, stage: WatermarkStage) -> Frame:
         return _observed(builder.watermarks, builder, stage, frame)
     if not stage.declared and not stage.stamps:
         return frame
+    if stage.marks is not None:
+        from tidemark.spark.stateful.end_of_input import with_watermark_beside
+
+        beside = builder.partition_watermarks(stage.marks)
+        end = None if stage.end is None else builder.end_folder(stage.end)
+        return frame.over(with_watermark_beside(frame.data, beside, end))
     expression = stage.node.expression
     instant = _instant(builder.write(expression, frame), expression, builder.zone)
     data = frame.data.selectExpr(*frame.kept, f"{instant} AS {WATERMARK}")

@@ -25,6 +25,12 @@ class Scan(Leaf, Stateless):
     ordered: bool = False  # whether its rows come in order from a single source
     # The places of the columns that are read; a connector may leave the others NULL. None: all.
     read: tuple[int, ...] | None = None
+    # Whether its rows come from partitions, each with a watermark of its own. If somebody follows
+    # that, it is this expression; and the number of the source among those of the plan.
+    partitioned: bool = False
+    watermark: Expression | None = None
+    number: int = 0
+    idle_ms: int | None = None  # after how much silence a partition holds back no watermark
 
     @property
     def names_read(self) -> frozenset[str] | None:

@@ -13,7 +13,7 @@ from tidemark.spark.remote import is_remote
 from tidemark.storage import Location, is_local
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 # 9999-12-31 23:59:59.999, the largest time that SQL timestamps support.
 END_MS: Final = 253_402_300_799_999
@@ -49,16 +49,46 @@ def with_watermark(frame: DataFrame, column: str, end_folder: str | None = None)
         return frame.withWatermark(column, "0 seconds")
     from pyspark.sql import functions as f
 
-    spark = frame.sparkSession
-    markers = spark.readStream.schema("ended BOOLEAN").json(end_folder)
     end = f.timestamp_millis(f.lit(END_MS))
-    marker_rows = markers.select(
-        *(
-            (end if field.name == column else f.lit(None).cast(field.dataType)).alias(field.name)
-            for field in frame.schema.fields
-        )
-    )
-    marked = frame.unionByName(marker_rows).withWatermark(column, "0 seconds")
+    marked = frame.unionByName(_end(frame, column, end_folder)).withWatermark(column, "0 seconds")
     # The filter uses the watermark column: Spark pushes any other filter below the watermark, which
     # then would never see the marker.
     return marked.where(f.col(column).isNull() | (f.col(column) < end))
+
+
+def with_watermark_beside(frame: DataFrame, marks: DataFrame, end_folder: str | None) -> DataFrame:
+    """The frame with a watermark that comes beside its rows: in the only column of `marks`.
+
+    Only rows of the frame are emitted.
+    """
+    from pyspark.sql import functions as f
+
+    [column] = marks.columns
+    start = f.timestamp_millis(f.lit(0))
+    rows = frame.withColumn(column, start)
+    beside = rows.unionByName(_only(rows, column, marks, f.col(column)))
+    if end_folder is not None:
+        beside = beside.unionByName(_end(rows, column, end_folder))
+    marked = beside.withWatermark(column, "0 seconds")
+    # As above: the filter must not be pushed below the watermark.
+    return marked.where(f.col(column) <= start).drop(column)
+
+
+def _end(frame: DataFrame, column: str, folder: str) -> DataFrame:
+    """The row that marks the end of the input, like those of a frame."""
+    from pyspark.sql import functions as f
+
+    markers = frame.sparkSession.readStream.schema("ended BOOLEAN").json(folder)
+    return _only(frame, column, markers, f.timestamp_millis(f.lit(END_MS)))
+
+
+def _only(frame: DataFrame, column: str, markers: DataFrame, value: Column) -> DataFrame:
+    """Markers as rows like those of a frame, with a value in one column."""
+    from pyspark.sql import functions as f
+
+    return markers.select(
+        *(
+            (value if field.name == column else f.lit(None).cast(field.dataType)).alias(field.name)
+            for field in frame.schema.fields
+        )
+    )

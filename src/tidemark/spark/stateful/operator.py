@@ -19,7 +19,7 @@ from tidemark.spark.frame import WATERMARK
 from tidemark.spark.stateful.added import Added
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.counted import Opener
-from tidemark.spark.stateful.end_of_input import with_watermark
+from tidemark.spark.stateful.end_of_input import with_watermark, with_watermark_beside
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed
@@ -48,13 +48,15 @@ class SourceWatermark:
     the TIMESTAMPs of `column`, which the kernel does not see.
 
     Unless it is already `declared` on the frame, the operator declares it, with the end of its
-    input at `end_folder` if that is bounded; then nothing below may have dropped rows.
+    input at `end_folder` if that is bounded; then nothing below may have dropped rows. Nor does
+    that matter if it is not known from the rows, but comes in a frame: that `of_partitions`.
     """
 
     behind_ms: int
     declared: bool = True
     end_folder: str | None = None
     column: str | None = None
+    of_partitions: DataFrame | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +146,13 @@ def _packed(
     payloads: Exchange,
 ) -> DataFrame:
     watermark = input_.watermark
+    beside = watermark is not None and watermark.of_partitions is not None
     pack = Pack(
         number,
         numbers,
         bucket.shapes[number].schema,
         input_.time_column,
-        behind_ms=watermark.behind_ms if watermark else None,
+        behind_ms=None if watermark is None or beside else watermark.behind_ms,
         combine=input_.combine,
         watermark_column=watermark.column if watermark else None,
         payloads=payloads,
@@ -159,6 +162,8 @@ def _packed(
     packed = _from_columns(input_, pack) or _from_rows(input_, pack)
     if watermark is None or watermark.declared:
         return packed
+    if watermark.of_partitions is not None:
+        return with_watermark_beside(packed, watermark.of_partitions, watermark.end_folder)
     from pyspark.sql import functions as f
 
     time = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))

@@ -1,0 +1,185 @@
+"""What is asked of a broker before anything is read: topics, partitions, offsets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.connectors.kafka.positions import Positions, TopicPartition, specific_offsets
+from tidemark.errors import JobError, SetupError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
+_SECONDS: Final = 30
+
+
+def client_library() -> Any:
+    """The client library. It is optional."""
+    try:
+        import confluent_kafka
+    except ImportError:
+        raise SetupError(
+            "the connector 'kafka' needs the package confluent-kafka",
+            hint="pip install 'tidemark[kafka]', on the workers of a cluster too",
+        ) from None
+    return confluent_kafka
+
+
+def consumer(settings: Mapping[str, str], more: Mapping[str, Any] | None = None) -> Consumer:
+    """A consumer that neither joins a group nor commits by itself."""
+    library = client_library()
+    # Without a group.id there is no consumer, even if it asks for no group.
+    own = {"group.id": "tidemark", "enable.auto.commit": False, "log_level": 3}
+    try:
+        return library.Consumer({**own, **settings, **(more or {})})
+    except library.KafkaException as problem:
+        # The message may quote a value.
+        name = re.search(r'property[: ]+"?([\w.]+)', str(problem))
+        raise JobError(
+            "Kafka's client does not accept a setting of the table",
+            notes={"setting": f"properties.{name[1]}"} if name else {},
+            hint="see 'properties.*' in docs/connectors.md",
+        ) from None
+
+
+@dataclass
+class Topics:
+    """The topics of a table on their broker. It connects when it is first asked."""
+
+    settings: Mapping[str, str]
+    names: Sequence[str] = ()
+    pattern: str | None = None
+    _consumer: Consumer | None = field(default=None, repr=False)
+
+    def partitions(self) -> list[TopicPartition]:
+        """All that there are now, sorted. A topic that is named must exist."""
+        known = self._asked(lambda c: c.list_topics(timeout=_SECONDS)).topics
+        if self.pattern is not None:
+            names = [name for name in known if re.fullmatch(self.pattern, name)]
+        else:
+            names = [*self.names]
+            missing = [name for name in names if name not in known]
+            if missing:
+                raise JobError(
+                    f"the topic '{missing[0]}' does not exist",
+                    notes={"brokers": self.settings["bootstrap.servers"]},
+                    hint="create it, or correct 'topic'",
+                )
+        return sorted((name, number) for name in names for number in known[name].partitions)
+
+    def bounds(self, keys: Iterable[TopicPartition]) -> tuple[Positions, Positions]:
+        """The first offset of each partition, and the one after its last; not of those that do
+        not exist."""
+        earliest, latest = {}, {}
+        for key in keys:
+            found = self._bounds(key)
+            if found is not None:
+                earliest[key], latest[key] = found
+        return earliest, latest
+
+    def _bounds(self, key: TopicPartition) -> tuple[int, int] | None:
+        library = client_library()
+        there = library.TopicPartition(*key)
+        try:
+            return self._consuming.get_watermark_offsets(there, timeout=_SECONDS)  # type: ignore[no-any-return]
+        except library.KafkaException as problem:
+            error = problem.args[0]
+            gone = (
+                library.KafkaError._UNKNOWN_PARTITION,
+                library.KafkaError.UNKNOWN_TOPIC_OR_PART,
+                library.KafkaError._UNKNOWN_TOPIC,
+            )
+            if error.code() in gone:
+                return None
+            raise self._unreachable(error) from None
+
+    def at_time(self, keys: Iterable[TopicPartition], ms: int) -> dict[TopicPartition, int | None]:
+        """The offset of the first record with this timestamp or a later one; None if all are
+        before it."""
+        library = client_library()
+        asked = [library.TopicPartition(*key, ms) for key in keys]
+        found = self._asked(lambda c: c.offsets_for_times(asked, timeout=_SECONDS)) if asked else []
+        return {(p.topic, p.partition): p.offset if p.offset >= 0 else None for p in found}
+
+    def committed(self, keys: Iterable[TopicPartition]) -> dict[TopicPartition, int | None]:
+        """What the group has committed."""
+        library = client_library()
+        asked = [library.TopicPartition(*key) for key in keys]
+        found = self._asked(lambda c: c.committed(asked, timeout=_SECONDS)) if asked else []
+        return {(p.topic, p.partition): p.offset if p.offset >= 0 else None for p in found}
+
+    def commit(self, positions: Positions) -> None:
+        """Commit for the group, as a note for others: jobs resume from their checkpoints."""
+        library = client_library()
+        there = [library.TopicPartition(*key, offset) for key, offset in positions.items()]
+        self._consuming.commit(offsets=there, asynchronous=True)
+
+    @property
+    def _consuming(self) -> Consumer:
+        if self._consumer is None:
+            self._consumer = consumer(self.settings)
+        return self._consumer
+
+    def _asked(self, question: Any) -> Any:
+        library = client_library()
+        try:
+            return question(self._consuming)
+        except library.KafkaException as problem:
+            raise self._unreachable(problem.args[0]) from None
+
+    def _unreachable(self, error: Any) -> JobError:
+        return JobError(
+            f"Kafka does not answer: {error.str()}",
+            notes={"brokers": self.settings["bootstrap.servers"]},
+            hint="check 'properties.bootstrap.servers', and that this machine reaches it",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where to start or to end, by its mode."""
+
+    mode: str
+    timestamp_ms: int | None = None
+    offsets: str | None = None
+    # For partitions of which the group has committed nothing.
+    reset: str = "none"
+    option: str = "scan.startup.mode"
+
+    def found(self, topics: Topics, keys: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offset in each partition."""
+        earliest, latest = topics.bounds(keys)
+        match self.mode:
+            case "earliest-offset":
+                return dict(earliest)
+            case "latest-offset":
+                return dict(latest)
+            case "timestamp":
+                assert self.timestamp_ms is not None
+                times = topics.at_time(keys, self.timestamp_ms)
+                return {k: latest[k] if at is None else at for k, at in times.items()}
+            case "specific-offsets":
+                given = specific_offsets(self.offsets or "")
+                return {key: given.get(key[1], earliest[key]) for key in keys}
+        known = topics.committed(keys)
+        return {
+            k: self._reset(k, earliest, latest) if at is None else at for k, at in known.items()
+        }
+
+    def _reset(self, key: TopicPartition, earliest: Positions, latest: Positions) -> int:
+        if self.reset in ("earliest", "latest"):
+            return (earliest if self.reset == "earliest" else latest)[key]
+        topic, partition = key
+        raise JobError(
+            "the group has committed no offset to start from",
+            notes={
+                "topic": topic,
+                "partition": partition,
+                "why": f"'{self.option}' is 'group-offsets'",
+            },
+            hint=f"set '{self.option}' to another mode, or "
+            "'properties.auto.offset.reset' = 'earliest'",
+        )

@@ -1,0 +1,220 @@
+"""Records of Kafka as columns: values and keys decoded by their formats, and metadata."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table
+from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.kafka.fetch import records
+from tidemark.connectors.kafka.marks import Mark
+from tidemark.connectors.kafka.metadata import METADATA, values_of
+from tidemark.connectors.kafka.options import (
+    key_columns,
+    options_of_format,
+    value_columns,
+    value_format,
+)
+from tidemark.connectors.kafka.properties import client_settings
+from tidemark.dialect.statements import PhysicalColumn
+from tidemark.errors import DataError
+from tidemark.kernels.columns import KIND, PLACE
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+    from confluent_kafka import Message
+
+    from tidemark.formats.decoded import Decoded, Decoder
+
+# Stands for the place of a record in an error, which only its index is known of.
+_RECORD: Final = "_tm_record"
+_AT = re.compile(rf"{_RECORD}(?::(\d+))?  ")
+_INDEX: Final = "_tm_index"
+_KEY: Final = "_tm_key_"
+_UPSERT: Final = "_tm_upsert"
+
+
+class KafkaColumns:
+    """Reads parts of a table as frames with the columns of a request.
+
+    A column that is in keys and in values has what is in the value, as in Flink.
+    """
+
+    def __init__(self, request: ColumnsRequest) -> None:
+        self._request = request
+        options, table = request.options, request.table
+        self._settings = client_settings(table, options)
+        self._fails = options["tidemark.kafka.on-data-loss"] == "fail"
+        self._upserts = table.option("connector") == "upsert-kafka"
+        self._keys = key_columns(table, options) if options["key.format"] else ()
+        self._of_value = [k.removeprefix("value.") for k in request.metadata if k not in METADATA]
+        values = value_columns(table, options)
+        self._value = _decoder(request, value_format(options), "value.", values, self._of_value)
+        self._key = None
+        if self._keys:
+            self._key = _decoder(request, options["key.format"].lower(), "key.", self._keys)
+
+    def frames(self, part: Part) -> Iterator[pl.DataFrame]:
+        mark = None if self._request.marks is None else Mark(self._request, part)
+        for messages in records(self._settings, part, fails=self._fails):
+            frame, skipped = self._frame(messages, part)
+            if self._request.count is not None:
+                self._request.count(frame.height, skipped)
+            if mark is not None:
+                mark.follow(frame)
+            if frame.height:
+                yield frame
+        if mark is not None:
+            mark.write()
+
+    def _frame(self, messages: Sequence[Message], part: Part) -> tuple[pl.DataFrame, int]:
+        import numpy as np
+        import polars as pl
+
+        values = _bytes([message.value() for message in messages])
+        decoded = _decoded(self._value, values, messages, part)
+        index = decoded.record.cast(pl.Int64) - 1
+        rows = decoded.rows.with_columns(
+            *(decoded.metadata[key].alias(f"_tm_of_{key}") for key in self._of_value),
+            *([] if decoded.kinds is None else [decoded.kinds.alias(KIND)]),
+            index.alias(_INDEX),
+        )
+        skipped = decoded.skipped
+        if self._upserts:
+            deleted = pl.Series(_INDEX, np.flatnonzero(values.is_null()), pl.Int64)
+            rows = _with_deletes(rows, deleted)
+        if self._key is not None:
+            keys = _bytes([message.key() for message in messages])
+            of_key = _decoded(self._key, keys, messages, part)
+            skipped += of_key.skipped
+            rows = _with_keys(rows, of_key)
+        return self._described(rows, messages, part), skipped
+
+    def _described(
+        self, rows: pl.DataFrame, messages: Sequence[Message], part: Part
+    ) -> pl.DataFrame:
+        """The columns as the plan names them."""
+        import polars as pl
+
+        from tidemark.columns import polars_type
+
+        request = self._request
+        made = []
+        names = [c.name for c in request.table.columns if isinstance(c, PhysicalColumn)]
+        types = dict(zip(names, request.types, strict=False))
+        for name in names:
+            if name in rows.columns:
+                made.append(rows[name])
+            else:
+                made.append(
+                    pl.repeat(None, rows.height, dtype=polars_type(types[name]), eager=True)
+                )
+        for key in request.metadata:
+            if key in METADATA:
+                made.append(values_of(key, messages, part).gather(rows[_INDEX]))
+            else:
+                made.append(rows[f"_tm_of_{key.removeprefix('value.')}"])
+        named = [value.alias(name) for value, name in zip(made, request.columns, strict=True)]
+        kinds = [rows[KIND]] if KIND in rows.columns else []
+        place = pl.repeat(place_of(part), rows.height, eager=True).alias(PLACE)
+        return pl.DataFrame([*named, *kinds, *[place] * request.placed])
+
+
+def place_of(part: Part) -> str:
+    """How a partition is named to users."""
+    return f"topic {part.topic}, partition {part.partition}"
+
+
+# --- decoding ----------------------------------------------------------------------------------
+
+
+def _decoder(
+    request: ColumnsRequest,
+    format_: str,
+    prefix: str,
+    names: Sequence[str],
+    metadata: Sequence[str] = (),
+) -> Decoder:
+    from tidemark.formats.decoders import decoder
+
+    options = options_of_format(request.options, prefix)
+    begins = len(request.options["key.fields-prefix"]) if prefix == "key." else 0
+    types = _types(request.table, request.types)
+    # The prefix distinguishes columns; fields of keys do not have it.
+    fields = [t.Field(name[begins:], types[name]) for name in names]
+    made = decoder(format_, fields, options, metadata)
+    return _Renamed(made, [field.name for field in fields], names) if begins else made
+
+
+def _types(table: Table, types: Sequence[t.DataType]) -> dict[str, t.DataType]:
+    names = [c.name for c in table.columns if isinstance(c, PhysicalColumn)]
+    return dict(zip(names, types, strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class _Renamed:
+    """A decoder whose fields become columns with other names."""
+
+    decoder: Decoder
+    fields: Sequence[str]
+    names: Sequence[str]
+
+    def __call__(self, block: Any, *, file: str | None = None, first: int = 1) -> Decoded:
+        from dataclasses import replace
+
+        decoded = self.decoder(block, file=file, first=first)
+        renamed = decoded.rows.rename(dict(zip(self.fields, self.names, strict=True)))
+        return replace(decoded, rows=renamed)
+
+
+def _bytes(values: Sequence[bytes | None]) -> pa.LargeBinaryArray:
+    import pyarrow as pa
+
+    return pa.array(values, pa.large_binary())
+
+
+def _decoded(
+    decoder: Decoder, block: pa.LargeBinaryArray, messages: Sequence[Message], part: Part
+) -> Decoded:
+    try:
+        return decoder(block, file=_RECORD, first=1)
+    except DataError as problem:
+        found = _AT.match(problem.message)
+        if found is None:
+            raise
+        offset = f", offset {messages[int(found[1]) - 1].offset()}" if found[1] else ""
+        message = f"{place_of(part)}{offset}  {problem.message[found.end() :]}"
+        raise DataError(message, notes=problem.notes, hint=problem.hint) from None
+
+
+def _with_keys(rows: pl.DataFrame, of_key: Decoded) -> pl.DataFrame:
+    """The rows with the columns of their keys; a record without a key has no rows, as in Flink."""
+    import polars as pl
+
+    names = of_key.rows.columns
+    both = [name for name in names if name in rows.columns]
+    keys = of_key.rows.rename({name: _KEY + name for name in both})
+    keys = keys.with_columns((of_key.record.cast(pl.Int64) - 1).alias(_INDEX))
+    joined = rows.join(keys, on=_INDEX, how="inner", maintain_order="left_right")
+    if both and KIND in rows.columns:
+        # A delete of `upsert-kafka` has nothing but its key.
+        deleted = pl.col(KIND) == "-D" if _UPSERT in rows.columns else pl.lit(False)
+        joined = joined.with_columns(
+            pl.when(deleted).then(pl.col(_KEY + name)).otherwise(pl.col(name)).alias(name)
+            for name in both
+        )
+    return joined.drop(_KEY + name for name in both)
+
+
+def _with_deletes(rows: pl.DataFrame, deleted: pl.Series) -> pl.DataFrame:
+    """Rows of `upsert-kafka`: values are updates, and a record without one is a delete."""
+    import polars as pl
+
+    updates = rows.with_columns(pl.lit("+U").alias(KIND), pl.lit(True).alias(_UPSERT))
+    deletes = pl.DataFrame([deleted]).with_columns(pl.lit("-D").alias(KIND))
+    return pl.concat([updates, deletes], how="diagonal").sort(_INDEX, maintain_order=True)

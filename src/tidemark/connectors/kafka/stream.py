@@ -1,0 +1,195 @@
+"""Kafka topics as a stream of Spark: which offsets a micro-batch reads, and its watermark.
+
+Spark keeps the offsets in its checkpoint. Its rows only name what is to be read; whoever needs the
+records fetches them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.connectors.kafka.client import Position, Topics
+from tidemark.connectors.kafka.positions import (
+    TopicPartition,
+    from_json,
+    limited,
+    lost,
+    to_json,
+)
+from tidemark.errors import DataError
+from tidemark.spark.partition_watermarks import PARTITIONS
+from tidemark.storage import Location
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_PARTS: Final = "topic STRING, partition INT, start BIGINT, end BIGINT"
+_START: Final = "start.json"
+
+
+@dataclass(frozen=True)
+class TopicReading:
+    """What is read of which topics."""
+
+    settings: Mapping[str, str] = field(repr=False)
+    topics: Sequence[str]
+    pattern: str | None
+    start: Position
+    end: Position | None
+    folder: Location
+    most: int
+    fails: bool
+    discovery_ms: int
+    group: bool  # whether offsets are committed for a group
+
+    def connected(self) -> Topics:
+        return Topics(self.settings, self.topics, self.pattern)
+
+
+class Offsets:
+    """Plans micro-batches: in each partition, from the end of the last one to what there is."""
+
+    def __init__(self, reading: TopicReading) -> None:
+        self._reading = reading
+        self._looked = time.monotonic()
+        self._known: list[TopicPartition] | None = None
+        self._until: Mapping[TopicPartition, int] | None = None
+
+    @cached_property
+    def _topics(self) -> Topics:
+        return self._reading.connected()
+
+    def initial(self) -> dict[str, Any]:
+        """Where the job started; it stays the same when it resumes."""
+        return self._noted["start"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _noted(self) -> dict[str, Any]:
+        note = self._reading.folder / _START
+        written = note.read()
+        if written is None:
+            keys = self._topics.partitions()
+            self._known = keys
+            end = self._reading.end
+            found = {
+                "start": to_json(self._reading.start.found(self._topics, keys)),
+                "end": None if end is None else to_json(end.found(self._topics, keys)),
+            }
+            self._note_partitions(keys)
+            written = json.dumps(found).encode()
+            note.write(written)
+        return dict(json.loads(written))
+
+    def latest(self, start: Mapping[str, Any]) -> dict[str, Any]:
+        """Where the next micro-batch ends."""
+        starts = from_json(start)
+        end = self._noted["end"]
+        for key in self._new(starts) if end is None else ():
+            # As in Flink, a partition that is found later is read from its beginning.
+            starts[key] = self._topics.bounds([key])[0].get(key, 0)
+        earliest, latest = self._topics.bounds(starts)
+        self._check(starts, earliest, latest)
+        # What is lost is skipped.
+        latest = {key: latest.get(key, offset) for key, offset in starts.items()}
+        begin = {key: min(max(o, earliest.get(key, o)), latest[key]) for key, o in starts.items()}
+        until = latest if end is None else from_json(end)
+        if self._until is not None:
+            until = {key: self._until.get(key, begin[key]) for key in begin}
+        ends = {key: max(begin[key], min(latest[key], until.get(key, 0))) for key in begin}
+        return to_json(limited(begin, ends, self._reading.most))
+
+    def stop_here(self) -> None:
+        """Read what there is now, and no more."""
+        keys = self._known or self._topics.partitions()
+        self._until = self._topics.bounds(keys)[1]
+
+    def _check(self, starts: Any, earliest: Any, latest: Any) -> None:
+        gone = lost(starts, earliest, latest)
+        if not gone or not self._reading.fails:
+            return
+        (topic, partition), what = next(iter(gone.items()))
+        raise DataError(
+            f"topic {topic}, partition {partition}  records are gone that were not read yet",
+            notes={"why": what},
+            hint="'tidemark.kafka.on-data-loss' = 'continue' goes on with the first that is there",
+        )
+
+    def _new(self, starts: Mapping[TopicPartition, int]) -> list[TopicPartition]:
+        """The partitions that have been added."""
+        every, now = self._reading.discovery_ms, time.monotonic()
+        if self._known is None or (every and (now - self._looked) * 1000 >= every):
+            self._looked = now
+            self._known = self._topics.partitions()
+            self._note_partitions([*{*self._known, *starts}])
+        return [key for key in self._known if key not in starts]
+
+    def _note_partitions(self, keys: Sequence[TopicPartition]) -> None:
+        names = sorted(f"{topic}-{number}" for topic, number in keys)
+        (self._reading.folder / PARTITIONS).write(json.dumps(names).encode())
+
+    def parts(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """What is read of each partition."""
+        starts, ends = from_json(start), from_json(end)
+        added = [key for key in ends if key not in starts]
+        starts |= self._topics.bounds(added)[0]
+        return [
+            (*key, starts[key], last) for key, last in ends.items() if starts.get(key, last) < last
+        ]
+
+    def commit(self, end: Mapping[str, Any]) -> None:
+        if self._reading.group:
+            self._topics.commit(from_json(end))
+
+
+def arriving(spark: SparkSession, reading: TopicReading) -> DataFrame:
+    """What comes of the topics, as the ranges of offsets that micro-batches read."""
+    from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+    from pyspark.sql.streaming.datasource import ReadAllAvailable, SupportsTriggerAvailableNow
+
+    # Defined here, so that settings travel with the class: options would be shown in Spark's UI.
+    class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self._offsets = Offsets(reading)
+
+        def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+            return self._offsets.initial()
+
+        def getDefaultReadLimit(self) -> Any:  # noqa: N802
+            return ReadAllAvailable()
+
+        def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:  # noqa: N802
+            return self._offsets.latest(start)
+
+        def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+            self._offsets.stop_here()
+
+        def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[Any]:
+            return [InputPartition(part) for part in self._offsets.parts(start, end)]
+
+        def read(self, partition: Any) -> Iterator[tuple[Any, ...]]:
+            yield partition.value
+
+        def commit(self, end: dict[str, Any]) -> None:
+            self._offsets.commit(end)
+
+    named = f"tidemark-kafka-{uuid.uuid4().hex[:8]}"
+
+    class TopicSource(DataSource):  # type: ignore[misc]
+        @classmethod
+        def name(cls) -> str:
+            return named
+
+        def schema(self) -> str:
+            return _PARTS
+
+        def streamReader(self, schema: Any) -> Any:  # noqa: N802
+            return TopicReader()
+
+    spark.dataSource.register(TopicSource)
+    return spark.readStream.format(named).load()

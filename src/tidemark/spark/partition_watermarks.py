@@ -1,0 +1,145 @@
+"""Watermarks by partition: a partition that is behind makes no rows of others late.
+
+Workers note the watermark of the rows that they have read of a partition in a file. Before the next
+micro-batch the driver takes the smallest one of all partitions, and Spark follows that: rows that
+only carry the watermark come beside those of the source, so it does not matter what was filtered
+out. It advances one micro-batch later than it would if it followed the rows.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.spark.frame import WATERMARK
+from tidemark.storage import Location
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# The names of a source's partitions.
+PARTITIONS: Final = "partitions.json"
+_PREFIX: Final = "mark-"
+
+
+def note(folder: Location, partition: str, watermark: int, end: int | None) -> None:
+    """Note the watermark of what a worker has read of a partition up to an offset."""
+    written = json.dumps({"watermark": watermark, "end": end})
+    (folder / f"{_PREFIX}{partition}.json").write(written.encode())
+
+
+@dataclass(slots=True)
+class _Seen:
+    note: bytes | None
+    since: float
+
+
+@dataclass
+class Follower:
+    """Follows the watermarks of the partitions of one source."""
+
+    folder: Location
+    idle_ms: int
+    clock: Callable[[], float] = time.monotonic
+    latest: dict[str, int] = field(default_factory=dict)
+    _seen: dict[str, _Seen] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Take what workers have written since the last time."""
+        for name in self._names():
+            note = (self.folder / f"{_PREFIX}{name}.json").read()
+            found = self._seen.get(name)
+            # A long micro-batch must not make a partition idle: count from the first time that
+            # nothing is new.
+            if found is None or found.note != note:
+                self._seen[name] = _Seen(note, float("inf") if note else self.clock())
+            elif found.since == float("inf"):
+                found.since = self.clock()
+            mark = BEFORE_ALL if note is None else int(json.loads(note)["watermark"])
+            self.latest[name] = max(self.latest.get(name, BEFORE_ALL), mark)
+
+    @property
+    def active(self) -> list[int]:
+        """The watermarks of partitions that are not idle."""
+        return [mark for name, mark in self.latest.items() if not self._is_idle(name)]
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.latest)
+
+    def _is_idle(self, name: str) -> bool:
+        found = self._seen.get(name)
+        if not self.idle_ms or found is None:
+            return False
+        return (self.clock() - found.since) * 1000 >= self.idle_ms
+
+    def _names(self) -> Iterator[str]:
+        note = (self.folder / PARTITIONS).read()
+        yield from [] if note is None else json.loads(note)
+
+
+def combined(own: Follower, others: list[Follower]) -> int | None:
+    """The watermark of a source: the smallest one of its partitions; None if there is none yet.
+
+    If all are idle, it is the one of the other sources: an idle source holds nobody back.
+    """
+    if not own.is_known:
+        return None
+    marks = own.active
+    if not marks:
+        marks = [mark for other in others for mark in other.active]
+    found = min(marks, default=BEFORE_ALL)
+    return None if found == BEFORE_ALL else found
+
+
+def watermarks(
+    spark: SparkSession, folder: Location, others: Sequence[Location], idle_ms: int
+) -> DataFrame:
+    """The watermark of a source before a micro-batch, as a TIMESTAMP, whenever it has advanced."""
+    from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
+
+    class WatermarkReader(SimpleDataSourceStreamReader):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self._own = Follower(folder, idle_ms)
+            self._others = [Follower(other, idle_ms) for other in others]
+
+        def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+            return {"watermark": 0, "partitions": {}}
+
+        def read(self, start: dict[str, Any]) -> tuple[Iterator[tuple[Any, ...]], dict[str, Any]]:
+            if not self._own.latest:
+                self._own.latest |= start["partitions"]
+            for each in (self._own, *self._others):
+                each.look()
+            found = combined(self._own, self._others)
+            if found is None or found <= start["watermark"]:
+                return iter(()), start
+            end = {"watermark": found, "partitions": dict(self._own.latest)}
+            return iter([(found,)]), end
+
+        def readBetweenOffsets(  # noqa: N802
+            self, start: dict[str, Any], end: dict[str, Any]
+        ) -> Iterator[tuple[Any, ...]]:
+            # Spark's first micro-batch begins where it ends.
+            return iter([(end["watermark"],)] if end["watermark"] > start["watermark"] else [])
+
+    named = f"tidemark-watermarks-{uuid.uuid4().hex[:8]}"
+
+    class WatermarkSource(DataSource):  # type: ignore[misc]
+        @classmethod
+        def name(cls) -> str:
+            return named
+
+        def schema(self) -> str:
+            return "ms BIGINT"
+
+        def simpleStreamReader(self, schema: Any) -> Any:  # noqa: N802
+            return WatermarkReader()
+
+    spark.dataSource.register(WatermarkSource)
+    return spark.readStream.format(named).load().selectExpr(f"timestamp_millis(ms) AS {WATERMARK}")

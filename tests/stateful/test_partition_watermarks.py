@@ -1,0 +1,81 @@
+"""The watermark of a source whose partitions have watermarks of their own."""
+
+from __future__ import annotations
+
+import json
+
+from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.spark.partition_watermarks import PARTITIONS, Follower, combined, note
+from tidemark.storage import Location
+
+
+class Source:
+    """What workers note, and a follower with a clock that stands still."""
+
+    def __init__(self, folder, *partitions, idle_ms=0):
+        self.folder, self.now = Location.of(folder), 0.0
+        folder.mkdir(exist_ok=True)
+        (folder / PARTITIONS).write_text(json.dumps(partitions))
+        self.follower = Follower(self.folder, idle_ms, lambda: self.now)
+
+    def batch(self, seconds=0.0, **marks):
+        """A micro-batch, and a look after it."""
+        for partition, mark in marks.items():
+            note(self.folder, partition, mark, int(self.now * 10) + mark)
+        self.now += seconds
+        self.follower.look()
+        return combined(self.follower, [])
+
+
+def test_the_partition_that_is_behind_holds_the_watermark_back(tmp_path):
+    source = Source(tmp_path / "s", "a", "b")
+    assert source.batch(a=100) is None
+    assert source.batch(b=20) == 20
+    assert source.batch(a=200) == 20
+    assert source.batch(b=150) == 150
+
+
+def test_a_partition_never_goes_back(tmp_path):
+    source = Source(tmp_path / "s", "a")
+    assert source.batch(a=100) == 100
+    assert source.batch(a=50) == 100
+
+
+def test_a_partition_that_is_added_holds_it_back(tmp_path):
+    source = Source(tmp_path / "s", "a")
+    assert source.batch(a=100) == 100
+    (tmp_path / "s" / PARTITIONS).write_text('["a", "b"]')
+    assert source.batch(a=200) is None
+
+
+def test_an_idle_partition_does_not_count_until_it_has_rows_again(tmp_path):
+    source = Source(tmp_path / "s", "a", "b", idle_ms=10_000)
+    source.batch(a=10, b=10)
+    assert source.batch(6, a=20) == 10  # first seen to be silent
+    assert source.batch(6, a=30) == 10
+    assert source.batch(6, a=40) == 40
+    assert source.batch(a=50, b=15) == 15
+
+
+def test_one_long_micro_batch_makes_no_partition_idle(tmp_path):
+    source = Source(tmp_path / "s", "a", "b", idle_ms=10_000)
+    source.batch(a=10, b=10)
+    assert source.batch(60, a=20) == 10
+
+
+def test_an_idle_source_follows_the_others(tmp_path):
+    rates = Source(tmp_path / "rates", "a", idle_ms=1000)
+    orders = Source(tmp_path / "orders", "a", "b")
+    rates.batch(a=5)
+    orders.batch(a=70, b=60)
+    assert combined(rates.follower, [orders.follower]) == 5
+    rates.batch()
+    rates.batch(2)
+    assert combined(rates.follower, [orders.follower]) == 60
+
+
+def test_nothing_is_known_before_the_first_rows(tmp_path):
+    source = Source(tmp_path / "s", "a")
+    assert source.batch() is None
+    assert source.follower.latest == {"a": BEFORE_ALL}
+    assert combined(Follower(Location.of(tmp_path / "none"), 0), []) is None
