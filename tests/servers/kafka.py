@@ -87,9 +87,7 @@ class Broker:
         from confluent_kafka import Producer
 
         # The partitioner is that of Java's client.
-        producer = Producer(
-            {"bootstrap.servers": self.address, "partitioner": "murmur2_random", "linger.ms": 0}
-        )
+        producer = Producer({**self._client, "partitioner": "murmur2_random", "linger.ms": 0})
         for given in records:
             one = given if isinstance(given, Record) else Record(given)
             producer.produce(
@@ -108,7 +106,7 @@ class Broker:
 
         consumer = Consumer(
             {
-                "bootstrap.servers": self.address,
+                **self._client,
                 "group.id": "tests",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
@@ -130,7 +128,12 @@ class Broker:
     def admin(self) -> Any:
         from confluent_kafka.admin import AdminClient
 
-        return AdminClient({"bootstrap.servers": self.address})
+        return AdminClient(self._client)
+
+    @property
+    def _client(self) -> dict[str, Any]:
+        # Clients that outlive the broker would tell so to the terminal.
+        return {"bootstrap.servers": self.address, "log_level": 0}
 
 
 def _done(futures: Mapping[Any, Any]) -> None:

@@ -42,11 +42,10 @@ _SHARE = 500_000
 
 def traits(table: Table, options: Options) -> TableTraits:
     format_ = FORMATS[value_format(options)]
-    of_format = {f"value.{key}": type_ for key, type_ in format_.metadata.items()}
     return TableTraits(
         bounded=options["scan.bounded.mode"] != "unbounded",
         changelog=format_.changelog,
-        metadata={**METADATA, **of_format},
+        metadata={**METADATA, **format_.metadata},
         partitioned=True,
         idle_ms=options["scan.watermark.idle-timeout"],
         readable=True,

@@ -52,7 +52,7 @@ class KafkaColumns:
         self._fails = options["tidemark.kafka.on-data-loss"] == "fail"
         self._upserts = table.option("connector") == "upsert-kafka"
         self._keys = key_columns(table, options) if options["key.format"] else ()
-        self._of_value = [k.removeprefix("value.") for k in request.metadata if k not in METADATA]
+        self._of_value = [key for key in request.metadata if key not in METADATA]
         values = value_columns(table, options)
         self._value = _decoder(request, value_format(options), "value.", values, self._of_value)
         self._key = None
@@ -118,7 +118,7 @@ class KafkaColumns:
             if key in METADATA:
                 made.append(values_of(key, messages, part).gather(rows[_INDEX]))
             else:
-                made.append(rows[f"_tm_of_{key.removeprefix('value.')}"])
+                made.append(rows[f"_tm_of_{key}"])
         named = [value.alias(name) for value, name in zip(made, request.columns, strict=True)]
         kinds = [rows[KIND]] if KIND in rows.columns else []
         place = pl.repeat(place_of(part), rows.height, eager=True).alias(PLACE)

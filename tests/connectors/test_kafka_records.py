@@ -1,0 +1,168 @@
+"""Records of a real broker as rows, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import tidemark
+from tests.servers.kafka import Broker, Record
+from tidemark import Session, TidemarkError
+from tidemark.errors import DataError
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    with tidemark.connect(engine="local") as session:
+        yield session
+
+
+def options(kafka: Broker, name: str, **more: str) -> str:
+    given = {
+        "connector": "kafka",
+        "topic": name,
+        "properties.bootstrap.servers": kafka.address,
+        "scan.startup.mode": "earliest-offset",
+        "scan.bounded.mode": "latest-offset",
+        **{key.replace("__", ".").replace("_", "-"): value for key, value in more.items()},
+    }
+    kept = {key: value for key, value in given.items() if value}
+    return ", ".join(f"'{key}' = '{value}'" for key, value in kept.items())
+
+
+def rows(session: Session, columns: str, with_: str, select: str = "*") -> list[tuple[object, ...]]:
+    session.sql(f"CREATE OR REPLACE TABLE t ({columns}) WITH ({with_})")
+    return [tuple(row.values()) for row in session.sql(f"SELECT {select} FROM t").rows()]
+
+
+def test_keys_values_and_metadata_become_columns(kafka: Broker, session: Session):
+    topic = kafka.topic(partitions=2)
+    kafka.send(
+        topic,
+        Record('{"v": 1}', '{"id": 7}', 1, 1_700_000_000_123, (("h", b"a"), ("h", b"b"))),
+        Record('{"v": 2}', None, 0),  # a record without a key has no rows
+        Record(None, '{"id": 8}', 0),
+    )
+    found = rows(
+        session,
+        "k_id INT, v INT, topic STRING METADATA, p INT METADATA FROM 'partition', "
+        "o BIGINT METADATA FROM 'offset', h MAP<STRING, BYTES> METADATA FROM 'headers', "
+        "t TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', kind STRING METADATA FROM 'timestamp-type'",
+        options(
+            kafka,
+            topic,
+            key__format="json",
+            key__fields="k_id",
+            key__fields_prefix="k_",
+            value__format="json",
+            value__fields_include="EXCEPT_KEY",
+        ),
+        "k_id, v, topic, p, o, CAST(h['h'] AS STRING), CAST(EXTRACT(MILLISECOND FROM t) AS INT), kind",
+    )
+    assert found == [(7, 1, topic, 1, 0, "b", 123, "CreateTime")]
+
+
+def test_a_bad_record_is_named_or_skipped(kafka: Broker, session: Session):
+    topic = kafka.topic()
+    kafka.send(topic, '{"v": 1}', '{"v": 2}', "oops")
+    with pytest.raises(DataError, match=rf"topic {topic}, partition 0, offset 2  cannot read"):
+        rows(session, "v INT", options(kafka, topic, format="json"))
+    skipping = options(kafka, topic, format="json", json__ignore_parse_errors="true")
+    assert rows(session, "v INT", skipping) == [(1,), (2,)]
+
+
+def test_modes_say_where_to_start_and_to_end(kafka: Broker, session: Session):
+    topic = kafka.topic()
+    kafka.send(topic, *(Record(f"{i}", timestamp_ms=1000 + i) for i in range(6)))
+
+    def read(**more: str) -> list[object]:
+        return [
+            v for (v,) in rows(session, "v STRING", options(kafka, topic, format="raw", **more))
+        ]
+
+    assert read(scan__startup__mode="timestamp", scan__startup__timestamp_millis="1004") == [
+        "4",
+        "5",
+    ]
+    assert read(
+        scan__startup__mode="specific-offsets",
+        scan__startup__specific_offsets="partition:0,offset:1",
+        scan__bounded__mode="specific-offsets",
+        scan__bounded__specific_offsets="partition:0,offset:3",
+    ) == ["1", "2"]
+    assert read(scan__bounded__mode="timestamp", scan__bounded__timestamp_millis="1002") == [
+        "0",
+        "1",
+    ]
+    assert read(topic="", topic_pattern=f"{topic[:-1]}.") == [*"012345"]
+
+
+def test_offsets_have_gaps_where_transactions_ended(kafka: Broker, session: Session):
+    from confluent_kafka import Producer
+
+    topic = kafka.topic()
+    producer = Producer(
+        {"bootstrap.servers": kafka.address, "transactional.id": topic, "log_level": 0}
+    )
+    producer.init_transactions()
+    for value, ends in (("a", producer.commit_transaction), ("b", producer.abort_transaction)):
+        producer.begin_transaction()
+        producer.produce(topic, value)
+        producer.flush()
+        ends()
+
+    def read(level: str) -> list[tuple[object, ...]]:
+        more = options(kafka, topic, format="raw", properties__isolation__level=level)
+        return rows(session, "v STRING", more)
+
+    assert read("read_committed") == [("a",)]
+    assert read("") == [("a",), ("b",)]
+
+
+def test_upserts_and_deletes_are_by_key(kafka: Broker, session: Session):
+    topic = kafka.topic()
+    sent = [('{"id": 1, "v": "a"}', 1), ('{"id": 2, "v": "b"}', 2), ('{"id": 1, "v": "c"}', 1)]
+    kafka.send(topic, *(Record(value, f'{{"id": {key}}}') for value, key in sent))
+    kafka.send(topic, Record(None, '{"id": 2}'))
+    found = options(
+        kafka,
+        topic,
+        connector="upsert-kafka",
+        key__format="json",
+        value__format="json",
+        scan__startup__mode="",
+    )
+    session.sql(f"CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ({found})")
+    changes = session.sql("SELECT v, COUNT(*) AS n FROM t GROUP BY v").changes()
+    assert [(change.kind, change.row["v"]) for change in changes] == [
+        ("+I", "a"),
+        ("+I", "b"),
+        ("-D", "a"),
+        ("+I", "c"),
+        ("-D", "b"),
+    ]
+
+
+def test_an_event_of_debezium_has_row_kinds_and_metadata(kafka: Broker, session: Session):
+    topic = kafka.topic()
+    kafka.send(
+        topic,
+        '{"before": null, "after": {"id": 1}, "op": "c", "source": {"db": "shop"}}',
+        '{"before": {"id": 1}, "after": {"id": 2}, "op": "u", "source": {"db": "shop"}}',
+        None,
+    )
+    with_ = options(kafka, topic, format="debezium-json")
+    columns = "id INT, db STRING METADATA FROM 'value.source.database' VIRTUAL"
+    session.sql(f"CREATE TABLE t ({columns}) WITH ({with_})")
+    changes = session.sql("SELECT * FROM t").changes()
+    assert [(c.kind, *c.row.values()) for c in changes] == [
+        ("+I", 1, "shop"),
+        ("-U", 1, "shop"),
+        ("+U", 2, "shop"),
+    ]
+
+
+def test_a_topic_that_does_not_exist_is_an_error(kafka: Broker, session: Session):
+    with pytest.raises(TidemarkError, match="the topic 'nowhere' does not exist"):
+        rows(session, "v STRING", options(kafka, "nowhere", format="raw"))

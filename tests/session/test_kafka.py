@@ -1,0 +1,89 @@
+"""Topics of a real broker as streams of Spark."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tidemark
+from tests.servers.kafka import Broker, Record
+from tidemark import Session
+from tidemark.session.verify import verify
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WINDOWS = (
+    "SELECT window_start, COUNT(*) AS n FROM TABLE("
+    "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '20' SECOND)) GROUP BY window_start, window_end"
+)
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Iterator[Session]:
+    session = tidemark.connect(spark)
+    yield session
+    session.stop()
+
+
+def table(kafka: Broker, topic: str, columns: str = "", **options: str) -> str:
+    given = {
+        "connector": "kafka",
+        "topic": topic,
+        "format": "json",
+        "properties.bootstrap.servers": kafka.address,
+        "scan.startup.mode": "earliest-offset",
+        **{key.replace("__", ".").replace("_", "-"): value for key, value in options.items()},
+    }
+    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+    return (
+        f"CREATE TABLE t (id INT, ts TIMESTAMP(3){columns}, WATERMARK FOR ts AS ts) WITH ({pairs})"
+    )
+
+
+def at(seconds: range, partition: int) -> list[Record]:
+    """A record in each of these seconds."""
+    return [
+        Record(f'{{"id": {s}, "ts": "2024-01-01 00:{s // 60:02}:{s % 60:02}"}}', None, partition)
+        for s in seconds
+    ]
+
+
+@pytest.mark.parametrize("columns", ["", ", clock AS CAST(PROCTIME() AS STRING)"])
+def test_a_partition_that_is_behind_makes_no_rows_late(
+    kafka: Broker, session: Session, columns: str
+):
+    # Each micro-batch reads a bit of both, whose times are a minute apart; Spark computes the clock.
+    topic = kafka.topic(partitions=2)
+    kafka.send(topic, *at(range(60, 85), 0), *at(range(75), 1))
+    bounded = {"scan.bounded.mode": "latest-offset", "tidemark.kafka.max-records-per-batch": "40"}
+    session.sql(table(kafka, topic, columns, **bounded))
+    query = WINDOWS if not columns else WINDOWS.replace("COUNT(*)", "COUNT(clock)")
+
+    [verified] = verify(session, query)
+
+    assert verified.equal, verified
+
+
+def test_a_job_resumes_after_the_last_record_that_it_has_read(
+    spark: SparkSession, kafka: Broker, tmp_path: Path
+):
+    topic = kafka.topic(partitions=2)
+    kafka.send(topic, *at(range(30), 0), *at(range(30), 1))
+    starts = []
+    for more in (range(30, 50), range(50, 70)):
+        session = tidemark.connect(spark, checkpoint=tmp_path / "state")
+        session.sql(table(kafka, topic))
+        changes = session.sql(WINDOWS).changes()
+        starts += [
+            (change.row["window_start"].second, change.row["n"])
+            for change in itertools.islice(changes, 1)
+        ]
+        changes.close()
+        session.stop()
+        kafka.send(topic, *at(more, 0), *at(more, 1))
+    assert starts == [(0, 40), (20, 40)]
