@@ -12,7 +12,7 @@ from tidemark.plan.nodes import AssignWatermark, Node, Scan, Values, inputs, is_
 from tidemark.plan.nodes.state import plain
 
 # The options of a table that say where its rows are.
-_PLACES = ("path",)
+_PLACES = ("path", "topic", "topic-pattern")
 
 
 def contract_of(

@@ -94,6 +94,10 @@ def _exchange(input_: Input) -> str:
 def _known(watermark: InputWatermark, edge: Edge, time: int | None) -> str:
     if watermark.followed:
         return "watermark known within a micro-batch"
+    if watermark.marks is not None:
+        idle = watermark.marks.idle_ms
+        skipped = f" that have not been idle for {duration(idle)}" if idle else ""
+        return f"the smallest watermark of the source's partitions{skipped}"
     of = "the rows" if time is None else edge.names[time]
     distance = f"{duration(watermark.behind_ms)} behind {of}" if watermark.behind_ms else f"at {of}"
     return f"watermark {distance}" + (

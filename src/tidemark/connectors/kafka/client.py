@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
 _SECONDS: Final = 30
+_EARLIEST: Final = -2
+_LATEST: Final = -1
 
 
 def client_library() -> Any:
@@ -74,28 +76,24 @@ class Topics:
     def bounds(self, keys: Iterable[TopicPartition]) -> tuple[Positions, Positions]:
         """The first offset of each partition, and the one after its last; not of those that do
         not exist."""
-        earliest, latest = {}, {}
-        for key in keys:
-            found = self._bounds(key)
-            if found is not None:
-                earliest[key], latest[key] = found
-        return earliest, latest
+        asked = [*keys]
+        return self._listed(asked, _EARLIEST), self._listed(asked, _LATEST)
 
-    def _bounds(self, key: TopicPartition) -> tuple[int, int] | None:
+    def _listed(self, keys: Sequence[TopicPartition], which: int) -> Positions:
+        """One request for all partitions, in which these stand for timestamps."""
         library = client_library()
-        there = library.TopicPartition(*key)
-        try:
-            return self._consuming.get_watermark_offsets(there, timeout=_SECONDS)  # type: ignore[no-any-return]
-        except library.KafkaException as problem:
-            error = problem.args[0]
-            gone = (
-                library.KafkaError._UNKNOWN_PARTITION,
-                library.KafkaError.UNKNOWN_TOPIC_OR_PART,
-                library.KafkaError._UNKNOWN_TOPIC,
-            )
-            if error.code() in gone:
-                return None
-            raise self._unreachable(error) from None
+        asked = [library.TopicPartition(*key, which) for key in keys]
+        found = self._asked(lambda c: c.offsets_for_times(asked, timeout=_SECONDS)) if asked else []
+        gone = (
+            library.KafkaError._UNKNOWN_PARTITION,
+            library.KafkaError.UNKNOWN_TOPIC_OR_PART,
+            library.KafkaError._UNKNOWN_TOPIC,
+        )
+        there = [p for p in found if p.error is None or p.error.code() not in gone]
+        for each in there:
+            if each.error is not None:
+                raise self._unreachable(each.error)
+        return {(p.topic, p.partition): p.offset for p in there}
 
     def at_time(self, keys: Iterable[TopicPartition], ms: int) -> dict[TopicPartition, int | None]:
         """The offset of the first record with this timestamp or a later one; None if all are
