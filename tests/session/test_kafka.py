@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -74,16 +73,19 @@ def test_a_job_resumes_after_the_last_record_that_it_has_read(
 ):
     topic = kafka.topic(partitions=2)
     kafka.send(topic, *at(range(30), 0), *at(range(30), 1))
-    starts = []
+    found: dict[int, set[int]] = {}
     for more in (range(30, 50), range(50, 70)):
         session = tidemark.connect(spark, checkpoint=tmp_path / "state")
         session.sql(table(kafka, topic))
         changes = session.sql(WINDOWS).changes()
-        starts += [
-            (change.row["window_start"].second, change.row["n"])
-            for change in itertools.islice(changes, 1)
-        ]
+        # The micro-batch that was stopped before it was committed runs again.
+        first = next(row for row in rows_of(changes) if row["window_start"].second not in found)
+        found.setdefault(first["window_start"].second, set()).add(first["n"])
         changes.close()
         session.stop()
         kafka.send(topic, *at(more, 0), *at(more, 1))
-    assert starts == [(0, 40), (20, 40)]
+    assert found == {0: {40}, 20: {40}}
+
+
+def rows_of(changes: Iterable[tidemark.Change]) -> Iterator[dict[str, Any]]:
+    return (change.row for change in changes)

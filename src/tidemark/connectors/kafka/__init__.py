@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadRequest
 from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.kafka.checks import check, check_upsert
 from tidemark.connectors.kafka.client import Position, Topics
 from tidemark.connectors.kafka.metadata import METADATA
 from tidemark.connectors.kafka.options import (
     OPTIONS,
     RECORD_FORMATS,
     UPSERT_OPTIONS,
-    check,
-    check_upsert,
     value_format,
 )
 from tidemark.connectors.kafka.properties import client_settings
