@@ -88,16 +88,16 @@ def test_one_wrong_option_is_one_error_however_often_the_table_is_used():
 
 
 def test_a_table_that_nothing_uses_is_only_warned_about():
-    findings = checked("CREATE TABLE t (id INT) WITH ('connector' = 'kafka');")
+    findings = checked("CREATE TABLE t (id INT) WITH ('connector' = 'jdbc');")
     terminal = plain_terminal()
 
     show_as_text(findings, terminal)
 
     assert findings.ok
-    assert "script.sql:1:31  warning: connector 'kafka'" in terminal.err.getvalue()
+    assert "script.sql:1:31  warning: connector 'jdbc'" in terminal.err.getvalue()
 
 
-KAFKA = "CREATE TABLE k (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'kafka');\n"
+KAFKA = "CREATE TABLE k (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'jdbc');\n"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_name_that_with_defines_is_not_the_table_of_that_name():
     assert len(findings.warnings) == 1
 
 
-@pytest.mark.parametrize("connector", ["kafka", "kafak", "filesystem"])
+@pytest.mark.parametrize("connector", ["jdbc", "jdcb", "filesystem"])
 def test_all_else_that_is_wrong_is_found_although_the_connector_is(connector):
     findings = checked(
         f"CREATE TABLE t (id INT, k STRING METADATA) WITH ('connector' = '{connector}');\n"
@@ -143,7 +143,7 @@ def test_a_batch_is_checked_although_its_connector_is_not_there():
     findings = checked("SET 'execution.runtime-mode' = 'batch';\n" + KAFKA + "SELECT id FROM k;")
 
     assert [error.message for error in findings.errors] == [
-        "connector 'kafka' is not supported yet"
+        "connector 'jdbc' is not supported yet"
     ]
 
 
