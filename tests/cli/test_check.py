@@ -142,9 +142,7 @@ def test_all_else_that_is_wrong_is_found_although_the_connector_is(connector):
 def test_a_batch_is_checked_although_its_connector_is_not_there():
     findings = checked("SET 'execution.runtime-mode' = 'batch';\n" + KAFKA + "SELECT id FROM k;")
 
-    assert [error.message for error in findings.errors] == [
-        "connector 'jdbc' is not supported yet"
-    ]
+    assert [error.message for error in findings.errors] == ["connector 'jdbc' is not supported yet"]
 
 
 def test_each_part_of_a_statement_set_is_looked_at():
