@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.kernels.columns import ARRIVAL, HASH, KIND, STAMP, TIME
-from tidemark.kernels.keep_last import KeepLastKernel
+from tidemark.kernels.keep_last import KeepLastAtEndKernel, KeepLastKernel
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 
@@ -93,3 +93,13 @@ def test_however_rows_are_cut_into_steps_the_answer_is_the_references(rows, cuts
     kernel = KeepLastKernel(("k",), Compaction(fanout=2, smallest=2))
 
     assert run(kernel, steps) == reference(rows)
+
+
+@given(rows_of_few_keys)
+def test_at_the_end_of_a_batch_there_is_what_the_changes_leave(rows):
+    step = KeepLastAtEndKernel(("k",)).step(State(), [frame(rows)], 0, 0)
+
+    left = {key: payload for kind, key, payload in reference(rows) if kind != "-U"}
+    assert KIND not in step.output.columns
+    assert dict(step.output.select("k", "v").rows()) == left
+    assert step.output.height == len(left)

@@ -104,3 +104,42 @@ def test_neither_spark_nor_pandas_is_loaded():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+RATES = """
+CREATE TABLE rates (k STRING, rate INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '{0}/rates', 'format' = 'json');
+CREATE TABLE orders (id INT, k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '{0}/orders', 'format' = 'json');
+CREATE VIEW newest AS SELECT k, rate, ts FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n FROM rates) WHERE n = 1;
+"""
+
+
+@pytest.fixture
+def rates(tmp_path):
+    for table, lines in (
+        ("rates", '{"k":"a","rate":1,"ts":"2024-01-01 00:00:01"}\n'
+                  '{"k":"a","rate":3,"ts":"2024-01-01 00:00:03"}\n'
+                  '{"k":"a","rate":2,"ts":"2024-01-01 00:00:02"}\n'),
+        ("orders", '{"id":7,"k":"a","ts":"2024-01-01 00:00:02"}\n'),
+    ):  # fmt: skip
+        (tmp_path / table).mkdir()
+        (tmp_path / table / "rows.json").write_text(lines)
+    batch = {"tidemark.engine": "local", "execution.runtime-mode": "batch"}
+    with tidemark.connect(options=batch) as session:
+        session.sql(RATES.format(tmp_path))
+        yield session
+
+
+def test_a_batch_has_only_the_last_of_the_newest_rows(rates):
+    changes = [*rates.sql("SELECT rate, k FROM newest").changes()]
+
+    assert [(c.kind, *c.row.values()) for c in changes] == [("+I", 3, "a")]
+
+
+def test_a_temporal_join_in_a_batch_has_all_versions_of_a_view(rates):
+    found = rates.sql(
+        "SELECT id, rate FROM orders AS o JOIN newest FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k"
+    )
+    assert found.rows() == [{"id": 7, "rate": 1}]

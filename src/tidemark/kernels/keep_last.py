@@ -1,4 +1,4 @@
-"""Keep-last deduplication: the newest row of each key, as a changelog."""
+"""Keep-last deduplication: the newest row of each key, as a changelog or once at the end."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import HASH, KIND, SEQUENCE, TIME
+from tidemark.kernels.cuts import Cut, Nowhere
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
 from tidemark.kernels.protocol import Metrics, Step
@@ -70,6 +71,39 @@ class KeepLastKernel:
     def _last(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows are in order of arrival within each key."""
         return rows.sort(SEQUENCE).unique([HASH, *self.keys], keep="last", maintain_order=True)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLastAtEndKernel:
+    """Emit the newest row of each key; all rows arrive in one step. Among equals, the last to
+    arrive wins.
+    """
+
+    keys: tuple[str, ...]
+
+    def step(
+        self,
+        state: State,
+        inputs: Sequence[pl.DataFrame],
+        watermark: int,
+        processing_time: int,
+    ) -> Step:
+        [rows] = number(state, inputs)
+        output = user_columns(rows[self._newest(rows)])
+        watermark = max(state.watermark, watermark)
+        state = replace(state, watermark=watermark, sequence=end_of(state, [rows]))
+        return Step(state, output, Metrics.of(state, (rows.height,), (0,), output.height, 0))
+
+    def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
+        return Nowhere()
+
+    def _newest(self, rows: pl.DataFrame) -> Longs:
+        """The positions of the newest rows, in order of arrival; the rows are in this order."""
+        keys = Keys.of(self.keys, rows)
+        key = keys.number(rows, keys.names)
+        order = np.lexsort((longs(rows, SEQUENCE), longs(rows, TIME), key))
+        is_last = np.append(np.diff(key[order]) != 0, True)[: order.size]
+        return np.sort(order[is_last])
 
 
 def _updates(history: pl.DataFrame, fresh: Longs, previous: Longs) -> pl.DataFrame:

@@ -16,7 +16,6 @@ from tidemark.plan.nodes import (
     ChangelogNormalize,
     GroupAggregate,
     KeepFirst,
-    KeepLast,
     Over,
     SortByTime,
     TopN,
@@ -115,13 +114,10 @@ def keep_first(builder: LocalBuilder, operator: Operator) -> LocalRows:
 
 
 def keep_last(builder: LocalBuilder, operator: Operator) -> LocalRows:
-    from tidemark.kernels.held_back import held_back
-    from tidemark.kernels.keep_last import KeepLastKernel
     from tidemark.operators.joins import output_of
 
-    assert isinstance(operator.node, KeepLast)
     input_ = _input(builder, operator)
-    kernel = held_back(KeepLastKernel(input_.keys), operator.held_back_ms)
+    kernel = kernels.keep_last_kernel(operator, input_.keys)
     return _run(builder, operator, kernel, input_, output_of(operator, input_.names))
 
 

@@ -11,10 +11,12 @@ from tidemark.operators.times import GIVEN
 
 if TYPE_CHECKING:
     from tidemark.kernels.normalize import NormalizeKernel
+    from tidemark.kernels.protocol import Kernel
     from tidemark.kernels.sort_by_time import SortByTimeKernel
     from tidemark.kernels.top_n.kernel import TopNKernel
     from tidemark.kernels.windows.aggregate import WindowAggregateKernel
     from tidemark.kernels.windows.rank import Order, WindowRankKernel
+    from tidemark.physical import Operator
     from tidemark.plan.nodes import (
         ChangelogNormalize,
         Edge,
@@ -79,6 +81,16 @@ def window_rank_kernel(
 
     order = _order_of(node.order, names)
     return WindowRankKernel(keys, *GIVEN, order, node.low, node.high, RANK, node.newest_first)
+
+
+def keep_last_kernel(operator: Operator, keys: tuple[str, ...]) -> Kernel:
+    from tidemark.kernels.held_back import held_back
+    from tidemark.kernels.keep_last import KeepLastAtEndKernel, KeepLastKernel
+    from tidemark.plan.nodes import KeepLast
+
+    assert isinstance(operator.node, KeepLast)
+    kernel = KeepLastAtEndKernel(keys) if operator.node.at_end else KeepLastKernel(keys)
+    return held_back(kernel, operator.held_back_ms)
 
 
 def top_n_kernel(

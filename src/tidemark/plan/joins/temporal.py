@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Literal
 
@@ -186,7 +186,7 @@ def _planned(
     matched = _matched(join, as_of)
     left, right = join.left, join.right
     # By the same key, which the condition compares.
-    versions = as_upserts(with_conditions(right.node))
+    versions = as_upserts(with_conditions(_changing(right.node)))
     sides = JoinSides.of(left.node, versions, (matched.left, matched.right), (), how)
     joined = TemporalJoin(
         left=sides.left,
@@ -204,6 +204,15 @@ def _planned(
     if matched.residual is not None:
         rows = _tested(rows, matched.residual, len(left.node.edge.columns), padded)
     return Relation(rows, left.scope + nullable_scope(right.scope, padded), matched.met)
+
+
+def _changing(node: Node) -> Node:
+    """The same rows with all changes that lead to them, each of which is a version."""
+    if isinstance(node, KeepLast):
+        return replace(node, at_end=False)
+    if isinstance(node, Filter | Project):
+        return replace(node, input=_changing(node.input))
+    return node
 
 
 def _tested(joined: Node, residual: Expression, width: int, padded: bool) -> Node:

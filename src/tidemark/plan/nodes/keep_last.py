@@ -9,22 +9,26 @@ from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes.base import Description, LateInput, Narrowed, Reason, delay_ms
 from tidemark.plan.nodes.edge import Edge
 from tidemark.plan.nodes.families import ON_STATE, Picking, Unary
-from tidemark.plan.nodes.narrowing import whole
+from tidemark.plan.nodes.narrowing import exactly, whole
 from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.state import StateSpec, by_name
 
 
 @dataclass(frozen=True)
 class KeepLast(Unary, Picking):
-    """The newest row of each key by event time (the column `time`), as a changelog."""
+    """The newest row of each key by event time (the column `time`): as a changelog; or, with
+    `at_end`, the row that is the newest when the input ends.
+    """
 
     keys: tuple[int, ...]
     time: int
+    at_end: bool = False
 
     def _edge(self) -> Edge:
         below = self.input.edge
         names = tuple(below.names[key] for key in self.keys)
-        whole_rows = replace(below, changelog=Changelog.RETRACT, keys=(names,))
+        changelog = Changelog.APPEND if self.at_end else Changelog.RETRACT
+        whole_rows = replace(below, changelog=changelog, keys=(names,))
         return whole_rows if self.output is None else whole_rows.only(self.output)
 
     @property
@@ -33,13 +37,26 @@ class KeepLast(Unary, Picking):
         return tuple(range(width)) if self.output is None else self.output
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(self)  # an update retracts the whole row
+        if not self.at_end:
+            return whole(self)  # an update retracts the whole row
+        below = exactly(self.input, {*self.keys, self.time, *(self.given[at] for at in wanted)})
+        node = replace(
+            self, input=below.node, keys=below.places(self.keys), time=below.place(self.time)
+        )
+        if self.output is None:
+            return Narrowed(node, below.kept)
+        kept = tuple(wanted)
+        return Narrowed(replace(node, output=below.places([self.given[at] for at in kept])), kept)
 
     def _description(self) -> Description:
         names = self.input.edge.names
         keys = ", ".join(names[key] for key in self.keys)
         details = (f"key=[{keys}]", f"newest by=[{names[self.time]}]")
-        return Description("KeepLast", details, ON_STATE, "one row per key")
+        return Description("KeepLast", details, ON_STATE, self._keeps)
+
+    @property
+    def _keeps(self) -> str:
+        return "all rows, until the input ends" if self.at_end else "one row per key"
 
     @property
     def needs(self) -> Needs:
@@ -48,12 +65,15 @@ class KeepLast(Unary, Picking):
     @property
     def state(self) -> StateSpec:
         below = self.input
-        meaning = {"keys": below.origins(self.keys), "time": below.origin(self.time)}
+        meaning: dict[str, object] = {"keys": below.origins(self.keys)}
+        meaning["time"] = below.origin(self.time)
+        if self.at_end:
+            meaning["at end"] = True
         return StateSpec(meaning, (by_name(below.edge),))
 
     @property
-    def why_rows_change(self) -> Reason:
-        return Reason("a newer row of a key replaces the previous one")
+    def why_rows_change(self) -> Reason | None:
+        return None if self.at_end else Reason("a newer row of a key replaces the previous one")
 
     @property
     def own_delay_ms(self) -> int:

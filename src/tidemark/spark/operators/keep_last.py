@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
 from tidemark.operators.joins import output_of
+from tidemark.operators.windows import keep_last_kernel
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.inputs import build_input, named, schema_of, stateful_input
 
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 
 def keep_last(builder: Builder, operator: Operator) -> Frame:
-    from tidemark.kernels.held_back import held_back
-    from tidemark.kernels.keep_last import KeepLastKernel
-
     [input_] = operator.inputs
     frame = build_input(builder, input_)
     below = named(frame, frame.columns)
@@ -26,7 +24,9 @@ def keep_last(builder: Builder, operator: Operator) -> Frame:
     time = below.columns[input_.time]
     rows = stateful_input(builder, input_, below, below.data, keys, time, below.packed)
     output = output_of(operator, below.columns)
-    schema = schema_of(below.data.schema.fields, output, kinds=True)
-    kernel = held_back(KeepLastKernel(keys), operator.held_back_ms)
+    changelog = operator.edge.changelog
+    kinds = changelog is not Changelog.APPEND
+    schema = schema_of(below.data.schema.fields, output, kinds=kinds)
+    kernel = keep_last_kernel(operator, keys)
     packed = builder.run_kernel(operator, kernel, [rows], schema)
-    return Frame.of(packed, names_of(operator.edge), Changelog.RETRACT)
+    return Frame.of(packed, names_of(operator.edge), changelog)

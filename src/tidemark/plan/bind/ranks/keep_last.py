@@ -17,6 +17,6 @@ def applies(rank: BoundRank) -> bool:
 
 
 def plan(rank: BoundRank) -> Ranked:
-    """The newest row of each key, as a changelog."""
+    """The newest row of each key: as a changelog, in a batch only what it is in the end."""
     keys, time = places(rank)
-    return Ranked(KeepLast(rank.rows, keys, time), always_one())
+    return Ranked(KeepLast(rank.rows, keys, time, rank.context.batch), always_one())
