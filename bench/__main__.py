@@ -21,6 +21,7 @@ from bench import (
     windows,
 )
 from bench.real_bytes import command as real_bytes
+from bench.real_bytes.suite import NEXMARK, OPERATORS
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,18 @@ BENCHES = (
         "queries over files, beside real Flink and Polars",
         real_bytes.add_arguments,
         real_bytes.run,
+    ),
+    Bench(
+        "nexmark",
+        "the queries of Nexmark over files, beside real Flink",
+        NEXMARK.add_arguments,
+        NEXMARK.run,
+    ),
+    Bench(
+        "operators",
+        "OVER, Top-N, deduplication, joins and GROUP BY over files, beside real Flink",
+        OPERATORS.add_arguments,
+        OPERATORS.run,
     ),
 )
 

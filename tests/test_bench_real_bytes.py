@@ -13,9 +13,10 @@ from rich.console import Console
 import tidemark
 from bench.contest import ROOT
 from bench.engine import Outcome, Run
-from bench.real_bytes import command, polars_engine
-from bench.real_bytes.command import add_arguments, cases, contestants
+from bench.real_bytes import command, measuring, polars_engine
+from bench.real_bytes.command import add_arguments, cases
 from bench.real_bytes.files import accounts, digest, events_of, orders_of, rates_of, written
+from bench.real_bytes.measuring import contestants
 from bench.real_bytes.playing import play
 from bench.real_bytes.queries import QUERIES
 from bench.real_bytes.report import FLINKS, LOCAL, POLARS, TIDEMARK, Measured, said, steps, times
@@ -171,7 +172,7 @@ def test_what_a_copy_writes_when_warm_is_compared(tmp_path, capsys):
 
     assert [target.name for target in ran] == ["cold", "warm"]
     assert targets(job)[-1] == ran[-1]
-    assert ran[-1] == Target("warm", QUERIES["copy"].columns, tmp_path / "results/warm", "json")
+    assert ran[-1] == Target("warm", QUERIES["copy"], tmp_path / "results/warm", "json")
 
 
 def outcome(cold=1.0, warm=1.0, rows=10, checksum=7):
@@ -230,7 +231,7 @@ def test_an_engine_that_fails_does_not_end_the_measurement(tmp_path, monkeypatch
         return Outcome((Run(1.0), Run(0.5)), 0)
 
     kept = {}
-    monkeypatch.setattr(command, "measured", turn)
+    monkeypatch.setattr(measuring, "measured", turn)
     monkeypatch.setattr(command, "keep", lambda _, content: kept.update(content))
     monkeypatch.setattr(command, "picture", lambda *_: None)
     asked = ["--queries=scan", "--files=1", "--modes=batch", "--formats=json", "--rounds=2"]

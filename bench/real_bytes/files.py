@@ -1,4 +1,4 @@
-"""The files that every engine reads: made once, from the number of orders, and kept.
+"""The files that every engine reads: made once, from the number of rows, and kept.
 
 Accounts take turns as in the measurement of windows: each has orders for five seconds, about one a
 second in all, and none for ten. Orders are up to a second out of order, rates are not.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
+from bench.real_bytes import nexmark_files
+from bench.real_bytes.operator_files import accounts_of, payments_of
 from bench.real_bytes.workload import EVENTS, SPAN_S, Case, folder_name
 from bench.temporal_join_workload import ORDER_FACTOR, PRIME, START_MS
 from bench.windows_workload import TURN_MS, TURNS
@@ -76,20 +79,34 @@ def events_of(orders: int) -> pl.DataFrame:
 
 def _with_times_as_strings(rows: pl.LazyFrame) -> pl.LazyFrame:
     """As Flink writes times to JSON and CSV: a fraction of a second without zeros at its end."""
-    times = pl.selectors.datetime()
-    text = times.dt.strftime("%Y-%m-%d %H:%M:%S%.3f")
-    return rows.with_columns(text.str.strip_chars_end("0").str.strip_chars_end("."))
+    schema = rows.collect_schema()
+    return rows.with_columns(
+        _written_time(pl.col(name), type_).alias(name) for name, type_ in schema.items()
+    )
 
 
-def written(cache: Path, orders: int, case: Case) -> Path:
+def _written_time(value: pl.Expr, type_: object) -> pl.Expr:
+    """A value, or each field of a row, as a string if it is a time."""
+    if isinstance(type_, pl.Datetime):
+        text = value.dt.strftime("%Y-%m-%d %H:%M:%S%.3f")
+        return text.str.strip_chars_end("0").str.strip_chars_end(".")
+    if not isinstance(type_, pl.Struct):
+        return value
+    fields = (
+        _written_time(value.struct.field(f.name), f.dtype).alias(f.name) for f in type_.fields
+    )
+    return pl.when(value.is_not_null()).then(pl.struct(*fields))
+
+
+def written(cache: Path, rows: int, case: Case) -> Path:
     """The folder with the tables of a case, which are written if they are not there yet."""
-    for table in case.asked.tables:
+    for table in case.tables:
         format_ = case.format_of(table)
-        folder = cache / str(orders) / folder_name(table, format_, case.files)
+        folder = cache / str(rows) / folder_name(table, format_, case.files)
         if not folder.exists():
             made = events_of if format_ == EVENTS else TABLES[table]
-            _write(made(orders), folder, format_, case.files)
-    return cache / str(orders)
+            _write(made(rows), folder, format_, case.files)
+    return cache / str(rows)
 
 
 def _write(rows: pl.DataFrame, folder: Path, format_: str, files: int) -> None:
@@ -121,7 +138,16 @@ def _sink_parquet(rows: pl.LazyFrame, file: Path) -> None:
     rows.sink_parquet(file, compression="snappy", row_group_size=1 << 20)
 
 
-TABLES: Mapping[str, Callable[[int], pl.DataFrame]] = {"orders": orders_of, "rates": rates_of}
+TABLES: Mapping[str, Callable[[int], pl.DataFrame]] = {
+    "orders": orders_of,
+    "rates": rates_of,
+    "payments": payments_of,
+    "accounts": accounts_of,
+    "nexmark": nexmark_files.events_of,
+    "person": partial(nexmark_files.rows_of, "person"),
+    "auction": partial(nexmark_files.rows_of, "auction"),
+    "bid": partial(nexmark_files.rows_of, "bid"),
+}
 SINKS: Mapping[str, Callable[[pl.LazyFrame, Path], None]] = {
     "json": _sink_json,
     "csv": _sink_csv,
@@ -130,15 +156,25 @@ SINKS: Mapping[str, Callable[[pl.LazyFrame, Path], None]] = {
 }
 
 
-def digest(folder: Path) -> tuple[int, int]:
+def digest(folder: Path, certain: Sequence[str] | None = None) -> tuple[int, int]:
     """The number of lines in all files of a folder, and the sum of their hashes: the same for the
-    same lines in any order."""
+    same lines in any order. Of JSON, only some fields may be asked for; without any, nothing is
+    compared."""
     rows, total = 0, 0
+    if certain is not None and not certain:
+        return rows, total
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.stat().st_size and not file.name.startswith((".", "_")):
             lines = pl.read_csv(
                 file, has_header=False, separator="\x01", quote_char=None, new_columns=["line"]
             )
+            if certain is not None:
+                lines = _fields(lines, certain)
             rows += lines.height
             total += int(lines.select((pl.col("line").hash() % (1 << 32)).sum()).item())
     return rows, total
+
+
+def _fields(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    fields = [pl.col("line").str.json_path_match(f"$.{name}") for name in names]
+    return lines.select(pl.concat_str(fields, separator="\x01", ignore_nulls=True).alias("line"))

@@ -5,34 +5,11 @@ Only the standard library is imported here, so that the interpreter with Flink c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from bench.real_bytes.query import Query, Wanted
 
-@dataclass(frozen=True)
-class Wanted:
-    """The minimum rate relative to Flink's."""
-
-    warm: float
-    cold: float
-
-
-_AS_READ, _AS_COMPUTED = Wanted(2.0, 1.0), Wanted(4.0, 1.5)
-
-
-@dataclass(frozen=True)
-class Query:
-    """A query, the columns of its sink, and the tables it reads."""
-
-    text: str
-    columns: str
-    tables: tuple[str, ...] = ("orders",)
-    wanted: Wanted = _AS_COMPUTED
-    # Whether its rows are written to files of the same format; otherwise they are discarded.
-    written: bool = False
-    # Whether rates are Debezium's events of their table.
-    events: bool = False
-    # Whether Flink has it in batch mode; otherwise Flink runs it as a stream.
-    flink_batch: bool = True
+_AS_READ = Wanted(warm=2.0, cold=1.0)
 
 
 def _windows(windows: str) -> str:

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.real_bytes.queries import QUERIES, Query
+from bench.real_bytes.every import EVERY
+from bench.real_bytes.query import Query
+from bench.real_bytes.tables import PARTS_OF, TABLES
 
 FORMATS = ("json", "csv", "parquet")
 # The format of rates that come as events.
@@ -22,12 +24,6 @@ MODES = ("batch", "stream")
 SPAN_S = 50
 # Orders of one file are out of order by less than this.
 _DELAY_S = 5
-
-_COLUMNS = {
-    "orders": "id BIGINT, account BIGINT, amount BIGINT, status STRING, ts TIMESTAMP(3)",
-    "rates": "account BIGINT, rate BIGINT, ts TIMESTAMP(3)",
-}
-_KEYS = {"rates": ", PRIMARY KEY (account) NOT ENFORCED"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,11 @@ class Case:
 
     @property
     def asked(self) -> Query:
-        return QUERIES[self.query]
+        return EVERY[self.query]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return PARTS_OF.get((self.format, self.asked.tables), self.asked.tables)
 
     def format_of(self, table: str) -> str:
         return EVENTS if table == "rates" and self.asked.events else self.format
@@ -51,6 +51,11 @@ class Case:
         """How far the watermark is behind. Flink reads files in any order, several at a time: with
         more than one, only a watermark behind all of them makes no row late."""
         return _DELAY_S if self.files == 1 else SPAN_S + 2 * _DELAY_S
+
+    @property
+    def comparable(self) -> bool:
+        """Whether engines can write the rows into files that must be the same."""
+        return self.asked.certain != () and (self.mode == "batch" or not self.asked.updating)
 
     def __str__(self) -> str:
         return f"{self.query}, {self.format}, {self.files} file{'s'[: self.files - 1]}, {self.mode}"
@@ -85,14 +90,14 @@ class Job:
         ]
 
     def tables(self, options: str = "") -> Iterator[str]:
-        """The statements that create the tables, with further options of an engine."""
-        for name in self.case.asked.tables:
+        """The statements before the query, with further options of tables for an engine."""
+        for name in self.case.tables:
             yield (
-                f"CREATE TABLE {name} ({_COLUMNS[name]},\n"
-                f"  WATERMARK FOR ts AS ts - INTERVAL '{self.case.delay_s}' SECOND"
-                f"{_KEYS.get(name, '')})\n"
+                f"CREATE TABLE {name} ({TABLES[name].schema(self.case.delay_s)})\n"
                 f"WITH ({files(self.folder_of(name), self.case.format_of(name))}{options})"
             )
+            yield from TABLES[name].views
+        yield from self.case.asked.before
 
     def folder_of(self, table: str) -> Path:
         return self.data / folder_name(table, self.case.format_of(table), self.case.files)
@@ -111,16 +116,21 @@ class Target:
     """Where the rows of one run go: to files of a folder, or nowhere."""
 
     name: str
-    columns: str
+    query: Query
     folder: Path | None = None
     format: str = "json"
 
     @property
     def sink(self) -> str:
         """The statement that creates it as a table."""
-        folder = self.folder
-        options = "'connector' = 'blackhole'" if folder is None else files(folder, self.format)
-        return f"CREATE TABLE {self.name} ({self.columns}) WITH ({options})"
+        query = self.query
+        if self.folder is None:
+            return f"CREATE TABLE {self.name} ({query.columns}) WITH ('connector' = 'blackhole')"
+        more = query.sink_options if query.written else ""
+        return (
+            f"CREATE TABLE {self.name} ({query.columns}) {query.partitioned}\n"
+            f"WITH ({files(self.folder, self.format)}{more})"
+        )
 
 
 def targets(job: Job) -> tuple[Target, Target, Target]:
@@ -128,8 +138,8 @@ def targets(job: Job) -> tuple[Target, Target, Target]:
     query = job.case.asked
 
     def target(name: str, *, kept: bool) -> Target:
-        format_ = job.case.format if query.written else "json"
-        return Target(name, query.columns, job.results / name if kept else None, format_)
+        format_ = (query.written_format or job.case.format) if query.written else "json"
+        return Target(name, query, job.results / name if kept else None, format_)
 
     names = ("cold", "warm")
     cold, warm = (target(name, kept=query.written) for name in names)
@@ -140,7 +150,7 @@ def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Job, float]:
     """The way to run, the job and when the process was started."""
     parser = argparse.ArgumentParser()
     parser.add_argument("way")
-    parser.add_argument("--query", choices=QUERIES, required=True)
+    parser.add_argument("--query", choices=EVERY, required=True)
     parser.add_argument("--format", required=True)
     parser.add_argument("--files", type=int, required=True)
     parser.add_argument("--mode", choices=MODES, required=True)

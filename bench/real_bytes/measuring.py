@@ -1,0 +1,105 @@
+"""The turns of all engines at one case, a process each; in the first round, rows are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+
+from bench.contest import ROOT, Contestant, measured, typical
+from bench.engine import Outcome
+from bench.jars import compiled, fetched, of_spark
+from bench.processes import whole
+from bench.real_bytes.files import digest
+from bench.real_bytes.report import FLINKS, LOCAL, POLARS, STEPS, TIDEMARK, Measured
+from bench.real_bytes.workload import Case, Job, targets
+
+ENGINES = ("flink", "tidemark", "local", "polars")
+# Enough to see why.
+_LAST_LINES = 12
+
+
+def contestants(case: Case, engines: Sequence[str]) -> list[Contestant]:
+    """Those that can run the case, in the order of `engines`."""
+    flink = FLINKS["stream" if not case.asked.flink_batch else case.mode]
+    known = {"flink": flink, "tidemark": TIDEMARK, "local": LOCAL, "polars": POLARS}
+    if case.mode == "stream" or not case.asked.local:
+        del known["local"]  # it keeps no checkpoint
+    if not case.asked.flink:
+        del known["flink"]
+    return [known[engine] for engine in engines if engine in known]
+
+
+def measure(
+    case: Case,
+    data: Path,
+    engines: Sequence[str],
+    rounds: int,
+    console: Console,
+    with_steps: bool = False,
+) -> Measured:
+    """Each engine in turn; one that fails once has no further turns."""
+    outcomes: dict[Contestant, list[Outcome]] = {}
+    failures: dict[Contestant, str] = {}
+
+    def turn(contestant: Contestant, *, checked: bool) -> Outcome | None:
+        with console.status(f"running {contestant.what}"):
+            try:
+                return _turn(contestant, case, data, checked=checked)
+            except SystemExit as failure:
+                failures[contestant] = "\n".join(str(failure).splitlines()[-_LAST_LINES:])
+        console.print(f"{contestant.what} FAILED: {failures[contestant]}", markup=False)
+        return None
+
+    for number in range(rounds):
+        for contestant in contestants(case, engines):
+            if contestant in failures:
+                continue
+            outcome = turn(contestant, checked=number == 0 and case.comparable)
+            if outcome is not None:
+                outcomes.setdefault(contestant, []).append(outcome)
+                console.print(_line(contestant, outcome), highlight=False)
+    good = {one: _typical(turns) for one, turns in outcomes.items() if one not in failures}
+    stepwise = turn(STEPS, checked=False) if with_steps else None
+    return Measured(case, good, failures, {} if stepwise is None else stepwise.warm.details)
+
+
+def _turn(contestant: Contestant, case: Case, data: Path, *, checked: bool) -> Outcome:
+    with TemporaryDirectory(prefix="real-bytes-") as folder:
+        job = Job(case, data, Path(folder), checked, _jars(contestant, case))
+        outcome = measured(contestant, job)
+        if not checked:
+            return outcome
+        *_, compared = targets(job)
+        assert compared.folder is not None
+        return Outcome(outcome.runs, *digest(compared.folder, case.asked.certain))
+
+
+def _jars(contestant: Contestant, case: Case) -> tuple[Path, ...]:
+    """What Flink lacks: a format, and the function of a query."""
+    if contestant not in FLINKS.values():
+        return ()
+    jars: list[Path] = []
+    if case.format == "parquet":
+        jars += [*fetched(ROOT / "bench/flink/parquet.xml"), *of_spark("hadoop-client-*.jar")]
+    if any("CREATE FUNCTION" in statement for statement in case.asked.before):
+        jars.append(compiled(ROOT / "bench/flink/nexmark"))
+    return tuple(jars)
+
+
+def _typical(turns: Sequence[Outcome]) -> Outcome:
+    """Medians; only the rows of the first turn were compared."""
+    first, *_ = turns
+    return typical([replace(turn, rows=first.rows, checksum=first.checksum) for turn in turns])
+
+
+def _line(contestant: Contestant, outcome: Outcome) -> str:
+    runs = (
+        f"{name} {run.seconds:.2f} s ({whole(run.cpu):.1f} s of CPU)"
+        for name, run in (("cold", outcome.cold), ("warm", outcome.warm))
+    )
+    rows = f", {outcome.rows:,} rows" if outcome.checksum is not None else ""
+    return f"{contestant.what}: {', '.join(runs)}{rows}"
