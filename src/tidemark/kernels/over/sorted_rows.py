@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.aggregates import Aggregates
+from tidemark.kernels.over.distinct import counts_distinct, counts_of_distinct, move_forward
 from tidemark.kernels.over.frames import Values, frame_positions
 from tidemark.kernels.over.partitions import RowPartitions
 from tidemark.kernels.over.ranged import results_of_ranges
@@ -52,9 +53,19 @@ class SortedRows:
         first, end = frame_positions(
             calls[0].frame.scaled(self.unit), self.partitions, self.values, self.known
         )
+        first, end = first[wanted], end[wanted]
+        counts = [call for call in calls if counts_distinct(call)]
+        if counts and move_forward(first, end):
+            found = counts_of_distinct(self.rows, counts, first, end)
+            others = [call for call in calls if call not in counts]
+            return found + (self._merged(others, first, end) if others else [])
+        return self._merged(calls, first, end)
+
+    def _merged(self, calls: Sequence[OverCall], first: Longs, end: Longs) -> list[pl.Series]:
+        """The aggregates of the rows from one position to before another."""
         aggregates = Aggregates.of([call.call for call in calls], retracts=False, counted=True)
         lifted = aggregates.lifted(self.rows, [PARTITION])
-        results = results_of_ranges(lifted, PARTITION, aggregates, first[wanted], end[wanted])
+        results = results_of_ranges(lifted, PARTITION, aggregates, first, end)
         return results.get_columns()
 
     def _shifted(self, call: OverCall, wanted: Longs) -> pl.Series:
