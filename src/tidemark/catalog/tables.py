@@ -89,6 +89,9 @@ class TableTraits:
     readable: bool = False
     # Sinks: whether updates and deletes can be written.
     accepts_updates: bool = False
+    # Sinks: whether a row replaces the one with the same primary key, so that of several changes of
+    # a key only the last one counts. Those of one key then come in one task, in order.
+    upserts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
