@@ -97,6 +97,14 @@ def test_several_changes_of_a_key_in_one_step():
     ]
 
 
+def test_rows_before_updates_are_ignored_so_a_change_that_comes_again_changes_nothing():
+    driver = Driver()
+    update = [put("a", 1, "-U"), put("a", 2, "+U")]
+
+    assert changes(driver.step(put("a", 1, "+I"), *update)) == ["+I a 1", "-U a 1", "+U a 2"]
+    assert driver.step(*update) == []
+
+
 def test_an_equal_row_is_dropped_and_the_one_that_was_emitted_is_retracted():
     driver = Driver()
     driver.step(put("a", 1))
@@ -167,7 +175,9 @@ def reference(steps: list[list[Row]], ttl: int | None) -> list[tuple[object, ...
             written, before = kept.get(key, (now, None))
             if ttl is not None and written <= now - ttl:
                 before = None
-            if kind in ("-D", "-U"):
+            if kind == "-U":
+                continue
+            if kind == "-D":
                 kept.pop(key, None)
                 if before is not None:
                     emitted.append(("-D", *before))

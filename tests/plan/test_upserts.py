@@ -8,6 +8,7 @@ from tests.plan.marked import edge, plan, refused, root, unmarked, world
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog, UserFunction
 from tidemark.dialect.statements import Name
+from tidemark.errors import PlanError
 from tidemark.plan.kept_state import LayoutOptions, kept_state
 from tidemark.plan.nodes import (
     ChangelogNormalize,
@@ -220,3 +221,32 @@ def test_upserts_without_a_key_are_refused(tables):
     error = refused("SELECT a FROM keyless", at=tables, inside=declared)
 
     assert error.message == "table `keyless` sends upserts, but has no primary key"
+
+
+# --- changes that are delivered more than once ---------------------------------------------------
+
+DUPLICATES = "SET 'table.exec.source.cdc-events-duplicate' = 'true'"
+
+
+def test_changes_that_may_come_again_are_normalized_by_the_primary_key():
+    tables = world(DDL, DUPLICATES)
+
+    [normalize] = normalizing(root("SELECT id, n FROM cdc", tables))
+    assert normalize.keys == (0,)
+    assert edge("SELECT id, n FROM cdc", tables).changelog is Changelog.RETRACT
+    assert not normalizing(root("SELECT id FROM o", tables))
+
+
+def test_a_temporal_join_replaces_versions_that_come_again_itself():
+    ddl = """CREATE TABLE versions (id INT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts,
+      PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'fake', 'changelog' = 'RETRACT')"""
+    sql = "SELECT o.id, x.v FROM o JOIN versions FOR SYSTEM_TIME AS OF o.ts AS x ON o.id = x.id"
+
+    assert not normalizing(root(sql, world(DDL, ddl, DUPLICATES)))
+
+
+def test_changes_that_may_come_again_need_a_primary_key():
+    ddl = "CREATE TABLE c (id INT) WITH ('connector' = 'fake', 'changelog' = 'RETRACT')"
+
+    with pytest.raises(PlanError, match="table `c` is a changelog, but has no primary key"):
+        root("SELECT id FROM c", world(ddl, DUPLICATES))

@@ -89,6 +89,7 @@ IGNORE_UNCLAIMED = (
     "execution.savepoint.ignore-unclaimed-state",
 )
 SAVEPOINT_FOLDER = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
+CDC_DUPLICATES = "table.exec.source.cdc-events-duplicate"
 AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
 ENGINE = "tidemark.engine"
 FORCE_RECOMPILE = "table.plan.force-recompile"
@@ -192,6 +193,13 @@ OPTIONS = (
         "whether COMPILE PLAN replaces a plan that exists",
         default="false",
     ),
+    SessionOption(
+        CDC_DUPLICATES,
+        _boolean,
+        "whether sources of changelogs may deliver changes more than once; each table that has "
+        "a primary key then keeps one row per key, by which repeated changes are dropped",
+        default="false",
+    ),
     SessionOption("table.dml-sync", _boolean, "whether INSERT waits until its job has finished"),
     SessionOption(
         IDLE_TIMEOUT,
@@ -235,8 +243,8 @@ IGNORED_KEYS = frozenset({
     "table.exec.deduplicate.mini-batch.compact-changes-enabled",
     "table.exec.disabled-operators", "table.exec.legacy-cast-behaviour",
     "table.exec.rank.topn-cache-size", "table.exec.simplify-operator-name-enabled",
-    "table.exec.source.cdc-events-duplicate", "table.exec.unbounded-over.version",
-    "table.exec.window-agg.buffer-size-limit", "table.legacy-nested-row-nullability",
+    "table.exec.unbounded-over.version", "table.exec.window-agg.buffer-size-limit",
+    "table.legacy-nested-row-nullability",
 })
 # fmt: on
 
@@ -334,6 +342,11 @@ class SessionOptions:
     @property
     def forces_recompiling(self) -> bool:
         return self._is(FORCE_RECOMPILE, "true")
+
+    @property
+    def cdc_duplicates(self) -> bool:
+        """Whether sources of changelogs may deliver changes more than once."""
+        return self._is(CDC_DUPLICATES, "true")
 
     def _is(self, key: str, choice: str) -> bool:
         return (self.get(key) or "").lower() == choice

@@ -23,7 +23,7 @@ from tidemark.kernels.tables import KeyedTable, Longs, longs
 class NormalizeKernel:
     """Keep the row of each key. The first one is an insert, a later one an update with the row it
     replaces, and a delete retracts the row that is kept, because it may itself have nothing but the
-    key. What would change nothing is dropped: a delete of a key without a row, and a row that is
+    key. The rows before updates that the input has are not needed. What would change nothing is dropped: a delete of a key without a row, and a row that is
     equal to the one that is kept in the columns `compared`. With a column `condition`, which is not
     emitted, a row for which that is not true is a delete.
 
@@ -46,7 +46,8 @@ class NormalizeKernel:
     ) -> Step:
         [numbered] = number(state, inputs)
         written = pl.lit(processing_time, pl.Int64).alias(TIME)
-        rows = self._tested(numbered).with_columns(written)
+        changes = numbered.filter(pl.col(KIND) != "-U")
+        rows = self._tested(changes).with_columns(written)
         keys = Keys.of(self.keys, rows)
         kept = self._table(state, processing_time)
         stored = self._standing(kept.probe(keys.hashes, rows.clear()), processing_time)
@@ -62,7 +63,7 @@ class NormalizeKernel:
             watermark=max(state.watermark, watermark),
             sequence=end_of(state, [numbered]),
         )
-        metrics = Metrics.of(state, (rows.height,), (0,), output.height, 0)
+        metrics = Metrics.of(state, (numbered.height,), (0,), output.height, 0)
         return Step(state, output, metrics)
 
     def _tested(self, rows: pl.DataFrame) -> pl.DataFrame:

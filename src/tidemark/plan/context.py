@@ -42,6 +42,7 @@ class Context:
     batch: bool = False  # whether all rows are there, so that groups only emit their last result
     writes: bool = True  # whether sinks will be written to, and must support the changes
     drops_nulls: bool = False  # what happens to a NULL in a NOT NULL column
+    cdc_duplicates: bool = False  # whether changelogs may deliver changes more than once
     interval_slack: str | None = None  # how much longer interval joins keep rows
     interval_drops_late: bool = False  # whether inner ones drop late rows
     state_ttl_ms: int = 0  # how long idle state is kept unless something else says so

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from tidemark import types as t
+from tidemark.catalog.options import CDC_DUPLICATES
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.dialect import nodes, span_of
 from tidemark.dialect import statements as s
@@ -23,7 +24,7 @@ def bind_table(table: Table, context: Context) -> Node:
     try:
         scan = _scan(table, context)
         rows = _watermark(table, _declared_columns(table, scan, context), context)
-        return normalized(rows) if scan.changelog is Changelog.UPSERT else rows
+        return normalized(rows) if _is_normalized(scan, context) else rows
     except SqlError as error:
         raise (error.located_in(table.source) if table.source else error) from None
 
@@ -76,6 +77,23 @@ def _scan(table: Table, context: Context) -> Scan:
         partitioned=traits.partitioned,
         idle_ms=traits.idle_ms,
     )
+
+
+def _is_normalized(scan: Scan, context: Context) -> bool:
+    """Whether a row replaces the one with the same key, instead of the one that is retracted."""
+    if scan.changelog is not Changelog.RETRACT or not context.cdc_duplicates:
+        return scan.changelog is Changelog.UPSERT
+    if scan.table.primary_key is None:
+        raise PlanError(
+            f"table `{scan.table.name}` is a changelog, but has no primary key",
+            at=_connector_option(scan.table),
+            notes={
+                "why": f"with '{CDC_DUPLICATES}', changes that are delivered more than once are "
+                "found by the key (same in Flink)"
+            },
+            hint="declare PRIMARY KEY (...) NOT ENFORCED",
+        )
+    return True
 
 
 def _metadata(table: Table) -> list[s.MetadataColumn]:

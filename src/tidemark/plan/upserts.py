@@ -1,18 +1,20 @@
 """Where upserts get the rows that they replace: at every table that sends upserts, unless what
-reads it replaces rows by the same key itself.
+reads it replaces rows by the same key itself. The same operator drops changes that a table sends
+more than once.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from tidemark.catalog.tables import Changelog
 from tidemark.plan.expressions import Expression, UserCall, walk
 from tidemark.plan.nodes import ChangelogNormalize, Filter, Node, Project, project
 from tidemark.plan.scalars.fusion import fused
 
 
 def normalized(rows: Node) -> ChangelogNormalize:
-    """The rows of a table that sends upserts by its primary key, as a changelog of whole rows."""
+    """The rows of a table by its primary key, each with the one that it replaces."""
     [key] = rows.edge.keys
     return ChangelogNormalize(rows, tuple(rows.edge.names.index(name) for name in key))
 
@@ -34,7 +36,8 @@ def as_upserts(rows: Node) -> Node:
 def result_of(rows: Node) -> Node:
     """The rows as a result: whoever reads it replaces rows by the key, if that is part of it."""
     upserts = as_upserts(rows)
-    return upserts if upserts.edge.keys else rows
+    sends_upserts = upserts.edge.changelog is Changelog.UPSERT
+    return upserts if sends_upserts and upserts.edge.keys else rows
 
 
 def with_conditions(node: Node) -> Node:
