@@ -49,6 +49,7 @@ def fake_traits(table: Table) -> TableTraits:
         readable=table.option("readable") != "false",
         writable=table.option("writable") != "false",
         accepts_updates=table.option("updates") == "true",
+        upserts=table.option("upserts") == "true",
         ordered=table.option("ordered") == "true",
     )
 

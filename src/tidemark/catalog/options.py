@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 from zoneinfo import available_timezones
 
 from tidemark.durations import parse_duration
@@ -19,6 +20,19 @@ class SessionOption:
     check: Callable[[str], object]
     summary: str
     default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Materializing:
+    """Whether rows are kept by the primary key of a sink: "none", "auto" or "force"; and whether
+    the INSERT must say how conflicts are resolved.
+    """
+
+    mode: str = "auto"
+    requires_clause: bool = False
+
+
+AS_NEEDED: Final = Materializing()
 
 
 def _text(value: str) -> str:
@@ -80,6 +94,9 @@ INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
 IDLE_TIMEOUT = "table.exec.source.idle-timeout"
+UPSERT_MATERIALIZE = "table.exec.sink.upsert-materialize"
+REQUIRE_ON_CONFLICT = "table.exec.sink.require-on-conflict"
+
 LOAD_PHASE = "tidemark.temporal-join.load-phase"
 MAX_PARALLELISM = "pipeline.max-parallelism"
 # Each by its name in Flink 2 and its earlier name.
@@ -192,6 +209,24 @@ OPTIONS = (
         _boolean,
         "whether COMPILE PLAN replaces a plan that exists",
         default="false",
+    ),
+    SessionOption(
+        UPSERT_MATERIALIZE,
+        _one_of("none", "auto", "force"),
+        "whether rows are kept by the primary key of a sink, so that rows of the query with the "
+        "same one replace each other in order: `auto` where the query's changes are by another key",
+        default="auto",
+    ),
+    SessionOption(
+        REQUIRE_ON_CONFLICT,
+        _boolean,
+        "whether that is an error without a clause ON CONFLICT, as it is in Flink 2.3",
+        default="false",
+    ),
+    SessionOption(
+        "table.exec.sink.keyed-shuffle",
+        _one_of("none", "auto", "force"),
+        "accepted without effect; changes of a key are always in one task",
     ),
     SessionOption(
         CDC_DUPLICATES,
@@ -342,6 +377,12 @@ class SessionOptions:
     @property
     def forces_recompiling(self) -> bool:
         return self._is(FORCE_RECOMPILE, "true")
+
+    @property
+    def materializing(self) -> Materializing:
+        """How rows with the same primary key of a sink replace each other."""
+        mode = (self.get(UPSERT_MATERIALIZE) or "auto").lower()
+        return Materializing(mode, self._is(REQUIRE_ON_CONFLICT, "true"))
 
     @property
     def cdc_duplicates(self) -> bool:

@@ -26,7 +26,7 @@ OPTIONS = (
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
-    return TableTraits(writable=True, accepts_updates=True)
+    return TableTraits(writable=True, accepts_updates=True, upserts=True)
 
 
 def write(request: WriteRequest) -> None:

@@ -212,7 +212,8 @@ class StatementPrinter(TreePrinter):
         text += self._partition(insert.partition)
         if insert.columns:
             text += f" {self._names(insert.columns)}"
-        return f"{text}\n{self.print(insert.query)}{self._emit(insert.emit)}"
+        conflict = f"\nON CONFLICT DO {insert.on_conflict}" if insert.on_conflict else ""
+        return f"{text}\n{self.print(insert.query)}{self._emit(insert.emit)}{conflict}"
 
     def _partition(self, values: tuple[s.Option, ...]) -> str:
         pairs = [f"{quoted_if_needed(o.key)} = {quoted_string(o.value)}" for o in values]

@@ -50,7 +50,7 @@ class RelationParser(PatternParser):
 
     def _comma_join(self) -> exp.Expression:
         join = exp.Join(this=self.relation(), kind="COMMA")
-        if join.this.args.get("as_of") is not None and self.take("ON"):
+        if join.this.args.get("as_of") is not None and self._takes_on():
             join.set("on", self.expression())
         return join
 
@@ -62,9 +62,9 @@ class RelationParser(PatternParser):
     def _condition(self, join: exp.Join) -> None:
         without = "NATURAL" if join.method else "CROSS" if join.kind == "CROSS" else None
         if without is not None:
-            if self.at("ON", "USING"):
+            if self.at("ON", "USING") and not self._at_on_conflict:
                 self.fail(f"{self.key} is not allowed in a {without} JOIN")
-        elif self.take("ON"):
+        elif self._takes_on():
             join.set("on", self.expression())
         elif self.take("USING"):
             self.expect("(")
@@ -73,6 +73,14 @@ class RelationParser(PatternParser):
             self.fail_expecting(
                 "`ON` or `USING`", hint="for a join without a condition, write CROSS JOIN"
             )
+
+    def _takes_on(self) -> bool:
+        return not self._at_on_conflict and self.take("ON")
+
+    @property
+    def _at_on_conflict(self) -> bool:
+        """Whether the query of an INSERT ends here."""
+        return self.sees("ON", "CONFLICT", "DO")
 
     # --- one relation --------------------------------------------------------------------------
 

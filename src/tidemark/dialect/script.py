@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import get_args
 
 from sqlglot import exp
 
@@ -91,6 +92,7 @@ class ScriptParser(SessionParser):
             columns = self._plain_columns()
         query = self.query()
         emit = self.emit()
+        on_conflict = self._on_conflict() if self.take("ON") else None
         return s.Insert(
             target=target,
             query=query,
@@ -99,8 +101,15 @@ class ScriptParser(SessionParser):
             options=options,
             overwrite=overwrite,
             emit=emit,
+            on_conflict=on_conflict,
             span=self.span_from(start),
         )
+
+    def _on_conflict(self) -> s.OnConflict:
+        """`ON CONFLICT DO ERROR | NOTHING | DEDUPLICATE`"""
+        self.expect("CONFLICT", "DO")
+        actions: dict[str, s.OnConflict] = {a: a for a in get_args(s.OnConflict)}
+        return actions[self.expect_any(*actions)]
 
     def _target_options(self) -> tuple[s.Option, ...]:
         start = self.here

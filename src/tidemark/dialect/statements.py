@@ -320,6 +320,10 @@ class Query:
     span: Span = field(default=NOWHERE, compare=False)
 
 
+# What happens to a row whose primary key another row of the query has.
+OnConflict = Literal["ERROR", "NOTHING", "DEDUPLICATE"]
+
+
 @dataclass(frozen=True, slots=True)
 class Insert:
     target: Name
@@ -329,6 +333,7 @@ class Insert:
     options: tuple[Option, ...] = ()  # from a hint /*+ OPTIONS(...) */ after the name
     overwrite: bool = False
     emit: EmitClause | None = None
+    on_conflict: OnConflict | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
 

@@ -23,9 +23,10 @@ from tidemark.kernels.tables import KeyedTable, Longs, longs
 class NormalizeKernel:
     """Keep the row of each key. The first one is an insert, a later one an update with the row it
     replaces, and a delete retracts the row that is kept, because it may itself have nothing but the
-    key. The rows before updates that the input has are not needed. What would change nothing is dropped: a delete of a key without a row, and a row that is
-    equal to the one that is kept in the columns `compared`. With a column `condition`, which is not
-    emitted, a row for which that is not true is a delete.
+    key. Rows before updates are not needed, and ignored. What would change nothing is dropped: a
+    delete of a key without a row, and a row that is equal to the one that is kept in the columns
+    `compared`. With a column `condition`, which is not emitted, a row for which that is not true is
+    a delete.
 
     With `ttl`, a row silently expires this many milliseconds after it was written. Equal rows are
     then emitted too, so that they renew the state of operators that follow.
@@ -131,7 +132,7 @@ class _History:
         updates = exists & existed
         if compared:
             places = np.flatnonzero(updates)
-            updates[places] = ~_equal(rows, places, places - 1, compared)
+            updates[places] = ~equal_rows(rows, places, places - 1, compared)
         inserts = exists & ~existed
         changed = np.where(inserts | updates, np.arange(key.size), -1)
         previous = np.full(key.size, -1, dtype=np.int64)
@@ -172,7 +173,7 @@ class _History:
         return self.rows[np.sort(np.concatenate([left[self.fresh[left]], gone]))]
 
 
-def _equal(rows: pl.DataFrame, one: Longs, other: Longs, columns: Sequence[str]) -> Flags:
+def equal_rows(rows: pl.DataFrame, one: Longs, other: Longs, columns: Sequence[str]) -> Flags:
     """Whether pairs of rows are equal in these columns, where NULLs are equal."""
     equal = np.ones(one.size, dtype=bool)
     for name in columns:

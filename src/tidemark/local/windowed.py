@@ -17,6 +17,7 @@ from tidemark.plan.nodes import (
     GroupAggregate,
     KeepFirst,
     Over,
+    SinkUpsertMaterializer,
     SortByTime,
     TopN,
     WindowAggregate,
@@ -128,6 +129,13 @@ def changelog_normalize(builder: LocalBuilder, operator: Operator) -> LocalRows:
     kernel = kernels.normalize_kernel(node, input_.keys, input_.names, builder.ttl_ms)
     output = [input_.names[place] for place in node.given]
     return _run(builder, operator, _timed(operator, input_, kernel), input_, output)
+
+
+def sink_upsert_materializer(builder: LocalBuilder, operator: Operator) -> LocalRows:
+    assert isinstance(operator.node, SinkUpsertMaterializer)
+    input_ = _input(builder, operator)
+    kernel = kernels.materialize_kernel(operator.node, input_.keys, builder.ttl_ms)
+    return _run(builder, operator, _timed(operator, input_, kernel), input_, list(input_.names))
 
 
 def over(builder: LocalBuilder, operator: Operator) -> LocalRows:

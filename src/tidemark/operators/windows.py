@@ -10,6 +10,8 @@ from tidemark.operators.aggregate_calls import calls_of
 from tidemark.operators.times import GIVEN
 
 if TYPE_CHECKING:
+    from tidemark.dialect.statements import OnConflict
+    from tidemark.kernels.materialize import MaterializeKernel, Strategy
     from tidemark.kernels.normalize import NormalizeKernel
     from tidemark.kernels.protocol import Kernel
     from tidemark.kernels.sort_by_time import SortByTimeKernel
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         ChangelogNormalize,
         Edge,
         GroupAggregate,
+        SinkUpsertMaterializer,
         SortByTime,
         TopN,
         WindowAggregate,
@@ -127,6 +130,22 @@ def _order_of(order: tuple[WindowOrder, ...], names: tuple[str, ...]) -> tuple[O
     from tidemark.kernels.windows.rank import Order
 
     return tuple(Order(names[by.column], by.descending, by.nulls_last) for by in order)
+
+
+_STRATEGIES: Final[dict[OnConflict, Strategy]] = {
+    "DEDUPLICATE": "last",
+    "NOTHING": "first",
+    "ERROR": "only",
+}
+
+
+def materialize_kernel(
+    node: SinkUpsertMaterializer, keys: tuple[str, ...], ttl_ms: int
+) -> MaterializeKernel:
+    from tidemark.kernels.materialize import MaterializeKernel
+
+    names = tuple(node.edge.names[key] for key in node.keys)
+    return MaterializeKernel(keys, _STRATEGIES[node.on_conflict], ttl_ms or None, names)
 
 
 def normalize_kernel(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from tidemark.catalog.catalogs import Catalogs
+from tidemark.catalog.options import AS_NEEDED, Materializing
 from tidemark.catalog.tables import Identifier, Table, TableTraits, View
 from tidemark.plan.nodes import Node
 from tidemark.plan.order_clauses import without_order
@@ -42,6 +43,7 @@ class Context:
     batch: bool = False  # whether all rows are there, so that groups only emit their last result
     writes: bool = True  # whether sinks will be written to, and must support the changes
     drops_nulls: bool = False  # what happens to a NULL in a NOT NULL column
+    materializing: Materializing = AS_NEEDED  # when sinks get upserts by their key
     cdc_duplicates: bool = False  # whether changelogs may deliver changes more than once
     interval_slack: str | None = None  # how much longer interval joins keep rows
     interval_drops_late: bool = False  # whether inner ones drop late rows

@@ -19,6 +19,7 @@ from tidemark.plan.queries import bind_query
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
+from tidemark.plan.sink_keys import materialized
 from tidemark.plan.tables import type_of
 from tidemark.types import DataType
 
@@ -49,7 +50,7 @@ def bind_into(table: Table, statement: s.Insert, context: Context) -> Sink:
     if context.writes:
         _check_changelog(query, traits.accepts_updates, table, statement)
     rows = _Assignment(statement, table, query, context.drops_nulls).rows()
-    return Sink(rows, table, statement.overwrite)
+    return Sink(materialized(rows, statement, table, context), table, statement.overwrite)
 
 
 def _target(statement: s.Insert, context: Context) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
+from typing import Final
 
 from tidemark import functions
 from tidemark import types as t
@@ -19,7 +20,7 @@ def _known(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 # The value, or a failure with the message if it is NULL.
-_REQUIRED = scalar(
+REQUIRED: Final = scalar(
     "REQUIRED", "(any, character)", _known, "coalesce({0}, raise_error({1}))", strict=False
 )
 
@@ -28,7 +29,7 @@ def required(value: Expression, column: str, table: str) -> Expression:
     """The value for a NOT NULL column; a NULL fails the job with a message that names both."""
     message = f"column `{column}` of table `{table}` is NOT NULL, but a value is NULL"
     args = (value, literals.text(message))
-    return Call(_REQUIRED, args, value.type.with_nullable(False))
+    return Call(REQUIRED, args, value.type.with_nullable(False))
 
 
 def left_out(rows: Node, columns: Iterable[int]) -> Node:

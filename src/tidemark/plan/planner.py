@@ -94,6 +94,7 @@ class Planner:
             batch=mode == "batch",
             writes=dry_run is None,
             drops_nulls=self.options.drops_nulls,
+            materializing=self.options.materializing,
             cdc_duplicates=self.options.cdc_duplicates,
             interval_slack=self.options.get(INTERVAL_CLEANUP),
             interval_drops_late=self.options.get(INTERVAL_LATE_ROWS) == "drop",

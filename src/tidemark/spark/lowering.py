@@ -22,6 +22,7 @@ from tidemark.plan.nodes import (
     RegularJoin,
     Scan,
     Sink,
+    SinkUpsertMaterializer,
     SortByTime,
     TemporalJoin,
     TopN,
@@ -45,6 +46,7 @@ from tidemark.spark.operators.match_recognize import match_recognize
 from tidemark.spark.operators.over import over
 from tidemark.spark.operators.regular_join import regular_join
 from tidemark.spark.operators.session_window import session_window
+from tidemark.spark.operators.sink_upsert_materializer import sink_upsert_materializer
 from tidemark.spark.operators.sort_by_time import sort_by_time
 from tidemark.spark.operators.temporal_join import temporal_join
 from tidemark.spark.operators.top_n import top_n
@@ -86,6 +88,7 @@ _OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
     KeepFirst: keep_first,
     KeepLast: keep_last,
     ChangelogNormalize: changelog_normalize,
+    SinkUpsertMaterializer: sink_upsert_materializer,
     TemporalJoin: temporal_join,
     IntervalJoin: interval_join,
     RegularJoin: regular_join,

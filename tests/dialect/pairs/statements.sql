@@ -104,6 +104,27 @@ ALTER TABLE t DROP PRIMARY KEY;
 ALTER VIEW v AS
 SELECT 2
 
+-- ON CONFLICT
+insert into t select a from b on conflict do nothing; insert into t select * from a cross join b on conflict do error;
+insert into t select * from a join b on conflict = 1 on conflict do deduplicate
+--->
+INSERT INTO t
+SELECT a
+FROM b
+ON CONFLICT DO NOTHING;
+
+INSERT INTO t
+SELECT *
+FROM a
+CROSS JOIN b
+ON CONFLICT DO ERROR;
+
+INSERT INTO t
+SELECT *
+FROM a
+JOIN b ON conflict = 1
+ON CONFLICT DO DEDUPLICATE
+
 -- INSERT and statement sets
 insert into t /*+ options('a'='b') */ partition (p = 'x', q = 1) (a, b) select 1, 2 emit with delay '1' minute before watermark, without delay after watermark;
 begin statement set; insert into a values (1); insert overwrite b (select 2); end;

@@ -49,6 +49,7 @@ from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.regular_join import RegularJoin
 from tidemark.plan.nodes.scan import Emitted, Scan, Values
 from tidemark.plan.nodes.sink import Sink
+from tidemark.plan.nodes.sink_upsert_materializer import SinkUpsertMaterializer
 from tidemark.plan.nodes.sort_by_time import SortByTime
 from tidemark.plan.nodes.temporal_join import TemporalJoin
 from tidemark.plan.nodes.top_n import TopN
@@ -102,6 +103,7 @@ __all__ = [
     "RowValue",
     "Scan",
     "Sink",
+    "SinkUpsertMaterializer",
     "SortByTime",
     "TemporalJoin",
     "TimeAttribute",
