@@ -37,15 +37,23 @@ class Unsupported:
         return YET.split()[-1] in self.says.split()
 
     def error(
-        self, at: Span | None, word: str = "", *, where: str = "", source: Source | None = None
+        self,
+        at: Span | None,
+        word: str = "",
+        *,
+        where: str = "",
+        source: Source | None = None,
+        hint: str | None = None,
     ) -> NotSupported:
-        """The refusal. `word` is the one that was found, `where` adds a place to the message."""
+        """The refusal. `word` is the one that was found, `where` adds a place to the message, and
+        `hint` is one for this place.
+        """
         return NotSupported(
             f"{self._named(word)} {self.says}{where}",
             at=at,
             source=source,
             notes={"why": self.why} if self.why else None,
-            hint=self.each.get(word) or self.hint,
+            hint=hint or self.each.get(word) or self.hint,
         )
 
     def documented(self) -> Iterator[tuple[str, str, str]]:

@@ -154,6 +154,26 @@ def test_functions_of_other_languages_are_refused():
     refused("«CREATE FUNCTION f AS 'a.b.C'»", NotSupported, at=workspace())
 
 
+def test_the_refusal_says_how_to_name_a_function_of_python():
+    error = refused(
+        "«CREATE FUNCTION f AS 'a.b.C' USING JAR 'x.jar'»", NotSupported, at=workspace()
+    )
+
+    assert error.hint is not None
+    assert "SET 'tidemark.function.stand-in.a.b.C' = 'module.function'" in error.hint
+
+
+@pytest.mark.parametrize("tail", ["", " LANGUAGE SCALA", " USING JAR 'a.jar', JAR 'b.jar'"])
+def test_a_function_of_python_is_named_for_a_class_by_an_option(tail):
+    name = "tidemark.connectors.nexmark.functions.count_char"
+    at = workspace(
+        f"SET 'tidemark.function.stand-in.a.b.C' = '{name}'; "
+        f"CREATE TEMPORARY FUNCTION f AS 'a.b.C'{tail}"
+    )
+
+    assert schema("SELECT f('abacus', 'a') AS n", at) == "n BIGINT NOT NULL"
+
+
 def test_a_function_of_python_stands_in_for_a_known_class_of_java():
     at = workspace("CREATE FUNCTION f AS 'com.github.nexmark.flink.udf.CountChar'")
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from tidemark.catalog.catalogs import Catalog, Catalogs, Database
 from tidemark.catalog.checks import check_columns
-from tidemark.catalog.create import Check, alter_function, check_catalog_options
+from tidemark.catalog.create import Check, check_catalog_options
 from tidemark.catalog.definitions import restated
 from tidemark.catalog.partitions import with_partitions, without_partitions
 from tidemark.catalog.tables import Identifier, Relation, Table, View
@@ -23,8 +23,6 @@ def alter(statement: s.Alter, catalogs: Catalogs, source: Source, check: Check) 
             return _alter_database(statement, catalogs)
         case "CATALOG":
             return _alter_catalog(statement, catalogs)
-        case "FUNCTION":
-            return alter_function(statement, catalogs)
     found = catalogs.find(statement.name)
     wanted = Table if statement.kind == "TABLE" else View
     if not isinstance(found, wanted):

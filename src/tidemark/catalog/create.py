@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from tidemark import functions
 from tidemark.catalog import unsupported
 from tidemark.catalog.catalogs import Catalog, Catalogs, Database
 from tidemark.catalog.checks import check_columns
 from tidemark.catalog.like import derive
-from tidemark.catalog.stand_ins import STAND_INS
+from tidemark.catalog.options import STAND_IN_PREFIX
+from tidemark.catalog.stand_ins import StandIn
 from tidemark.catalog.tables import Relation, Table, UserFunction, View
 from tidemark.catalog.unsupported import CATALOG_TYPE
 from tidemark.dialect import statements as s
@@ -109,21 +111,19 @@ def is_built_in(name: str) -> bool:
     return functions.lookup(name) is not None or aggregates.lookup(name) is not None
 
 
-def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
+def create_function(statement: s.CreateFunction, catalogs: Catalogs, stand_in: StandIn) -> str:
     name = statement.name.parts[-1]
-    identifier = _python_of(statement.identifier, statement.language, statement.span)
+    implementation = _implementation(
+        statement.identifier, statement.language, statement.span, stand_in
+    )
     if is_built_in(name) or name.upper() in functions.NOT_YET:
         raise CatalogError(
             f"`{name}` is a built-in function and cannot be replaced",
             at=statement.name.span,
             hint="choose a different name",
         )
-    function = UserFunction(
-        name=name,
-        identifier=identifier,
-        temporary=statement.temporary or statement.system,
-        system=statement.system,
-    )
+    temporary = statement.temporary or statement.system
+    function = replace(implementation, name=name, temporary=temporary, system=statement.system)
     if catalogs.has_function(statement.name, function):
         if statement.if_not_exists:
             return f"function `{statement.name}` already exists"
@@ -132,19 +132,27 @@ def create_function(statement: s.CreateFunction, catalogs: Catalogs) -> str:
     return f"function `{name}` created"
 
 
-def _python_of(identifier: str, language: str, at: Span) -> str:
-    """Where the Python code of a function is, which may stand in for a Java class."""
-    stand_in = STAND_INS.get(identifier)
-    if language.upper() != "PYTHON" and stand_in is None:
-        raise unsupported.LANGUAGE.error(at, language.upper())
-    return stand_in or identifier
+def _implementation(identifier: str, language: str, at: Span, stand_in: StandIn) -> UserFunction:
+    """The function of Python, or that which stands in for one of another language."""
+    if language.upper() == "PYTHON":
+        return UserFunction("", identifier=identifier)
+    found = stand_in(identifier)
+    if found is None:
+        option = f"{STAND_IN_PREFIX}{identifier}"
+        raise unsupported.LANGUAGE.error(
+            at,
+            language.upper(),
+            hint="write the function in Python, and name it before this statement: "
+            f"SET '{option}' = 'module.function'",
+        )
+    return found if isinstance(found, UserFunction) else UserFunction("", identifier=found)
 
 
-def alter_function(statement: s.Alter, catalogs: Catalogs) -> str:
+def alter_function(statement: s.Alter, catalogs: Catalogs, stand_in: StandIn) -> str:
     """ALTER FUNCTION: other code under the same name."""
     [action] = statement.actions
     assert isinstance(action, s.SetImplementation)
-    identifier = _python_of(action.identifier, action.language, statement.span)
+    implementation = _implementation(action.identifier, action.language, statement.span, stand_in)
     found = catalogs.function_to_drop(statement.name, temporary=False)
     if found is None:
         what = f"function `{statement.name}` does not exist"
@@ -152,7 +160,7 @@ def alter_function(statement: s.Alter, catalogs: Catalogs) -> str:
             return what
         hint = did_you_mean(statement.name.parts[-1], catalogs.function_names())
         raise CatalogError(what, at=statement.name.span, hint=hint)
-    catalogs.put_function(statement.name, UserFunction(name=found.name, identifier=identifier))
+    catalogs.put_function(statement.name, replace(implementation, name=found.name))
     return f"function `{statement.name}` altered"
 
 

@@ -6,6 +6,7 @@ from tidemark.catalog.alter import alter
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.create import (
     Check,
+    alter_function,
     create_catalog,
     create_database,
     create_function,
@@ -14,6 +15,7 @@ from tidemark.catalog.create import (
 )
 from tidemark.catalog.drop import drop
 from tidemark.catalog.modules import apply_modules
+from tidemark.catalog.stand_ins import StandIn, known_stand_in
 from tidemark.dialect import statements as s
 from tidemark.errors import Source
 
@@ -30,11 +32,17 @@ Definition = (
 )
 
 
-def apply(statement: Definition, catalogs: Catalogs, source: Source, check: Check) -> str:
+def apply(
+    statement: Definition,
+    catalogs: Catalogs,
+    source: Source,
+    check: Check,
+    stand_in: StandIn = known_stand_in,
+) -> str:
     """Apply the statement to the catalog. Returns a one-line confirmation.
 
     `check` is called before a table or view is added and raises if it is not valid; the catalog is
-    unchanged then.
+    unchanged then. `stand_in` finds the functions of Python for those of Java classes.
     """
     match statement:
         case s.CreateTable():
@@ -42,13 +50,15 @@ def apply(statement: Definition, catalogs: Catalogs, source: Source, check: Chec
         case s.CreateView():
             return create_view(statement, catalogs, source, check)
         case s.CreateFunction():
-            return create_function(statement, catalogs)
+            return create_function(statement, catalogs, stand_in)
         case s.CreateDatabase():
             return create_database(statement, catalogs)
         case s.CreateCatalog():
             return create_catalog(statement, catalogs)
         case s.Drop():
             return drop(statement, catalogs)
+        case s.Alter(kind="FUNCTION"):
+            return alter_function(statement, catalogs, stand_in)
         case s.Alter():
             return alter(statement, catalogs, source, check)
         case s.Use():

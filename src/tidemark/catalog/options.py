@@ -284,6 +284,9 @@ IGNORED_KEYS = frozenset({
 # fmt: on
 
 SPARK_PREFIX = "spark."
+# Before the name of a Java class: the Python function that is called instead.
+STAND_IN_PREFIX = "tidemark.function.stand-in."
+_PREFIXES = (SPARK_PREFIX, STAND_IN_PREFIX)
 
 # Options that say how and where jobs run, but not what they compute.
 OF_RUNNING = frozenset(
@@ -329,10 +332,10 @@ class SessionOptions:
                     at=at,
                     notes={key: option.summary},
                 ) from None
-        elif not key.startswith(SPARK_PREFIX) and not _is_ignored(key):
+        elif not key.startswith(_PREFIXES) and not _is_ignored(key):
             raise self._unknown(key, at)
         self._values[key] = value
-        ignored = option is None and not key.startswith(SPARK_PREFIX)
+        ignored = option is None and not key.startswith(_PREFIXES)
         return f"'{key}' configures Flink's runtime and has no effect here" if ignored else None
 
     def _unknown(self, key: str, at: Span | None) -> OptionError:
@@ -344,7 +347,7 @@ class SessionOptions:
         if key is None:
             self._values = dict(self._initial)
             return
-        known = key in _BY_KEY or key.startswith(SPARK_PREFIX) or _is_ignored(key)
+        known = key in _BY_KEY or key.startswith(_PREFIXES) or _is_ignored(key)
         if not known:
             raise self._unknown(key, at)
         if key in self._initial:

@@ -29,7 +29,9 @@ UNLOAD_CORE: Final = Unsupported(
 LANGUAGE: Final = Unsupported(
     _TABLES,
     "LANGUAGE {}",
-    hint="use CREATE FUNCTION f AS 'module.function' LANGUAGE PYTHON",
+    why="classes of the JVM are not loaded",
+    hint="name a function of Python for the class: "
+    "SET 'tidemark.function.stand-in.com.example.F' = 'module.function'",
     each={"JAVA": None, "SCALA": None},
     says=NEVER,
 )

@@ -186,8 +186,9 @@ class DdlParser(ColumnParser):
         language = "JAVA"
         if self.take("LANGUAGE"):
             language = self.expect_any("JAVA", "SCALA", "PYTHON")
-        if self.at("USING"):
+        if self.at("USING") and language == "PYTHON":
             self.refuse(unsupported.USING_JAR)
+        jars = tuple(self.listed(self._jar)) if self.take("USING") else ()
         options = self.options() if self.take("WITH") else ()
         return s.CreateFunction(
             name=name,
@@ -196,9 +197,14 @@ class DdlParser(ColumnParser):
             temporary=prefix.temporary,
             system=prefix.system,
             if_not_exists=if_not_exists,
+            jars=jars,
             options=options,
             span=self.span_from(prefix.start),
         )
+
+    def _jar(self) -> str:
+        self.expect("JAR")
+        return string_of(self, "the path of a jar in single quotes")
 
     def _create_database(self, prefix: _Prefix) -> s.Statement:
         self._never_temporary(prefix, "DATABASE")

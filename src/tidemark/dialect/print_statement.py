@@ -116,7 +116,10 @@ class StatementPrinter(TreePrinter):
 
     def _create_function(self, function: s.CreateFunction) -> str:
         head = f"{self._create('FUNCTION', function)} AS {quoted_string(function.identifier)}"
-        return self._tail(f"{head} LANGUAGE {function.language}", None, function.options)
+        head += f" LANGUAGE {function.language}"
+        if function.jars:
+            head += " USING " + ", ".join(f"JAR {quoted_string(jar)}" for jar in function.jars)
+        return self._tail(head, None, function.options)
 
     def _create_database(self, database: s.CreateDatabase) -> str:
         return self._tail(self._create("DATABASE", database), database.comment, database.options)

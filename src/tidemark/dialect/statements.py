@@ -135,7 +135,9 @@ class CreateView:
 
 @dataclass(frozen=True, slots=True)
 class CreateFunction:
-    """`CREATE FUNCTION name AS 'module.function' LANGUAGE PYTHON`"""
+    """`CREATE FUNCTION name AS 'module.function' LANGUAGE PYTHON`. The `jars` of a function in Java
+    are not loaded.
+    """
 
     name: Name
     identifier: str
@@ -143,6 +145,7 @@ class CreateFunction:
     temporary: bool = False
     system: bool = False
     if_not_exists: bool = False
+    jars: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     span: Span = field(default=NOWHERE, compare=False)
 

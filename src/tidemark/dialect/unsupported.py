@@ -114,7 +114,7 @@ LIKE_INSIDE: Final = Unsupported(
     _TABLES, "LIKE inside the parentheses", hint="write it after them", says=NEVER
 )
 USING_JAR: Final = Unsupported(
-    _TABLES, "USING JAR", hint="put the module on the Python path", says=NEVER
+    _TABLES, "USING JAR with LANGUAGE PYTHON", hint="put the module on the Python path", says=NEVER
 )
 
 # --- queries -----------------------------------------------------------------------------------

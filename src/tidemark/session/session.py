@@ -441,6 +441,15 @@ class Session:
             declare(name, function, returns=returns, parameters=parameters, aggregate=True)
         )
 
+    def stand_in(self, class_name: str, function: Callable[..., Any]) -> None:
+        """Call a Python function wherever a script creates one of a Java class:
+        `CREATE FUNCTION f AS 'com.example.F'`.
+
+        Types are read from its annotations or decorator. In SQL, the same is
+        `SET 'tidemark.function.stand-in.com.example.F' = 'module.function'`.
+        """
+        self.workspace.stand_ins[class_name] = declare(class_name, function)
+
     def create_temporal_table_function(
         self, name: str, table: str, *, time_attribute: str, primary_key: str | Sequence[str]
     ) -> None:

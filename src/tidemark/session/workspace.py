@@ -10,7 +10,8 @@ from tidemark.catalog import ddl
 from tidemark.catalog.analyze import analyze
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.create import is_built_in, may_create
-from tidemark.catalog.options import SessionOptions
+from tidemark.catalog.options import STAND_IN_PREFIX, SessionOptions
+from tidemark.catalog.stand_ins import known_stand_in
 from tidemark.catalog.tables import Relation, TemporalFunction, UserFunction
 from tidemark.dialect import parse_script
 from tidemark.dialect import statements as s
@@ -58,6 +59,7 @@ class Workspace:
         self.planner = Planner(self.catalogs, self.options, traits)
         self.functions_of_plans: list[UserFunction] = []
         self._compiled: dict[str, StoredPlan] = {}
+        self.stand_ins: dict[str, UserFunction] = {}
 
     def declare_function(self, function: UserFunction) -> None:
         """Make a Python function callable by its name; its result type must be known."""
@@ -151,7 +153,7 @@ class Workspace:
             case s.Describe():
                 described = describe(statement, self.catalogs, self.planner)
                 return Planned(statement, source, result=described)
-        message = ddl.apply(statement, self.catalogs, source, self._check)
+        message = ddl.apply(statement, self.catalogs, source, self._check, self._stand_in)
         return Planned(statement, source, message=message)
 
     def _create_as(self, statement: s.CreateTable, source: Source) -> Planned:
@@ -197,6 +199,11 @@ class Workspace:
         runnable, script = compiled_plans.statement_of(stored, "<plan>")
         plan = inside.apply(runnable, script.source).plan
         return Planned(statement, source, plan=plan, options=options)
+
+    def _stand_in(self, class_name: str) -> UserFunction | str | None:
+        """The function of Python for a class of Java: by an option, by the API, or a known one."""
+        named = self.options.get(STAND_IN_PREFIX + class_name)
+        return named or self.stand_ins.get(class_name) or known_stand_in(class_name)
 
     def _check(self, declared: Relation) -> None:
         """An invalid declaration is rejected when it is made, not when it is used."""
