@@ -64,6 +64,10 @@ def test_unknown_key_suggests_the_nearest():
         "table.optimizer.join-reorder-enabled",
         "table.exec.legacy-cast-behaviour",
         "restart-strategy.type",
+        "table.exec.source.force-break-chain",
+        "table.planner",
+        "hadoop.fs.defaultFS",
+        "scheduler-mode",
     ],
 )
 def test_key_of_flinks_runtime_is_accepted_with_a_note(key):

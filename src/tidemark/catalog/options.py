@@ -247,8 +247,27 @@ OPTIONS = (
         _boolean,
         "accepted without effect; input is always processed in micro-batches",
     ),
-    SessionOption("table.exec.mini-batch.allow-latency", parse_duration, "accepted without effect"),
-    SessionOption("table.exec.mini-batch.size", _positive, "accepted without effect"),
+    SessionOption(
+        "table.exec.mini-batch.allow-latency",
+        parse_duration,
+        f"accepted without effect; the time between micro-batches is `{CHECKPOINT_INTERVAL}`",
+    ),
+    SessionOption(
+        "table.exec.mini-batch.size",
+        _positive,
+        "accepted without effect; a micro-batch has all rows that are there when it begins",
+    ),
+    SessionOption(
+        "table.optimizer.distinct-agg.split.enabled",
+        _boolean,
+        "accepted without effect; the values of DISTINCT are kept in columns, by group and value",
+    ),
+    SessionOption(
+        "table.exec.sink.type-length-enforcer",
+        _one_of("ignore", "trim_pad", "error"),
+        "accepted without effect; INSERT casts strings and bytes to the length of their column, "
+        "so they are trimmed and padded whatever this says (same in Flink)",
+    ),
     SessionOption(
         "table.sql-dialect",
         _one_of("default"),
@@ -260,26 +279,31 @@ OPTIONS = (
 # no effect on Spark.
 # fmt: off
 IGNORED_PREFIXES = (
-    "akka.", "blob.", "classloader.", "client.", "cluster.", "env.", "execution.", "fs.",
-    "heartbeat.", "high-availability", "historyserver.", "io.", "jmx.", "job.", "jobmanager.",
-    "jobstore.", "kubernetes.", "metrics.", "parallelism.", "pekko.", "pipeline.", "process.",
-    "python.", "queryable-state.", "resourcemanager.", "rest.", "restart-strategy", "s3.",
-    "security.", "slot.", "slotmanager.", "sql-client.", "sql-gateway.", "state.", "task.",
-    "table.builtin-", "table.catalog-modification.", "table.display.", "table.exec.async-",
-    "table.exec.delta-join.", "table.exec.local-hash-agg.", "table.exec.operator-fusion-",
-    "table.exec.resource.", "table.exec.sink.", "table.exec.sort.", "table.exec.spill-",
-    "table.exec.uid.", "table.generated-code.", "table.optimizer.", "table.plan.",
-    "table.rtas-ctas.", "taskmanager.", "web.", "yarn.", "zookeeper.",
+    "akka.", "blob.", "classloader.", "cleanup-strategy", "client.", "cluster.", "env.", "events.",
+    "execution.", "external-resource", "flink.hadoop.", "fs.", "hadoop.", "heartbeat.",
+    "high-availability", "historyserver.", "io.", "jmx.", "job-result-store.", "job.",
+    "jobmanager.", "jobstore.", "kubernetes.", "metrics.", "parallelism.", "pekko.", "pipeline.",
+    "plugin.", "process.", "python.", "queryable-state.", "resourcemanager.", "rest.",
+    "restart-strategy", "s3.", "s3a.", "scheduler-mode", "security.", "slot.", "slotmanager.",
+    "sql-client.", "sql-gateway.", "state.", "table.builtin-", "table.catalog-modification.",
+    "table.catalog-store.", "table.display.", "table.exec.async-", "table.exec.delta-join.",
+    "table.exec.hive.", "table.exec.iceberg.", "table.exec.local-hash-agg.",
+    "table.exec.non-temporal-sort.", "table.exec.operator-fusion-", "table.exec.resource.",
+    "table.exec.sink.", "table.exec.sort.", "table.exec.spill-", "table.exec.uid.",
+    "table.generated-code.", "table.materialized-table.", "table.optimizer.", "table.plan.",
+    "table.resources.", "table.rtas-ctas.", "task.", "taskmanager.", "traces.", "user.artifacts.",
+    "web.", "workflow-scheduler.", "yarn.", "zookeeper.",
 )
 # The same, key by key, where other keys with the same prefix do have an effect.
 IGNORED_KEYS = frozenset({
     "table.column-expansion-strategy", "table.dynamic-table-options.enabled",
     "table.exec.deduplicate.insert-update-after-sensitive-enabled",
-    "table.exec.deduplicate.mini-batch.compact-changes-enabled",
-    "table.exec.disabled-operators", "table.exec.legacy-cast-behaviour",
-    "table.exec.rank.topn-cache-size", "table.exec.simplify-operator-name-enabled",
+    "table.exec.deduplicate.mini-batch.compact-changes-enabled", "table.exec.disabled-operators",
+    "table.exec.legacy-cast-behaviour", "table.exec.legacy-transformation-uids",
+    "table.exec.rank.topn-cache-size", "table.exec.shuffle-mode",
+    "table.exec.simplify-operator-name-enabled", "table.exec.source.force-break-chain",
     "table.exec.unbounded-over.version", "table.exec.window-agg.buffer-size-limit",
-    "table.legacy-nested-row-nullability",
+    "table.exec.window.allow-retract-input", "table.legacy-nested-row-nullability", "table.planner",
 })
 # fmt: on
 
