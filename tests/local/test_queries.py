@@ -143,3 +143,55 @@ def test_a_temporal_join_in_a_batch_has_all_versions_of_a_view(rates):
         "SELECT id, rate FROM orders AS o JOIN newest FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k"
     )
     assert found.rows() == [{"id": 7, "rate": 1}]
+
+
+CITIES = (
+    "(VALUES ('LA', 'CA', 40), ('PH', 'AZ', 16), ('HO', 'TX', 23), ('SD', 'CA', 14), "
+    "('SF', 'CA', 14), ('SA', 'TX', 15)) AS cities (name, state, pop)"
+)
+STATES = "(VALUES ('CA'), ('TX'), ('AZ'), ('NY')) AS s (state)"
+
+
+@pytest.mark.parametrize(
+    ("subquery", "found"),
+    [
+        ("SELECT name FROM {} WHERE cities.state = s.state ORDER BY pop DESC LIMIT 1", "LA HO PH -"),
+        ("SELECT name, pop AS p FROM {} WHERE cities.state = s.state ORDER BY p, 1 DESC LIMIT 1 "
+         "OFFSET 1", "SD HO - -"),
+        ("SELECT name FROM {} WHERE cities.state = s.state AND pop > 15 ORDER BY pop LIMIT 9",
+         "LA HO PH -"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("mode", ["streaming", "batch"])
+def test_a_lateral_subquery_has_the_first_rows_for_each_outer_row(
+    session: tidemark.Session, mode: str, subquery: str, found: str
+):
+    session.sql(f"SET 'execution.runtime-mode' = '{mode}'")
+    lateral = f"LATERAL ({subquery.format(CITIES)}) AS c ON TRUE"
+    result = session.sql(f"SELECT s.state, c.name FROM {STATES} LEFT JOIN {lateral}")
+
+    names = {row["state"]: row["name"] or "-" for row in result.rows()}
+    assert " ".join(names[state] for state in ("CA", "TX", "AZ", "NY")) == found
+
+
+def test_a_value_may_be_the_first_row_for_each_outer_row(session: tidemark.Session):
+    value = f"(SELECT name FROM {CITIES} WHERE cities.state = s.state ORDER BY pop LIMIT 1)"
+    result = session.sql(f"SELECT s.state, {value} AS name FROM {STATES}")
+
+    names = {row["state"]: row["name"] for row in result.rows()}
+    assert (names["TX"], names["AZ"], names["NY"]) == ("SA", "PH", None)
+
+
+@pytest.mark.parametrize(
+    ("function", "number", "names"), [("RANK", 1, "PH SA SD SF"), ("DENSE_RANK", 2, "HO LA")]
+)
+def test_ranks_select_rows_in_batch_mode(
+    session: tidemark.Session, function: str, number: int, names: str
+):
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    result = session.sql(
+        f"SELECT name FROM (SELECT *, {function}() OVER (PARTITION BY state ORDER BY pop) AS r "
+        f"FROM {CITIES}) WHERE r = {number}"
+    )
+
+    assert sorted(row["name"] for row in result.rows()) == names.split()

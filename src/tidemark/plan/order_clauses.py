@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sqlglot import exp
+
+from tidemark.dialect import nodes
 
 ORDER_CLAUSES: Final = ("order", "limit", "offset")
 
@@ -27,3 +29,22 @@ def without(query: exp.Expression, *clauses: str) -> exp.Expression:
     for clause in clauses:
         plain.set(clause, None)
     return plain
+
+
+def is_position(node: exp.Expression) -> bool:
+    """Whether a part of ORDER BY is the number of a column."""
+    return isinstance(node, exp.Literal) and not node.is_string
+
+
+def with_aliases(node: exp.Expression, select: exp.Expression) -> exp.Expression:
+    """An expression of ORDER BY, in which aliases of the SELECT list stand for their values."""
+    values = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
+
+    def value(part: Any) -> Any:
+        path = nodes.name_path(part) if isinstance(part, exp.Column) else None
+        if path is None or len(path) != 1 or path[0].name not in values:
+            return part
+        return values[path[0].name].copy()
+
+    found: exp.Expression = node.transform(value)
+    return found

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from sqlglot import exp
 
 from tidemark.catalog.options import RUNTIME_MODE
-from tidemark.dialect import nodes, span_of
+from tidemark.dialect import span_of
 from tidemark.errors import PlanError
 from tidemark.plan.bind.ranks.computed import with_columns
 from tidemark.plan.bind.ranks.numbered import nulls_last
@@ -16,7 +16,7 @@ from tidemark.plan.bind.ranks.progress import input_of
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Node, Project, SortByTime, TopN, WindowOrder, project
-from tidemark.plan.order_clauses import ORDER_CLAUSES, without
+from tidemark.plan.order_clauses import ORDER_CLAUSES, is_position, with_aliases, without
 from tidemark.plan.scope import Scope
 
 _HIDDEN: Final = "$order"
@@ -30,9 +30,9 @@ def bind_ordered(query: exp.Expression, context: Context, bind: Bind) -> Node:
     order = query.args.get("order")
     written: Sequence[exp.Ordered] = order.expressions if order is not None else ()
     selects = isinstance(plain, exp.Select) and plain.args.get("distinct") is None
-    hidden = [one for one in written if selects and not _is_position(one.this)]
+    hidden = [one for one in written if selects and not is_position(one.this)]
     for number, one in enumerate(hidden):
-        value = _with_aliases(one.this, plain)
+        value = with_aliases(one.this, plain)
         plain.append("expressions", exp.alias_(value, f"{_HIDDEN}{number}", quoted=True))
     rows = bind(plain, context)
     shown = len(rows.edge.columns) - len(hidden)
@@ -48,24 +48,6 @@ def bind_ordered(query: exp.Expression, context: Context, bind: Bind) -> Node:
 # --- what rows are ordered by --------------------------------------------------------------------
 
 
-def _is_position(node: exp.Expression) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string
-
-
-def _with_aliases(node: exp.Expression, select: exp.Expression) -> exp.Expression:
-    """An expression of ORDER BY, in which aliases of the SELECT list stand for their values."""
-    values = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
-
-    def value(part: Any) -> Any:
-        path = nodes.name_path(part) if isinstance(part, exp.Column) else None
-        if path is None or len(path) != 1 or path[0].name not in values:
-            return part
-        return values[path[0].name].copy()
-
-    found: exp.Expression = node.transform(value)
-    return found
-
-
 def _places(
     rows: Node,
     written: Sequence[exp.Ordered],
@@ -77,7 +59,7 @@ def _places(
     binder = context.binder(Scope.of(rows.edge))
     values: list[Expression] = []
     for one in written:
-        if _is_position(one.this):
+        if is_position(one.this):
             values.append(rows.edge.ref(_position(one.this, shown)))
         elif hidden:
             place = next(number for number, other in enumerate(hidden) if other is one)

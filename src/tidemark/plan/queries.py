@@ -80,7 +80,7 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
     select, conditions = take_conditions(select)
     if has_over(select) and is_grouped(select, context.catalogs):
         select = above_groups(select)
-    numbered = ranks.find(select, context.catalogs)
+    numbered = ranks.find(select, context.catalogs, batch=context.batch)
     if numbered is not None:
         relation, condition = ranks.bind(numbered, context), numbered.rest
     else:

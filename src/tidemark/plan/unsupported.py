@@ -128,7 +128,8 @@ CORRELATED_VALUE: Final = Unsupported(
 CORRELATED: Final = Unsupported(
     _QUERIES,
     "{} in a correlated subquery",
-    title="WITH, ORDER BY, LIMIT, OFFSET, WINDOW and GROUPING SETS in a correlated subquery",
+    title="WITH, WINDOW and GROUPING SETS in a correlated subquery; ORDER BY, LIMIT and OFFSET in "
+    "one with groups or DISTINCT, and LIMIT without ORDER BY",
 )
 CORRELATED_GROUP: Final = Unsupported(
     _QUERIES,

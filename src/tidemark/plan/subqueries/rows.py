@@ -18,6 +18,7 @@ from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Literal, Ref, references, replaced, shifted
 from tidemark.plan.joins.bound import Conjunct
 from tidemark.plan.nodes import Filter, GroupAggregate, Node, Project
+from tidemark.plan.order_clauses import ORDER_CLAUSES
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
@@ -25,6 +26,7 @@ from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst, Scope
 from tidemark.plan.select_list import name_of
 from tidemark.plan.subqueries.conditions import take_conditions
+from tidemark.plan.subqueries.first_rows import first_of_each, takes_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class _Correlated:
     def rows(self) -> SubqueryRows:
         self._check()
         grouped = is_grouped(self.select, self.context.catalogs)
-        if grouped or self.select.args.get("distinct") is not None:
+        if grouped or self.select.args.get("distinct") is not None or takes_first(self.select):
             return self._by_key()
         plain, nested = take_conditions(self.select)
         relation, condition = self.context.bind_from(plain)
@@ -90,8 +92,10 @@ class _Correlated:
         return SubqueryRows(relation.node, values, names, on)
 
     def _check(self) -> None:
+        grouped = is_grouped(self.select, self.context.catalogs) or self.select.args.get("distinct")
+        allowed = ORDER_CLAUSES if takes_first(self.select) and not grouped else ()
         for key, clause in _CLAUSES.items():
-            if self.select.args.get(key):
+            if self.select.args.get(key) and key not in allowed:
                 at = span_of(self.select.args[key]) if key != "windows" else None
                 raise unsupported.CORRELATED.error(at or span_of(self.select), clause)
 
@@ -151,7 +155,7 @@ class _Correlated:
         node = self.context.bind_query(self._grouped([key for _, key in keys], own))
         width, binder = self._width, self._binder(Scope.of(node.edge))
         refs = [shifted(ref, width) for ref in node.edge.refs]
-        count = len(refs) - len(keys)
+        count = len(refs) - len(keys) - takes_first(self.select)
         on = tuple(
             Conjunct.equality(binder.bind(mine), refs[count + place], part, binder, width)
             for place, ((mine, _), part) in enumerate(zip(keys, outside, strict=True))
@@ -184,7 +188,7 @@ class _Correlated:
                 if isinstance(element, exp.GroupingSets | exp.Rollup | exp.Cube):
                     raise unsupported.CORRELATED.error(span_of(element), "GROUPING SETS")
             select.set("group", exp.Group(expressions=[*written, *(k.copy() for k in keys)]))
-        return select
+        return first_of_each(select, keys) if takes_first(select) else select
 
 
 _CLAUSES = {

@@ -89,8 +89,10 @@ class BoundRank:
         return self.rows.edge.columns[value.index] if isinstance(value, Ref) else None
 
 
-def find(select: exp.Select, catalogs: Catalogs) -> Numbered | None:
-    """The ranking of a SELECT with ROW_NUMBER, if it is one."""
+def find(select: exp.Select, catalogs: Catalogs, *, batch: bool) -> Numbered | None:
+    """The ranking of a SELECT with ROW_NUMBER, if it is one. In batch mode other ranks are computed
+    by OVER, for all rows, and then filtered.
+    """
     start, where = select.args.get("from_"), select.args.get("where")
     if start is None or where is None or select.args.get("joins"):
         return None
@@ -101,9 +103,11 @@ def find(select: exp.Select, catalogs: Catalogs) -> Numbered | None:
     if len(found) != 1 or is_grouped(subquery.this, catalogs):
         return None
     numbered = _numbered(subquery, found[0], where.this)
-    if numbered is not None and _numbering(found[0]) != "ROW_NUMBER":
-        raise _not_row_number(numbered.window)
-    return numbered
+    if numbered is None or _numbering(found[0]) == "ROW_NUMBER":
+        return numbered
+    if batch:
+        return None
+    raise _not_row_number(numbered.window)
 
 
 def bound(numbered: Numbered, context: Context) -> BoundRank:
@@ -166,8 +170,8 @@ def _not_row_number(window: exp.Window) -> PlanError:
     return PlanError(
         f"{name}() does not select the first rows",
         at=span_of(window),
-        notes={"why": "any number of rows may have the same rank (same in Flink)"},
-        hint="use ROW_NUMBER()",
+        notes={"why": "any number of rows may have the same rank (same in Flink for streams)"},
+        hint="use ROW_NUMBER(), or SET 'execution.runtime-mode' = 'batch'",
     )
 
 
