@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import tidemark
-from tidemark.errors import NotSupported
+from tidemark.errors import DataError, NotSupported
 
 VALUES = "(VALUES (1, 'a'), (2, 'b'), (3, 'a')) AS t(id, name)"
 
@@ -195,3 +195,14 @@ def test_ranks_select_rows_in_batch_mode(
     )
 
     assert sorted(row["name"] for row in result.rows()) == names.split()
+
+
+def test_a_null_in_a_column_that_is_not_null_fails_the_job(session: tidemark.Session):
+    session.sql(
+        "CREATE TABLE keyed (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED) "
+        "WITH ('connector' = 'blackhole')"
+    )
+    session.sql(f"INSERT INTO keyed SELECT NULLIF(id, 9), name FROM {VALUES}").job.wait()
+
+    with pytest.raises(DataError, match="column `id` of table `keyed` is NOT NULL, but a value"):
+        session.sql(f"INSERT INTO keyed SELECT NULLIF(id, 2), name FROM {VALUES}").job.wait()

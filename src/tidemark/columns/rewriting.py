@@ -18,4 +18,15 @@ def _replicated(call: ColumnCall) -> pl.Expr:
     return pl.lit(True).repeat_by(call.args[0])
 
 
-COLUMNS: dict[str, WriteColumn] = {"SINGLE_VALUE": _single_value, "REPLICATED": _replicated}
+def _required(call: ColumnCall) -> pl.Expr:
+    """The value for a NOT NULL column; a NULL fails the job."""
+    value, message = call.args
+    call.active.fail(value.is_null(), message)
+    return value
+
+
+COLUMNS: dict[str, WriteColumn] = {
+    "SINGLE_VALUE": _single_value,
+    "REPLICATED": _replicated,
+    "REQUIRED": _required,
+}
