@@ -1,4 +1,4 @@
-"""The queries of the benchmark Nexmark, over its own generator: which run, and which do not yet."""
+"""The queries of the benchmark Nexmark, over its own generator."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import pytest
 
 import tidemark
 from tidemark import connectors
-from tidemark.errors import NeedsSpark, NotSupported
+from tidemark.errors import NeedsSpark
 from tidemark.session.workspace import Workspace
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "nexmark"
 TABLES = (EXAMPLES / "tables.sql").read_text()
 QUERIES = {path.stem: path.read_text() for path in sorted(EXAMPLES.glob("*[0-9].sql"))}
 
-NOT_YET = {"q13": "a processing-time temporal join"}
 # Local runs do not know REGEXP_EXTRACT.
 ON_SPARK = {"q21"}
 
@@ -25,18 +24,13 @@ def test_all_queries_are_there():
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_query_is_planned_or_refused_by_name(name):
+def test_a_query_is_planned(name):
     at = Workspace(traits=connectors.traits)
     at.plan_script(TABLES)
-
-    if name not in NOT_YET:
-        at.plan_script(QUERIES[name])
-        return
-    with pytest.raises(NotSupported, match=NOT_YET[name]):
-        at.plan_script(QUERIES[name])
+    at.plan_script(QUERIES[name])
 
 
-@pytest.mark.parametrize("name", sorted(QUERIES.keys() - NOT_YET.keys()))
+@pytest.mark.parametrize("name", QUERIES)
 def test_a_query_runs_over_generated_events(name, tmp_path):
     tables = TABLES.replace("'100000'", "'2000'")
     query = QUERIES[name].replace("output/nexmark", str(tmp_path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 from sqlglot import exp
 
@@ -72,6 +72,16 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class LookupTraits:
+    """How rows of a table are looked up: those with some keys, or in the whole table, which workers
+    hold in memory; and what workers keep of them, in words.
+    """
+
+    by: Literal["keys", "whole"]
+    cache: str
+
+
+@dataclass(frozen=True, slots=True)
 class TableTraits:
     """What the planner needs to know about a table and only its connector can answer."""
 
@@ -92,6 +102,8 @@ class TableTraits:
     # Sinks: whether a row replaces the one with the same primary key, so that of several changes of
     # a key only the last one counts. Those of one key then come in one task, in order.
     upserts: bool = False
+    # How it is looked up for the rows of a stream, if its connector can do that.
+    lookup: LookupTraits | None = None
 
 
 @dataclass(frozen=True, slots=True)

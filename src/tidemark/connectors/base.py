@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame, SparkSession
 
+    from tidemark.connectors.lookups import Lookup, LookupRequest
     from tidemark.spark.first_start import FirstStart
     from tidemark.spark.stateful.packed_rows import Take
     from tidemark.spark.upkeep import Upkeep
@@ -210,6 +211,8 @@ class Connector:
     writes: Callable[[Table, Mapping[str, Any], tuple[DataType, ...]], Writes] | None = None
     # How it reads without Spark, if it can.
     read_columns: ReadColumns | None = None
+    # How rows are looked up by workers, for tables whose traits say that they can be.
+    lookup: Callable[[LookupRequest], Lookup] | None = None
     # Whether rows that are read so come from files that errors should name.
     reads_files: bool = False
     # How it writes without Spark if that is not by a worker's sink, or None for some targets.

@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog, Table, TableTraits
+from tidemark.catalog.tables import Changelog, LookupTraits, Table, TableTraits
 from tidemark.connectors import (
     decoded_files,
     file_parts,
@@ -44,6 +45,13 @@ from tidemark.connectors.formats.base import (
     raw_name,
 )
 from tidemark.connectors.formats.conversions import Notation, from_string
+from tidemark.connectors.lookup_options import (
+    FULL_CACHE_OPTIONS,
+    check_reloads,
+    full_cache,
+    reloads,
+)
+from tidemark.connectors.lookups import Lookup, LookupRequest
 from tidemark.connectors.options import option_error
 from tidemark.connectors.places import (
     Place,
@@ -108,6 +116,14 @@ OPTIONS = (
         summary="the rows of a partition are brought together before they are written",
     ),
     OptionSpec("sink.parallelism", "int", summary="the number of files per batch"),
+    OptionSpec(
+        "lookup.cache",
+        "enum",
+        "FULL",
+        choices=("FULL",),
+        summary="in a lookup join, workers load the whole table",
+    ),
+    *FULL_CACHE_OPTIONS,
     OptionSpec("scan.parallelism", "int", summary=_NO_EFFECT),
     OptionSpec(
         "auto-compaction",
@@ -156,6 +172,7 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
     if (most := options["source.max-files-per-batch"]) is not None and most < 1:
         raise option_error(table, "source.max-files-per-batch", "it has to be 1 or more")
     partition_commit.check(table, options)
+    check_reloads(table, options)
     format_.check(table, _format_fields(table, tuple(physical), _types(table)), options)
 
 
@@ -186,7 +203,18 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         readable=True,
         writable=format_.write is not None or format_.by_arrow is not None,
         accepts_updates=format_.changelog is not Changelog.APPEND,
+        lookup=_lookup_traits(format_, options),
     )
+
+
+def _lookup_traits(format_: Format, options: Mapping[str, Any]) -> LookupTraits | None:
+    """Files are looked up as a whole. Those of a stream too, if something says how often they are
+    loaded again.
+    """
+    endless = options["source.monitor-interval"] is not None
+    if format_.changelog is not Changelog.APPEND or (endless and not reloads(options)):
+        return None
+    return LookupTraits("whole", full_cache(options))
 
 
 def _all_fields(
@@ -401,6 +429,35 @@ def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]
     return files_columns.read(request, fields, METADATA)
 
 
+def lookup(request: LookupRequest) -> Lookup:
+    """The rows of all files, which a worker reads as it would those of a table. The path is made
+    absolute here, where it is known what it is relative to.
+    """
+    path = Place.of(request.options["path"]).path
+    columns = ColumnsRequest(
+        table=request.table,
+        options={**request.options, "path": path},
+        columns=request.columns,
+        types=request.types,
+        metadata=request.metadata,
+        zone=request.zone,
+        now=datetime.now(UTC),
+        read=request.read,
+    )
+    read_columns(columns)  # raises NeedsSpark
+    return Lookup(load=_Load(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """Reads the files that there are when it is called."""
+
+    request: ColumnsRequest
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        return read_columns(self.request)()
+
+
 def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     return file_parts.parts(request, _format_fields(request.table, request.columns, request.types))
 
@@ -443,6 +500,7 @@ FILESYSTEM = Connector(
     worker_sink=worker_sink,
     writes=writes,
     read_columns=read_columns,
+    lookup=lookup,
     reads_files=True,
     local_sink=local_sink,
     parts=parts,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.local import compute, joins, windowed
 from tidemark.local.assign_windows import assign_windows
 from tidemark.local.builder import needs_spark
+from tidemark.local.lookups.join import lookup_join
 from tidemark.local.match_recognize import match_recognize
 from tidemark.local.unnest import unnest
 from tidemark.local.watermarks import watermark
@@ -20,6 +21,7 @@ from tidemark.plan.nodes import (
     IntervalJoin,
     KeepFirst,
     KeepLast,
+    LookupJoin,
     Match,
     Over,
     Project,
@@ -75,6 +77,7 @@ _COMPUTES: dict[type[Any], Callable[[LocalBuilder, Compute], LocalRows]] = {
     Values: compute.values,
     Unnest: unnest,
     AssignWindows: assign_windows,
+    LookupJoin: lookup_join,
     Sink: compute.sink,
 }
 

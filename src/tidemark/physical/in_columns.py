@@ -20,6 +20,7 @@ from tidemark.plan.expressions import Expression, Literal
 from tidemark.plan.nodes import (
     Edge,
     Filter,
+    LookupJoin,
     Project,
     Scan,
 )
@@ -93,7 +94,7 @@ class _Marking:
                 return self.readable(node, self.streaming)
             case Compute(node=Filter(condition=Literal())):
                 return False  # Spark does not run what a filter drops altogether
-            case Compute(node=Project() | Filter(), inputs=(below,)):
+            case Compute(node=Project() | Filter() | LookupJoin(), inputs=(below,)):
                 return self._is_columnar(below) and self._only_in_spark(stage) is None
             case WatermarkStage(inputs=(below,), declared=False, stamps=False):
                 return self._is_columnar(below)
@@ -115,6 +116,8 @@ class _Marking:
                 return _only_in_spark(expressions, below.edge, self.zone)
             case Compute(node=Filter(condition=condition), inputs=(below,)):
                 return _only_in_spark([condition], below.edge, self.zone)
+            case Compute(node=LookupJoin(condition=condition)) if condition is not None:
+                return _only_in_spark([condition], stage.edge, self.zone)
         return None
 
 

@@ -49,6 +49,8 @@ class Context:
     interval_drops_late: bool = False  # whether inner ones drop late rows
     state_ttl_ms: int = 0  # how long idle state is kept unless something else says so
     load_idle_ms: int | None = None  # after how much silence a processing-time join has loaded
+    hints: tuple[exp.Expression, ...] = ()  # those of the SELECT that is being planned
+    looks_up: bool = False  # whether a table is read by lookups
     warnings: list[str] = field(default_factory=list)
     # When windows emit results; called if there is one.
     emit: Callable[[], EmitRules] = EmitRules

@@ -18,6 +18,7 @@ from tidemark.plan.bind.subqueries import bind_condition
 from tidemark.plan.bind.subquery_values import with_values
 from tidemark.plan.context import Context
 from tidemark.plan.hints import check_hints_of_select
+from tidemark.plan.joins.lookup_hints import check_lookups
 from tidemark.plan.nodes import Column, Filter, Node, Values, project
 from tidemark.plan.order_clauses import is_ordered
 from tidemark.plan.ordering import bind_ordered
@@ -77,6 +78,9 @@ def _with_names(node: exp.Expression, context: Context) -> Context:
 
 def _bind_select(select: exp.Select, context: Context) -> Node:
     check_hints_of_select(select, context)
+    check_lookups(select)
+    hints = tuple(select.args.get("hints") or ())
+    context = replace(context, hints=hints, looks_up=False)
     select, conditions = take_conditions(select)
     if has_over(select) and is_grouped(select, context.catalogs):
         select = above_groups(select)

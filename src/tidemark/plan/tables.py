@@ -37,7 +37,14 @@ def type_of(column: s.PhysicalColumn | s.MetadataColumn, table: Table) -> t.Data
 
 def _scan(table: Table, context: Context) -> Scan:
     traits = context.traits(table)
-    if not traits.readable:
+    if not traits.readable and traits.lookup is not None and not context.looks_up:
+        raise PlanError(
+            f"table `{table.name}` can only be looked up: its connector does not list its rows",
+            at=_connector_option(table),
+            hint=f"JOIN {table.name} FOR SYSTEM_TIME AS OF l.proctime ON ..., for rows of a table "
+            "with a column that is PROCTIME()",
+        )
+    if not traits.readable and traits.lookup is None:
         raise PlanError(
             f"cannot read from table `{table.name}`: its connector is write-only",
             at=_connector_option(table),

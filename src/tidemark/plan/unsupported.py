@@ -90,12 +90,12 @@ OUTER_TEMPORAL_JOIN: Final = Unsupported(
 )
 LOOKUP_JOIN: Final = Unsupported(
     _JOINS,
-    "a processing-time temporal join with FOR SYSTEM_TIME AS OF",
-    why="lookup joins are not supported yet; and left rows would not wait for the initial content "
-    "of a stream on the right side, so the results would depend on timing (FLINK-19830)",
-    hint=f"join by event time; or SET '{LOAD_PHASE}' = '10 s': left rows then wait until the "
-    "right side has been silent for this long; or use a temporal table function, "
-    "LATERAL TABLE(f(o.proctime)), which does not wait",
+    "a processing-time temporal join with a stream",
+    why="left rows would not wait for the initial content of the right side, so the results would "
+    "depend on timing (FLINK-19830)",
+    hint="join with a bounded table or one that can be looked up; or by event time; or SET "
+    f"'{LOAD_PHASE}' = '10 s': left rows then wait until the right side has been silent for this "
+    "long; or use a temporal table function, LATERAL TABLE(f(o.proctime)), which does not wait",
     says="is not supported without a load phase",
 )
 UNNEST_CONDITION: Final = Unsupported(

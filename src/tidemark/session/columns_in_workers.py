@@ -23,6 +23,7 @@ from tidemark.plan.nodes import Scan
 from tidemark.runtime.source_report import SourceReport
 from tidemark.session import sources
 from tidemark.session.computed_in_workers import computed
+from tidemark.session.lookups_in_workers import with_dimensions
 from tidemark.spark.builder import Builder
 from tidemark.spark.frame import Frame, schema_of
 
@@ -65,7 +66,7 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
         parts_of = partial(_parts, tasks)
     # A watermark that Spark follows is above: it names the files of rows without a time.
     placed = request.placed and not any(isinstance(part, WatermarkStage) for part in walk(stage))
-    made = _Made(stage.stage, request, parts_of, stage.follows)
+    made = _Made(with_dimensions(stage.stage, builder), request, parts_of, stage.follows)
     packed = PackedRows(
         data, schema_of(stage.edge, placed=placed), in_files=False, made=made, named=True
     )

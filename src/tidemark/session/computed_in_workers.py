@@ -15,6 +15,7 @@ from tidemark.local.rows import LocalRows
 from tidemark.physical import ColumnStage, Compute, Operator, Stage
 from tidemark.plan.nodes import Emitted, Scan
 from tidemark.runtime.source_report import SourceReport
+from tidemark.session.lookups_in_workers import with_dimensions
 from tidemark.spark.builder import Builder
 from tidemark.spark.frame import Frame, schema_of
 
@@ -34,7 +35,11 @@ def computed(stage: ColumnStage, operator: Operator, builder: Builder) -> Frame:
     if below.packed is None or below.late:
         return _by_spark(stage.stage, operator, below, builder)
     made = _Computed(
-        _above(stage.stage), builder.zone, below.columns, below.changelog, below.packed.unpack
+        _above(with_dimensions(stage.stage, builder)),
+        builder.zone,
+        below.columns,
+        below.changelog,
+        below.packed.unpack,
     )
     packed = replace(below.packed, schema=schema_of(stage.edge), in_files=False, late={}, made=made)
     return Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)

@@ -32,7 +32,14 @@ from tidemark.plan.handed_out import is_reader, readers_of
 from tidemark.plan.nodes import Node, Sink
 from tidemark.plan.planner import Plan
 from tidemark.plan.windows.emit import EmitRules
-from tidemark.session import columns_in_workers, local_runs, plan_files, sinks, sources
+from tidemark.session import (
+    columns_in_workers,
+    local_runs,
+    lookups_in_workers,
+    plan_files,
+    sinks,
+    sources,
+)
 from tidemark.session.changes import ChangeStream
 from tidemark.session.failures import diagnose
 from tidemark.session.job_names import JobNames
@@ -206,6 +213,7 @@ class Session:
             Settings.of(options, self._zone, columns_in_workers.can_read),
             sources.read,
             columns_in_workers.read,
+            lookups_in_workers.joined,
             diagnose,
             checkpoint=self._checkpoint and replace(self._checkpoint, access=access_of(spark)),
             drops_unclaimed=(options.first(IGNORE_UNCLAIMED) or "").lower() == "true",

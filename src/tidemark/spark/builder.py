@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
-    from tidemark.physical import ColumnStage, Operator, Stage
+    from tidemark.physical import ColumnStage, Compute, Operator, Stage
     from tidemark.physical.stages import PartitionMarks
     from tidemark.spark.stateful.operator import StatefulInput
     from tidemark.spark.stateful.packed_rows import PackedRows
@@ -46,6 +46,7 @@ class Builder:
     zone: str
     read: Callable[[Scan, Builder], DataFrame]
     read_columns: Callable[[ColumnStage, Builder], Frame]
+    look_up: Callable[[Compute, Builder], Frame]
     lower: Callable[[Builder, Stage], Frame]
     # Turns a batch frame into a stream that delivers it once; for constants in a stream.
     once: Callable[[DataFrame], DataFrame]

@@ -16,7 +16,7 @@ from tidemark.checkpoints.of_plan import contract_of
 from tidemark.checkpoints.relocating import relocate
 from tidemark.checkpoints.resuming import resumed
 from tidemark.checkpoints.unclaimed import without_unclaimed
-from tidemark.physical import ColumnStage, Settings, physical_plan
+from tidemark.physical import ColumnStage, Compute, Settings, physical_plan
 from tidemark.plan.kept_state import LayoutOptions
 from tidemark.plan.nodes import Node, Scan
 from tidemark.plan.planner import Plan
@@ -79,6 +79,7 @@ class Launcher:
     settings: Settings
     read: Callable[[Scan, Builder], DataFrame]
     read_columns: Callable[[ColumnStage, Builder], Frame]
+    look_up: Callable[[Compute, Builder], Frame]
     diagnose: Diagnose
     checkpoint: Location | None = None
     savepoint: Location | None = None  # where jobs start from that have no checkpoint yet
@@ -131,6 +132,7 @@ class Launcher:
             self.settings.zone,
             self.read,
             self.read_columns,
+            self.look_up,
             lower,
             once,
             state,

@@ -16,6 +16,7 @@ from tidemark.plan.nodes import (
     KeepFirst,
     KeepLast,
     LateRows,
+    LookupJoin,
     Match,
     Over,
     Project,
@@ -73,6 +74,10 @@ def lower(builder: Builder, stage: Stage) -> Frame:
             return _OPERATORS[type(stage.node)](builder, stage)
 
 
+def _look_up(builder: Builder, stage: Compute) -> Frame:
+    return builder.look_up(stage, builder)
+
+
 _COMPUTES: dict[type[Any], Callable[[Builder, Compute], Frame]] = {
     Scan: compute.scan,
     Project: compute.project,
@@ -81,6 +86,7 @@ _COMPUTES: dict[type[Any], Callable[[Builder, Compute], Frame]] = {
     Values: compute.values,
     Unnest: compute.unnest,
     AssignWindows: assign_windows,
+    LookupJoin: _look_up,
     Sink: compute.sink,
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -13,7 +13,7 @@ from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref
 from tidemark.plan.features import is_time_travel
-from tidemark.plan.nodes import TimeAttribute
+from tidemark.plan.nodes import Scan, TimeAttribute, walk
 from tidemark.plan.relation import Relation
 
 
@@ -29,11 +29,8 @@ class AsOf:
 
     @classmethod
     def of(cls, left: Relation, time: exp.Expression, versions: Versions, context: Context) -> AsOf:
-        bound, columns = context.binder(left.scope).bind(time), left.node.edge.columns
-        kind = columns[bound.index].time if isinstance(bound, Ref) else None
-        if not isinstance(bound, Ref) or kind is None:
-            raise _not_a_time_attribute(left, time)
-        return cls(time, bound.index, kind, versions, context.load_idle_ms)
+        place, kind = _time_attribute(left, time, context)
+        return cls(time, place, kind, versions, context.load_idle_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +42,7 @@ class Versions:
     at: exp.Expression
     key: tuple[str, ...] | None
     time: int | None
+    readable: bool = True  # whether there is another way than to look rows up
     of_function: bool = False  # a function returns the current rows without waiting
 
 
@@ -62,12 +60,15 @@ def right_side(
         raise unsupported.TIME_TRAVEL.error(span_of(node))
     plain = node.copy()
     plain.set("as_of", None)
-    relation = context.bind_relation(plain)
+    _, kind = _time_attribute(left, time, context)
+    relation = replace(context, looks_up=kind == "processing").bind_relation(plain)
     edge = relation.node.edge
+    scans = [part for part in walk(relation.node) if isinstance(part, Scan)]
+    readable = all(context.traits(scan.table).readable for scan in scans)
     times = [index for index, column in enumerate(edge.columns) if column.time == "event"]
     name = node.name if isinstance(node, exp.Table) else node.alias or "the right side"
     key = edge.keys[0] if edge.keys else None
-    versions = Versions(name, node, key, times[0] if times else None)
+    versions = Versions(name, node, key, times[0] if times else None, readable)
     return relation, AsOf.of(left, time, versions, context)
 
 
@@ -96,6 +97,17 @@ def _call(
     time = relation.node.edge.names.index(function.time_attribute)
     versions = Versions(function.name, node, function.primary_key, time, of_function=True)
     return relation, AsOf.of(left, call.expressions[0], versions, context)
+
+
+def _time_attribute(
+    left: Relation, time: exp.Expression, context: Context
+) -> tuple[int, TimeAttribute]:
+    """The left side's column that an expression means, and which time it is."""
+    bound, columns = context.binder(left.scope).bind(time), left.node.edge.columns
+    kind = columns[bound.index].time if isinstance(bound, Ref) else None
+    if not isinstance(bound, Ref) or kind is None:
+        raise _not_a_time_attribute(left, time)
+    return bound.index, kind
 
 
 def _not_a_time_attribute(left: Relation, time: exp.Expression) -> PlanError:

@@ -1,12 +1,43 @@
-"""`L JOIN T FOR SYSTEM_TIME AS OF L.pt ON ...`, which would ask T for each row as it arrives."""
+"""`L [LEFT] JOIN T FOR SYSTEM_TIME AS OF L.pt ON ...`: each left row with the rows that T has when
+it arrives.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Literal
+
+from tidemark.catalog.tables import Changelog
 from tidemark.dialect import span_of
+from tidemark.errors import PlanError
 from tidemark.plan import unsupported
 from tidemark.plan.context import Context
-from tidemark.plan.joins.bound import BoundJoin
+from tidemark.plan.expressions import (
+    Call,
+    Cast,
+    Expression,
+    Ref,
+    over,
+    references,
+    shifted,
+    walk,
+)
+from tidemark.plan.expressions import (
+    Literal as Constant,
+)
+from tidemark.plan.joins.as_of import AsOf
+from tidemark.plan.joins.bound import BoundJoin, Conjunct, pairs_of
+from tidemark.plan.joins.keys import nullable_scope, with_keys
+from tidemark.plan.joins.lookup_hints import retry_of
+from tidemark.plan.joins.pair_conditions import COMPARISONS, LOGIC, both
+from tidemark.plan.looked_up import LookedUp, without_watermark
+from tidemark.plan.nodes import Filter, LookupJoin, LookupRetry, Node, project
 from tidemark.plan.relation import Relation
+from tidemark.plan.scope import Scope
+
+_ONCE = "full, loaded once"
 
 
 def applies(join: BoundJoin) -> bool:
@@ -14,10 +45,177 @@ def applies(join: BoundJoin) -> bool:
     as_of = join.as_of
     if as_of is None or as_of.kind != "processing" or as_of.versions.of_function:
         return False
-    return as_of.load_idle_ms is None
+    return as_of.load_idle_ms is None or not as_of.versions.readable
 
 
 def plan(join: BoundJoin, context: Context) -> Relation:
-    """Not supported yet: no connector can look up single rows."""
+    """The left rows with the rows that are found for them. Of a changelog, rows of all kinds are
+    joined so, each when it arrives (same in Flink).
+    """
     assert join.as_of is not None
-    raise unsupported.LOOKUP_JOIN.error(span_of(join.as_of.time))
+    how = _how(join)
+    right = _right_side(join.right.node, join.as_of, context)
+    parts = _Parts.of(join)
+    for test in parts.of_right:
+        right = replace(right, node=Filter(right.node, test))
+    left, left_keys = with_keys(join.left.node, parts.left)
+    node, right_keys = with_keys(right.node, parts.right)
+    if right.by == "keys":
+        _check_keys(node, right_keys, join)
+    inside = parts.rest if how == "left" else ()
+    joined = LookupJoin(
+        left=left,
+        right=node,
+        left_keys=left_keys,
+        right_keys=right_keys,
+        how=how,
+        by=right.by,
+        cache=right.cache,
+        condition=_moved(inside, len(join.left.node.edge.columns), len(left.edge.columns)),
+        retry=_retry(join.as_of, right.by, context),
+    )
+    rows = _finished(joined, join, () if how == "left" else parts.rest)
+    scope = join.left.scope + nullable_scope(join.right.scope, how == "left")
+    named = zip(scope.visible, rows.edge.columns, strict=True)
+    return Relation(rows, Scope(replace(v, column=column) for v, column in named))
+
+
+def _how(join: BoundJoin) -> Literal["inner", "left"]:
+    if join.how == "inner" or join.how == "left":
+        return join.how
+    raise unsupported.OUTER_TEMPORAL_JOIN.error(span_of(join.at), join.how.upper())
+
+
+# --- the right side ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """The rows on the right, and how they are looked up."""
+
+    node: Node
+    by: Literal["keys", "whole", "once"]
+    cache: str
+
+
+def _right_side(node: Node, as_of: AsOf, context: Context) -> _Right:
+    table = LookedUp.of(node)
+    traits = None if table is None else context.traits(table.scan.table).lookup
+    if node.edge.changelog is Changelog.APPEND:
+        if traits is not None:
+            return _Right(without_watermark(node), traits.by, traits.cache)
+        if node.edge.bounded:
+            return _Right(node, "once", _ONCE)
+    raise unsupported.LOOKUP_JOIN.error(span_of(as_of.time))
+
+
+def _check_keys(node: Node, keys: Sequence[int], join: BoundJoin) -> None:
+    """Connectors look up columns of their own, by values of the same types."""
+    table = LookedUp.of(node)
+    assert table is not None
+    for key in keys:
+        if table.place(key) is None:
+            raise PlanError(
+                f"a lookup join must compare columns of `{table.scan.table.name}`, in their types",
+                at=span_of(join.at),
+                notes={"instead": node.edge.names[key], "types": node.edge.types[key].text()},
+                hint="CAST the value of the left side to the type of the column",
+            )
+
+
+# --- the condition -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts of a condition: the values that must be equal, tests of the right rows, which their
+    connector may know how to do, and the rest, over both sides.
+    """
+
+    left: tuple[Expression, ...]
+    right: tuple[Expression, ...]
+    of_right: tuple[Expression, ...]
+    rest: tuple[Expression, ...]
+
+    @classmethod
+    def of(cls, join: BoundJoin) -> _Parts:
+        width = len(join.left.node.edge.columns)
+        equal = [one for one in (*join.on, *join.where) if _is_key(one)]
+        if not equal:
+            raise PlanError(
+                "a lookup join requires a column of the right side that is equal to a value of the "
+                "left side",
+                at=span_of(join.at),
+                hint="add ON l.id = r.id (same in Flink)",
+            )
+        pairs = pairs_of(equal)
+        tests = [one for one in (*join.on, *join.where) if _is_simple_test(one.bound, width)]
+        rest = [one for one in join.on if one not in equal and one not in tests]
+        return cls(
+            tuple(mine for mine, _, _ in pairs),
+            tuple(theirs for _, theirs, _ in pairs),
+            tuple(shifted(one.bound, -width) for one in tests),
+            tuple(one.bound for one in rest),
+        )
+
+
+def _is_key(one: Conjunct) -> bool:
+    """NULLs that are equal cannot be looked up (same in Flink)."""
+    return one.pair is not None and not one.nulls_equal
+
+
+def _is_simple_test(condition: Expression, width: int) -> bool:
+    """Whether it compares columns of the right side with constants."""
+    used = references(condition)
+    return bool(used) and min(used) >= width and all(map(_is_simple, walk(condition)))
+
+
+def _is_simple(part: Expression) -> bool:
+    match part:
+        case Ref() | Constant():
+            return True
+        case Cast(implicit=implicit):
+            return implicit
+        case Call(function=function):
+            return function.name in _SIMPLE
+    return False
+
+
+_SIMPLE = COMPARISONS | LOGIC | {"BETWEEN", "IN", "IS NOT NULL"}
+
+
+def _moved(tests: Sequence[Expression], before: int, width: int) -> Expression | None:
+    """All tests as one, over a left side that has grown."""
+    if not tests:
+        return None
+
+    def column(ref: Ref) -> Ref:
+        return ref if ref.index < before else replace(ref, index=ref.index + width - before)
+
+    return over(reduce(both, tests), column)
+
+
+def _finished(joined: LookupJoin, join: BoundJoin, rest: Sequence[Expression]) -> Node:
+    """The rows with the columns that the query sees, and the rest of an inner join's condition."""
+    left, right = len(join.left.node.edge.columns), len(join.right.node.edge.columns)
+    offset = len(joined.left.edge.columns)
+    kept = [*range(left), *range(offset, offset + right)]
+    edge = joined.edge
+    rows = project(joined, [edge.ref(i) for i in kept], [edge.names[i] for i in kept])
+    return Filter(rows, reduce(both, rest)) if rest else rows
+
+
+# --- the hint ----------------------------------------------------------------------------------
+
+
+def _retry(as_of: AsOf, by: str, context: Context) -> LookupRetry | None:
+    at = as_of.versions.at
+    names = [name for name in (as_of.versions.name, at.alias) if name]
+    retry = retry_of(context.hints, names)
+    if retry is not None and by != "keys":
+        context.warn(
+            f"the LOOKUP hint says to look up missing keys of `{as_of.versions.name}` again, which "
+            "has no effect: the whole table is in memory"
+        )
+        return None
+    return retry

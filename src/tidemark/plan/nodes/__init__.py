@@ -32,6 +32,7 @@ from tidemark.plan.nodes.keep_last import KeepLast
 from tidemark.plan.nodes.late_columns import LateColumns, LateOutlet
 from tidemark.plan.nodes.late_output import LateOutput
 from tidemark.plan.nodes.late_rows import LateRows
+from tidemark.plan.nodes.lookup_join import LookupJoin, LookupRetry
 from tidemark.plan.nodes.match_recognize import (
     AggregateValue,
     Match,
@@ -83,6 +84,8 @@ __all__ = [
     "LateOutlet",
     "LateOutput",
     "LateRows",
+    "LookupJoin",
+    "LookupRetry",
     "Match",
     "MatchRowtime",
     "MatchTest",

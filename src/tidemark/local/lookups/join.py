@@ -1,0 +1,116 @@
+"""Left rows joined with the rows that a dimension has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tidemark.connectors.lookups import Lookup
+from tidemark.functions.spark_text import safe_names
+from tidemark.local.builder import LocalBuilder
+from tidemark.local.faults import checked
+from tidemark.local.lookups.dimension import Dimension, DimensionRows, of_rows, of_table
+from tidemark.local.rows import LocalRows
+from tidemark.physical import Compute, Settings, physical_plan
+from tidemark.plan.nodes import LookupJoin
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tidemark.columns import Program
+    from tidemark.kernels.lookup_join import LookupJoinKernel
+    from tidemark.local.lookups.opened import OpenDimension
+
+
+def lookup_join(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, LookupJoin)
+    step = LookupStep.of(builder, node, below)
+    return below.each(step, columns=step.names)
+
+
+@dataclass(frozen=True, slots=True)
+class LookupStep:
+    """Joins frames of left rows, which may have columns besides those of their edge."""
+
+    kernel: LookupJoinKernel
+    names: tuple[str, ...]  # of the join's columns
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    opened: OpenDimension
+    key_types: tuple[pl.DataType, ...]
+
+    @classmethod
+    def of(cls, builder: LocalBuilder, node: LookupJoin, below: LocalRows) -> LookupStep:
+        from tidemark.columns import polars_type
+        from tidemark.kernels.lookup_join import LookupJoinKernel
+        from tidemark.local.lookups.opened import open_dimension, opened
+
+        names, width = safe_names(node.edge.names), len(below.columns)
+        kernel = LookupJoinKernel(
+            tuple(names[key] for key in node.left_keys),
+            tuple(names[width + key] for key in node.right_keys),
+            node.how,
+            _test(builder, node, below, names),
+        )
+        sent = isinstance(node.right, DimensionRows)
+        found = (opened if sent else open_dimension)(_dimension(builder, node), builder.lower)
+        return cls(
+            kernel,
+            names,
+            below.columns,
+            found.columns,
+            found,
+            tuple(polars_type(node.right.edge.types[key]) for key in node.right_keys),
+        )
+
+    def __call__(self, frame: pl.DataFrame) -> pl.DataFrame:
+        width = len(self.left)
+        left = frame.rename(dict(zip(self.left, self.names[:width], strict=True)))
+        named = dict(zip(self.right, self.names[width:], strict=True))
+        keys = self.kernel.distinct_keys(left, self.key_types)
+        asked = {new: old for old, new in named.items()}
+        found = self.opened.rows(keys.rename({key: asked[key] for key in keys.columns}))
+        joined = self.kernel.joined(left, found.rename(named))
+        return joined.select(*self.names, *(n for n in frame.columns if n not in self.left))
+
+
+def _test(
+    builder: LocalBuilder, node: LookupJoin, below: LocalRows, names: tuple[str, ...]
+) -> Test | None:
+    if node.condition is None:
+        return None
+    return Test(builder.program([node.condition], replace(below, columns=names), node))
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Tests pairs of rows."""
+
+    program: Program
+
+    def __call__(self, pairs: pl.DataFrame) -> pl.Series:
+        return self.program.over(pairs, ["matches"])["matches"]
+
+
+# --- the dimension -----------------------------------------------------------------------------
+
+
+def _dimension(builder: LocalBuilder, node: LookupJoin) -> Dimension:
+    """The dimension as it was sent to this worker, or as this process finds it itself."""
+    if isinstance(node.right, DimensionRows):
+        return node.right.dimension
+    return of_table(node, builder.zone, builder.lower) or _computed(builder, node)
+
+
+def _computed(builder: LocalBuilder, node: LookupJoin) -> Dimension:
+    """The rows of a plan, which are computed when they are first needed."""
+    plan = physical_plan(node.right, Settings(builder.zone, builder.ttl_ms), streaming=False)
+    rows = checked(builder.build(plan.root))
+
+    def load() -> Iterator[pl.DataFrame]:
+        for frame in rows.frames():
+            yield frame.select(rows.columns)
+
+    return of_rows(node, Lookup(load=load), rows.columns, builder.zone)
