@@ -51,7 +51,7 @@ def _altered(found: Relation, statement: s.Alter, source: Source, catalogs: Cata
     table = found
     for action in statement.actions:
         table = _alter_table(table, action, statement)
-    if table.source is not source and table.dataframe is None:
+    if table.source is not source and table.dataframe is None and table.function is None:
         table = restated(table)
     check_columns(table)
     return table

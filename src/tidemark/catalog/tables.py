@@ -58,6 +58,8 @@ class Table:
     source: Source | None = field(default=None, compare=False)
     # A DataFrame registered by the user; only the Spark layer looks inside.
     dataframe: Any = field(default=None, compare=False)
+    # A user's function that finds rows by key.
+    function: Any = field(default=None, compare=False)
 
     @property
     def name(self) -> str:

@@ -24,6 +24,7 @@ from tidemark.connectors.options import (
     without_secrets,
 )
 from tidemark.connectors.print import PRINT
+from tidemark.connectors.python_lookup import PYTHON
 from tidemark.connectors.spark import SPARK
 from tidemark.connectors.unsupported import CONNECTOR
 from tidemark.dialect.statements import Option
@@ -50,6 +51,7 @@ REGISTRY: dict[str, Connector] = {
         DATAGEN,
         FAKER,
         NEXMARK,
+        PYTHON,
         PRINT,
         BLACKHOLE,
         SPARK,

@@ -66,3 +66,4 @@ class Lookup:
 
     open: Callable[[], Finder] | None = None  # called once per worker process
     load: Callable[[], Iterator[pl.DataFrame]] | None = None  # all rows, block by block
+    modules: tuple[str, ...] = ()  # the user's modules that workers need

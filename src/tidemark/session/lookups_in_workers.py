@@ -17,6 +17,7 @@ from tidemark.plan.nodes.scan import Emitted
 from tidemark.spark.builder import Builder, StateSettings
 from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.shipped_modules import ship
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,6 +66,8 @@ def prepared(node: LookupJoin, builder: Builder) -> LookupJoin:
     if isinstance(node.right, DimensionRows):
         return node
     dimension = of_table(node, builder.zone, lower, access_of(builder.spark))
+    if dimension is not None:
+        ship(builder.spark, dimension.lookup.modules)
     found = dimension or _computed(node, builder)
     return replace(node, right=DimensionRows(edge, dimension=found))
 

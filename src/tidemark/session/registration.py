@@ -1,17 +1,18 @@
-"""Registers a DataFrame as a table of the catalog."""
+"""Registers DataFrames and functions as tables of the catalog."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from tidemark.catalog.checks import check_columns
 from tidemark.catalog.tables import Identifier, Table
-from tidemark.dialect import parse_expression
+from tidemark.dialect import parse_expression, parse_type
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, Source, did_you_mean
+from tidemark.types import Row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -68,3 +69,28 @@ def _watermark(text: str | None, columns: Sequence[str]) -> s.Watermark | None:
             hint="for example: ts - INTERVAL '5' SECOND",
         )
     return s.Watermark((times[0],), expression)
+
+
+def lookup_table_of(
+    identifier: Identifier,
+    function: Callable[..., Any],
+    columns: str,
+    primary_key: Sequence[str] | None,
+    options: Mapping[str, str],
+) -> Table:
+    """The table for a function that finds rows by key."""
+    row = parse_type(f"ROW<{columns}>")
+    assert isinstance(row, Row)
+    table = Table(
+        identifier=identifier,
+        columns=tuple(s.PhysicalColumn(field.name, field.type) for field in row.fields),
+        primary_key=s.PrimaryKey(tuple(primary_key)) if primary_key else None,
+        options=(
+            s.Option("connector", "python"),
+            *(s.Option(key, value) for key, value in options.items()),
+        ),
+        temporary=True,
+        function=function,
+    )
+    check_columns(table)
+    return table

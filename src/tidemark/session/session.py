@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tidemark import connectors
 from tidemark.catalog.loading import module_of
 from tidemark.catalog.options import (
     CHECKPOINT_INTERVAL,
@@ -45,7 +46,7 @@ from tidemark.session.failures import diagnose
 from tidemark.session.job_names import JobNames
 from tidemark.session.job_tables import asks_for_jobs, jobs_shown
 from tidemark.session.plan_files import StoredPlan
-from tidemark.session.registration import table_of
+from tidemark.session.registration import lookup_table_of, table_of
 from tidemark.session.result import JobResult, QueryResult, Result, TableOutput
 from tidemark.session.workspace import Planned, Workspace
 from tidemark.spark import settings
@@ -374,6 +375,28 @@ class Session:
         except TidemarkError:
             self.workspace.catalogs.remove(table)
             raise
+
+    def register_lookup(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        columns: str,
+        primary_key: Sequence[str] | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a function a temporary table of this session, for lookup joins: `JOIN name FOR
+        SYSTEM_TIME AS OF o.proctime ON ...`.
+
+        The function takes an Arrow table of distinct keys, with the columns of the primary key or,
+        without one, those that the query compares. It returns all rows with these keys, with
+        `columns` as in `"id BIGINT, name STRING"`, as a table of pyarrow, pandas or Polars.
+        `options` are those of the connector, such as `{"lookup.cache": "PARTIAL"}`.
+        """
+        identifier = self.workspace.catalogs.identify(s.Name((name,)))
+        table = lookup_table_of(identifier, function, columns, primary_key, options or {})
+        connectors.options_of(table)
+        self.workspace.catalogs.put(table)
 
     def create_function(
         self,

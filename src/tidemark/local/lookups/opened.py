@@ -187,7 +187,13 @@ def _typed(found: pl.DataFrame, dimension: Dimension) -> pl.DataFrame:
             f"the lookup of `{dimension.name}` returned no column `{missing[0]}`",
             notes={"returned": ", ".join(found.columns) or "nothing"},
         )
-    return found.select(pl.col(name).cast(dtype) for name, dtype in _schema(dimension))
+    try:
+        return found.select(pl.col(name).cast(dtype) for name, dtype in _schema(dimension))
+    except pl.exceptions.PolarsError as problem:
+        raise JobError(
+            f"the lookup of `{dimension.name}` returned columns of other types",
+            notes={"why": problem, "columns": dict(_schema(dimension))},
+        ) from None
 
 
 def _schema(dimension: Dimension) -> Iterator[tuple[str, pl.DataType]]:

@@ -36,6 +36,7 @@ from tidemark.plan.looked_up import LookedUp, without_watermark
 from tidemark.plan.nodes import Filter, LookupJoin, LookupRetry, Node, project
 from tidemark.plan.relation import Relation
 from tidemark.plan.scope import Scope
+from tidemark.plan.words import words
 
 _ONCE = "full, loaded once"
 
@@ -55,13 +56,11 @@ def plan(join: BoundJoin, context: Context) -> Relation:
     assert join.as_of is not None
     how = _how(join)
     right = _right_side(join.right.node, join.as_of, context)
-    parts = _Parts.of(join)
+    parts = _Parts.of(join, LookedUp.of(right.node) if right.by == "keys" else None)
     for test in parts.of_right:
         right = replace(right, node=Filter(right.node, test))
     left, left_keys = with_keys(join.left.node, parts.left)
     node, right_keys = with_keys(right.node, parts.right)
-    if right.by == "keys":
-        _check_keys(node, right_keys, join)
     inside = parts.rest if how == "left" else ()
     joined = LookupJoin(
         left=left,
@@ -109,20 +108,6 @@ def _right_side(node: Node, as_of: AsOf, context: Context) -> _Right:
     raise unsupported.LOOKUP_JOIN.error(span_of(as_of.time))
 
 
-def _check_keys(node: Node, keys: Sequence[int], join: BoundJoin) -> None:
-    """Connectors look up columns of their own, by values of the same types."""
-    table = LookedUp.of(node)
-    assert table is not None
-    for key in keys:
-        if table.place(key) is None:
-            raise PlanError(
-                f"a lookup join must compare columns of `{table.scan.table.name}`, in their types",
-                at=span_of(join.at),
-                notes={"instead": node.edge.names[key], "types": node.edge.types[key].text()},
-                hint="CAST the value of the left side to the type of the column",
-            )
-
-
 # --- the condition -----------------------------------------------------------------------------
 
 
@@ -138,16 +123,12 @@ class _Parts:
     rest: tuple[Expression, ...]
 
     @classmethod
-    def of(cls, join: BoundJoin) -> _Parts:
+    def of(cls, join: BoundJoin, table: LookedUp | None) -> _Parts:
+        """A `table` that is looked up by key knows only values of its own columns."""
         width = len(join.left.node.edge.columns)
-        equal = [one for one in (*join.on, *join.where) if _is_key(one)]
+        equal = [one for one in (*join.on, *join.where) if _is_key(one, table)]
         if not equal:
-            raise PlanError(
-                "a lookup join requires a column of the right side that is equal to a value of the "
-                "left side",
-                at=span_of(join.at),
-                hint="add ON l.id = r.id (same in Flink)",
-            )
+            raise _without_key(join)
         pairs = pairs_of(equal)
         tests = [one for one in (*join.on, *join.where) if _is_simple_test(one.bound, width)]
         rest = [one for one in join.on if one not in equal and one not in tests]
@@ -159,9 +140,27 @@ class _Parts:
         )
 
 
-def _is_key(one: Conjunct) -> bool:
+def _is_key(one: Conjunct, table: LookedUp | None) -> bool:
     """NULLs that are equal cannot be looked up (same in Flink)."""
-    return one.pair is not None and not one.nulls_equal
+    if one.pair is None or one.nulls_equal:
+        return False
+    theirs = one.pair[1]
+    if table is None:
+        return True
+    return isinstance(theirs, Ref) and table.place(theirs.index) is not None
+
+
+def _without_key(join: BoundJoin) -> PlanError:
+    pairs = [(mine, theirs) for mine, theirs, _ in pairs_of((*join.on, *join.where))]
+    compared = ", ".join(f"{words(mine)} = {words(theirs)}" for mine, theirs in pairs)
+    casts = any(isinstance(theirs, Cast) and theirs.implicit for _, theirs in pairs)
+    return PlanError(
+        "a lookup join requires a column of the right side that is equal to a value of the left "
+        "side of the same type (same in Flink)",
+        at=span_of(join.at),
+        notes={"compared": compared} if compared else None,
+        hint="CAST the left side to the type of the column" if casts else "add ON l.id = r.id",
+    )
 
 
 def _is_simple_test(condition: Expression, width: int) -> bool:
