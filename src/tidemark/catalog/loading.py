@@ -17,7 +17,7 @@ from tidemark.pyflink.importing import enable
 def resolved(function: UserFunction, at: Span | None = None) -> UserFunction:
     """The function with its code and result type; imports it if only its name is known."""
     if function.implementation is None:
-        loaded = declare(function.name, _load(function, at), at=at)
+        loaded = declare(function.name, code_of(function, at), at=at)
         function = replace(
             loaded,
             identifier=function.identifier,
@@ -41,7 +41,7 @@ def module_of(function: UserFunction) -> str:
     return str(getattr(code, "__module__", None) or type(code).__module__)
 
 
-def _load(function: UserFunction, at: Span | None) -> Any:
+def code_of(function: UserFunction, at: Span | None) -> Any:
     module, _, attribute = (function.identifier or "").rpartition(".")
     if not module:
         raise PlanError(

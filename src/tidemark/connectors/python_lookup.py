@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark import types as t
-from tidemark.catalog.loading import module_of, resolved
+from tidemark.catalog.loading import code_of, module_of
 from tidemark.catalog.tables import Table, TableTraits, UserFunction
 from tidemark.connectors.base import Connector, OptionSpec
 from tidemark.connectors.lookup_options import LOOKUP_OPTIONS, lookup_traits
 from tidemark.connectors.lookups import Lookup, LookupRequest
-from tidemark.connectors.options import option_error, span_of_option
+from tidemark.connectors.options import span_of_option
 from tidemark.dialect.statements import PhysicalColumn
-from tidemark.errors import JobError, PlanError
+from tidemark.errors import JobError, PlanError, SqlError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,7 +61,7 @@ def lookup(request: LookupRequest) -> Lookup:
     """A function that is asked for the primary key, if there is one, else for all columns that the
     query compares.
     """
-    function, table = _function(request), request.table
+    function, table = _function(request.table, request.options), request.table
     names = [c.name for c in table.columns if isinstance(c, PhysicalColumn)]
     keys = [names[place] for place in request.keys]
     wanted = keys if table.primary_key is None else list(table.primary_key.columns)
@@ -81,15 +81,15 @@ def lookup(request: LookupRequest) -> Lookup:
     return Lookup(open=find, modules=(module_of(function),))
 
 
-def _function(request: LookupRequest) -> UserFunction:
-    table = request.table
+def _function(table: Table, options: Mapping[str, Any]) -> UserFunction:
     if table.function is not None:
-        return UserFunction(table.name, implementation=table.function, returns=t.STRING)
-    name = request.options["function"]
-    if "." not in name:
-        raise option_error(table, "function", f"'{name}' is not the name of a function in a module")
-    declared = UserFunction(table.name, identifier=name, returns=t.STRING)
-    return resolved(declared, span_of_option(table, "function"))
+        return UserFunction(table.name, implementation=table.function)
+    declared = UserFunction(table.name, identifier=options["function"])
+    try:
+        code = code_of(declared, span_of_option(table, "function"))
+    except SqlError as error:
+        raise (error.located_in(table.source) if table.source else error) from None
+    return replace(declared, implementation=code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tidemark.catalog.tables import Changelog
 from tidemark.connectors.lookups import Lookup
 from tidemark.local.builder import LocalBuilder
 from tidemark.local.lookups.dimension import Dimension, DimensionRows, of_rows, of_table
+from tidemark.local.lookups.join import current
 from tidemark.local.lowering import lower
+from tidemark.local.rows import LocalRows
 from tidemark.physical import Compute, Operator, Settings, Stage, WatermarkStage, physical_plan
 from tidemark.plan.nodes import LookupJoin, Scan
 from tidemark.plan.nodes.scan import Emitted
 from tidemark.spark.builder import Builder, StateSettings
 from tidemark.spark.file_systems import access_of
-from tidemark.spark.frame import Frame, names_of
+from tidemark.spark.frame import KIND, Frame, names_of
 from tidemark.spark.shipped_modules import ship
 
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from tidemark.local.rows import LocalRows
 
 # The rows that are joined at once.
 _AT_ONCE = 1 << 16
@@ -79,21 +81,24 @@ def _computed(node: LookupJoin, builder: Builder) -> Dimension:
     plan = physical_plan(node.right, Settings(builder.zone), streaming=False)
     batch = replace(builder, streaming=False, state=StateSettings(builder.state.buckets))
     frame = batch.build(plan.root).alone().checked()
-    table = frame.data.select(*frame.columns).toArrow()
+    kinds = () if frame.changelog is Changelog.APPEND else (KIND,)
+    table = frame.data.select(*frame.columns, *kinds).toArrow()
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(
         sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")
     ) as to:
         to.write_table(table)
-    lookup = Lookup(load=_Sent(sink.getvalue().to_pybytes()))
+    lookup = Lookup(load=_Sent(sink.getvalue().to_pybytes(), frame.columns, frame.changelog))
     return of_rows(node, lookup, frame.columns, builder.zone)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """Rows as bytes."""
+    """Rows, or changes of rows, as bytes."""
 
     rows: bytes
+    columns: tuple[str, ...]
+    changelog: Changelog
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         import polars as pl
@@ -101,7 +106,7 @@ class _Sent:
 
         frame = pl.from_arrow(pa.ipc.open_file(self.rows).read_all())
         assert isinstance(frame, pl.DataFrame)
-        yield frame
+        yield from current(LocalRows(lambda: iter([frame]), self.columns, self.changelog))
 
 
 def _schema(node: LookupJoin, below: Frame) -> StructType:
@@ -135,7 +140,6 @@ class _Joining:
         import polars as pl
 
         from tidemark.local.lookups.join import LookupStep
-        from tidemark.local.rows import LocalRows
         from tidemark.runtime.combining import gathered
         from tidemark.runtime.times import in_schema
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tidemark.catalog.tables import Changelog
 from tidemark.connectors.lookups import Lookup
 from tidemark.functions.spark_text import safe_names
+from tidemark.kernels.columns import KIND
 from tidemark.local.builder import LocalBuilder
 from tidemark.local.faults import checked
 from tidemark.local.lookups.dimension import Dimension, DimensionRows, of_rows, of_table
@@ -104,13 +106,24 @@ def _dimension(builder: LocalBuilder, node: LookupJoin) -> Dimension:
     return of_table(node, builder.zone, builder.lower) or _computed(builder, node)
 
 
+def current(rows: LocalRows) -> Iterator[pl.DataFrame]:
+    """The rows that are there when all changes have been made."""
+    import polars as pl
+
+    from tidemark.kernels.current_rows import current_rows
+
+    if rows.changelog is Changelog.APPEND:
+        yield from (frame.select(rows.columns) for frame in rows.frames())
+    elif frames := [frame.select(*rows.columns, KIND) for frame in rows.frames()]:
+        yield current_rows(pl.concat(frames))
+
+
 def _computed(builder: LocalBuilder, node: LookupJoin) -> Dimension:
     """The rows of a plan, which are computed when they are first needed."""
     plan = physical_plan(node.right, Settings(builder.zone, builder.ttl_ms), streaming=False)
     rows = checked(builder.build(plan.root))
 
     def load() -> Iterator[pl.DataFrame]:
-        for frame in rows.frames():
-            yield frame.select(rows.columns)
+        yield from current(rows)
 
     return of_rows(node, Lookup(load=load), rows.columns, builder.zone)

@@ -100,11 +100,10 @@ class _Right:
 def _right_side(node: Node, as_of: AsOf, context: Context) -> _Right:
     table = LookedUp.of(node)
     traits = None if table is None else context.traits(table.scan.table).lookup
-    if node.edge.changelog is Changelog.APPEND:
-        if traits is not None:
-            return _Right(without_watermark(node), traits.by, traits.cache)
-        if node.edge.bounded:
-            return _Right(node, "once", _ONCE)
+    if traits is not None and not node.edge.changes:
+        return _Right(without_watermark(node), traits.by, traits.cache)
+    if node.edge.bounded and node.edge.changelog is not Changelog.UPSERT:
+        return _Right(node, "once", _ONCE)
     raise unsupported.LOOKUP_JOIN.error(span_of(as_of.time))
 
 
