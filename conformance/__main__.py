@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _record(options: argparse.Namespace) -> int:
+    from conformance import databases
     from conformance.flink import Flink
 
     cases = load_cases(options.cases, options.area)
@@ -82,6 +83,8 @@ def _record(options: argparse.Namespace) -> int:
     if not cases:
         print("no such case", file=sys.stderr)
         return 2
+    if any(table.looked_up for case in cases for table in case.tables):
+        databases.make_reachable()
     flink = Flink()
     try:
         recorded = sum([_record_one(flink, case, options) for case in cases])

@@ -38,6 +38,8 @@ class Table:
     format: str
     rows: list[Any]
     options: dict[str, Any] = field(default_factory=dict)
+    # The columns in a database, if it is one that Flink looks up (`databases.py`).
+    looked_up: str | None = None
 
 
 @dataclass

@@ -87,13 +87,16 @@ def _content(case: Case, key: str) -> Any:
     return None if key in ("setup", "error_mentions") and not value else value
 
 
+# What tables need not have in their files.
+_MISSING = [("options", {}), ("looked_up", None)]
+
+
 def _comparable(value: Any) -> Any:
     """A value without what block strings do not preserve: blanks at the ends of lines."""
     if isinstance(value, str):
         return "\n".join(line.rstrip() for line in value.strip("\n").rstrip().split("\n"))
     if isinstance(value, dict):
-        # Tables without options have no such key.
-        return {str(k): _comparable(v) for k, v in value.items() if (k, v) != ("options", {})}
+        return {str(k): _comparable(v) for k, v in value.items() if (k, v) not in _MISSING}
     if isinstance(value, list | tuple):
         return [_comparable(item) for item in value]
     return value
@@ -145,6 +148,8 @@ def _table(table: Mapping[str, Any]) -> Iterator[str]:
     yield f"    format: {table['format']}\n"
     if table["options"]:
         yield f"    options: {_flow(table['options'])}\n"
+    if table["looked_up"]:
+        yield f"    looked_up: {_flow(table['looked_up'])}\n"
     yield _items("rows", table["rows"], "    ")
 
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from conformance import databases
 from conformance.case import Case, Change, Table
-from conformance.script import create_table, data_file, write_rows
+from conformance.script import create_table, data_file, over_file, write_rows
 from conformance.slots import Slots
 from conformance.values import normal_timestamp
 
@@ -50,7 +51,13 @@ class Flink:
         folder.mkdir()
         settings = case.settings | (self._slots.settings() if order else {})
         environment = self.environment(settings)
-        statements = self._ordered(case, folder, order) if order else _tables(case.tables, folder)
+        streams = [table for table in case.tables if table.looked_up is None]
+        statements = [
+            databases.stored(table, f"run{self._runs}")
+            for table in case.tables
+            if table.looked_up is not None
+        ]
+        statements += self._ordered(streams, folder, order) if order else _tables(streams, folder)
         for statement in [*statements, *case.statements]:
             environment.execute_sql(statement)
         result = environment.execute_sql(case.final_query)
@@ -67,9 +74,9 @@ class Flink:
             environment.get_config().set(key, value)
         return environment
 
-    def _ordered(self, case: Case, folder: Path, order: Sequence[str]) -> list[str]:
+    def _ordered(self, tables: Sequence[Table], folder: Path, order: Sequence[str]) -> list[str]:
         statements = [self._slots.CREATE_FUNCTION]
-        for table in case.tables:
+        for table in tables:
             path = data_file(table, folder)
             write_rows(table, path)
             gate = self._slots.gate(f"r{self._runs}", table.name, order)
@@ -133,7 +140,7 @@ def _tables(tables: Sequence[Table], folder: Path) -> list[str]:
     for table in tables:
         path = data_file(table, folder)
         write_rows(table, path)
-        statements.append(create_table(table, path))
+        statements.append(create_table(table, over_file(table, path)))
     return statements
 
 
@@ -149,10 +156,10 @@ def _held_back(table: Table, path: Path, gate: Callable[[str], str]) -> list[str
         flags=re.I | re.S,
     )
     if found:
-        return [create_table(replace(table, columns=columns), path)]
+        return [create_table(replace(table, columns=columns), over_file(table, path))]
     base = replace(table, name=f"{table.name}__base")
     view = f"CREATE VIEW `{table.name}` AS SELECT * FROM `{base.name}` WHERE {gate('')}"
-    return [create_table(base, path), view]
+    return [create_table(base, over_file(base, path)), view]
 
 
 # --- Java values -------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ def write_script(case: Case, folder: Path) -> Path:
     parts += [f"SET {sql_string(k)} = {sql_string(v)};" for k, v in case.settings.items()]
     for table in case.tables:
         write_rows(table, data_file(table, folder))
-        parts.append(create_table(table, data_file(table, folder)) + ";")
+        parts.append(create_table(table, over_file(table, data_file(table, folder))) + ";")
     parts += [f"{statement};" for statement in [*case.statements, case.final_query]]
     script = folder / "case.sql"
     script.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
@@ -38,12 +39,15 @@ def write_rows(table: Table, path: Path) -> None:
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in table.rows)
 
 
-def create_table(table: Table, path: Path) -> str:
-    """The DDL of a bounded table over its data file."""
+def over_file(table: Table, path: Path) -> dict[str, str]:
+    """The options of a bounded table over its data file."""
     options = {"connector": "filesystem", "path": str(path), "format": table.format}
     if table.format == "csv":
         options["csv.null-literal"] = ""
-    options |= {k: str(v) for k, v in table.options.items()}
+    return options | {k: str(v) for k, v in table.options.items()}
+
+
+def create_table(table: Table, options: Mapping[str, str]) -> str:
     with_ = ",\n  ".join(f"{sql_string(k)} = {sql_string(v)}" for k, v in options.items())
     columns = "\n".join("  " + line for line in table.columns.strip().split("\n"))
     return f"CREATE TABLE `{table.name}` (\n{columns}\n) WITH (\n  {with_}\n)"

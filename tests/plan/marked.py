@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from tidemark import types as t
-from tidemark.catalog.tables import Changelog, Table, TableTraits
+from tidemark.catalog.tables import Changelog, LookupTraits, Table, TableTraits
 from tidemark.errors import PlanError, SqlError
 from tidemark.plan.nodes import Edge, Node
 from tidemark.plan.planner import Plan
@@ -42,7 +42,9 @@ METADATA: Mapping[str, t.DataType] = {
 
 def fake_traits(table: Table) -> TableTraits:
     """A connector that is what the table's options say."""
+    by = table.option("lookup")
     return TableTraits(
+        lookup=LookupTraits("keys" if by == "keys" else "whole", "none") if by else None,
         bounded=table.option("bounded") != "false",
         changelog=Changelog[table.option("changelog") or "APPEND"],
         metadata=METADATA,
