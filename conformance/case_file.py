@@ -88,7 +88,7 @@ def _content(case: Case, key: str) -> Any:
 
 
 # What tables need not have in their files.
-_MISSING = [("options", {}), ("looked_up", None)]
+_MISSING: list[tuple[str, Any]] = [("options", {}), ("looked_up", None)]
 
 
 def _comparable(value: Any) -> Any:
