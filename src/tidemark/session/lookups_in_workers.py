@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.lookups import Lookup
+from tidemark.errors import NeedsSpark
 from tidemark.local.builder import LocalBuilder
-from tidemark.local.lookups.dimension import Dimension, DimensionRows, of_rows, of_table
+from tidemark.local.lookups.dimension import Dimension, DimensionRows, of_rows, of_table, refused
 from tidemark.local.lookups.join import current
 from tidemark.local.lowering import lower
 from tidemark.local.rows import LocalRows
@@ -38,12 +39,25 @@ def joined(stage: Compute, builder: Builder) -> Frame:
 
     node, below = stage.node, builder.build(stage.inputs[0]).alone()
     assert isinstance(node, LookupJoin)
+    started = dt.datetime.fromtimestamp(builder.start.at_ms / 1000, dt.UTC)
+    _check_condition(node, builder.zone, started)
     alone = replace(prepared(node, builder), left=Emitted(node.left.edge))
     names, schema = names_of(node.edge), _schema(node, below)
-    started = dt.datetime.fromtimestamp(builder.start.at_ms / 1000, dt.UTC)
     join = _Joining(alone, builder.zone, started, below.columns, arrow_schema(schema))
     rows = below.data.select(*below.kept).mapInArrow(join, schema)
     return below.over(rows, columns=names)
+
+
+def _check_condition(node: LookupJoin, zone: str, now: dt.datetime) -> None:
+    """Check that workers can test which rows match."""
+    builder = LocalBuilder(zone, 0, now, _no_table, lower)
+    rows = LocalRows(lambda: iter(()), names_of(node.edge))
+    try:
+        if node.condition is not None:
+            builder.program([node.condition], rows, node)
+    except NeedsSpark as problem:
+        where = "in the condition of a left lookup join"
+        raise refused(problem, where) from None
 
 
 def with_dimensions(stage: Stage, builder: Builder) -> Stage:

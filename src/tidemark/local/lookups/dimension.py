@@ -116,12 +116,16 @@ def of_table(
         dimension.computing(lower)
     except NeedsSpark as problem:
         if node.by == "keys":
-            raise NotSupported(
-                f"{problem.message} in a table that is looked up by key",
-                notes={**problem.notes, "why": "workers compute the rows of lookups"},
-            ) from None
+            raise refused(problem, "in a table that is looked up by key") from None
         return None
     return dimension
+
+
+def refused(problem: NeedsSpark, where: str) -> NotSupported:
+    """The error for what only Spark computes, where it cannot."""
+    what = problem.message.removesuffix(" needs Spark")
+    why = "workers look rows up, and compute what depends on them without Spark"
+    return NotSupported(f"{what} is not supported {where}", notes={**problem.notes, "why": why})
 
 
 def of_rows(
