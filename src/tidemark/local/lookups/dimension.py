@@ -12,7 +12,6 @@ from tidemark import connectors
 from tidemark.connectors.lookups import Lookup, LookupRequest
 from tidemark.errors import NeedsSpark, NotSupported
 from tidemark.functions.spark_text import safe_names
-from tidemark.kernels.lookup_cache import CacheLimits
 from tidemark.local.builder import LocalBuilder
 from tidemark.local.faults import checked
 from tidemark.local.lookups.reloads import Reload, reload_of
@@ -26,6 +25,8 @@ from tidemark.types import DataType
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from tidemark.kernels.lookup_cache import CacheLimits
 
 _PARTIAL = "lookup.partial-cache."
 # Builds the rows of a stage.
@@ -178,6 +179,8 @@ def _of_connector(node: LookupJoin, table: LookedUp, zone: str, access: Access) 
 
 
 def _limits(options: Mapping[str, Any]) -> CacheLimits:
+    from tidemark.kernels.lookup_cache import CacheLimits
+
     return CacheLimits(
         options[_PARTIAL + "expire-after-write"],
         options[_PARTIAL + "expire-after-access"],
