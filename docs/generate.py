@@ -259,6 +259,47 @@ Flink 2.3 reads a `TIMESTAMP(6)` of such messages as if its microseconds were mi
 year 55972. In `avro`, with `'avro.timestamp_mapping.legacy' = 'false'`, it is read here as it was
 written.
 
+## Sinks in Kafka
+
+```sql
+CREATE TABLE totals (
+  currency STRING, total DECIMAL(20, 2), PRIMARY KEY (currency) NOT ENFORCED
+) WITH (
+  'connector' = 'upsert-kafka', 'topic' = 'totals',
+  'properties.bootstrap.servers' = 'localhost:9092',
+  'key.format' = 'json', 'value.format' = 'json',
+  'sink.delivery-guarantee' = 'exactly-once', 'sink.transactional-id-prefix' = 'totals-job'
+);
+```
+
+Workers encode whole columns and send them with the library confluent-kafka; install
+`tidemark[kafka]` where they run, too. `properties.*` have the names of Java's client or of
+librdkafka, which has most of them. Key stores of Java cannot be read: use PEM files
+(`properties.ssl.ca.location`). Of `sasl.jaas.config` the user name and the password are read. Equal
+keys go to the same partitions as with Java's client.
+
+A row's time and headers are its metadata columns `timestamp` and `headers`. If a table has several
+topics, the metadata column `topic` says where a row goes.
+
+By default rows are delivered **at least once**: each task sends its own rows, and a micro-batch
+that comes again after a failure is sent again. **Exactly once**, a micro-batch is one transaction:
+all tasks encode, one of them sends, and readers with `isolation.level=read_committed` see all of it
+or nothing. The number of the micro-batch is noted in the transaction itself, as an offset of a
+consumer group with the transaction's name, so a job that starts again knows whether its last
+micro-batch was written.
+
+- It needs the rights to use transactional IDs with the prefix, and to read groups with it.
+- The note must outlive the time that a job is down after a failure: `offsets.retention.minutes` of
+  the brokers, seven days by default.
+- The name follows from `sink.transactional-id-prefix` and the path of the checkpoint. A job with a
+  new checkpoint there writes from the beginning. One that goes on from an older copy is an error,
+  because its rows are in the topic already.
+- A transaction lasts as long as sending takes, at most `properties.transaction.timeout.ms`: ten
+  minutes by default.
+
+An `upsert-kafka` sink writes the last row of each key, and a record without a value where a row is
+deleted. With `sink.buffer-flush.*` a micro-batch writes only the last change of each key.
+
 ## Rows that are made
 
 Workers make the rows of `datagen`, `faker` and `nexmark` in columns, and bounded tables are made by

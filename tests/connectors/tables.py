@@ -31,6 +31,7 @@ def declared(ddl: str) -> Table:
         options=statement.options,
         partitioned_by=statement.partitioned_by,
         watermark=statement.watermark,
+        primary_key=statement.primary_key,
         source=script.source,
     )
 

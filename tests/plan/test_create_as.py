@@ -114,7 +114,9 @@ def test_replaced_table_may_be_read_by_the_query(words):
 
 def test_explained_table_is_not_created():
     at = workspace(SOURCE)
-    [planned] = at.plan_script(f"EXPLAIN CREATE TABLE t {WITH} AS SELECT id FROM src")
+    [planned] = at.plan_script(
+        "EXPLAIN CREATE TABLE t WITH ('connector' = 'print') AS SELECT id FROM src"
+    )
     assert "Sink(table=[default_catalog.default_database.t]" in planned.result.rows[0][0]
     assert at.catalogs.relation_names() == ["src"]
 

@@ -19,6 +19,7 @@ from tidemark.types import DataType
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.connectors.lookups import Lookup, LookupRequest
@@ -189,6 +190,20 @@ class WorkerSink:
 
 
 @dataclass(frozen=True, slots=True)
+class OneWriterSink:
+    """Encodes changes in the workers that produce them, and has one task write all of a batch: for
+    systems in which only what one client writes becomes visible as a whole.
+
+    `encode` makes bytes of the rows, each with how many they are of. `write` gets all bytes, maybe
+    again for a task that is retried, and in a stream the query's id, which a new checkpoint
+    changes, and the number of the micro-batch.
+    """
+
+    encode: Callable[[Iterator[pa.RecordBatch]], Iterator[tuple[int, bytes]]]
+    write: Callable[[tuple[str, int] | None, Iterator[bytes]], None]
+
+
+@dataclass(frozen=True, slots=True)
 class Connector:
     name: str
     options: tuple[OptionSpec, ...]
@@ -206,7 +221,7 @@ class Connector:
     # Whether workers read it in columns whenever they can, however small it is.
     always_in_columns: bool = False
     # A faster way for some targets, or None.
-    worker_sink: Callable[[Target], WorkerSink | None] | None = None
+    worker_sink: Callable[[Target], WorkerSink | OneWriterSink | None] | None = None
     # Who writes rows with these types, if there are several ways, for EXPLAIN.
     writes: Callable[[Table, Mapping[str, Any], tuple[DataType, ...]], Writes] | None = None
     # How it reads without Spark, if it can.

@@ -45,6 +45,11 @@ def _refuse_what_files_cannot_do(target: Target, format_: Format) -> None:
             source=target.table.source,
             hint="declare them VIRTUAL",
         )
+    refuse_changelog(target, format_)
+
+
+def refuse_changelog(target: Target, format_: Format) -> None:
+    """Refuse changes that records of the format cannot have."""
     if target.changelog is Changelog.APPEND:
         return
     if format_.changelog is Changelog.APPEND:
@@ -52,7 +57,7 @@ def _refuse_what_files_cannot_do(target: Target, format_: Format) -> None:
             f"`{target.table.name}` accepts only inserts, but the query produces updates",
             source=target.table.source,
             notes={"changelog": target.changelog.value},
-            hint="write windowed or other append-only results to files, or use 'print'",
+            hint="write windowed or other append-only results, or use a format for changes",
         )
     if target.changelog is Changelog.UPSERT:
         raise PlanError(

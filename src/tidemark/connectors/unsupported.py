@@ -36,3 +36,22 @@ ALIGNED_WATERMARKS: Final = Unsupported(
     each={"group": None, "max-drift": None, "update-interval": None},
     says=NEVER,
 )
+PARTITIONER_CLASS: Final = Unsupported(
+    _CONNECTORS,
+    "a class as 'sink.partitioner'",
+    why="it is a class of Java, and Python workers send the records",
+    hint="use 'default', 'fixed' or 'round-robin'",
+    says=NEVER,
+)
+EXACTLY_ONCE_BY_PATTERN: Final = Unsupported(
+    _CONNECTORS,
+    "exactly-once delivery with 'topic-pattern'",
+    why="a micro-batch is noted at a topic, which must be known before its rows are",
+    hint="list the topics in 'topic'",
+)
+ONE_WRITER_OVER_CONNECT: Final = Unsupported(
+    _CONNECTORS,
+    "exactly-once delivery to Kafka over Spark Connect",
+    why="the server does not say which query a micro-batch belongs to",
+    hint="use 'at-least-once', or Spark without Connect",
+)

@@ -1,4 +1,4 @@
-"""The encoders by format name: rows to the lines of a file."""
+"""The encoders by format name: rows to the lines of a file, or to messages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark import types as t
+from tidemark.formats import avro_encode
 from tidemark.formats.changelog_encode import event_lines
 from tidemark.formats.csv_encode import csv_lines
 from tidemark.formats.json_encode import json_lines
-from tidemark.formats.raw_encode import can_encode, raw_lines
+from tidemark.formats.raw_encode import can_encode, raw_lines, raw_values
 
 # A string for each row, from columns by position, fields and the table's options.
 Encoder = Callable[[pl.DataFrame, Sequence[t.Field], Mapping[str, Any]], pl.Series]
@@ -40,6 +41,18 @@ def encoded(
         return raw_lines(rows, fields, options)
     lines = ENCODERS[format_](rows, fields, options)
     return (lines + "\n").to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def messages(
+    format_: str, rows: pl.DataFrame, fields: Sequence[t.Field], options: Mapping[str, Any]
+) -> pa.Array:
+    """The bytes of each row alone, as a message has them; NULL if a message is to have none."""
+    if format_ == "raw":
+        return raw_values(rows, fields, options)
+    if format_ == "avro":
+        return avro_encode.records(rows, fields)
+    values = ENCODERS[format_](rows, fields, options)
+    return values.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_binary())
 
 
 def bytes_of(lines: pa.Array) -> pa.Buffer:

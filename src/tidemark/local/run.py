@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark.catalog.tables import Changelog
-from tidemark.connectors.base import Target
+from tidemark.connectors.base import Target, WorkerSink
 from tidemark.local import sources
 from tidemark.local.arrow import as_arrow, schema_of
 from tidemark.local.builder import LocalBuilder, needs_spark
@@ -76,7 +76,7 @@ class LocalPlan:
         )
         sink_of = connector.local_sink or connector.worker_sink
         found = None if sink_of is None else sink_of(target)
-        if found is None:
+        if not isinstance(found, WorkerSink):
             raise needs_spark(f"writing `{sink.table.name}`", sink)
         worker_sink = found
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
-from tidemark.connectors.base import Connector, Target, WorkerSink, WriteRequest
-from tidemark.connectors.unsupported import DELAYED_COMMIT_OVER_CONNECT
+from tidemark.connectors.base import (
+    Connector,
+    OneWriterSink,
+    Target,
+    WorkerSink,
+    WriteRequest,
+)
+from tidemark.connectors.unsupported import DELAYED_COMMIT_OVER_CONNECT, ONE_WRITER_OVER_CONNECT
 from tidemark.functions import spark_text
 from tidemark.physical.writing import Writes
 from tidemark.plan.nodes import Edge, Sink
@@ -50,10 +57,11 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
             access=access_of(frame.data.sparkSession),
         )
         target, upkeep = _with_upkeep(target, connector, frame)
-        if frame.packed is not None and connector.worker_sink is not None:
-            worker_sink = connector.worker_sink(target)
-            if worker_sink is not None:
-                return replace(_in_workers(frame.packed, worker_sink), upkeep=upkeep)
+        worker_sink = None if connector.worker_sink is None else connector.worker_sink(target)
+        if isinstance(worker_sink, OneWriterSink):
+            return replace(_by_one_writer(frame, worker_sink, sink), upkeep=upkeep)
+        if frame.packed is not None and worker_sink is not None:
+            return replace(_in_workers(frame.packed, worker_sink), upkeep=upkeep)
         return Handover(frame.data, _by_frame(target, write), upkeep=upkeep)
 
     return consume
@@ -116,6 +124,21 @@ def _in_workers(packed: PackedRows, worker_sink: WorkerSink) -> Handover:
 
     taken = packed.taken(worker_sink.write, worker_sink.tasks)
     return Handover(taken, deliver, rows="coalesce(sum(rows), 0)")
+
+
+def _by_one_writer(frame: Frame, one: OneWriterSink, sink: Sink) -> Handover:
+    """The workers encode the rows, and one of them writes what all have encoded."""
+    from tidemark.spark.stateful import one_writer
+
+    if is_remote(frame.data.sparkSession):
+        where = f" (table `{sink.table.name}`)"
+        raise ONE_WRITER_OVER_CONNECT.error(None, where=where, source=sink.table.source)
+    if frame.packed is not None:
+        data = frame.packed.encoded(one.encode)
+    else:
+        data = one_writer.encoded(frame.data, one.encode)
+    deliver = partial(one_writer.write, write=one.write)
+    return Handover(data, deliver, rows="coalesce(sum(rows), 0)")
 
 
 def on_client(sink: Sink) -> bool:

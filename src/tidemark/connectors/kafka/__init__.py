@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadRequest
 from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.kafka import sink
 from tidemark.connectors.kafka.checks import check, check_upsert
 from tidemark.connectors.kafka.client import Position, Topics
 from tidemark.connectors.kafka.metadata import METADATA
@@ -22,6 +23,7 @@ from tidemark.connectors.kafka.options import (
     OPTIONS,
     RECORD_FORMATS,
     UPSERT_OPTIONS,
+    can_read,
     value_format,
 )
 from tidemark.connectors.kafka.properties import client_settings
@@ -47,12 +49,16 @@ def traits(table: Table, options: Options) -> TableTraits:
         metadata={**METADATA, **format_.metadata},
         partitioned=True,
         idle_ms=options["scan.watermark.idle-timeout"],
-        readable=True,
+        readable=can_read(options),
+        writable=True,
+        accepts_updates=format_.changelog is not Changelog.APPEND,
     )
 
 
 def upsert_traits(table: Table, options: Options) -> TableTraits:
-    return replace(traits(table, options), changelog=Changelog.UPSERT)
+    return replace(
+        traits(table, options), changelog=Changelog.UPSERT, accepts_updates=True, upserts=True
+    )
 
 
 # --- where to start and to end -----------------------------------------------------------------
@@ -167,6 +173,9 @@ KAFKA = Connector(
     can_stream_columns=lambda request: True,
     arriving=arriving,
     always_in_columns=True,
+    write=sink.write,
+    worker_sink=sink.worker_sink,
+    local_sink=sink.local_sink,
     formats=RECORD_FORMATS,
     check=check,
 )

@@ -11,6 +11,7 @@ from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka.options import RECORD_FORMATS, key_columns, value_format
 from tidemark.connectors.kafka.positions import specific_offsets
 from tidemark.connectors.kafka.properties import client_settings
+from tidemark.connectors.kafka.sink_options import check_sink, check_upsert_sink
 from tidemark.connectors.options import option_error, span_of_option
 from tidemark.connectors.unsupported import ALIGNED_WATERMARKS
 from tidemark.dialect.statements import PhysicalColumn
@@ -37,6 +38,7 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
             hint="name the columns of the key",
         )
     _check_fields(table, options)
+    check_sink(table, options, value_format(options))
 
 
 def check_upsert(table: Table, options: Mapping[str, Any]) -> None:
@@ -71,6 +73,7 @@ def check_upsert(table: Table, options: Mapping[str, Any]) -> None:
             notes={"why": "in `upsert-kafka` a record is an upsert, or without a value a delete"},
             hint="use the connector 'kafka'",
         )
+    check_upsert_sink(table, options)
 
 
 def _check_topics(table: Table, options: Mapping[str, Any]) -> None:

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.kafka.sink_options import SINK_OPTIONS, UPSERT_SINK_OPTIONS
 from tidemark.dialect.statements import PhysicalColumn
 
-# The formats that decode single records.
-RECORD_FORMATS: Final = (
+# The formats of single records; those of DECODED can be read, too.
+DECODED: Final = (
     "json",
     "csv",
     "raw",
@@ -19,6 +20,7 @@ RECORD_FORMATS: Final = (
     "maxwell-json",
     "ogg-json",
 )
+RECORD_FORMATS: Final = (*DECODED, "avro")
 _STARTS = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 _ENDS = ("unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 _NO_EFFECT = "accepted without effect"
@@ -29,6 +31,7 @@ _BROKER = (
         "properties.bootstrap.servers", required=True, summary="the brokers, separated by commas"
     ),
     OptionSpec("properties.ssl.keystore.key", secret=True, summary="the client's private key"),
+    OptionSpec("properties.ssl.key.pem", secret=True, summary="the same, by librdkafka's name"),
     OptionSpec("properties.#", summary="any other setting of Kafka's client"),
 )
 _FORMAT = (
@@ -98,8 +101,9 @@ OPTIONS = (
     OptionSpec("scan.startup.timestamp-millis", "long", summary="the first timestamp to be read"),
     *_BOUNDED,
     *_READING,
+    *SINK_OPTIONS,
 )
-UPSERT_OPTIONS = (*_BROKER, *_FORMAT, *_BOUNDED, *_READING)
+UPSERT_OPTIONS = (*_BROKER, *_FORMAT, *_BOUNDED, *_READING, *UPSERT_SINK_OPTIONS)
 
 
 def value_format(options: Mapping[str, Any]) -> str:
@@ -130,3 +134,9 @@ def options_of_format(options: Mapping[str, Any], prefix: str) -> dict[str, Any]
         n.removeprefix(prefix): v for n, v in options.items() if prefix and n.startswith(prefix)
     }
     return {**options, **begun}
+
+
+def can_read(options: Mapping[str, Any]) -> bool:
+    """Whether records can be decoded: there is no decoder for single records of Avro yet."""
+    key = options["key.format"]
+    return value_format(options) in DECODED and (key is None or key.lower() in DECODED)

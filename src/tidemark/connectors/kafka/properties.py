@@ -24,6 +24,8 @@ _WITHOUT_EFFECT: Final = frozenset(
         "partition.discovery.interval.ms",
         "max.poll.records",
         "client.dns.lookup",
+        "buffer.memory",
+        "max.block.ms",
         "enable.auto.commit",
         "auto.commit.interval.ms",
         "auto.offset.reset",  # where to start is decided before a partition is read
@@ -39,6 +41,7 @@ _WITHOUT_EFFECT: Final = frozenset(
 )
 _RENAMED: Final = {
     "request.timeout.ms": "socket.timeout.ms",
+    "max.request.size": "message.max.bytes",
     "ssl.keystore.certificate.chain": "ssl.certificate.pem",
     "ssl.keystore.key": "ssl.key.pem",
     "ssl.truststore.certificates": "ssl.ca.pem",

@@ -17,6 +17,7 @@ from tidemark.functions.arrow_types import to_arrow
 from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.stateful.counted import Opener, Read, Use, counted
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
+from tidemark.spark.stateful.one_writer import ENCODED, ENCODED_DDL, Encode, EncodeRows
 from tidemark.spark.stateful.packing import PAYLOAD, Unpack
 from tidemark.spark.types import from_spark
 
@@ -98,6 +99,10 @@ class PackedRows:
         """The result of `take` for the rows, called on the workers, in as many tasks at most."""
         rows = self if tasks is None else replace(self, data=self.data.coalesce(tasks))
         return rows.used(lambda open_, _: _Taking(open_, take), TAKEN_DDL, _TAKEN)
+
+    def encoded(self, encode: Encode) -> DataFrame:
+        """What `encode` makes of the rows on the workers, with how many rows that is of."""
+        return self.used(lambda open_, _: EncodeRows(encode, open_), ENCODED_DDL, ENCODED)
 
     def used(self, use: Use, schema: StructType | str, as_arrow: pa.Schema) -> DataFrame:
         """What workers make of the rows."""

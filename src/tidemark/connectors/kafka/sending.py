@@ -1,0 +1,101 @@
+"""Records in columns to a producer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.connectors.kafka.clients import Producing, refused
+from tidemark.connectors.kafka.records import HEADERS, KEY, TIMESTAMP, TOPIC, VALUE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# How many records the library takes at a time, and how many bytes it may have that are not sent.
+_ROWS: Final = 10_000
+_BYTES: Final = 32 << 20
+_ANY: Final = -1
+
+
+@dataclass(slots=True)
+class Sender:
+    """Sends records, and waits whenever the library has many."""
+
+    to: Producing
+    topic: str | None  # None: records say it
+    waiting: int = 0
+
+    def send(self, records: pa.Table, task: int | None = None) -> None:
+        """With the number of the task that the records are from, all go to the partition of
+        that.
+        """
+        for topic, own in self._by_topic(records):
+            partition = _ANY if task is None else task % self._partitions(topic)
+            for piece in _pieces(own):
+                _give(self.to.client, topic, piece, partition)
+                self.waiting += piece.nbytes
+                if self.waiting >= _BYTES:
+                    self.to.flush()
+                    self.waiting = 0
+        self.to.client.poll(0)
+        self.to.check()
+
+    def _by_topic(self, records: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+        from pyarrow import compute
+
+        if self.topic is not None:
+            yield self.topic, records
+            return
+        topics = records.column(TOPIC)
+        for topic in topics.unique().to_pylist():
+            yield topic, records.filter(compute.equal(topics, topic))
+
+    def _partitions(self, topic: str) -> int:
+        return max(1, len(self.to.client.list_topics(topic, 60).topics[topic].partitions))
+
+
+def _pieces(records: pa.Table) -> Iterator[pa.Table]:
+    parts = max(1, records.nbytes // _BYTES)
+    count = max(1, min(_ROWS, records.num_rows // parts))
+    for start in range(0, records.num_rows, count):
+        yield records.slice(start, count)
+
+
+def _give(client: Any, topic: str, records: pa.Table, partition: int) -> None:
+    """The library takes records one by one if they have headers or a time of their own."""
+    keys, values = (records.column(name).to_pylist() for name in (KEY, VALUE))
+    if records.num_columns == 2 or set(records.column_names) == {KEY, VALUE, TOPIC}:
+        messages = [{"key": k, "value": v} for k, v in zip(keys, values, strict=True)]
+        if client.produce_batch(topic, messages, partition) < len(messages):
+            raise refused(next(m["_error"] for m in messages if "_error" in m), topic)
+        return
+    times = _column(records, TIMESTAMP)
+    headers = _column(records, HEADERS)
+    for key, value, time, own in zip(keys, values, times, headers, strict=True):
+        _give_one(client, topic, partition, {"key": key, "value": value}, time, own)
+
+
+def _column(records: pa.Table, name: str) -> list[Any]:
+    if name in records.column_names:
+        return records.column(name).to_pylist()  # type: ignore[no-any-return]
+    return [None] * records.num_rows
+
+
+def _give_one(
+    client: Any,
+    topic: str,
+    partition: int,
+    message: Mapping[str, bytes | None],
+    time: int | None,
+    headers: list[tuple[str, bytes]] | None,
+) -> None:
+    from confluent_kafka import KafkaException
+
+    try:
+        # Without a time it is that of sending.
+        client.produce(
+            topic, **message, partition=partition, timestamp=time or 0, headers=headers or []
+        )
+    except KafkaException as problem:
+        raise refused(problem.args[0], topic) from None
