@@ -365,6 +365,28 @@ keystore), because Java's own formats are Java's alone. Secrets are never shown.
 
 `upsert-kafka` reads a topic as a table with a primary key: a record is an insert or an update of
 its key, one without a value a delete. It begins at the first record.
+
+## PostgreSQL
+
+Connector `jdbc` reads tables of PostgreSQL by Flink's options, without Java: rows come as Arrow
+columns, from a COPY in PostgreSQL's binary form. It needs `pip install 'tidemark[jdbc]'`. A table
+ends, also in a stream, which reads it as it is in the first micro-batch. Only the columns that a
+query reads are asked for. With `scan.partition.*` several workers read, and as in Flink the rows
+outside of the bounds are left out.
+
+| PostgreSQL | Flink SQL |
+| --- | --- |
+| `smallint`, `integer`, `bigint` | `SMALLINT`, `INT`, `BIGINT`, or wider |
+| `real`, `double precision` | `FLOAT`, `DOUBLE` |
+| `numeric` and integers | `DECIMAL(p, s)`; rounded, and NULL if there are too many digits |
+| `boolean`, `bytea`, `date` | `BOOLEAN`, `BYTES`, `DATE` |
+| `text`, `varchar`, `char` | `STRING`, `VARCHAR(n)`, `CHAR(n)` |
+| `time`, `timestamp`, `timestamptz` | `TIME(p)`, `TIMESTAMP(p)`, `TIMESTAMP_LTZ(p)` |
+| an array of these | `ARRAY<...>` |
+| any other, such as `uuid` and `jsonb` | `STRING`, as PostgreSQL writes it |
+
+The columns of a table are found by name, those with capitals also if they are small in the
+database. Flink's names need no quotes for that.
 """
 
 

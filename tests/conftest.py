@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.servers.kafka import Broker
+    from tests.servers.postgres import Postgres
     from tests.storage.s3 import Endpoint
 
 register_profiles()
@@ -58,6 +59,15 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     from tests.servers.kafka import broker
 
     with broker(tmp_path_factory.mktemp("kafka")) as here:
+        yield here
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server on this machine. Skips where it is not installed, but not in CI."""
+    from tests.servers.postgres import server
+
+    with server() as here:
         yield here
 
 

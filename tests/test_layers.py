@@ -63,14 +63,31 @@ LIBRARIES = {
     "pyflink": {"pandas", "pyarrow"},
     "storage": {"pyarrow"},
     "spark": {"pyspark", "pyarrow", "pandas", "polars", "numpy"},
-    "connectors": {"pyspark", "pyarrow", "polars", "numpy", "faker", "confluent_kafka"},
+    "connectors": {
+        "pyspark",
+        "pyarrow",
+        "polars",
+        "numpy",
+        "faker",
+        "confluent_kafka",
+        "adbc_driver_postgresql",
+        "adbc_driver_manager",
+    },
     "local": {"polars", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.
     "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot", "rich", "IPython"},
     "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments", "packaging"},
 }
 # Too slow to load before a statement needs them: never while a module is being imported.
-LATE = {"pyspark", "pandas", "polars", "pyarrow", "numpy"}
+LATE = {
+    "pyspark",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "numpy",
+    "adbc_driver_postgresql",
+    "adbc_driver_manager",
+}
 # Only ever loaded by the workers, or by functions that run on them.
 LOADED_ON_WORKERS = {
     "columns",

@@ -12,6 +12,8 @@ _SECRET = re.compile(
       | auth-params | basic-auth | jaas\.config | http-headers""",
     re.IGNORECASE | re.VERBOSE,
 )
+# Settings in a URL.
+_IN_URL = re.compile(r"([?&;](?:ssl)?password=)([^&;'\s]+)", re.IGNORECASE)
 _HIDDEN = "******"
 _STRING = "'((?:[^']|'')*)'"
 _PAIR = re.compile(rf"{_STRING}\s*=\s*{_STRING}")
@@ -23,9 +25,11 @@ def named_like_a_secret(option: str) -> bool:
 
 
 def shown(option: str, value: str, secret: bool | None = None) -> str:
-    """The value of an option, unless it is a secret; without `secret`, its name decides."""
+    """The value of an option, unless it is a secret; without `secret`, its name decides. A URL is
+    shown without the passwords in it.
+    """
     hidden = named_like_a_secret(option) if secret is None else secret
-    return _HIDDEN if hidden else value
+    return _HIDDEN if hidden else _IN_URL.sub(rf"\1{_HIDDEN}", value)
 
 
 def masked(sql: str) -> str:
@@ -33,7 +37,7 @@ def masked(sql: str) -> str:
 
     Its length and lines do not change, so that locations in it stay the same.
     """
-    return _PAIR.sub(_masked_pair, sql)
+    return _IN_URL.sub(lambda found: found[1] + asterisks(found[2]), _PAIR.sub(_masked_pair, sql))
 
 
 def _masked_pair(pair: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from tidemark.connectors.datagen import DATAGEN
 from tidemark.connectors.faker import FAKER
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.jdbc import JDBC
 from tidemark.connectors.kafka import KAFKA, UPSERT_KAFKA
 from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (
@@ -48,6 +49,7 @@ REGISTRY: dict[str, Connector] = {
         FILESYSTEM,
         KAFKA,
         UPSERT_KAFKA,
+        JDBC,
         DATAGEN,
         FAKER,
         NEXMARK,

@@ -12,7 +12,7 @@ CONNECTOR: Final = Unsupported(
     _CONNECTORS,
     "connector '{}'",
     why="planned",
-    each={"jdbc": None},
+    each={"postgres-cdc": None, "iceberg": None, "delta": None},
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
     _CONNECTORS,
@@ -54,4 +54,21 @@ ONE_WRITER_OVER_CONNECT: Final = Unsupported(
     "exactly-once delivery to Kafka over Spark Connect",
     why="the server does not say which query a micro-batch belongs to",
     hint="use 'at-least-once', or Spark without Connect",
+)
+JDBC_SYSTEM: Final = Unsupported(
+    _CONNECTORS,
+    "connector 'jdbc' with {}",
+    why="it reads and writes PostgreSQL",
+    each=dict.fromkeys(
+        ("mysql", "mariadb", "sqlite", "oracle", "sqlserver", "derby", "db2", "crate", "trino"),
+        "copy the table to PostgreSQL, or read it with Spark and register the DataFrame",
+    ),
+)
+JDBC_TYPE: Final = Unsupported(
+    _CONNECTORS,
+    "a column of type {} in connector 'jdbc'",
+    why="PostgreSQL has no such type; same in Flink",
+    hint="write it as a string, with CAST or JSON_OBJECT",
+    title="MAP, MULTISET, ROW, INTERVAL and nested arrays in connector 'jdbc'",
+    says=NEVER,
 )

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from tidemark.errors import DataError, JobError, TidemarkError
+from tidemark.errors import DataError, JobError, SetupError, TidemarkError
 from tidemark.spark.error_details import full_message
 
 _RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\]\s*(.*?)\s*(?:SQLSTATE: \w+|$)", re.DOTALL)
 _CLASSED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]\s*(.*?)(?:\s*SQLSTATE: \w+|\n|$)", re.DOTALL)
 # A Tidemark error raised by a worker: its kind, its message, and the lines of details.
 _OURS = re.compile(
-    r"^tidemark\.errors\.(DataError|JobError): (.*)((?:\n  \w[^\n:]*: .*)*)", re.MULTILINE
+    r"^tidemark\.errors\.(DataError|JobError|SetupError): (.*)((?:\n  \w[^\n:]*: .*)*)",
+    re.MULTILINE,
 )
 # A file that a Spark reader gave up on, and its reason, if any.
 _FILE = re.compile(
@@ -85,4 +86,5 @@ def _again(kind: str, message: str, details: str) -> TidemarkError:
     pairs = [line.strip().partition(": ") for line in details.splitlines() if line]
     notes = {key: value for key, _, value in pairs}
     hint = notes.pop("hint", None)
-    return {"DataError": DataError, "JobError": JobError}[kind](message, notes=notes, hint=hint)
+    kinds = {"DataError": DataError, "JobError": JobError, "SetupError": SetupError}
+    return kinds[kind](message, notes=notes, hint=hint)

@@ -38,16 +38,22 @@ def _size(count: int, row_bytes: int) -> int:
     return max(1, _SHARE // row_bytes, -(-count // _MOST_TASKS))
 
 
-def at_once(request: ReadRequest, count: int) -> DataFrame:
+def at_once(request: ReadRequest, count: int, size: int = RANGE) -> DataFrame:
     """All rows in the first batch, which with the trigger of bounded jobs is also the last."""
-    number = -(-count // RANGE)
+    number = -(-count // size)
     source = request.spark.readStream.format("rate-micro-batch")
     source = source.option("rowsPerBatch", max(number, 1))
     if number <= 1:
         source = source.option("numPartitions", 1)
     # A job that resumes may get more of them, which have no rows.
     numbers = source.option("startTimestamp", request.start.at_ms).load()
-    return _ranges_of_same_size(numbers, "value", RANGE, count, "unix_millis(timestamp)")
+    return _ranges_of_same_size(numbers, "value", size, count, "unix_millis(timestamp)")
+
+
+def one_by_one(request: ReadRequest, count: int) -> DataFrame:
+    """Those of a batch with one number each."""
+    numbers = request.spark.range(0, count, 1, count)
+    return _ranges_of_same_size(numbers, "id", 1, count, "0L")
 
 
 def in_seconds(request: ReadRequest, rate: int) -> DataFrame:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tidemark import types as t
 from tidemark.connectors.base import Part, ReadRequest
@@ -18,10 +18,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from tidemark.connectors.made_rows.columns.rows import MadeRows
+
+class MakesRows(Protocol):
+    """What makes rows, or reads them, where it is sent to."""
+
+    @property
+    def types(self) -> Mapping[str, t.DataType]: ...
+
+    def columns(self, part: Part) -> Iterator[list[pa.Array]]:
+        """The rows of a part."""
+        ...
 
 
-def made_here(made: MadeRows, part: Part, request: ReadRequest) -> DataFrame:
+def made_here(made: MakesRows, part: Part, request: ReadRequest) -> DataFrame:
     """The rows of a part, made in this process: one task has them all, in order."""
     import pyarrow as pa
 
@@ -32,7 +41,7 @@ def made_here(made: MadeRows, part: Part, request: ReadRequest) -> DataFrame:
     return _with_types(frame, columns, request)
 
 
-def by_workers(made: MadeRows, parts: DataFrame, request: ReadRequest) -> DataFrame:
+def by_workers(made: MakesRows, parts: DataFrame, request: ReadRequest) -> DataFrame:
     """The rows of parts that are the rows of a frame."""
     from tidemark.spark.stateful.counted import counted
 
@@ -47,7 +56,7 @@ def by_workers(made: MadeRows, parts: DataFrame, request: ReadRequest) -> DataFr
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    made: MadeRows
+    made: MakesRows
     schema: pa.Schema
 
     def __call__(
@@ -84,7 +93,7 @@ class _Uncounted:
 Columns = Sequence[tuple[str, t.DataType]]
 
 
-def _columns(made: MadeRows, request: ReadRequest) -> Columns:
+def _columns(made: MakesRows, request: ReadRequest) -> Columns:
     """What is made, under the names that it has in Spark."""
     names = request.columns or tuple(made.types)
     return [*zip(names, made.types.values(), strict=True)]

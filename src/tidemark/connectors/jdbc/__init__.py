@@ -1,0 +1,29 @@
+"""The jdbc connector: tables of PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.catalog.tables import Table, TableTraits
+from tidemark.connectors.base import Connector
+from tidemark.connectors.jdbc import scan
+from tidemark.connectors.jdbc.options import OPTIONS, check
+
+
+def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
+    return TableTraits(readable=True)
+
+
+JDBC = Connector(
+    name="jdbc",
+    options=OPTIONS,
+    summary="a table of PostgreSQL",
+    traits=traits,
+    read=scan.read,
+    read_columns=scan.read_columns,
+    parts=scan.parts,
+    can_stream_columns=lambda request: True,
+    arriving=scan.arriving,
+    check=check,
+)

@@ -1,0 +1,114 @@
+"""The options of the jdbc connector, and which of them fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table
+from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.jdbc.types import is_known
+from tidemark.connectors.jdbc.url import NotUnderstood, PostgresDatabase, postgres, system_of
+from tidemark.connectors.options import option_error, span_of_option
+from tidemark.connectors.unsupported import JDBC_SYSTEM, JDBC_TYPE
+from tidemark.dialect.statements import PhysicalColumn
+from tidemark.errors import PlanError, did_you_mean
+
+_NO_EFFECT: Final = "accepted without effect"
+_AS_A_WHOLE: Final = "accepted; the rows of a micro-batch are written together"
+
+PARTITION: Final = "scan.partition.column"
+NUMBER: Final = "scan.partition.num"
+LOWER: Final = "scan.partition.lower-bound"
+UPPER: Final = "scan.partition.upper-bound"
+_PARTITIONS: Final = (PARTITION, NUMBER, LOWER, UPPER)
+WAIT: Final = "connection.max-retry-timeout"
+MAX_RETRIES: Final = "sink.max-retries"
+
+OPTIONS: Final = (
+    OptionSpec("url", required=True, summary="`jdbc:postgresql://host:port/database`"),
+    OptionSpec("table-name", required=True, summary="`table` or `schema.table`"),
+    OptionSpec("driver", summary="accepted; the URL says which database it is"),
+    OptionSpec("compatible-mode", summary=_NO_EFFECT),
+    OptionSpec("username", summary="who logs in; needs a password"),
+    OptionSpec("password", secret=True, summary="never shown"),
+    OptionSpec(WAIT, "duration", 60_000, summary="how long to wait for a connection"),
+    OptionSpec(PARTITION, summary="a column of numbers, by whose ranges several workers read"),
+    OptionSpec(NUMBER, "int", summary="the number of ranges"),
+    OptionSpec(LOWER, "long", summary="the first value of the first; smaller ones are not read"),
+    OptionSpec(UPPER, "long", summary="the last value of the last; larger ones are not read"),
+    OptionSpec("scan.fetch-size", "int", 0, summary="accepted; rows come as a stream"),
+    OptionSpec("scan.auto-commit", "boolean", True, summary="accepted; rows come as a stream"),
+    OptionSpec("scan.parallelism", "int", summary=_NO_EFFECT),
+    OptionSpec("sink.buffer-flush.max-rows", "int", 100, summary=_AS_A_WHOLE),
+    OptionSpec("sink.buffer-flush.interval", "duration", 1000, summary=_AS_A_WHOLE),
+    OptionSpec(MAX_RETRIES, "int", 3, summary="how often writing is tried again"),
+    OptionSpec("sink.parallelism", "int", summary="how many tasks write at most"),
+)
+
+
+def database_of(options: Mapping[str, Any]) -> PostgresDatabase:
+    """The database that a table is in. Its URL has been checked."""
+    login = {"user": options["username"], "password": options["password"]}
+    return postgres(options["url"], login, options[WAIT] // 1000)
+
+
+def check(table: Table, options: Mapping[str, Any]) -> None:
+    _check_url(table, options)
+    _check_types(table)
+    _check_partitions(table, options)
+
+
+def _check_url(table: Table, options: Mapping[str, Any]) -> None:
+    system = system_of(options["url"])
+    if system is None:
+        raise option_error(
+            table,
+            "url",
+            "'url' is not a JDBC URL",
+            hint="write jdbc:postgresql://host:port/database",
+        )
+    if system in JDBC_SYSTEM.each:
+        raise JDBC_SYSTEM.error(span_of_option(table, "url"), system, source=table.source)
+    if system != "postgresql":
+        raise option_error(table, "url", f"unknown database system '{system}'")
+    try:
+        database_of(options)
+    except NotUnderstood as problem:
+        raise option_error(table, "url", f"invalid value for option 'url': {problem}") from None
+    if (options["username"] is None) != (options["password"] is None):
+        given = "password" if options["username"] is None else "username"
+        raise option_error(table, given, "'username' and 'password' must be given together")
+
+
+def _check_types(table: Table) -> None:
+    for column in table.columns:
+        if isinstance(column, PhysicalColumn) and not is_known(column.type):
+            where = f" (column `{column.name}`)"
+            raise JDBC_TYPE.error(column.span, column.type.text(), where=where, source=table.source)
+
+
+def _check_partitions(table: Table, options: Mapping[str, Any]) -> None:
+    given = [name for name in _PARTITIONS if options[name] is not None]
+    if not given:
+        return
+    if len(given) < len(_PARTITIONS):
+        missing = ", ".join(name for name in _PARTITIONS if name not in given)
+        raise option_error(table, given[0], f"'{given[0]}' also needs {missing}")
+    if options[NUMBER] < 1:
+        raise option_error(table, NUMBER, "it has to be 1 or more")
+    if options[LOWER] > options[UPPER]:
+        raise option_error(table, LOWER, f"'{LOWER}' must not be larger than '{UPPER}'")
+    types = {c.name: c.type for c in table.columns if isinstance(c, PhysicalColumn)}
+    column = options[PARTITION]
+    if column not in types:
+        raise option_error(
+            table, PARTITION, f"column `{column}` does not exist", hint=did_you_mean(column, types)
+        )
+    if not isinstance(types[column], t.NUMERICS):
+        raise PlanError(
+            f"'{PARTITION}' must be a column of numbers; `{column}` is {types[column].text()}",
+            at=span_of_option(table, PARTITION),
+            source=table.source,
+        )

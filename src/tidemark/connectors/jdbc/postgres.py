@@ -1,0 +1,204 @@
+"""Connections to PostgreSQL: rows come and go as Arrow columns, in the server's binary form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidemark.connectors.jdbc.url import PostgresDatabase
+from tidemark.errors import DataError, JobError, SetupError, did_you_mean
+
+if TYPE_CHECKING:
+    from adbc_driver_manager.dbapi import Connection, Cursor
+
+# Classes of errors that may not come again: of connections, conflicts, resources, operators.
+_TRANSIENT = ("08", "40", "53", "57P", "55P03")
+# Of values that do not fit.
+_OF_DATA = ("22", "23")
+_NO_RIGHT = "42501"
+
+
+class Transient(JobError):
+    """A failure that may not come again."""
+
+
+@contextmanager
+def connected(database: PostgresDatabase, what: str) -> Iterator[Connection]:
+    """A connection, inside a transaction; what is not committed is undone. Failures say `what` was
+    to be done.
+    """
+    try:
+        import adbc_driver_postgresql.dbapi as driver
+    except ImportError:
+        raise SetupError(
+            "connector 'jdbc' needs the package adbc-driver-postgresql",
+            hint="pip install 'tidemark[jdbc]'",
+        ) from None
+    try:
+        connection = driver.connect(database.uri)
+    except driver.Error as problem:
+        raise _not_connected(database, problem) from None
+    try:
+        yield connection
+    except driver.Error as problem:
+        raise _failed(database, what, problem) from None
+    finally:
+        connection.close()
+
+
+def _not_connected(database: PostgresDatabase, problem: Any) -> SetupError:
+    why = str(problem).split("failed: ", 1)[-1].strip().splitlines()
+    return SetupError(
+        f"cannot connect to {database}",
+        notes={"user": database.user or "that of the operating system", "why": why[0]},
+        hint="check 'url', 'username' and 'password', and that the server accepts connections",
+    )
+
+
+def _failed(
+    database: PostgresDatabase, what: str, problem: Any
+) -> JobError | DataError | SetupError:
+    state = problem.sqlstate or "08000"
+    said = dict(problem.details or ())
+    why = said.get(b"PG_DIAG_MESSAGE_PRIMARY", b"").decode() or str(problem).splitlines()[0]
+    notes = {"database": str(database), "why": why}
+    if detail := said.get(b"PG_DIAG_MESSAGE_DETAIL", b"").decode():
+        notes["detail"] = detail
+    if state.startswith(_TRANSIENT):
+        return Transient(f"{what} failed", notes=notes)
+    if state.startswith(_OF_DATA):
+        return DataError(f"{what} failed", notes=notes)
+    if state == _NO_RIGHT:
+        return SetupError(f"{what} failed", notes=notes, hint=f"GRANT it to {database.user}")
+    return JobError(f"{what} failed", notes={**notes, "SQLSTATE": state})
+
+
+# --- SQL ---------------------------------------------------------------------------------------
+
+
+def name(text: str) -> str:
+    """A name in SQL.
+
+    >>> name('a"b')
+    '"a""b"'
+    """
+    return '"' + text.replace('"', '""') + '"'
+
+
+def string(text: str) -> str:
+    r"""A string in SQL, whatever is in it and however the server reads backslashes.
+
+    >>> print(string("it's \\ "))
+    E'it''s \\ '
+    """
+    return "E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def rows(cursor: Cursor, sql: str) -> list[tuple[Any, ...]]:
+    """The rows of a small result."""
+    cursor.execute(sql)
+    found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
+    name: str
+    # The name of its type in the catalog, `int4` or `_int4`; that of a domain is that of its base.
+    type: str
+    # The same as people write it, with lengths.
+    written: str
+    # Of a number: its digits and those behind the point; None if there is no limit.
+    digits: tuple[int, int] | None
+    required: bool = False
+    # Of a time: digits of seconds.
+    precision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A table in the database."""
+
+    schema: str
+    name: str
+    columns: Mapping[str, StoredColumn]
+
+    @property
+    def sql(self) -> str:
+        return f"{name(self.schema)}.{name(self.name)}"
+
+    def column(self, wanted: str, table: str) -> StoredColumn:
+        """The column of this name; if there is none, of the name that PostgreSQL makes of it
+        without quotes.
+        """
+        found = self.columns.get(wanted) or self.columns.get(wanted.lower())
+        if found is None:
+            raise DataError(
+                f"column `{wanted}` of `{table}` does not exist in the database",
+                notes={"table": f"{self.schema}.{self.name}"},
+                hint=did_you_mean(wanted, self.columns)
+                or f"its columns are {', '.join(self.columns)}",
+            )
+        return found
+
+
+def parts_of(table: str) -> tuple[str, ...]:
+    """The schema, if there is one, and the name of a table.
+
+    >>> parts_of('shop.orders'), parts_of('"a.b".c')
+    (('shop', 'orders'), ('a.b', 'c'))
+    """
+    found = re.findall(r'"((?:[^"]|"")*)"|([^".]+)', table)
+    return tuple(quoted.replace('""', '"') or plain for quoted, plain in found)
+
+
+def described(cursor: Cursor, table: str) -> Described:
+    """What the database knows of a table, found by its name, or by that in lower case."""
+    parts = parts_of(table)
+    written = ".".join(map(name, parts))
+    names = ", ".join(f"to_regclass({string(one)})" for one in (written, written.lower()))
+    found = rows(cursor, _TABLE.format(table=f"coalesce({names})"))
+    if not found or len(parts) > 2:
+        raise DataError(
+            f"table {table} does not exist in the database, or you may not see it",
+            hint="write 'table-name' = 'schema.table' if it is not in the search path",
+        )
+    columns = [StoredColumn(*_column(row[2:])) for row in found]
+    return Described(found[0][0], found[0][1], {column.name: column for column in columns})
+
+
+def _column(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    column, type_, written, modifier, required = row
+    digits = precision = None
+    if type_ in ("numeric", "_numeric") and modifier >= 4:
+        # As PostgreSQL packs them; the scale has a sign of its own.
+        digits = (modifier - 4) >> 16, (((modifier - 4) & 0x7FF) ^ 1024) - 1024
+    elif type_.lstrip("_").startswith("time"):
+        precision = modifier if modifier >= 0 else 6
+    return column, type_, written, digits, required, precision
+
+
+_TABLE = """
+SELECT n.nspname::text, c.relname::text, a.attname::text, t.typname::text,
+  format_type(t.oid, m.modifier), m.modifier, a.attnotnull
+FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_type own ON own.oid = a.atttypid
+JOIN pg_type t ON t.oid = CASE own.typtype WHEN 'd' THEN own.typbasetype ELSE own.oid END
+CROSS JOIN LATERAL (
+  SELECT CASE own.typtype WHEN 'd' THEN own.typtypmod ELSE a.atttypmod END AS modifier
+) m
+WHERE c.oid = {table} ORDER BY a.attnum
+"""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in SQL, with commas."""
+    return ", ".join(map(name, names))

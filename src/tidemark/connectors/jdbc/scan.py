@@ -1,0 +1,209 @@
+"""Reads a table of the database, in this process or in workers, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
+from tidemark.connectors.jdbc import options as o
+from tidemark.connectors.jdbc.postgres import Described, connected, described, name
+from tidemark.connectors.jdbc.types import as_wanted, asked
+from tidemark.connectors.jdbc.url import PostgresDatabase
+from tidemark.connectors.made_rows import NO_COLUMN, row_ranges
+from tidemark.dialect.statements import PhysicalColumn
+from tidemark.errors import DataError
+from tidemark.types import BigInt, DataType
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+# How much of a table a frame has, about.
+_BLOCK_BYTES = 16 << 20
+# Years that Python and Spark have.
+_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
+
+
+@dataclass(frozen=True, slots=True)
+class TableScan:
+    """A scan of a table. It is sent to workers, which connect to the database themselves."""
+
+    database: PostgresDatabase
+    table: str
+    # The columns by their names in the DDL.
+    types: Mapping[str, DataType]
+    read: frozenset[str] | None
+    # The column that divides it into parts, and their conditions.
+    divided_by: str | None
+    ranges: tuple[str | None, ...]
+
+    @classmethod
+    def of(cls, request: ReadRequest | ColumnsRequest) -> TableScan:
+        options = request.options
+        names = [c.name for c in request.table.columns if isinstance(c, PhysicalColumn)]
+        types = dict(zip(names, request.types, strict=True))
+        return cls(
+            o.database_of(options),
+            options["table-name"],
+            types or {NO_COLUMN: BigInt()},
+            request.read if types else frozenset(),
+            options[o.PARTITION],
+            tuple(_ranges(options)),
+        )
+
+    def frames(self, parts: Iterator[Part] | Sequence[Part]) -> Iterator[pl.DataFrame]:
+        """The rows of parts, under the names of the DDL. What is not read is NULL."""
+        for part in parts:
+            for number in range(part.start, part.end or 0):
+                yield from self._rows(self.ranges[number])
+
+    def columns(self, part: Part) -> Iterator[list[pa.Array]]:
+        """The same in Arrow."""
+        for frame in self.frames([part]):
+            yield [frame[column].to_arrow() for column in self.types]
+
+    def _rows(self, condition: str | None) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        with (
+            connected(self.database, f"reading {self.table}") as connection,
+            connection.cursor() as cursor,
+        ):
+            query = self._query(described(cursor, self.table), condition)
+            hint = {"adbc.postgresql.batch_size_hint_bytes": str(_BLOCK_BYTES)}
+            cursor.adbc_statement.set_options(**hint)
+            cursor.execute(query)
+            for batch in cursor.fetch_record_batch():
+                if batch.num_rows:
+                    frame = pl.from_arrow(batch)
+                    assert isinstance(frame, pl.DataFrame)
+                    yield self._frame(frame)
+
+    def _query(self, table: Described, condition: str | None) -> str:
+        wanted = [
+            f"{self._asked(table, column, type_)} AS {name(column)}"
+            for column, type_ in self.types.items()
+            if self._is_read(column)
+        ]
+        query = f"SELECT {', '.join(wanted) or 'true AS counted'} FROM {table.sql}"
+        if condition is None or self.divided_by is None:
+            return query
+        column = table.column(self.divided_by, self.table)
+        return f"{query} WHERE {condition.format(name(column.name))}"
+
+    def _is_read(self, column: str) -> bool:
+        return self.read is None or column in self.read
+
+    def _asked(self, table: Described, column: str, type_: DataType) -> str:
+        found = table.column(column, self.table)
+        sql = asked(found, type_)
+        if sql is None:
+            raise DataError(
+                f"column `{column}` of {self.table} is {found.written}, which cannot be read as "
+                f"{type_.text()}",
+                notes={"database": str(self.database)},
+            )
+        return sql
+
+    def _frame(self, rows: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+
+        from tidemark.columns import polars_type
+
+        return pl.DataFrame(
+            [
+                self._values(rows[column], column, type_)
+                if self._is_read(column)
+                else pl.repeat(None, rows.height, dtype=polars_type(type_), eager=True).alias(
+                    column
+                )
+                for column, type_ in self.types.items()
+            ]
+        )
+
+    def _values(self, values: pl.Series, column: str, type_: DataType) -> pl.Series:
+        import polars as pl
+
+        if values.dtype.is_temporal() and isinstance(values.dtype, pl.Datetime):
+            _check_years(values, column, self.table)
+        try:
+            return as_wanted(values, type_).alias(column)
+        except pl.exceptions.PolarsError as problem:
+            raise DataError(
+                f"column `{column}` of {self.table} has a value that is not {type_.text()}",
+                notes={"why": str(problem).splitlines()[0]},
+            ) from None
+
+
+def _check_years(values: pl.Series, column: str, table: str) -> None:
+    import polars as pl
+
+    numbers = values.cast(pl.Int64)
+    first, last = numbers.min(), numbers.max()
+    if (
+        isinstance(first, int)
+        and isinstance(last, int)
+        and not (first >= _FIRST_US and last <= _LAST_US)
+    ):
+        raise DataError(
+            f"column `{column}` of {table} has a time that is not in the years 1 to 9999",
+            notes={"why": "such as 'infinity', which only PostgreSQL has"},
+        )
+
+
+# --- parts -------------------------------------------------------------------------------------
+
+
+def _ranges(options: Mapping[str, Any]) -> Iterator[str | None]:
+    """The condition of each part, where `{}` is the column. The parts have as many numbers each,
+    as in Flink; between two of them there is no gap for fractions.
+    """
+    if options[o.PARTITION] is None:
+        yield None
+        return
+    lower, upper = options[o.LOWER], options[o.UPPER]
+    count = upper - lower + 1
+    number = min(options[o.NUMBER], count)
+    bounds = [lower + count * place // number for place in range(number)]
+    for start, end in zip(bounds, [*bounds[1:], None], strict=True):
+        until = f"{{0}} <= {upper}" if end is None else f"{{0}} < {end}"
+        yield f"{{0}} >= {start} AND {until}"
+
+
+def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]]:
+    """A task for each range. Without ranges, it is one task that reads the table."""
+    count = len([*_ranges(request.options)])
+    return [(Part("", number, number + 1),) for number in range(count)]
+
+
+def arriving(request: ReadRequest) -> DataFrame:
+    """All of a table in the first micro-batch, as it is then."""
+    return row_ranges.at_once(request, len([*_ranges(request.options)]), size=1)
+
+
+def read(request: ReadRequest) -> DataFrame:
+    """The rows, for what Spark computes."""
+    from tidemark.connectors.made_rows import spark_rows
+
+    scan = TableScan.of(request)
+    if request.streaming:
+        return spark_rows.by_workers(scan, arriving(request), request)
+    numbers = row_ranges.one_by_one(request, len(scan.ranges))
+    return spark_rows.by_workers(scan, numbers, request)
+
+
+def read_columns(request: ColumnsRequest) -> Callable[[], Iterator[pl.DataFrame]]:
+    scan = TableScan.of(request)
+    wanted = [Part("", 0, len(scan.ranges))] if request.parts is None else request.parts
+
+    def frames() -> Iterator[pl.DataFrame]:
+        for frame in scan.frames(iter(wanted)):
+            if request.count is not None:
+                request.count(frame.height, 0)
+            frame.columns = list(request.columns or (NO_COLUMN,))
+            yield frame
+
+    return frames

@@ -1,0 +1,142 @@
+"""Which values of PostgreSQL a column of a table has, and how they are asked for and written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark import types as t
+from tidemark.connectors.jdbc.postgres import StoredColumn, name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Types of PostgreSQL whose values are read as they are.
+_AS_THEY_ARE: Final[dict[type[t.DataType], tuple[str, ...]]] = {
+    t.Boolean: ("bool",),
+    t.SmallInt: ("int2",),
+    t.Int: ("int2", "int4"),
+    t.BigInt: ("int2", "int4", "int8"),
+    t.Float: ("float4",),
+    t.Double: ("float4", "float8"),
+    t.Char: ("text", "varchar", "bpchar", "name"),
+    t.VarChar: ("text", "varchar", "bpchar", "name"),
+    t.Binary: ("bytea",),
+    t.VarBinary: ("bytea",),
+    t.Date: ("date",),
+    t.Time: ("time",),
+    t.Timestamp: ("timestamp",),
+    t.TimestampLtz: ("timestamptz",),
+}
+# The digits of integers.
+_DIGITS: Final = {"int2": 5, "int4": 10, "int8": 19}
+# Types for rows on their way into a table.
+_WRITTEN: Final[dict[type[t.DataType], str]] = {
+    t.Boolean: "boolean",
+    t.TinyInt: "smallint",
+    t.SmallInt: "smallint",
+    t.Int: "integer",
+    t.BigInt: "bigint",
+    t.Float: "real",
+    t.Double: "double precision",
+    t.Decimal: "numeric",
+    t.Char: "text",
+    t.VarChar: "text",
+    t.Binary: "bytea",
+    t.VarBinary: "bytea",
+    t.Date: "date",
+    t.Time: "time",
+    t.Timestamp: "timestamp",
+    t.TimestampLtz: "timestamptz",
+}
+_STRINGS: Final = ("text", "varchar", "bpchar", "name")
+
+
+def is_known(type_: t.DataType) -> bool:
+    """Whether PostgreSQL has such values."""
+    if isinstance(type_, t.Array):
+        return not isinstance(type_.element, t.Array) and is_known(type_.element)
+    return type(type_) in _WRITTEN
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def asked(column: StoredColumn, wanted: t.DataType) -> str | None:
+    """The SQL that reads a column as the type of a table's; None if its values are others."""
+    sql = name(column.name)
+    if isinstance(wanted, t.Array):
+        element = wanted.element
+        return _elements(sql, column, element) if column.type.startswith("_") else None
+    if column.type in _AS_THEY_ARE.get(type(wanted), ()):
+        return sql
+    if isinstance(wanted, t.CHARACTERS):
+        return f"{sql}::text"  # as PostgreSQL writes it
+    if isinstance(wanted, t.Decimal):
+        return _decimal(sql, column, wanted)
+    return None
+
+
+def _elements(sql: str, column: StoredColumn, wanted: t.DataType) -> str | None:
+    found = column.type.removeprefix("_")
+    if found in _AS_THEY_ARE.get(type(wanted), ()):
+        return sql
+    if isinstance(wanted, t.CHARACTERS):
+        return f"{sql}::text[]"
+    if isinstance(wanted, t.Decimal) and (found == "numeric" or found in _DIGITS):
+        return f"{sql}::numeric({wanted.precision}, {wanted.scale})[]::text[]"
+    return None
+
+
+def _decimal(sql: str, column: StoredColumn, wanted: t.Decimal) -> str | None:
+    """Decimals come as strings, which takes a fifth of the time that their binary form takes."""
+    digits = column.digits
+    if column.type in _DIGITS:
+        digits = _DIGITS[column.type], 0
+    elif column.type != "numeric":
+        return None
+    before = wanted.precision - wanted.scale
+    if digits is not None and 0 <= digits[1] <= wanted.scale and digits[0] - digits[1] <= before:
+        return f"{sql}::text"
+    # As in Flink: rounded half up, and NULL if there are too many digits. What is not a number
+    # fails when it is read.
+    number = f"round({sql}::numeric, {wanted.scale})"
+    return (
+        f"CASE WHEN abs({number}) < 1e{before} OR {sql}::text IN ('NaN', 'Infinity', '-Infinity') "
+        f"THEN {number}::text END"
+    )
+
+
+def as_wanted(values: pl.Series, wanted: t.DataType) -> pl.Series:
+    """Values that were asked for so, in the type of the table's column."""
+    from tidemark.columns import polars_type
+
+    if isinstance(wanted, t.Time) and wanted.precision < 6:
+        import polars as pl
+
+        step = 10 ** (9 - wanted.precision)
+        values = (values.cast(pl.Int64) // step * step).cast(pl.Time)
+    return values.cast(polars_type(wanted))
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def staged(type_: t.DataType) -> str:
+    """The type of PostgreSQL in which the values of a type are sent."""
+    if isinstance(type_, t.Array):
+        return f"{_WRITTEN[type(type_.element)]}[]"
+    return _WRITTEN[type(type_)]
+
+
+def stored(sql: str, type_: t.DataType, column: StoredColumn) -> str | None:
+    """The SQL of a sent value for a column of a table; None if its meaning would change.
+
+    PostgreSQL converts it as in any INSERT, and raises an error if it does not fit. Strings are
+    what it reads other types from.
+    """
+    zoned = {t.Timestamp: "timestamptz", t.TimestampLtz: "timestamp"}
+    if zoned.get(type(type_)) == column.type:
+        return None
+    if isinstance(type_, t.CHARACTERS) and column.type not in _STRINGS:
+        return f"CAST({sql} AS {column.written})"
+    return sql

@@ -1,0 +1,150 @@
+"""A PostgreSQL server from Debian's package, which `.ci/run` installs."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.ports import HOST, free_ports, is_open
+from tests.servers.processes import ServerProcess
+
+# Where Debian, and others, keep the programs of each version.
+_FOLDERS = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
+_PASSWORD = "it's a secret"
+# Data need not outlive the machine.
+_SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=logical")
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """What tests do with the server. Each makes databases or tables with names of its own."""
+
+    port: int
+    process: ServerProcess
+
+    @property
+    def base_url(self) -> str:
+        return f"jdbc:postgresql://{HOST}:{self.port}"
+
+    def options(self, table: str, **more: str) -> str:
+        """The WITH clause of a table; options are named with `__` for `.` and `_` for `-`."""
+        options = {
+            "connector": "jdbc",
+            "url": f"{self.base_url}/postgres",
+            "table-name": table,
+            "username": "postgres",
+            "password": _PASSWORD,
+            **{key.replace("__", ".").replace("_", "-"): value for key, value in more.items()},
+        }
+        quoted = {key: value.replace("'", "''") for key, value in options.items()}
+        return "WITH (" + ", ".join(f"'{k}' = '{v}'" for k, v in quoted.items()) + ")"
+
+    def run(self, *statements: str, database: str = "postgres") -> None:
+        """Run statements, each in a transaction of its own."""
+        import adbc_driver_postgresql.dbapi as driver
+
+        with (
+            driver.connect(self.uri(database), autocommit=True) as connection,
+            connection.cursor() as cursor,
+        ):
+            for statement in statements:
+                cursor.executescript(statement)
+
+    def rows(self, query: str, database: str = "postgres") -> list[tuple[Any, ...]]:
+        import adbc_driver_postgresql.dbapi as driver
+
+        with driver.connect(self.uri(database)) as connection, connection.cursor() as cursor:
+            cursor.execute(query)
+            found: list[tuple[Any, ...]] = cursor.fetchall()
+            return found
+
+    def table(self, columns: str, *rows: str) -> str:
+        """A new table with these rows."""
+        name = f"t{uuid.uuid4().hex[:12]}"
+        self.run(
+            f"CREATE TABLE {name} ({columns})",
+            *([f"INSERT INTO {name} VALUES {', '.join(rows)}"] if rows else []),
+        )
+        return name
+
+    def uri(self, database: str) -> str:
+        return f"postgresql://postgres:it%27s%20a%20secret@{HOST}:{self.port}/{database}"
+
+
+@contextmanager
+def server() -> Iterator[Postgres]:
+    """A server with an empty folder of its own, to which its user has access."""
+    programs = _programs()
+    folder = Path(tempfile.mkdtemp(prefix="tidemark-postgres-"))
+    user = _user()
+    try:
+        if user:
+            shutil.chown(folder, user)
+        _make(folder, programs, user)
+        (port,) = free_ports(1)
+        settings = [f"-c{one}" for one in (*_SETTINGS, f"listen_addresses={HOST}")]
+        command = [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", ""]
+        log = folder / "log"
+        process = ServerProcess([*_as_user(user), *command, *settings], log, lambda: is_open(port))
+        try:
+            process.start()
+            yield Postgres(port, process)
+        finally:
+            process.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _programs() -> Path:
+    """The newest version. Skips the test where there is none, but never in CI."""
+    found = [Path("/", p) for f in _FOLDERS for p in Path("/").glob(f.lstrip("/"))]
+    found = [folder for folder in found if (folder / "initdb").exists()]
+    if not found and (on_path := shutil.which("initdb")):
+        found = [Path(on_path).resolve().parent]
+    if not found:
+        missing = "PostgreSQL is not installed (Debian: apt-get install postgresql)"
+        if os.environ.get("CI") or os.environ.get("SERVERS_REQUIRED"):
+            pytest.fail(f"{missing}; it must be there in CI")
+        pytest.skip(missing)
+    return max(
+        found, key=lambda folder: [int(n) for n in folder.parent.name.split(".") if n.isdigit()]
+    )
+
+
+def _user() -> str | None:
+    """Who runs the server: it refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _as_user(user: str | None) -> list[str]:
+    if user is None:
+        return []
+    group = pwd.getpwnam(user).pw_gid
+    return ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
+
+
+def _make(folder: Path, programs: Path, user: str | None) -> None:
+    password = folder / "password"
+    password.write_text(_PASSWORD)
+    if user:
+        shutil.chown(password, user)
+    command = [programs / "initdb", "-D", folder / "data", "-U", "postgres", "-E", "UTF8"]
+    how = ["--locale=C", "--no-sync", "--auth=scram-sha-256", f"--pwfile={password}"]
+    done = subprocess.run(
+        [*_as_user(user), *command, *how], capture_output=True, text=True, cwd=folder
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
