@@ -69,6 +69,11 @@ class Postgres:
             found: list[tuple[Any, ...]] = cursor.fetchall()
             return found
 
+    def end_connections(self) -> None:
+        """End those that are open; a server that stops waits for them."""
+        own = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        self.rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}")
+
     def table(self, columns: str, *rows: str) -> str:
         """A new table with these rows."""
         name = f"t{uuid.uuid4().hex[:12]}"
@@ -99,7 +104,9 @@ def server() -> Iterator[Postgres]:
         process = ServerProcess([*_as_user(user), *command, *settings], log, lambda: is_open(port))
         try:
             process.start()
-            yield Postgres(port, process)
+            here = Postgres(port, process)
+            yield here
+            here.end_connections()
         finally:
             process.stop()
     finally:

@@ -159,6 +159,8 @@ class Target:
     # The job's identity, the same after a restart from its checkpoint: it identifies a repeated
     # batch. Without it, batches are assumed not to be repeated.
     job: str | None = None
+    # Differs if the job begins anew in the place of an old checkpoint.
+    started: str = ""
     # How file systems are reached.
     access: Access = NO_ACCESS
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import Target, WorkerSink, WriteRequest
+from tidemark.connectors.by_workers import noted
 from tidemark.connectors.files_delivery import Delivery
 from tidemark.connectors.files_sink import file_size, folder_of, spread
 from tidemark.connectors.formats.base import FileWriter, Format, FormatField, OpenFile
@@ -21,8 +22,6 @@ from tidemark.types import STRING, Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from tidemark.spark.stateful.packed_rows import Take
 
 # How many files a task has open. More partitions than these are written to more files.
 _MOST_OPEN = 100
@@ -125,25 +124,7 @@ def write(request: WriteRequest, format_: Format, fields: tuple[FormatField, ...
     keys = [field.sql for field in fields if field.name in request.table.partitioned_by]
     rows = request.frame.select(*(field.sql for field in fields))
     tasks = spread(rows, keys, request.options)
-
-    def notes() -> list[str]:
-        written = tasks.mapInArrow(_Noting(sink.write), "note STRING")
-        return [row.note for row in written.collect()]
-
-    sink.commit(notes, request.batch_id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Noting:
-    """Writes the rows of a partition, for `DataFrame.mapInArrow`."""
-
-    write: Take
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        notes = [note for _, note in self.write(batches)]
-        yield pa.RecordBatch.from_arrays([pa.array(notes, pa.string())], ["note"])
+    sink.commit(lambda: noted(tasks, sink.write), request.batch_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
             overwrite=sink.overwrite,
             zone=zone,
             job=job,
+            started=frame.seed,
             access=access_of(frame.data.sparkSession),
         )
         target, upkeep = _with_upkeep(target, connector, frame)

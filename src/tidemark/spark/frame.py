@@ -46,6 +46,8 @@ class Frame:
     late: Mapping[int, StructType] = field(default_factory=dict)
     # The same rows as packed by the operator that emits them.
     packed: PackedRows | None = None
+    # The seed of the job's first start, which a restart keeps and a new beginning does not.
+    seed: str = ""
 
     @classmethod
     def of(cls, packed: PackedRows, columns: tuple[str, ...], changelog: Changelog) -> Frame:

@@ -79,7 +79,8 @@ class Above:
                 return _late_rows(stage.node, self._packed(data).handed_out(stage.node.outlet))
             return self.builder.lower(builder, stage)
 
-        return replace(self.builder, lower=lower).build(stage).checked()
+        frame = replace(self.builder, lower=lower).build(stage).checked()
+        return replace(frame, seed=self.builder.start.seed)
 
     def _results(self, data: DataFrame) -> Frame:
         if isinstance(self.output, Frame):

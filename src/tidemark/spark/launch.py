@@ -141,7 +141,7 @@ class Launcher:
         )
         if streaming and self.sink_follows and not physical.operators:
             builder = replace(builder, watermarks=[])
-        frame = builder.build(physical.root).alone().checked()
+        frame = replace(builder.build(physical.root).alone().checked(), seed=start.seed)
         observed = {name: o for name, o in builder.operators.items() if o is not None}
         ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
         above = Above.of(builder, physical.root)

@@ -7,12 +7,13 @@ from typing import Any
 
 from tidemark.catalog.tables import Table, TableTraits
 from tidemark.connectors.base import Connector
-from tidemark.connectors.jdbc import scan
+from tidemark.connectors.jdbc import scan, sink
 from tidemark.connectors.jdbc.options import OPTIONS, check
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
-    return TableTraits(readable=True)
+    has_key = table.primary_key is not None
+    return TableTraits(readable=True, writable=True, accepts_updates=has_key)
 
 
 JDBC = Connector(
@@ -25,5 +26,7 @@ JDBC = Connector(
     parts=scan.parts,
     can_stream_columns=lambda request: True,
     arriving=scan.arriving,
+    write=sink.write,
+    worker_sink=sink.sink_of,
     check=check,
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tidemark.connectors.jdbc.url import PostgresDatabase
 from tidemark.errors import DataError, JobError, SetupError, did_you_mean
@@ -14,15 +17,22 @@ from tidemark.errors import DataError, JobError, SetupError, did_you_mean
 if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Connection, Cursor
 
+_Result = TypeVar("_Result")
 # Classes of errors that may not come again: of connections, conflicts, resources, operators.
 _TRANSIENT = ("08", "40", "53", "57P", "55P03")
 # Of values that do not fit.
 _OF_DATA = ("22", "23")
 _NO_RIGHT = "42501"
+_HINTS = {"42P10": "add the same PRIMARY KEY or a unique index to the table in the database"}
 
 
 class Transient(JobError):
     """A failure that may not come again."""
+
+
+# Connections that nobody uses, by process and URI. To make one takes longer than most of what it
+# is for, because the driver reads which types there are.
+_IDLE: Final[dict[tuple[int, str], list[Any]]] = defaultdict(list)
 
 
 @contextmanager
@@ -30,6 +40,21 @@ def connected(database: PostgresDatabase, what: str) -> Iterator[Connection]:
     """A connection, inside a transaction; what is not committed is undone. Failures say `what` was
     to be done.
     """
+    driver = _driver()
+    connection = _idle(database, driver) or _opened(database, driver)
+    try:
+        yield connection
+        connection.rollback()
+    except BaseException as problem:
+        with suppress(driver.Error):
+            connection.close()
+        if isinstance(problem, driver.Error):
+            raise _failed(database, what, problem) from None
+        raise
+    _IDLE[os.getpid(), database.uri].append(connection)
+
+
+def _driver() -> Any:
     try:
         import adbc_driver_postgresql.dbapi as driver
     except ImportError:
@@ -37,16 +62,31 @@ def connected(database: PostgresDatabase, what: str) -> Iterator[Connection]:
             "connector 'jdbc' needs the package adbc-driver-postgresql",
             hint="pip install 'tidemark[jdbc]'",
         ) from None
+    return driver
+
+
+def _idle(database: PostgresDatabase, driver: Any) -> Connection | None:
+    """One that still answers."""
+    idle = _IDLE[os.getpid(), database.uri]
+    while idle:
+        connection: Connection = idle.pop()
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
+                cursor.fetchall()
+            return connection
+        except driver.Error:
+            with suppress(driver.Error):
+                connection.close()
+    return None
+
+
+def _opened(database: PostgresDatabase, driver: Any) -> Connection:
     try:
-        connection = driver.connect(database.uri)
+        connection: Connection = driver.connect(database.uri)
     except driver.Error as problem:
         raise _not_connected(database, problem) from None
-    try:
-        yield connection
-    except driver.Error as problem:
-        raise _failed(database, what, problem) from None
-    finally:
-        connection.close()
+    return connection
 
 
 def _not_connected(database: PostgresDatabase, problem: Any) -> SetupError:
@@ -73,7 +113,20 @@ def _failed(
         return DataError(f"{what} failed", notes=notes)
     if state == _NO_RIGHT:
         return SetupError(f"{what} failed", notes=notes, hint=f"GRANT it to {database.user}")
-    return JobError(f"{what} failed", notes={**notes, "SQLSTATE": state})
+    hint = _HINTS.get(state)
+    return JobError(f"{what} failed", notes={**notes, "SQLSTATE": state}, hint=hint)
+
+
+def again(work: Callable[[], _Result], retries: int) -> _Result:
+    """The result of work that is tried again if what kept it from being done may be over."""
+    for number in range(retries + 1):
+        try:
+            return work()
+        except Transient as problem:
+            if number == retries:
+                raise JobError(problem.message, notes=problem.notes, hint=problem.hint) from None
+            time.sleep(number + 1)
+    raise AssertionError(retries)
 
 
 # --- SQL ---------------------------------------------------------------------------------------
