@@ -6,6 +6,8 @@ import datetime as dt
 import uuid
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -74,6 +76,9 @@ class Sink:
         named = dict(zip(self.schema.names, columns, strict=False))
         return pa.RecordBatch.from_pydict(named, schema=self.schema)
 
+    def empty(self) -> None:
+        self.postgres.run(f"TRUNCATE {self.name}")
+
     def rows(self) -> list[tuple[Any, ...]]:
         return self.postgres.rows(f"SELECT k, v FROM {self.name} ORDER BY k, v")
 
@@ -121,11 +126,12 @@ def test_upserts_come_without_the_rows_they_replace(postgres):
 
 
 @given(st.data())
-@searched(25)
+@searched(15)
 def test_the_table_equals_the_result_whatever_tasks_its_changes_come_from(postgres, data):
     """Rows move between two tasks, which see their own changes in order and nothing else."""
+    the_sink(postgres).empty()
     result: dict[int, tuple[int, int]] = {}  # the task and value of each key
-    sink = Sink(postgres)
+    sink = the_sink(postgres)
     for _ in range(data.draw(st.integers(1, 3), "batches")):
         tasks: tuple[list[Change], list[Change]] = ([], [])
         for key, value, task in data.draw(st.lists(CHANGES, max_size=8), "changes"):
@@ -137,6 +143,11 @@ def test_the_table_equals_the_result_whatever_tasks_its_changes_come_from(postgr
                 result[key] = task, value
         sink.take(*tasks)
         assert sink.rows() == sorted((key, value) for key, (_, value) in result.items())
+
+
+@cache
+def the_sink(postgres: Postgres) -> Sink:
+    return Sink(postgres)
 
 
 CHANGES = st.tuples(st.integers(1, 3), st.none() | st.integers(0, 9), st.integers(0, 1))
@@ -350,3 +361,51 @@ def test_overwriting_is_refused(postgres):
 
     with pytest.raises(TidemarkError, match="INSERT OVERWRITE is not supported for `t`"):
         run_locally(f"SET 'execution.runtime-mode' = 'batch'; {script}")
+
+
+# --- on Spark ----------------------------------------------------------------------------------
+
+
+def test_spark_writes_the_same_values(spark, postgres):
+    name, script = insert_of_each_type(postgres, "(VALUES (1)) AS v (x)")
+
+    run_on(spark, script)
+
+    assert read_back(postgres, name) == [one[3] for one in TYPES]
+
+
+def test_a_stream_keeps_a_table_of_totals(spark, postgres, tmp_path):
+    orders = postgres.table("customer int, amount int", "(1, 10)", "(2, 20)", "(1, 5)")
+    totals = postgres.table("customer int PRIMARY KEY, amount bigint", "(3, 30)")
+    log = postgres.table("customer int, amount int")
+    script = f"""
+        CREATE TABLE orders (customer INT, amount INT) {postgres.options(orders)};
+        CREATE TABLE totals (customer INT, amount BIGINT, PRIMARY KEY (customer) NOT ENFORCED)
+          {postgres.options(totals)};
+        CREATE TABLE log (customer INT, amount INT) {postgres.options(log)};
+        INSERT INTO totals SELECT customer, SUM(amount) FROM orders GROUP BY customer;
+        INSERT INTO log SELECT * FROM orders WHERE amount > 5;
+    """
+    for _ in range(2):
+        run_on(spark, script, checkpoint=tmp_path)
+        assert sorted(postgres.rows(f"SELECT * FROM {totals}")) == [(1, 15), (2, 20), (3, 30)]
+        assert sorted(postgres.rows(f"SELECT * FROM {log}")) == [(1, 10), (2, 20)]
+        again(tmp_path)
+
+
+def run_on(spark: Any, script: str, checkpoint: Path | None = None) -> None:
+    session = connect(spark, checkpoint=checkpoint)
+    try:
+        for result in session.run(script):
+            if isinstance(result, JobResult):
+                result.wait()
+    finally:
+        session.stop()
+
+
+def again(checkpoint: Path) -> None:
+    """As if Spark had not committed the last micro-batch of each job when it was killed."""
+    for commits in checkpoint.glob("*/**/commits"):
+        numbers = [int(file.name) for file in commits.iterdir() if file.name.isdigit()]
+        for file in [commits / str(max(numbers)), commits / f".{max(numbers)}.crc"]:
+            file.unlink(missing_ok=True)

@@ -10,9 +10,10 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -26,12 +27,13 @@ _PASSWORD = "it's a secret"
 _SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=logical")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Postgres:
     """What tests do with the server. Each makes databases or tables with names of its own."""
 
     port: int
     process: ServerProcess
+    _connections: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def base_url(self) -> str:
@@ -52,27 +54,32 @@ class Postgres:
 
     def run(self, *statements: str, database: str = "postgres") -> None:
         """Run statements, each in a transaction of its own."""
-        import adbc_driver_postgresql.dbapi as driver
-
-        with (
-            driver.connect(self.uri(database), autocommit=True) as connection,
-            connection.cursor() as cursor,
-        ):
+        with self._connection(database).cursor() as cursor:
             for statement in statements:
                 cursor.executescript(statement)
 
     def rows(self, query: str, database: str = "postgres") -> list[tuple[Any, ...]]:
-        import adbc_driver_postgresql.dbapi as driver
-
-        with driver.connect(self.uri(database)) as connection, connection.cursor() as cursor:
+        with self._connection(database).cursor() as cursor:
             cursor.execute(query)
             found: list[tuple[Any, ...]] = cursor.fetchall()
             return found
 
+    def _connection(self, database: str) -> Any:
+        """One for all tests: to connect takes longer than most of what they do."""
+        import adbc_driver_postgresql.dbapi as driver
+
+        if database not in self._connections:
+            password = quote(_PASSWORD)
+            uri = f"postgresql://postgres:{password}@{HOST}:{self.port}/{database}"
+            self._connections[database] = driver.connect(uri, autocommit=True)
+        return self._connections[database]
+
     def end_connections(self) -> None:
         """End those that are open; a server that stops waits for them."""
-        own = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
-        self.rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}")
+        others = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        self.rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+        for connection in self._connections.values():
+            connection.close()
 
     def table(self, columns: str, *rows: str) -> str:
         """A new table with these rows."""
@@ -82,9 +89,6 @@ class Postgres:
             *([f"INSERT INTO {name} VALUES {', '.join(rows)}"] if rows else []),
         )
         return name
-
-    def uri(self, database: str) -> str:
-        return f"postgresql://postgres:it%27s%20a%20secret@{HOST}:{self.port}/{database}"
 
 
 @contextmanager

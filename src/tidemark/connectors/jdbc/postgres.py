@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import time
@@ -52,6 +53,14 @@ def connected(database: PostgresDatabase, what: str) -> Iterator[Connection]:
             raise _failed(database, what, problem) from None
         raise
     _IDLE[os.getpid(), database.uri].append(connection)
+
+
+@atexit.register
+def _close() -> None:
+    """Close those of this process before Python takes the driver apart."""
+    for (process, _), idle in _IDLE.items():
+        while process == os.getpid() and idle:
+            idle.pop().close()
 
 
 def _driver() -> Any:

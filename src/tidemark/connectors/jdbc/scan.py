@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from tidemark.types import BigInt, DataType
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
+    from adbc_driver_manager.dbapi import Connection, Cursor
     from pyspark.sql import DataFrame
 
 # How much of a table a frame has, about.
@@ -66,33 +68,40 @@ class TableScan:
             yield [frame[column].to_arrow() for column in self.types]
 
     def _rows(self, condition: str | None) -> Iterator[pl.DataFrame]:
-        import polars as pl
+        with self.connected() as connection, connection.cursor() as cursor:
+            table = described(cursor, self.table)
+            where = ""
+            if condition is not None and self.divided_by is not None:
+                column = table.column(self.divided_by, self.table)
+                where = f" WHERE {condition.format(name(column.name))}"
+            yield from self.fetched(cursor, self.query(table) + where)
 
-        with (
-            connected(self.database, f"reading {self.table}") as connection,
-            connection.cursor() as cursor,
-        ):
-            query = self._query(described(cursor, self.table), condition)
-            hint = {"adbc.postgresql.batch_size_hint_bytes": str(_BLOCK_BYTES)}
-            cursor.adbc_statement.set_options(**hint)
-            cursor.execute(query)
-            for batch in cursor.fetch_record_batch():
-                if batch.num_rows:
-                    frame = pl.from_arrow(batch)
-                    assert isinstance(frame, pl.DataFrame)
-                    yield self._frame(frame)
+    def connected(self) -> AbstractContextManager[Connection]:
+        return connected(self.database, f"reading {self.table}")
 
-    def _query(self, table: Described, condition: str | None) -> str:
+    def query(self, table: Described) -> str:
+        """What is read of all rows."""
         wanted = [
             f"{self._asked(table, column, type_)} AS {name(column)}"
             for column, type_ in self.types.items()
             if self._is_read(column)
         ]
-        query = f"SELECT {', '.join(wanted) or 'true AS counted'} FROM {table.sql}"
-        if condition is None or self.divided_by is None:
-            return query
-        column = table.column(self.divided_by, self.table)
-        return f"{query} WHERE {condition.format(name(column.name))}"
+        return f"SELECT {', '.join(wanted) or 'true AS counted'} FROM {table.sql} AS own"
+
+    def fetched(
+        self, cursor: Cursor, query: str, parameters: pa.RecordBatch | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """The rows of a query like that."""
+        import polars as pl
+
+        hint = {"adbc.postgresql.batch_size_hint_bytes": str(_BLOCK_BYTES)}
+        cursor.adbc_statement.set_options(**hint)
+        cursor.execute(query, parameters)
+        for batch in cursor.fetch_record_batch():
+            if batch.num_rows:
+                frame = pl.from_arrow(batch)
+                assert isinstance(frame, pl.DataFrame)
+                yield self._frame(frame)
 
     def _is_read(self, column: str) -> bool:
         return self.read is None or column in self.read
