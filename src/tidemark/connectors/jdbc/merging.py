@@ -15,7 +15,7 @@ BATCHES = "tidemark_batches"
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class TableMerge:
     """Brings the rows of a staging table into a table with these columns, in their order."""
 
     table: Described

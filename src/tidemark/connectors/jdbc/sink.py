@@ -15,7 +15,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.by_workers import noted
 from tidemark.connectors.jdbc import options as o
-from tidemark.connectors.jdbc.merging import Merge, batches_table, note_batch
+from tidemark.connectors.jdbc.merging import TableMerge, batches_table, note_batch
 from tidemark.connectors.jdbc.postgres import (
     Described,
     again,
@@ -48,9 +48,9 @@ def sink_of(target: Target) -> WorkerSink:
         found = described(cursor, table)
     names = [column.name for column in writable_columns(target.table)]
     columns = tuple(found.column(one, table) for one in names)
-    delivery = Delivery(
+    delivery = TableDelivery(
         database,
-        Merge(found, columns, staging),
+        TableMerge(found, columns, staging),
         target.options[o.MAX_RETRIES],
         None if target.job is None or staging.keys else f"{target.job}-{target.started}",
     )
@@ -129,11 +129,11 @@ class Copying:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class TableDelivery:
     """Brings what tasks have copied into the table."""
 
     database: PostgresDatabase
-    merge: Merge
+    merge: TableMerge
     retries: int
     # Under which name micro-batches are noted that would be added twice if they came again.
     noted_by: str | None
