@@ -368,11 +368,27 @@ its key, one without a value a delete. It begins at the first record.
 
 ## PostgreSQL
 
-Connector `jdbc` reads tables of PostgreSQL by Flink's options, without Java: rows come as Arrow
-columns, from a COPY in PostgreSQL's binary form. It needs `pip install 'tidemark[jdbc]'`. A table
-ends, also in a stream, which reads it as it is in the first micro-batch. Only the columns that a
-query reads are asked for. With `scan.partition.*` several workers read, and as in Flink the rows
-outside of the bounds are left out.
+Connector `jdbc` reads and writes tables of PostgreSQL by Flink's options, without Java: rows come
+and go as Arrow columns, by COPY in PostgreSQL's binary form. It needs `pip install
+'tidemark[jdbc]'`. [PostgreSQL](postgresql.md) is a page to begin with.
+
+**Reading.** A table ends, also in a stream, which reads it as it is in the first micro-batch. Only
+the columns that a query reads are asked for. With `scan.partition.*` several workers read; as in
+Flink, rows outside of the bounds are left out, and the ranges are not read at the same moment.
+
+**Writing.** With a `PRIMARY KEY` rows are inserted, updated and deleted by it (`ON CONFLICT`; the
+database must have the same key, or a unique index); without one they are added, and a query that
+updates its rows is refused. Tasks copy their rows into a staging table beside the table, which
+takes the right to create one (`GRANT CREATE ON SCHEMA`). When all have done so, one transaction
+brings them into the table: all of a micro-batch, or of a batch job, or nothing. A micro-batch that
+comes again after a failure changes nothing: where rows are added, the table `tidemark_batches` in
+the same schema notes the last micro-batch of each job. Flink may add such rows twice. Changes of a
+key may come from several tasks; what counts is the result of the query.
+
+**Catalog.** `CREATE CATALOG` with `'type' = 'jdbc'` makes the databases of a server those of a
+catalog, and their tables can be read and written. As in Flink, tables are listed with their schemas
+(`public.orders`, which `orders` names too), and nothing can be created or dropped. A column whose
+type Flink refuses is a `STRING`.
 
 | PostgreSQL | Flink SQL |
 | --- | --- |
@@ -386,7 +402,14 @@ outside of the bounds are left out.
 | any other, such as `uuid` and `jsonb` | `STRING`, as PostgreSQL writes it |
 
 The columns of a table are found by name, those with capitals also if they are small in the
-database. Flink's names need no quotes for that.
+database. `'table-name'` is the name of a table, or schema and name with a point between; double
+quotes keep points and capitals in them as they are.
+
+| Flink SQL | writes into PostgreSQL |
+| --- | --- |
+| `TIMESTAMP`, `TIMESTAMP_LTZ` | `timestamp`, `timestamptz`; not the one into the other |
+| `STRING` | any type, from the string that PostgreSQL reads |
+| any other | what PostgreSQL converts in an INSERT; a value that does not fit is an error |
 """
 
 

@@ -343,6 +343,16 @@ def test_what_does_not_fit_the_database_is_an_error(postgres, columns, declared,
     assert postgres.rows(f"SELECT * FROM {name}") == []
 
 
+def test_a_key_is_never_null(postgres):
+    name = postgres.table("k int PRIMARY KEY")
+    script = f"CREATE TABLE t (k INT, PRIMARY KEY (k) NOT ENFORCED) {postgres.options(name)};"
+
+    with pytest.raises(DataError, match="column `k` of table `t` is NOT NULL, but a value is NULL"):
+        run_locally(script + " INSERT INTO t SELECT NULLIF(x, 2) FROM (VALUES (1), (2)) AS v (x);")
+
+    assert postgres.rows(f"SELECT * FROM {name}") == []
+
+
 def test_missing_rights_are_named(postgres):
     name = postgres.table("k int")
     user = f"u{uuid.uuid4().hex[:8]}"

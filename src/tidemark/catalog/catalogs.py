@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 
+from tidemark.catalog.foreign import Foreign
 from tidemark.catalog.tables import Identifier, Relation, TemporalFunction, UserFunction
-from tidemark.dialect.statements import Name
+from tidemark.dialect.statements import CreateCatalog, Name
 from tidemark.errors import CatalogError, Span, did_you_mean
 
 DEFAULT_CATALOG = "default_catalog"
@@ -17,15 +19,19 @@ DEFAULT_DATABASE = "default_database"
 class Database:
     comment: str | None = None
     options: dict[str, str] = field(default_factory=dict)
-    relations: dict[str, Relation] = field(default_factory=dict)
+    relations: MutableMapping[str, Relation] = field(default_factory=dict)
 
 
 @dataclass
 class Catalog:
     comment: str | None = None
     options: dict[str, str] = field(default_factory=dict)
-    databases: dict[str, Database] = field(default_factory=dict)
+    databases: MutableMapping[str, Database] = field(default_factory=dict)
     default_database: str = DEFAULT_DATABASE
+
+
+# Makes a catalog of a type that is not kept in memory.
+CatalogKind = Callable[[CreateCatalog], Catalog]
 
 
 class Catalogs:
@@ -33,7 +39,8 @@ class Catalogs:
     same name.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Mapping[str, CatalogKind] | None = None) -> None:
+        self.kinds = kinds or {}
         default = Catalog(databases={DEFAULT_DATABASE: Database()})
         self.catalogs: dict[str, Catalog] = {DEFAULT_CATALOG: default}
         self.current_catalog = DEFAULT_CATALOG
@@ -124,6 +131,8 @@ class Catalogs:
     def _elsewhere(self, name: str) -> str | None:
         """Where else a table with that name exists."""
         for catalog, held in self.catalogs.items():
+            if isinstance(held.databases, Foreign):
+                continue
             for database, objects in held.databases.items():
                 if name in objects.relations:
                     return f"did you mean `{catalog}.{database}.{name}`?"
@@ -217,8 +226,9 @@ class Catalogs:
             del self.functions[key]
 
     def drop_catalog(self, name: str) -> None:
-        for database in list(self.catalogs[name].databases):
-            self.drop_database(name, database)
+        if not isinstance(self.catalogs[name].databases, Foreign):
+            for database in list(self.catalogs[name].databases):
+                self.drop_database(name, database)
         del self.catalogs[name]
 
     def _slot(

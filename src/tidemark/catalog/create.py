@@ -188,6 +188,10 @@ def create_catalog(statement: s.CreateCatalog, catalogs: Catalogs) -> str:
         if statement.if_not_exists:
             return f"catalog `{name}` already exists"
         raise CatalogError(f"catalog `{name}` already exists", at=statement.name.span)
+    kind = next((option.value for option in statement.options if option.key == "type"), None)
+    if kind is not None and kind in catalogs.kinds:
+        catalogs.catalogs[name] = catalogs.kinds[kind](statement)
+        return f"catalog `{name}` created"
     options = _catalog_options(statement)
     first = options.get(_DEFAULT_DATABASE, "default")
     catalogs.catalogs[name] = Catalog(statement.comment, options, {first: Database()}, first)

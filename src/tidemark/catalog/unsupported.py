@@ -39,6 +39,6 @@ CATALOG: Final = Unsupported(
     _TABLES,
     "catalog type '{}'",
     hint=f"use 'type' = '{CATALOG_TYPE}'",
-    each={"hive": None, "jdbc": None},
+    each={"hive": None},
     says=NEVER,
 )

@@ -29,8 +29,16 @@ def _extreme(wins: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> WriteColumn:
     return write
 
 
+def _required(call: ColumnCall) -> pl.Expr:
+    """For a column that is NOT NULL."""
+    message = call.constant(1, "a message")
+    call.active.fail(call.args[0].is_null(), str(message))
+    return call.args[0]
+
+
 COLUMNS: dict[str, WriteColumn] = {
     "NULLIF": _nullif,
     "GREATEST": _extreme(operator.ge),
     "LEAST": _extreme(operator.le),
+    "REQUIRED": _required,
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tidemark.catalog.catalogs import CatalogKind
 from tidemark.catalog.tables import Table, TableTraits
 from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRequest
 from tidemark.connectors.blackhole import BLACKHOLE
@@ -15,6 +16,7 @@ from tidemark.connectors.faker import FAKER
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.jdbc import JDBC
+from tidemark.connectors.jdbc.catalog import catalog_of
 from tidemark.connectors.kafka import KAFKA, UPSERT_KAFKA
 from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (
@@ -32,6 +34,7 @@ from tidemark.dialect.statements import Option
 from tidemark.errors import OptionError, SqlError, did_you_mean
 
 __all__ = [
+    "CATALOGS",
     "REGISTRY",
     "Connector",
     "OptionSpec",
@@ -60,6 +63,9 @@ REGISTRY: dict[str, Connector] = {
         DATAFRAME,
     )
 }
+
+# Catalogs of other types than those in memory.
+CATALOGS: dict[str, CatalogKind] = {"jdbc": catalog_of}
 
 
 def lookup(table: Table) -> Connector:

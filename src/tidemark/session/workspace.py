@@ -54,7 +54,7 @@ class Workspace:
     def __init__(
         self, options: Mapping[str, str] | None = None, traits: Traits = connectors.traits
     ) -> None:
-        self.catalogs = Catalogs()
+        self.catalogs = Catalogs(connectors.CATALOGS)
         self.options = SessionOptions(options)
         self.planner = Planner(self.catalogs, self.options, traits)
         self.functions_of_plans: list[UserFunction] = []

@@ -235,6 +235,11 @@ def described(cursor: Cursor, table: str) -> Described:
     return Described(found[0][0], found[0][1], {column.name: column for column in columns})
 
 
+def primary_key(cursor: Cursor, table: str) -> list[str]:
+    """The columns of a table's primary key. `table` is its name in SQL."""
+    return [column for (column,) in rows(cursor, _KEY.format(table=string(table)))]
+
+
 def _column(row: tuple[Any, ...]) -> tuple[Any, ...]:
     column, type_, written, modifier, required = row
     digits = precision = None
@@ -258,6 +263,13 @@ CROSS JOIN LATERAL (
   SELECT CASE own.typtype WHEN 'd' THEN own.typtypmod ELSE a.atttypmod END AS modifier
 ) m
 WHERE c.oid = {table} ORDER BY a.attnum
+"""
+
+_KEY = """
+SELECT a.attname::text FROM pg_index i
+CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, place)
+JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number
+WHERE i.indrelid = to_regclass({table}) AND i.indisprimary ORDER BY k.place
 """
 
 
