@@ -375,6 +375,8 @@ and go as Arrow columns, by COPY in PostgreSQL's binary form. It needs `pip inst
 **Reading.** A table ends, also in a stream, which reads it as it is in the first micro-batch. Only
 the columns that a query reads are asked for. With `scan.partition.*` several workers read; as in
 Flink, rows outside of the bounds are left out, and the ranges are not read at the same moment.
+Conditions of a query are tested here, not in the database: for a small part of a large table, make
+it a view there.
 
 **Writing.** With a `PRIMARY KEY` rows are inserted, updated and deleted by it (`ON CONFLICT`; the
 database must have the same key, or a unique index); without one they are added, and a query that
