@@ -387,6 +387,10 @@ comes again after a failure changes nothing: where rows are added, the table `ti
 the same schema notes the last micro-batch of each job. Flink may add such rows twice. Changes of a
 key may come from several tasks; what counts is the result of the query.
 
+**Lookup joins.** In a [lookup join](sql.md#lookup-joins) the distinct keys of a batch of rows are
+asked for in one query. Flink's older `lookup.cache.max-rows` and `lookup.cache.ttl`, if both are
+set, mean a partial cache.
+
 **Catalog.** `CREATE CATALOG` with `'type' = 'jdbc'` makes the databases of a server those of a
 catalog, and their tables can be read and written. As in Flink, tables are listed with their schemas
 (`public.orders`, which `orders` names too), and nothing can be created or dropped. A column whose

@@ -103,6 +103,8 @@ def options_of(table: Table) -> Mapping[str, Any]:
     """The table's options, checked, by canonical name."""
     connector = lookup(table)
     options = read_options(table, connector.name, _specs(connector, table))
+    if connector.modern is not None:
+        options = connector.modern(options)
     if connector.check is not None:
         connector.check(table, options)
     return options

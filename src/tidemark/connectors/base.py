@@ -242,5 +242,7 @@ class Connector:
     on_client: bool = False
     # The formats whose options (`json.*`) are accepted too.
     formats: tuple[str, ...] = ()
+    # The options with what older ones mean that newer ones say otherwise.
+    modern: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     # Finds combinations of valid options that are not valid. Raises OptionError.
     check: Callable[[Table, Mapping[str, Any]], None] | None = None

@@ -8,12 +8,16 @@ from typing import Any
 from tidemark.catalog.tables import Table, TableTraits
 from tidemark.connectors.base import Connector
 from tidemark.connectors.jdbc import scan, sink
-from tidemark.connectors.jdbc.options import OPTIONS, check
+from tidemark.connectors.jdbc.lookup import lookup
+from tidemark.connectors.jdbc.options import OPTIONS, check, modern
+from tidemark.connectors.lookup_options import lookup_traits
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
     has_key = table.primary_key is not None
-    return TableTraits(readable=True, writable=True, accepts_updates=has_key)
+    return TableTraits(
+        readable=True, writable=True, accepts_updates=has_key, lookup=lookup_traits(options)
+    )
 
 
 JDBC = Connector(
@@ -28,5 +32,7 @@ JDBC = Connector(
     arriving=scan.arriving,
     write=sink.write,
     worker_sink=sink.sink_of,
+    lookup=lookup,
+    modern=modern,
     check=check,
 )

@@ -10,6 +10,7 @@ from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.jdbc.types import is_known
 from tidemark.connectors.jdbc.url import NotUnderstood, PostgresDatabase, postgres, system_of
+from tidemark.connectors.lookup_options import LOOKUP_OPTIONS, check_reloads
 from tidemark.connectors.options import option_error, span_of_option
 from tidemark.connectors.unsupported import JDBC_SYSTEM, JDBC_TYPE
 from tidemark.dialect.statements import PhysicalColumn
@@ -17,6 +18,9 @@ from tidemark.errors import PlanError, did_you_mean
 
 _NO_EFFECT: Final = "accepted without effect"
 _AS_A_WHOLE: Final = "accepted; the rows of a micro-batch are written together"
+_OLD_ROWS: Final = "lookup.cache.max-rows"
+_OLD_TTL: Final = "lookup.cache.ttl"
+_OLD_MISSING: Final = "lookup.cache.caching-missing-key"
 
 PARTITION: Final = "scan.partition.column"
 NUMBER: Final = "scan.partition.num"
@@ -41,6 +45,10 @@ OPTIONS: Final = (
     OptionSpec("scan.fetch-size", "int", 0, summary="accepted; rows come as a stream"),
     OptionSpec("scan.auto-commit", "boolean", True, summary="accepted; rows come as a stream"),
     OptionSpec("scan.parallelism", "int", summary=_NO_EFFECT),
+    *LOOKUP_OPTIONS,
+    OptionSpec(_OLD_ROWS, "long", summary="older: a partial cache, if the next one is set too"),
+    OptionSpec(_OLD_TTL, "duration", summary="older: how long a key stays in this cache"),
+    OptionSpec(_OLD_MISSING, "boolean", True, summary="older: whether it keeps missing keys"),
     OptionSpec("sink.buffer-flush.max-rows", "int", 100, summary=_AS_A_WHOLE),
     OptionSpec("sink.buffer-flush.interval", "duration", 1000, summary=_AS_A_WHOLE),
     OptionSpec(MAX_RETRIES, "int", 3, summary="how often writing is tried again"),
@@ -54,10 +62,26 @@ def database_of(options: Mapping[str, Any]) -> PostgresDatabase:
     return postgres(options["url"], login, options[WAIT] // 1000)
 
 
+def modern(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The cache that Flink's older options ask for."""
+    rows, ttl = options[_OLD_ROWS], options[_OLD_TTL]
+    if not rows or not ttl or options["lookup.cache"] != "NONE":
+        return dict(options)
+    partial = "lookup.partial-cache."
+    return {
+        **options,
+        "lookup.cache": "PARTIAL",
+        f"{partial}max-rows": rows,
+        f"{partial}expire-after-write": ttl,
+        f"{partial}cache-missing-key": options[_OLD_MISSING],
+    }
+
+
 def check(table: Table, options: Mapping[str, Any]) -> None:
     _check_url(table, options)
     _check_types(table)
     _check_partitions(table, options)
+    check_reloads(table, options)
 
 
 def _check_url(table: Table, options: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ from tidemark.connectors.jdbc import options as o
 from tidemark.connectors.jdbc.postgres import Described, connected, described, name
 from tidemark.connectors.jdbc.types import as_wanted, asked
 from tidemark.connectors.jdbc.url import PostgresDatabase
+from tidemark.connectors.lookups import LookupRequest
 from tidemark.connectors.made_rows import NO_COLUMN, row_ranges
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError
@@ -43,7 +44,7 @@ class TableScan:
     ranges: tuple[str | None, ...]
 
     @classmethod
-    def of(cls, request: ReadRequest | ColumnsRequest) -> TableScan:
+    def of(cls, request: ReadRequest | ColumnsRequest | LookupRequest) -> TableScan:
         options = request.options
         names = [c.name for c in request.table.columns if isinstance(c, PhysicalColumn)]
         types = dict(zip(names, request.types, strict=True))
@@ -103,12 +104,21 @@ class TableScan:
                 assert isinstance(frame, pl.DataFrame)
                 yield self._frame(frame)
 
+    @property
+    def nothing(self) -> pl.DataFrame:
+        """No rows."""
+        import polars as pl
+
+        from tidemark.columns import polars_type
+
+        return pl.DataFrame(schema={name: polars_type(type_) for name, type_ in self.types.items()})
+
     def _is_read(self, column: str) -> bool:
         return self.read is None or column in self.read
 
     def _asked(self, table: Described, column: str, type_: DataType) -> str:
         found = table.column(column, self.table)
-        sql = asked(found, type_)
+        sql = asked(found, type_, "own.")
         if sql is None:
             raise DataError(
                 f"column `{column}` of {self.table} is {found.written}, which cannot be read as "

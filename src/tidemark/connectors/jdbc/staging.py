@@ -54,7 +54,7 @@ class Staging:
         own = [pl.lit(attempt).alias(ATTEMPT), pl.lit(number, pl.Int64).alias(PIECE)]
         sent = self._last(rows).select(*own, GONE, *self.columns)
         fields = [(ATTEMPT, pa.int64()), (PIECE, pa.int64()), (GONE, pa.bool_())]
-        fields += [(c, _sent(type_)) for c, type_ in zip(self.columns, self.types, strict=True)]
+        fields += [(c, sent_as(type_)) for c, type_ in zip(self.columns, self.types, strict=True)]
         return sent.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.schema(fields))
 
     def _last(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -74,7 +74,7 @@ class Staging:
         return last.filter(~pl.col(GONE) | pl.col("went_first")) if self.retracts else last
 
 
-def _sent(type_: DataType) -> pa.DataType:
+def sent_as(type_: DataType) -> pa.DataType:
     """The Arrow type of what is sent. PostgreSQL has no integers of one byte."""
     match type_:
         case t.TinyInt():

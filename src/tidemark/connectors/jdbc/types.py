@@ -61,9 +61,9 @@ def is_known(type_: t.DataType) -> bool:
 # --- reading -----------------------------------------------------------------------------------
 
 
-def asked(column: StoredColumn, wanted: t.DataType) -> str | None:
+def asked(column: StoredColumn, wanted: t.DataType, table: str = "") -> str | None:
     """The SQL that reads a column as the type of a table's; None if its values are others."""
-    sql = name(column.name)
+    sql = f"{table}{name(column.name)}"
     if isinstance(wanted, t.Array):
         element = wanted.element
         return _elements(sql, column, element) if column.type.startswith("_") else None
