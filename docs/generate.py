@@ -337,10 +337,10 @@ CREATE TABLE orders_in_kafka (
 `pip install 'tidemark[kafka]'` brings Kafka's C client, confluent-kafka; the workers of a cluster
 need it too. No jars are needed. Workers fetch records and decode them as columns, which costs less
 CPU time than Spark's own source. A table with `scan.bounded.mode` is read by batches and local
-runs, too. Tables can be read, not written yet.
+runs, too.
 
-Formats are `json`, `csv`, `raw`, `debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`, for
-keys those without row kinds. Options of formats are `json.*` for `format`, `value.json.*` for
+Formats are `json`, `csv`, `raw`, `avro`, `avro-confluent`, `debezium-avro-confluent`,
+`debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`, for keys those without row kinds. Options of formats are `json.*` for `format`, `value.json.*` for
 `value.format` and `key.json.*` for `key.format`. An error names the topic, the partition and the
 offset of the bad record. As in Flink, a record without a key has no rows if the table reads keys,
 and a column that is in keys and values has what is in the value.

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark import types as t
-from tidemark.formats import avro_encode
+from tidemark.formats.avro_message_encoders import AVRO_MESSAGES
 from tidemark.formats.changelog_encode import event_lines
 from tidemark.formats.csv_encode import csv_lines
 from tidemark.formats.json_encode import json_lines
@@ -49,8 +49,8 @@ def messages(
     """The bytes of each row alone, as a message has them; NULL if a message is to have none."""
     if format_ == "raw":
         return raw_values(rows, fields, options)
-    if format_ == "avro":
-        return avro_encode.records(rows, fields)
+    if format_ in AVRO_MESSAGES:
+        return AVRO_MESSAGES[format_](rows, fields, options)
     values = ENCODERS[format_](rows, fields, options)
     return values.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_binary())
 

@@ -8,8 +8,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from tests.registry import running
+from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.errors import DataError, PlanError
+from tidemark.formats.decoders import decoder
 
 from .tables import encoded, kafka_table, rows_of
 
@@ -228,3 +231,22 @@ def test_other_metadata_must_be_virtual(key):
 
     with pytest.raises(PlanError, match="cannot write the metadata column `x`"):
         encoded(table, rows_of({"id": [1], "x": [1]}))
+
+
+@pytest.mark.parametrize("format_", ["avro-confluent", "debezium-avro-confluent"])
+def test_schemas_are_registered_for_the_topic_and_found_by_readers(format_):
+    with running() as registry:
+        table = kafka_table(
+            "id INT, name STRING",
+            "'key.format' = 'avro-confluent', 'key.fields' = 'id', "
+            f"'value.format' = '{format_}', 'value.{format_}.url' = '{registry.url}', "
+            f"'key.avro-confluent.url' = '{registry.url}'",
+        )
+        rows = rows_of({"id": [7, None], "name": ["x", None]})
+        records = encoded(table, rows)
+        options = {f"{format_}.url": registry.url}
+        fields = [t.Field("id", t.Int()), t.Field("name", t.STRING)]
+        decoded = decoder(format_, fields, options)(pa.array([r["value"] for r in records]))
+
+    assert sorted(registry.subjects) == ["t-key", "t-value"]
+    assert decoded.rows.rows() == [(7, "x"), (None, None)]

@@ -67,12 +67,6 @@ def test_the_two_options_of_the_buffer_must_be_set_together():
     assert "must be set together" in problem(options, columns, "upsert-kafka").message
 
 
-def test_avro_can_be_written_but_not_read_yet():
-    traits = connectors.traits(kafka_table("id INT", "'format' = 'avro'"))
-
-    assert (traits.writable, traits.readable) == (True, False)
-
-
 def test_properties_of_javas_client_alone_have_no_effect():
     options = f"{JSON}, 'properties.buffer.memory' = '5', 'properties.max.request.size' = '9'"
     table = kafka_table("id INT", options)

@@ -16,7 +16,11 @@ from tidemark.connectors.lookup_options import lookup_traits
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
     has_key = table.primary_key is not None
     return TableTraits(
-        readable=True, writable=True, accepts_updates=has_key, lookup=lookup_traits(options)
+        readable=True,
+        writable=True,
+        accepts_updates=has_key,
+        upserts=has_key,
+        lookup=lookup_traits(options),
     )
 
 

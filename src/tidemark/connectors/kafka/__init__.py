@@ -23,7 +23,6 @@ from tidemark.connectors.kafka.options import (
     OPTIONS,
     RECORD_FORMATS,
     UPSERT_OPTIONS,
-    can_read,
     value_format,
 )
 from tidemark.connectors.kafka.properties import client_settings
@@ -49,7 +48,7 @@ def traits(table: Table, options: Options) -> TableTraits:
         metadata={**METADATA, **format_.metadata},
         partitioned=True,
         idle_ms=options["scan.watermark.idle-timeout"],
-        readable=can_read(options),
+        readable=True,
         writable=True,
         accepts_updates=format_.changelog is not Changelog.APPEND,
     )

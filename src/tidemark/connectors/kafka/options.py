@@ -10,17 +10,19 @@ from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.kafka.sink_options import SINK_OPTIONS, UPSERT_SINK_OPTIONS
 from tidemark.dialect.statements import PhysicalColumn
 
-# The formats of single records; those of DECODED can be read, too.
-DECODED: Final = (
+# The formats of single records.
+RECORD_FORMATS: Final = (
     "json",
     "csv",
     "raw",
+    "avro",
+    "avro-confluent",
     "debezium-json",
+    "debezium-avro-confluent",
     "canal-json",
     "maxwell-json",
     "ogg-json",
 )
-RECORD_FORMATS: Final = (*DECODED, "avro")
 _STARTS = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 _ENDS = ("unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 _NO_EFFECT = "accepted without effect"
@@ -134,9 +136,3 @@ def options_of_format(options: Mapping[str, Any], prefix: str) -> dict[str, Any]
         n.removeprefix(prefix): v for n, v in options.items() if prefix and n.startswith(prefix)
     }
     return {**options, **begun}
-
-
-def can_read(options: Mapping[str, Any]) -> bool:
-    """Whether records can be decoded: there is no decoder for single records of Avro yet."""
-    key = options["key.format"]
-    return value_format(options) in DECODED and (key is None or key.lower() in DECODED)

@@ -51,7 +51,8 @@ def topic_of(target: Target) -> str | None:
 def encoding_of(target: Target) -> KafkaRecords:
     table, options = target.table, target.options
     format_ = FORMATS[value_format(options)]
-    of_value = options_of_format(options, "" if options.get("format") else "value.")
+    prefix = "" if options.get("format") else "value."
+    of_value = _with_subject(options_of_format(options, prefix), format_, topic_of(target), "value")
     upserts = is_upsert(options)
     if not upserts:
         refuse_changelog(target, format_)
@@ -62,7 +63,7 @@ def encoding_of(target: Target) -> KafkaRecords:
         key = FORMATS[options["key.format"].lower()]
         of_key = fields.part(
             key,
-            options_of_format(options, "key."),
+            _with_subject(options_of_format(options, "key."), key, topic_of(target), "key"),
             key_columns(table, options),
             options["key.fields-prefix"],
         )
@@ -79,6 +80,16 @@ def encoding_of(target: Target) -> KafkaRecords:
         headers=metadata.get(HEADERS),
         zone=target.zone,
     )
+
+
+def _with_subject(
+    options: Mapping[str, Any], format_: Format, topic: str | None, part: str
+) -> Mapping[str, Any]:
+    """With the name of the schema in a registry, which follows from the topic, as in Flink."""
+    subject = f"{format_.name}.subject"
+    if topic is None or options.get(subject, "") is not None:
+        return options
+    return {**options, subject: f"{topic}-{part}"}
 
 
 def _topic(table: Table, metadata: Mapping[str, int]) -> int:
