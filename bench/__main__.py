@@ -97,7 +97,7 @@ BENCHES = (
     ),
     Bench(
         "operators",
-        "OVER, Top-N, deduplication, joins and GROUP BY over files, beside real Flink",
+        "single operators over files, beside real Flink",
         OPERATORS.add_arguments,
         OPERATORS.run,
     ),

@@ -340,10 +340,11 @@ CPU time than Spark's own source. A table with `scan.bounded.mode` is read by ba
 runs, too.
 
 Formats are `json`, `csv`, `raw`, `avro`, `avro-confluent`, `debezium-avro-confluent`,
-`debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`, for keys those without row kinds. Options of formats are `json.*` for `format`, `value.json.*` for
-`value.format` and `key.json.*` for `key.format`. An error names the topic, the partition and the
-offset of the bad record. As in Flink, a record without a key has no rows if the table reads keys,
-and a column that is in keys and values has what is in the value.
+`debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`, for keys those without row kinds.
+Options of formats are `json.*` for `format`, `value.json.*` for `value.format` and `key.json.*` for
+`key.format`. An error names the topic, the partition and the offset of the bad record. As in Flink,
+a record without a key has no rows if the table reads keys, and a column that is in keys and values
+has what is in the value.
 
 **Offsets** are in the checkpoint, where a job resumes. If the group `properties.group.id` is set
 they are committed for it after each micro-batch, as a note for others. A job that resumes before

@@ -17,7 +17,6 @@ from bench.real_bytes.operator_queries import QUERIES as OPERATORS
 from bench.real_bytes.report import FLINKS, LOCAL, TIDEMARK, Measured
 from bench.real_bytes.suite import mean_ratio, table
 from bench.real_bytes.workload import Case, Job, targets
-from tests.local.test_nexmark_queries import NOT_YET
 
 RECORDS = 1_000
 
@@ -38,7 +37,7 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.mark.parametrize("query", [q for q in NEXMARK if NEXMARK[q].local and q not in NOT_YET])
+@pytest.mark.parametrize("query", [q for q in NEXMARK if NEXMARK[q].local])
 def test_events_in_one_table_and_rows_in_three_are_the_same(query, cache, tmp_path):
     nested, flat = (
         ran(Case(query, format_, 1, "batch"), cache, tmp_path / format_)

@@ -19,6 +19,7 @@ from tidemark.connectors.base import (
     WriteRequest,
 )
 from tidemark.connectors.unsupported import DELAYED_COMMIT_OVER_CONNECT, ONE_WRITER_OVER_CONNECT
+from tidemark.errors import OptionError
 from tidemark.functions import spark_text
 from tidemark.physical.writing import Writes
 from tidemark.plan.nodes import Edge, Sink
@@ -70,7 +71,10 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
 
 def writes(sink: Sink) -> Writes | None:
     """Who writes the sink's table; None if its connector has no other way than one."""
-    connector = connectors.lookup(sink.table)
+    try:
+        connector = connectors.lookup(sink.table)
+    except OptionError:  # the planner has been given another answer
+        return None
     if connector.writes is None:
         return None
     return connector.writes(sink.table, connectors.options_of(sink.table), sink.edge.types)
