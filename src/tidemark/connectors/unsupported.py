@@ -36,6 +36,13 @@ ALIGNED_WATERMARKS: Final = Unsupported(
     each={"group": None, "max-drift": None, "update-interval": None},
     says=NEVER,
 )
+MARKS_WITHOUT_CHECKPOINT: Final = Unsupported(
+    _CONNECTORS,
+    "the watermark of a Kafka table on a cluster without a checkpoint",
+    why="workers leave the watermarks of partitions in its folder",
+    hint="give the job a checkpoint in a folder or bucket that all workers reach",
+    says=NEVER,
+)
 PARTITIONER_CLASS: Final = Unsupported(
     _CONNECTORS,
     "a class as 'sink.partitioner'",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark.connectors.base import ReadRequest, WatermarkNotes
+from tidemark.connectors.unsupported import MARKS_WITHOUT_CHECKPOINT
 from tidemark.plan.nodes import Scan
 from tidemark.spark.builder import Builder
 from tidemark.spark.frame import names_of
@@ -47,4 +48,8 @@ def marks_of(scan: Scan, builder: Builder) -> WatermarkNotes | None:
     """Where workers leave the watermarks of a source's partitions, if somebody follows them."""
     if scan.watermark is None or not builder.streaming:
         return None
+    if not builder.state.shared:
+        raise MARKS_WITHOUT_CHECKPOINT.error(
+            None, where=f" (table `{scan.table.name}`)", source=scan.table.source
+        )
     return WatermarkNotes(scan.watermark, builder.source_folder(scan.number))

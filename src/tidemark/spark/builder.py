@@ -35,6 +35,8 @@ class StateSettings:
     folder: str | None = None
     # Where workers exchange rows; None if not all of them see the same folders.
     payloads: str | None = None
+    # Whether all workers see `folder`.
+    shared: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,11 @@ class JobFolders:
         self._spark = spark
         self._shared = not is_remote(spark) and _on_one_machine(spark)
 
+    @property
+    def shared(self) -> bool:
+        """Whether all workers see the job's own folder; a checkpoint must be where they do."""
+        return self._shared or self._kept is not None
+
     @cached_property
     def own(self) -> Location:
         return self._kept or Location.of(self._temporary, access_of(self._spark))

@@ -123,6 +123,7 @@ class Launcher:
             self.settings.ttl_ms,
             folders.own.for_spark if streaming and physical.keeps_notes else None,
             folders.payloads if by_files and physical.operators else None,
+            folders.shared,
         )
         once = _Constants(self.spark, folders).once
         start = folders.first_start(self.start_of_jobs)
