@@ -18,7 +18,6 @@ AREAS: dict[str, str] = {}
 
 # Single cases of other areas.
 CASES = {
-    "errors/temporal_processing_time": "refused for good, as in Flink",
     "match-recognize/error_all_rows": _REFUSED,
     "match-recognize/error_alternation": _REFUSED,
     "match-recognize/error_classifier": _REFUSED,
@@ -54,6 +53,11 @@ DIFFERENT = {
         "over a changelog it is a regular join with the condition",
         ("id",),
         [],
+    ),
+    "errors/temporal_processing_time": Different(
+        "what has an end is read as a whole and looked up",
+        ("id", "rate"),
+        [(1, 1.1)],
     ),
     "errors/over_descending": Different(
         "in an order other than that of time, results are updated",

@@ -27,5 +27,7 @@ def test_workers_of_a_cluster_need_a_folder_for_the_watermarks_of_partitions():
     [scan] = [node for node in walk(followed_by_partition(followed)) if isinstance(node, Scan)]
     builder: Any = SimpleNamespace(streaming=True, state=StateSettings(shared=False))
 
-    with pytest.raises(NotSupported, match=r"without a checkpoint is not supported \(table `orders`\)"):
+    with pytest.raises(
+        NotSupported, match=r"without a checkpoint is not supported \(table `orders`\)"
+    ):
         marks_of(scan, builder)

@@ -57,7 +57,7 @@ def refuse_changelog(target: Target, format_: Format) -> None:
             f"`{target.table.name}` accepts only inserts, but the query produces updates",
             source=target.table.source,
             notes={"changelog": target.changelog.value},
-            hint="write windowed or other append-only results, or use a format for changes",
+            hint="use a format for changes, such as debezium-json, or the connector 'print'",
         )
     if target.changelog is Changelog.UPSERT:
         raise PlanError(
