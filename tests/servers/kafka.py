@@ -41,7 +41,7 @@ group.initial.rebalance.delay.ms=0
 broker.session.timeout.ms=2000
 broker.heartbeat.interval.ms=300
 """
-_JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m")
+JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m")
 _SECONDS = 60
 
 
@@ -156,7 +156,7 @@ def _until_the_end(consumer: Any, partitions: int) -> Iterable[Message]:
 
 
 @contextmanager
-def broker(folder: Path) -> Iterator[Broker]:
+def broker(folder: Path, *, own_group: bool = False) -> Iterator[Broker]:
     """A broker that keeps what it has in a folder while it is stopped."""
     port, controller_port = free_ports(2)
     settings = folder / "server.properties"
@@ -165,10 +165,13 @@ def broker(folder: Path) -> Iterator[Broker]:
             host=HOST, port=port, controller_port=controller_port, data=folder / "data"
         )
     )
-    java = [_java(), *_JAVA, "-cp", ":".join(map(str, jars_of("kafka")))]
-    _format(java, settings)
+    program = [java(), *JAVA, "-cp", ":".join(map(str, jars_of("kafka")))]
+    _format(program, settings)
     process = ServerProcess(
-        [*java, "kafka.Kafka", settings], folder / "log", lambda: _answers(f"{HOST}:{port}")
+        [*program, "kafka.Kafka", settings],
+        folder / "log",
+        lambda: _answers(f"{HOST}:{port}"),
+        own_group=own_group,
     )
     try:
         process.start()
@@ -177,10 +180,10 @@ def broker(folder: Path) -> Iterator[Broker]:
         process.stop()
 
 
-def _format(java: list[str], settings: Path) -> None:
+def _format(program: list[str], settings: Path) -> None:
     """Make the folder that the broker keeps its data in."""
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-    tool = [*java, "kafka.tools.StorageTool", "format", "--standalone"]
+    tool = [*program, "kafka.tools.StorageTool", "format", "--standalone"]
     done = subprocess.run([*tool, "-t", cluster, "-c", settings], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -196,6 +199,6 @@ def _answers(address: str) -> bool:
         return False
 
 
-def _java() -> str:
+def java() -> str:
     home = os.environ.get("JAVA_HOME")
     return f"{home}/bin/java" if home else "java"

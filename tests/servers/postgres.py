@@ -22,7 +22,7 @@ from tests.servers.processes import ServerProcess
 
 # Where Debian, and others, keep the programs of each version.
 _FOLDERS = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
-_PASSWORD = "it's a secret"
+PASSWORD = "it's a secret"
 # Data need not outlive the machine.
 _SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=logical")
 
@@ -46,7 +46,7 @@ class Postgres:
             "url": f"{self.base_url}/postgres",
             "table-name": table,
             "username": "postgres",
-            "password": _PASSWORD,
+            "password": PASSWORD,
             **{key.replace("__", ".").replace("_", "-"): value for key, value in more.items()},
         }
         quoted = {key: value.replace("'", "''") for key, value in options.items()}
@@ -69,7 +69,7 @@ class Postgres:
         import adbc_driver_postgresql.dbapi as driver
 
         if database not in self._connections:
-            password = quote(_PASSWORD)
+            password = quote(PASSWORD)
             uri = f"postgresql://postgres:{password}@{HOST}:{self.port}/{database}"
             self._connections[database] = driver.connect(uri, autocommit=True)
         return self._connections[database]
@@ -92,7 +92,7 @@ class Postgres:
 
 
 @contextmanager
-def server() -> Iterator[Postgres]:
+def server(*, own_group: bool = False) -> Iterator[Postgres]:
     """A server with an empty folder of its own, to which its user has access."""
     programs = _programs()
     folder = Path(tempfile.mkdtemp(prefix="tidemark-postgres-"))
@@ -105,7 +105,9 @@ def server() -> Iterator[Postgres]:
         settings = [f"-c{one}" for one in (*_SETTINGS, f"listen_addresses={HOST}")]
         command = [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", ""]
         log = folder / "log"
-        process = ServerProcess([*_as_user(user), *command, *settings], log, lambda: is_open(port))
+        process = ServerProcess(
+            [*_as_user(user), *command, *settings], log, lambda: is_open(port), own_group=own_group
+        )
         try:
             process.start()
             here = Postgres(port, process)
@@ -150,7 +152,7 @@ def _as_user(user: str | None) -> list[str]:
 
 def _make(folder: Path, programs: Path, user: str | None) -> None:
     password = folder / "password"
-    password.write_text(_PASSWORD)
+    password.write_text(PASSWORD)
     if user:
         shutil.chown(password, user)
     command = [programs / "initdb", "-D", folder / "data", "-U", "postgres", "-E", "UTF8"]

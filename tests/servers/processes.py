@@ -21,20 +21,27 @@ class ServerProcess:
         log: Path,
         is_up: Callable[[], bool],
         environment: Mapping[str, str] | None = None,
+        *,
+        own_group: bool = False,  # Ctrl-C does not end it, so that all are stopped in order
     ) -> None:
         self._command = command
         self._log = log
         self._is_up = is_up
         self._environment = environment
+        self._group = 0 if own_group else None
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it and wait until it serves."""
         with self._log.open("ab") as output:
             self._process = subprocess.Popen(
-                self._command, stdout=output, stderr=output, env=self._environment
+                self._command,
+                stdout=output,
+                stderr=output,
+                env=self._environment,
+                process_group=self._group,
             )
-        wait_until(self._is_up, self._last_words, self._runs, every=0.05)
+        wait_until(self._is_up, self._last_words, self.runs, every=0.05)
 
     def stop(self) -> None:
         """Ask it to end."""
@@ -52,7 +59,7 @@ class ServerProcess:
             self._process.kill()
             self._process.wait()
 
-    def _runs(self) -> bool:
+    def runs(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
     def _last_words(self) -> str:
