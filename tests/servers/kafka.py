@@ -184,7 +184,10 @@ def _format(program: list[str], settings: Path) -> None:
     """Make the folder that the broker keeps its data in."""
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     tool = [*program, "kafka.tools.StorageTool", "format", "--standalone"]
-    done = subprocess.run([*tool, "-t", cluster, "-c", settings], capture_output=True, text=True)
+    # One ID in 64 begins with `-`: in an argument of its own it would be read as an option.
+    done = subprocess.run(
+        [*tool, f"--cluster-id={cluster}", "-c", settings], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
