@@ -1,6 +1,6 @@
 # `make` lists what there is. Everything runs in .venv, which the first target that needs it makes.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-deep check docs conformance-record bench lock java
+.PHONY: help demo demo-live test test-deep check docs conformance-record bench lock java
 SHELL := /bin/bash
 
 BIN := .venv/bin
@@ -12,6 +12,9 @@ help: ## list the targets
 
 demo: java .venv/.ready ## orders, rates that change, the right rate for each order: half a minute, live
 	@$(BIN)/python -m examples.demo
+
+demo-live: java .venv/.ready ## the same with PostgreSQL, Debezium and Kafka, until Ctrl-C
+	@$(BIN)/python -m examples.demo_live
 
 test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some, RECORD=1 to record durations)
 	@RECORD=$(RECORD) scripts/test $(ARGS)

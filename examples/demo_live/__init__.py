@@ -1,0 +1,1 @@
+"""`make demo-live`: rates change in PostgreSQL, and orders come by Kafka."""
