@@ -334,10 +334,10 @@ CREATE TABLE orders_in_kafka (
 );
 ```
 
-`pip install 'tidemark[kafka]'` brings Kafka's C client, confluent-kafka; the workers of a cluster
-need it too. No jars are needed. Workers fetch records and decode them as columns, which costs less
-CPU time than Spark's own source. A table with `scan.bounded.mode` is read by batches and local
-runs, too.
+[Kafka](kafka.md) is a page to begin with. `pip install 'tidemark[kafka]'` brings Kafka's C client,
+confluent-kafka; the workers of a cluster need it too. No jars are needed. Workers fetch records and
+decode them as columns, which costs less CPU time than Spark's own source. A table with
+`scan.bounded.mode` is read by batches and local runs, too.
 
 Formats are `json`, `csv`, `raw`, `avro`, `avro-confluent`, `debezium-avro-confluent`,
 `debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`, for keys those without row kinds.
