@@ -346,6 +346,9 @@ def sql(
 
 @app.command(short_help="Check Tidemark's requirements, and report what is missing.")
 def doctor(
+    file: File = None,
+    init: Init = None,
+    settings: Settings = [],  # noqa: B006
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     spark: Annotated[
         bool, typer.Option("--spark/--no-spark", help="Start Spark and run a query.")
@@ -355,17 +358,25 @@ def doctor(
 ) -> None:
     """Check what Tidemark needs: Java, Python packages, workers, Spark, connectors.
 
+    With a script, check the systems of its tables instead, without running it: whether brokers,
+    databases and schema registries answer, topics and tables are there with the rights to use
+    them, and the newest records can be read.
+
     \b
     Examples:
       tidemark doctor
       tidemark doctor --no-spark                # a second instead of half a minute
       tidemark doctor --json
+      tidemark doctor pipeline.sql              # the brokers and databases of its tables
 
     The exit code is 1 if something needed is missing.
     """
     with errors_as_exit_codes(color, debug) as terminal:
-        from tidemark.cli.doctor.command import doctor_command
+        from tidemark.cli.doctor.command import doctor_command, doctor_script_command
 
+        if file is not None:
+            doctor_script_command(file, init, settings, terminal, as_json=json)
+            return
         doctor_command(terminal, as_json=json, with_spark=spark, debug=debug)
 
 

@@ -206,6 +206,33 @@ class OneWriterSink:
 
 
 @dataclass(frozen=True, slots=True)
+class TableUse:
+    """How a script uses a table."""
+
+    table: Table
+    options: Mapping[str, Any]
+    reading: ColumnsRequest | None  # what is read; None if nothing is
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What was found works, but is probably not what is wanted."""
+
+    detail: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """`run` returns what was found. It raises TidemarkError if the script would fail; then the
+    probes after it are not run."""
+
+    name: str
+    run: Callable[[], str | Doubt]
+
+
+@dataclass(frozen=True, slots=True)
 class Connector:
     name: str
     options: tuple[OptionSpec, ...]
@@ -240,6 +267,8 @@ class Connector:
     follows_watermark: Callable[[Mapping[str, Any]], bool] | None = None
     # Whether it writes where the client is (a terminal), not where the data is.
     on_client: bool = False
+    # What `tidemark doctor script.sql` asks the system of a table.
+    probes: Callable[[TableUse], Iterable[Probe]] | None = None
     # The formats whose options (`json.*`) are accepted too.
     formats: tuple[str, ...] = ()
     # The options with what older ones mean that newer ones say otherwise.

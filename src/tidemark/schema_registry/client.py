@@ -74,6 +74,14 @@ class Registry:
                 self._ids[subject, schema] = int(answer["id"])
             return self._ids[subject, schema]
 
+    def check(self) -> None:
+        """Whether it answers and grants access, whatever it has. Raises RegistryError."""
+        try:
+            self._answer("/schemas/ids/1")
+        except RegistryError as problem:
+            if not problem.unknown:
+                raise
+
     def _fetched(self, path: str) -> Registered:
         answer = self._answer(path)
         kind = answer.get("schemaType", "AVRO")

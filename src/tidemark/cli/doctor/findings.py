@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Literal
 
 from tidemark.cli.terminal import Terminal
+from tidemark.errors import TidemarkError
 
 Status = Literal["ok", "optional", "warning", "missing"]
 
@@ -29,6 +30,12 @@ class Finding:
     status: Status
     detail: str = ""
     todo: str | None = None
+
+
+def what_and_todo(error: TidemarkError) -> tuple[str, str | None]:
+    """An error as the end of a finding."""
+    notes = "; ".join(f"{key}: {value}" for key, value in error.notes.items())
+    return f"{error.message}{f' ({notes})' if notes else ''}", error.hint
 
 
 def healthy(findings: Sequence[Finding]) -> bool:

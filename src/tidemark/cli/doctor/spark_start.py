@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from tidemark.cli.doctor.findings import Finding
+from tidemark.cli.doctor.findings import Finding, what_and_todo
 from tidemark.errors import TidemarkError
 from tidemark.session.session import Session
 
@@ -26,7 +26,7 @@ def check_spark(open_session: Callable[[], Session]) -> Iterator[Finding]:
         try:
             rows = session.sql("SELECT 6 * 7 AS answer").rows()
         except TidemarkError as error:
-            yield Finding(SPARK, "start", "missing", *_what_and_todo(error))
+            yield Finding(SPARK, "start", "missing", *what_and_todo(error))
             return
         seconds = time.monotonic() - started
         detail = f"Spark {session.spark.version}, first answer after {seconds:.0f} s"
@@ -42,13 +42,8 @@ def _check_worker(session: Session) -> Finding:
     try:
         [row] = session.sql("SELECT worker_python(1) AS python").rows()
     except TidemarkError as error:
-        return Finding(SPARK, "worker", "missing", *_what_and_todo(error))
+        return Finding(SPARK, "worker", "missing", *what_and_todo(error))
     if row["python"] == sys.executable:
         return Finding(SPARK, "worker", "ok", row["python"])
     detail = f"workers run {row['python']}, but this is {sys.executable}"
     return Finding(SPARK, "worker", "warning", detail, "unset PYSPARK_PYTHON")
-
-
-def _what_and_todo(error: TidemarkError) -> tuple[str, str | None]:
-    notes = "; ".join(f"{key}: {value}" for key, value in error.notes.items())
-    return f"{error.message}{f' ({notes})' if notes else ''}", error.hint

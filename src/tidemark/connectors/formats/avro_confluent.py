@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog, Table
-from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.base import OptionSpec, Probe
 from tidemark.connectors.formats.base import Decode, Format, FormatField
 from tidemark.connectors.options import option_error
 from tidemark.connectors.unsupported import SCHEMA_TO_WRITE
-from tidemark.errors import PlanError
+from tidemark.errors import PlanError, SetupError
 from tidemark.schema_registry.settings import BadSetting, RegistrySettings
 from tidemark.types import Field, Row
 
@@ -37,6 +37,26 @@ def _options(format_: str) -> tuple[OptionSpec, ...]:
         spec("bearer-auth.token", "the token", secret=True),
         spec("properties", "more settings, `name:value,name:value`", secret=True),
     )
+
+
+def registry_probe(format_: str, options: Mapping[str, Any]) -> Iterator[Probe]:
+    """Whether the registry of a format answers, if it has one."""
+    if f"{format_}.url" not in options:
+        return
+    settings = RegistrySettings.of(format_, options)
+
+    def answers() -> str:
+        from tidemark.schema_registry.client import RegistryError, registry
+
+        try:
+            registry(settings).check()
+        except RegistryError as problem:
+            raise SetupError(
+                f"cannot use the schema registry: {problem.why}", hint=problem.hint
+            ) from None
+        return "answers"
+
+    yield Probe("schema registry", answers)
 
 
 def _checker(

@@ -10,6 +10,7 @@ from tidemark.connectors.base import Connector
 from tidemark.connectors.jdbc import scan, sink
 from tidemark.connectors.jdbc.lookup import lookup
 from tidemark.connectors.jdbc.options import OPTIONS, check, modern
+from tidemark.connectors.jdbc.probes import probes
 from tidemark.connectors.lookup_options import lookup_traits
 
 
@@ -39,4 +40,5 @@ JDBC = Connector(
     lookup=lookup,
     modern=modern,
     check=check,
+    probes=probes,
 )

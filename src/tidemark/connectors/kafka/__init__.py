@@ -25,6 +25,7 @@ from tidemark.connectors.kafka.options import (
     UPSERT_OPTIONS,
     value_format,
 )
+from tidemark.connectors.kafka.probes import probes
 from tidemark.connectors.kafka.properties import client_settings
 from tidemark.errors import PlanError
 
@@ -177,6 +178,7 @@ KAFKA = Connector(
     local_sink=sink.local_sink,
     formats=RECORD_FORMATS,
     check=check,
+    probes=probes,
 )
 UPSERT_KAFKA = replace(
     KAFKA,

@@ -55,11 +55,12 @@ class Topics:
     settings: Mapping[str, str]
     names: Sequence[str] = ()
     pattern: str | None = None
+    patience_s: float = _SECONDS
     _consumer: Consumer | None = field(default=None, repr=False)
 
     def partitions(self) -> list[TopicPartition]:
         """All that there are now, sorted. A topic that is named must exist."""
-        known = self._asked(lambda c: c.list_topics(timeout=_SECONDS)).topics
+        known = self._asked(lambda c: c.list_topics(timeout=self.patience_s)).topics
         if self.pattern is not None:
             names = [name for name in known if re.fullmatch(self.pattern, name)]
         else:
@@ -83,7 +84,11 @@ class Topics:
         """One request for all partitions, in which these stand for timestamps."""
         library = client_library()
         asked = [library.TopicPartition(*key, which) for key in keys]
-        found = self._asked(lambda c: c.offsets_for_times(asked, timeout=_SECONDS)) if asked else []
+        found = (
+            self._asked(lambda c: c.offsets_for_times(asked, timeout=self.patience_s))
+            if asked
+            else []
+        )
         gone = (
             library.KafkaError._UNKNOWN_PARTITION,
             library.KafkaError.UNKNOWN_TOPIC_OR_PART,
@@ -100,14 +105,18 @@ class Topics:
         before it."""
         library = client_library()
         asked = [library.TopicPartition(*key, ms) for key in keys]
-        found = self._asked(lambda c: c.offsets_for_times(asked, timeout=_SECONDS)) if asked else []
+        found = (
+            self._asked(lambda c: c.offsets_for_times(asked, timeout=self.patience_s))
+            if asked
+            else []
+        )
         return {(p.topic, p.partition): p.offset if p.offset >= 0 else None for p in found}
 
     def committed(self, keys: Iterable[TopicPartition]) -> dict[TopicPartition, int | None]:
         """What the group has committed."""
         library = client_library()
         asked = [library.TopicPartition(*key) for key in keys]
-        found = self._asked(lambda c: c.committed(asked, timeout=_SECONDS)) if asked else []
+        found = self._asked(lambda c: c.committed(asked, timeout=self.patience_s)) if asked else []
         return {(p.topic, p.partition): p.offset if p.offset >= 0 else None for p in found}
 
     def commit(self, positions: Positions) -> None:

@@ -1,0 +1,193 @@
+"""`tidemark doctor script.sql`: what brokers, databases and registries say about its tables."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+
+from tests.registry import running
+from tests.servers.kafka import Broker
+from tests.servers.postgres import Postgres
+from tidemark.cli import main
+from tidemark.cli.doctor.findings import Finding
+from tidemark.cli.doctor.script import check_script
+from tidemark.errors import Source
+from tidemark.session.workspace import Workspace
+
+
+def found(script: str) -> list[Finding]:
+    return list(check_script([Source(script, "s.sql")], Workspace()))
+
+
+def lines(script: str) -> list[tuple[str, str, str]]:
+    return [(finding.status, finding.name, finding.detail) for finding in found(script)]
+
+
+def kafka_table(kafka: Broker, topic: str, columns: str = "id INT", **more: str) -> str:
+    options = {
+        "connector": "kafka",
+        "topic": topic,
+        "format": "json",
+        "properties.bootstrap.servers": kafka.address,
+        "scan.startup.mode": "earliest-offset",
+        **{key.replace("__", "-"): value for key, value in more.items()},
+    }
+    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
+    return f"CREATE TABLE t ({columns}) WITH ({pairs});"
+
+
+# --- Kafka -------------------------------------------------------------------------------------
+
+
+def test_a_topic_that_is_ready_has_records_that_fit(kafka: Broker):
+    topic = kafka.topic(partitions=2)
+    kafka.send(topic, *['{"id": 1}'] * 150)
+
+    [there, rights, newest] = lines(
+        kafka_table(kafka, topic) + "INSERT INTO t SELECT id + 1 FROM t;"
+    )
+
+    assert there == ("ok", "topic", f"{topic} at {kafka.address}, 2 partitions")
+    assert rights == ("ok", "rights", "READ and WRITE")
+    assert newest[:2] == ("ok", "newest records")
+    assert newest[2].endswith(" read, as 'json'")
+
+
+def test_only_the_newest_records_of_a_partition_are_tried(kafka: Broker):
+    topic = kafka.topic()
+    kafka.send(topic, "old and bad", *['{"id": 1}'] * 100)
+
+    assert lines(kafka_table(kafka, topic) + "SELECT * FROM t;")[-1] == (
+        "ok",
+        "newest records",
+        "100 read, as 'json'",
+    )
+
+
+def test_a_record_that_does_not_fit_is_named(kafka: Broker):
+    topic = kafka.topic()
+    kafka.send(topic, '{"id": 1}', '{"id": "one"}')
+
+    [*_, newest] = lines(kafka_table(kafka, topic) + "SELECT id FROM t;")
+
+    assert newest[:2] == ("missing", "newest records")
+    assert f"topic {topic}, partition 0, offset 1" in newest[2]
+
+
+def test_columns_that_no_record_has_are_a_doubt(kafka: Broker):
+    topic = kafka.topic()
+    kafka.send(topic, '{"id": 1}')
+    script = kafka_table(kafka, topic, "id INT, `Name` STRING, unread INT")
+
+    [*_, newest] = lines(script + "SELECT id, `Name` FROM t;")
+
+    assert newest == ("warning", "newest records", "of 1 read, the column is always NULL: Name")
+
+
+def test_records_that_are_skipped_are_a_doubt(kafka: Broker):
+    topic = kafka.topic()
+    kafka.send(topic, '{"id": 1}', "{")
+    script = kafka_table(kafka, topic, **{"json.ignore__parse__errors": "true"})
+
+    [*_, newest] = lines(script + "SELECT id FROM t;")
+
+    assert newest[0] == "warning"
+    assert newest[2] == "1 of 2 cannot be read and are skipped"
+
+
+def test_a_topic_that_does_not_exist_is_missing_and_nothing_more_is_asked(kafka: Broker):
+    [only] = found(kafka_table(kafka, "nowhere") + "INSERT INTO t VALUES (1);")
+
+    assert (only.status, only.name) == ("missing", "topic")
+    assert only.detail.startswith("the topic 'nowhere' does not exist")
+    assert only.todo == "create it, or correct 'topic'"
+
+
+def test_the_registry_of_a_format_is_asked(kafka: Broker):
+    topic = kafka.topic()
+    with running() as registry:
+        avro = {"format": "avro-confluent", "avro-confluent.url": registry.url}
+        script = kafka_table(kafka, topic, **avro) + "SELECT id FROM t;"
+        [_, _, answers, newest] = lines(script)
+
+    assert answers == ("ok", "schema registry", "answers")
+    assert newest == ("ok", "newest records", "none yet")
+
+
+# --- PostgreSQL --------------------------------------------------------------------------------
+
+
+def test_tables_of_a_database_are_read_and_their_rights_asked(postgres: Postgres):
+    table = postgres.table("id int PRIMARY KEY, n int", "(1, 2)")
+    declared = (
+        f"CREATE TABLE t (id INT, n INT, PRIMARY KEY (id) NOT ENFORCED) {postgres.options(table)};"
+    )
+
+    assert lines(declared + "INSERT INTO t SELECT id, n + 1 FROM t;")[1:] == [
+        ("ok", "read", "columns and types fit"),
+        ("ok", "write", "columns fit; INSERT, UPDATE, DELETE, CREATE"),
+    ]
+
+
+def test_a_column_that_the_database_lacks_is_missing(postgres: Postgres):
+    table = postgres.table("id int")
+    declared = f"CREATE TABLE t (id INT, amont INT) {postgres.options(table)};"
+
+    [*_, read] = lines(declared + "SELECT amont FROM t;")
+
+    assert read[:2] == ("missing", "read")
+    assert read[2].startswith("column `amont` of ")
+
+
+def test_a_table_that_joins_look_up_is_asked_too(postgres: Postgres):
+    table = postgres.table("id int PRIMARY KEY")
+    script = (
+        f"CREATE TABLE t (id INT) {postgres.options(table)};"
+        "CREATE TABLE o (id INT, p AS PROCTIME()) WITH ('connector' = 'datagen');"
+        "SELECT o.id FROM o JOIN t FOR SYSTEM_TIME AS OF o.p ON o.id = t.id;"
+    )
+
+    assert {(finding.section, finding.name) for finding in found(script)} == {
+        ("default_catalog.default_database.o (datagen)", "system"),
+        ("default_catalog.default_database.t (jdbc)", "database"),
+        ("default_catalog.default_database.t (jdbc)", "read"),
+    }
+
+
+def test_a_right_that_is_missing_is_named(postgres: Postgres):
+    table, user = postgres.table("id int"), f"u{uuid.uuid4().hex[:8]}"
+    postgres.run(f"CREATE USER {user} PASSWORD 'p'", f"GRANT SELECT ON {table} TO {user}")
+    login = postgres.options(table, username=user, password="p")
+
+    [_, read, write] = found(f"CREATE TABLE t (id INT) {login}; INSERT INTO t SELECT id FROM t;")
+
+    assert (read.status, write.status) == ("ok", "missing")
+    assert write.detail.startswith(f"user {user} lacks the right to INSERT on ")
+    assert write.todo == f'GRANT INSERT ON "public"."{table}" TO {user}'
+
+
+# --- what is asked -----------------------------------------------------------------------------
+
+
+def test_tables_that_nothing_uses_are_not_asked():
+    script = (
+        "CREATE TABLE t (id INT) WITH ('connector' = 'jdbc', "
+        "'url' = 'jdbc:postgresql://nowhere/shop', 'table-name' = 't');"
+    )
+
+    assert [finding.name for finding in found(script)] == ["tables"]
+
+
+def test_the_command_checks_a_script_and_fails_if_something_is_missing(tmp_path: Path, capsys):
+    script = tmp_path / "s.sql"
+    script.write_text(
+        "CREATE TABLE t (id INT) WITH ('connector' = 'jdbc', "
+        "'url' = 'jdbc:postgresql://localhost:1/shop', 'table-name' = 't'); SELECT id FROM t;"
+    )
+
+    assert main(["doctor", str(script), "--json"]) == 1
+
+    [finding] = json.loads(capsys.readouterr().out)["findings"]
+    assert finding["name"] == "database"
+    assert finding["detail"].startswith("cannot connect to postgresql://localhost:1/shop")
