@@ -31,6 +31,9 @@ _FETCHING: Final = {
     "fetch.wait.max.ms": 50,
     # What a consumer fetches ahead.
     "queued.max.messages.kbytes": 32_768,
+    # How soon it goes on when that has been taken. By default it pauses for a second each time,
+    # which is most of the time that a backlog takes (6 s for a million records, 2 s without).
+    "fetch.queue.backoff.ms": 20,
     "fetch.message.max.bytes": 4 << 20,
 }
 
