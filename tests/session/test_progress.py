@@ -15,6 +15,7 @@ class Report:
     def __init__(self, batch: int, rows: int, *reports: dict[str, Any], idle: bool = False) -> None:
         said = {
             "batchId": batch,
+            "timestamp": f"2024-01-01T10:00:{batch:02}.000Z",
             "durationMs": {"triggerExecution": 1} if idle else {"addBatch": 1},
             "eventTime": {"watermark": "1970-01-01T00:00:00.000Z"},
             "sources": [{"description": "files", "numInputRows": rows}],

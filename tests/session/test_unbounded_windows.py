@@ -125,4 +125,6 @@ def test_late_rows_go_to_a_sink_while_the_windows_count_the_others(world: World)
     late = sorted(world.written("lates"), key=lambda row: row["v"])
     assert late == [{"v": -3, "late_by": 7000}, {"v": 3, "late_by": 7000}]
     assert sorted(row["n"] for row in world.written("counts")) == [1, 1]
+    [source] = result.progress().followed
+    assert (source.table, source.watermark) == ("ev", "2024-05-06T10:00:25.000Z")
     assert result.job.state == "running"

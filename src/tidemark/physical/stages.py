@@ -226,6 +226,13 @@ def walk(stage: Stage) -> Iterator[Stage]:
     yield stage
 
 
+def tables_below(stage: Stage) -> Iterator[str]:
+    """The names of the tables that are read below a stage."""
+    for below in walk(stage):
+        if isinstance(below, Compute) and isinstance(below.node, Scan):
+            yield below.node.table.name
+
+
 def is_followed(stage: Stage) -> bool:
     """Whether the column of a declared watermark travels with the rows."""
     match stage:

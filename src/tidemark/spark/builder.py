@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tidemark.physical.stages import tables_below
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Scan
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
 from tidemark.spark.skipped import SKIPPED, counting
+from tidemark.spark.source_watermarks import FollowedSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -60,6 +62,8 @@ class Builder:
     marked: tuple[int, ...] = ()
     # Metrics that report the watermarks of sources to a sink if no operator follows them.
     watermarks: list[str] | None = None
+    # The sources whose watermarks Spark follows.
+    sources: list[FollowedSource] = field(default_factory=list)
     # The stateful operators by id, with the observation of their metrics in a batch.
     operators: dict[str, Observation | None] = field(default_factory=dict)
     # The operators that hand out late rows or pass them on, with all of their output; and the
@@ -97,6 +101,16 @@ class Builder:
             self.ends[number] = f"{self.state.folder}/end-{number}"
             end_folder_ready(self.spark, self.ends[number])
         return self.ends[number]
+
+    def followed(self, stage: Stage, marks: PartitionMarks | None = None) -> FollowedSource | None:
+        """The source below a stage of a stream, from where on Spark follows its watermark."""
+        if not self.streaming:
+            return None
+        notes = None if marks is None else self.source_folder(marks.number)
+        name = ", ".join(dict.fromkeys(tables_below(stage))) or "constants"
+        source = FollowedSource(name, notes, 0 if marks is None else marks.idle_ms)
+        self.sources.append(source)
+        return source
 
     def partition_watermarks(self, marks: PartitionMarks) -> DataFrame:
         """The watermark of a source whose partitions have their own, whenever it advances."""

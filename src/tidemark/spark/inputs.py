@@ -31,7 +31,8 @@ def build_input(builder: Builder, input_: Input) -> Frame:
     from tidemark.spark.stateful.end_of_input import with_watermark
 
     data = frame.data.selectExpr(*frame.kept, f"timestamp_millis(0) AS {WATERMARK}")
-    data = with_watermark(data, WATERMARK, builder.end_folder(input_.end))
+    source = builder.followed(input_.stage)
+    data = with_watermark(data, WATERMARK, builder.end_folder(input_.end), source)
     return frame.over(data.drop(WATERMARK))
 
 
@@ -81,7 +82,8 @@ def _watermark(builder: Builder, input_: Input) -> SourceWatermark | None:
     folder = None if known.end is None else builder.end_folder(known.end)
     column = WATERMARK if known.followed else None
     beside = None if known.marks is None else builder.partition_watermarks(known.marks)
-    return SourceWatermark(known.behind_ms, known.declared, folder, column, beside)
+    source = None if known.declared else builder.followed(input_.stage, known.marks)
+    return SourceWatermark(known.behind_ms, known.declared, folder, column, beside, source)
 
 
 def keyed(keys: tuple[str, ...], everyone: str) -> tuple[tuple[str, ...], tuple[Added, ...]]:

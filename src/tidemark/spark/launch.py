@@ -34,6 +34,7 @@ from tidemark.spark.phases import TwoPhaseRun, after_first_batch, starting
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote, start_on_server
 from tidemark.spark.size_recorder import SizeRecorder
+from tidemark.spark.source_watermarks import FollowedSource
 from tidemark.spark.stateful.end_of_input import announce_end
 from tidemark.spark.upkeep import Keeper
 from tidemark.storage import Location
@@ -69,6 +70,8 @@ class Built:
     observations: Mapping[str, Observation]
     # Where late rows are read that the plan's last operator hands out.
     above: Above | None = None
+    # The sources of a stream whose watermarks operators wait for.
+    followed: tuple[FollowedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,8 @@ class Launcher:
         observed = {name: o for name, o in builder.operators.items() if o is not None}
         ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
         above = Above.of(builder, physical.root)
-        return Built(frame, ends, watermarks, observed | builder.skipped, above)
+        followed = tuple(builder.sources)
+        return Built(frame, ends, watermarks, observed | builder.skipped, above, followed)
 
     def _key_groups(self, streaming: bool) -> int:
         if self.key_groups is not None:
@@ -250,7 +254,16 @@ class Launcher:
         built = self.built(root, True, folders, key_groups=agreed.key_groups)
         bounded = root.edge.bounded
         handover = self._handover(built, consume, readers)
-        stream = _Stream(self, name, handover, folders.own, bounded, on_client, built.watermarks)
+        stream = _Stream(
+            self,
+            name,
+            handover,
+            folders.own,
+            bounded,
+            on_client,
+            built.watermarks,
+            Reports(built.followed),
+        )
         if kept is not None:
             stream.recorder = SizeRecorder(kept, stream.reports)
 
@@ -313,9 +326,9 @@ class _Stream:
     bounded: bool
     on_client: bool
     watermarks: tuple[str, ...]
+    reports: Reports
     phases: int = 1  # how often it is yet to be started until its input ends
     rows_out: int = 0
-    reports: Reports = field(default_factory=Reports)
     query: StreamingQuery | None = None
     recorder: SizeRecorder | None = None
     gate: Gate = field(default_factory=Gate)

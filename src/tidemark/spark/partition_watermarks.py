@@ -66,13 +66,14 @@ class Follower:
     @property
     def active(self) -> list[int]:
         """The watermarks of partitions that are not idle."""
-        return [mark for name, mark in self.latest.items() if not self._is_idle(name)]
+        return [mark for name, mark in self.latest.items() if not self.is_idle(name)]
 
     @property
     def is_known(self) -> bool:
         return bool(self.latest)
 
-    def _is_idle(self, name: str) -> bool:
+    def is_idle(self, name: str) -> bool:
+        """Whether nothing new has come of a partition for so long that it does not count."""
         found = self._seen.get(name)
         if not self.idle_ms or found is None:
             return False

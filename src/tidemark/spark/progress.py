@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.spark.moments import NO_WATERMARK, iso
 from tidemark.spark.skipped import skipped_in
+from tidemark.spark.source_watermarks import FollowedSource, SourceProgress, SourceWatermarks
+from tidemark.spark.stalls import Stall, Stillness
 
 if TYPE_CHECKING:
     from pyspark.sql import Observation
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
 
 # The observed metric with the number of rows emitted, if nothing else can count them.
 ROWS_OUT = "tidemark-rows-out"
-# Spark's watermark while there is none yet.
-_NO_WATERMARK = "1970-01-01T00:00:00.000Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +51,22 @@ class OperatorProgress:
             metrics.waiting,
             metrics.state_rows,
             metrics.state_bytes,
-            None if metrics.watermark is None else _iso(metrics.watermark),
+            None if metrics.watermark is None else iso(metrics.watermark),
         )
 
     @staticmethod
     def shown(watermark: int) -> str | None:
         """A kernel's watermark, if there is one."""
-        return None if watermark == BEFORE_ALL else _iso(watermark)
+        return None if watermark == BEFORE_ALL else iso(watermark)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """The progress of a job. Rows are counted from its start.
 
-    `skipped` counts records that could not be read, of tables that ignore parse errors.
+    `skipped` counts records that could not be read, of tables that ignore parse errors. `followed`
+    are the sources whose watermarks operators wait for. `stalls` says of each query in which
+    rows wait how long nothing has come out, and which source it waits for.
     """
 
     batches: int = 0
@@ -76,6 +78,8 @@ class Progress:
     seconds: float = 0.0
     operators: tuple[OperatorProgress, ...] = ()
     skipped: int = 0
+    followed: tuple[SourceProgress, ...] = ()
+    stalls: tuple[Stall, ...] = ()
 
     def __add__(self, other: Progress) -> Progress:
         return Progress(
@@ -88,14 +92,18 @@ class Progress:
             max(self.seconds, other.seconds),
             (*self.operators, *other.operators),
             self.skipped + other.skipped,
+            (*self.followed, *other.followed),
+            (*self.stalls, *other.stalls),
         )
 
 
 class Reports:
     """The totals of a query's reports. Spark itself only keeps the last hundred reports."""
 
-    def __init__(self) -> None:
+    def __init__(self, followed: Sequence[FollowedSource] = ()) -> None:
         self.rows_out = 0
+        self._sources = SourceWatermarks(followed)
+        self._stillness = Stillness()
         self._lock = threading.Lock()
         self._last = -1
         self._latest: dict[str, Any] = {}
@@ -131,6 +139,7 @@ class Reports:
         self._rows_in += rows
         self._speed = 1000 * rows / max(1, values["durationMs"].get("triggerExecution", 0))
         self.rows_out += metrics.get(ROWS_OUT, {}).get("rows", 0)
+        self._sources.take(metrics, values["timestamp"])
         self._skipped += skipped_in(metrics) + read.skipped
         for name, reports in reports_of(values).items():
             self._totals.setdefault(name, Totals()).add(reports)
@@ -145,20 +154,27 @@ class Reports:
     def progress(self, rows_out: int, seconds: float) -> Progress:
         with self._lock:
             sources = self._latest.get("sources", ())
+            operators = tuple(
+                OperatorProgress.of(name, totals.read())
+                for name, totals in sorted(self._totals.items())
+            )
+            followed = self._sources.read()
+            stall = self._stillness.stall(
+                rows_out, {o.name: o.waiting for o in operators}, followed
+            )
             watermark = self._latest.get("eventTime", {}).get("watermark")
             return Progress(
                 batches=self._batches,
                 rows_in=self._rows_in,
                 rows_out=rows_out,
                 rows_per_second=self._speed,
-                watermark=None if watermark == _NO_WATERMARK else watermark,
+                watermark=None if watermark == NO_WATERMARK else watermark,
                 sources=tuple(source["description"] for source in sources),
                 seconds=seconds,
-                operators=tuple(
-                    OperatorProgress.of(name, totals.read())
-                    for name, totals in sorted(self._totals.items())
-                ),
+                operators=operators,
                 skipped=self._skipped,
+                followed=followed,
+                stalls=() if stall is None else (stall,),
             )
 
 
@@ -173,11 +189,3 @@ def operators_of(observations: Mapping[str, Observation]) -> tuple[OperatorProgr
             totals.add(reports)
             finished.append(OperatorProgress.of(name, totals.read()))
     return tuple(finished)
-
-
-def _iso(milliseconds: int) -> str:
-    """In Spark's format of watermarks; the last one is that of the end of input."""
-    from tidemark.spark.stateful.end_of_input import END_MS
-
-    moment = datetime(1970, 1, 1) + timedelta(milliseconds=min(milliseconds, END_MS))
-    return f"{moment.isoformat(timespec='milliseconds')}Z"

@@ -32,7 +32,8 @@ def watermark(builder: Builder, stage: WatermarkStage) -> Frame:
 
         beside = builder.partition_watermarks(stage.marks)
         end = None if stage.end is None else builder.end_folder(stage.end)
-        return frame.over(with_watermark_beside(frame.data, beside, end))
+        source = builder.followed(stage, stage.marks)
+        return frame.over(with_watermark_beside(frame.data, beside, end, source))
     expression = stage.node.expression
     instant = _instant(builder.write(expression, frame), expression, builder.zone)
     data = frame.data.selectExpr(*frame.kept, f"{instant} AS {WATERMARK}")
@@ -43,7 +44,7 @@ def watermark(builder: Builder, stage: WatermarkStage) -> Frame:
     from tidemark.spark.stateful.end_of_input import with_watermark
 
     folder = None if stage.end is None else builder.end_folder(stage.end)
-    data = with_watermark(data, WATERMARK, folder)
+    data = with_watermark(data, WATERMARK, folder, builder.followed(stage))
     return frame.over(data, followed=True, stamped=stage.stamps)
 
 

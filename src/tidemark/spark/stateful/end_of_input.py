@@ -7,16 +7,16 @@ read to its end: then one marker row in it, with the largest possible time, adva
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from tidemark.spark.moments import END_MS
 from tidemark.spark.remote import is_remote
 from tidemark.storage import Location, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-# 9999-12-31 23:59:59.999, the largest time that SQL timestamps support.
-END_MS: Final = 253_402_300_799_999
+    from tidemark.spark.source_watermarks import FollowedSource
 
 
 def end_folder_ready(spark: SparkSession, folder: str) -> None:
@@ -40,23 +40,34 @@ def _is_reached(spark: SparkSession, folder: str) -> bool:
     return is_local(folder) and not is_remote(spark)
 
 
-def with_watermark(frame: DataFrame, column: str, end_folder: str | None = None) -> DataFrame:
+def with_watermark(
+    frame: DataFrame,
+    column: str,
+    end_folder: str | None = None,
+    source: FollowedSource | None = None,
+) -> DataFrame:
     """The frame with `column` (a TIMESTAMP) as its watermark; with the input's end, if bounded.
 
-    Only rows of the frame are emitted, not the marker row.
+    Only rows of the frame are emitted, not the marker row. What Spark sees of the watermark is
+    observed for the `source`.
     """
     if end_folder is None:
-        return frame.withWatermark(column, "0 seconds")
+        return _followed(frame, column, source)
     from pyspark.sql import functions as f
 
     end = f.timestamp_millis(f.lit(END_MS))
-    marked = frame.unionByName(_end(frame, column, end_folder)).withWatermark(column, "0 seconds")
+    marked = _followed(frame.unionByName(_end(frame, column, end_folder)), column, source)
     # The filter uses the watermark column: Spark pushes any other filter below the watermark, which
     # then would never see the marker.
     return marked.where(f.col(column).isNull() | (f.col(column) < end))
 
 
-def with_watermark_beside(frame: DataFrame, marks: DataFrame, end_folder: str | None) -> DataFrame:
+def with_watermark_beside(
+    frame: DataFrame,
+    marks: DataFrame,
+    end_folder: str | None,
+    source: FollowedSource | None = None,
+) -> DataFrame:
     """The frame with a watermark that comes beside its rows: in the only column of `marks`.
 
     Only rows of the frame are emitted.
@@ -69,9 +80,14 @@ def with_watermark_beside(frame: DataFrame, marks: DataFrame, end_folder: str | 
     beside = rows.unionByName(_only(rows, column, marks, f.col(column)))
     if end_folder is not None:
         beside = beside.unionByName(_end(rows, column, end_folder))
-    marked = beside.withWatermark(column, "0 seconds")
+    marked = _followed(beside, column, source)
     # As above: the filter must not be pushed below the watermark.
     return marked.where(f.col(column) <= start).drop(column)
+
+
+def _followed(frame: DataFrame, column: str, source: FollowedSource | None) -> DataFrame:
+    seen = frame if source is None else source.observed(frame, column)
+    return seen.withWatermark(column, "0 seconds")
 
 
 def _end(frame: DataFrame, column: str, folder: str) -> DataFrame:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.runtime.bucket import Bucket, Packed
+from tidemark.spark.moments import END_MS
 from tidemark.spark.stateful.cache import of_this_worker
-from tidemark.spark.stateful.end_of_input import END_MS
 from tidemark.spark.stateful.metrics import Stopwatch, packed_output
 from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import StructType
 
+    from tidemark.spark.source_watermarks import FollowedSource
+
 
 @dataclass(frozen=True, slots=True)
 class SourceWatermark:
@@ -57,6 +59,8 @@ class SourceWatermark:
     end_folder: str | None = None
     column: str | None = None
     of_partitions: DataFrame | None = None
+    # What the driver calls the source where the operator declares its watermark.
+    source: FollowedSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +167,14 @@ def _packed(
     if watermark is None or watermark.declared:
         return packed
     if watermark.of_partitions is not None:
-        return with_watermark_beside(packed, watermark.of_partitions, watermark.end_folder)
+        marks = watermark.of_partitions
+        return with_watermark_beside(packed, marks, watermark.end_folder, watermark.source)
     from pyspark.sql import functions as f
 
     time = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
     marked = packed.withColumn(WATERMARK, f.coalesce(time, f.timestamp_millis(f.lit(0))))
-    return with_watermark(marked, WATERMARK, watermark.end_folder).drop(WATERMARK)
+    followed = with_watermark(marked, WATERMARK, watermark.end_folder, watermark.source)
+    return followed.drop(WATERMARK)
 
 
 def _from_rows(input_: StatefulInput, pack: Pack) -> DataFrame:
