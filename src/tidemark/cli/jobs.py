@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tidemark.cli.interrupts import Interrupts
+from tidemark.cli.stalls import StallNotes
 from tidemark.cli.status import (
     StatusLine,
     count,
     describe_operators,
-    describe_progress,
     duration,
 )
 from tidemark.cli.terminal import Terminal
@@ -60,6 +60,7 @@ class RunningJobs:
         self._interrupts = interrupts
         self._quiet = quiet
         self._running: list[RunningJob] = []
+        self._stalls = StallNotes(terminal, status, quiet=quiet)
 
     def add(self, result: ResultLike) -> None:
         if result.job is not None:
@@ -80,7 +81,7 @@ class RunningJobs:
             self.settle()
             if time.monotonic() - asked >= ASK_EVERY_SECONDS:
                 asked = time.monotonic()
-                self._status.show(_describe(awaited))
+                self._status.show(self._describe(awaited))
             time.sleep(TICK_SECONDS)
 
     def settle(self) -> None:
@@ -109,13 +110,13 @@ class RunningJobs:
         for printed in (line, *(f"  {operator}" for operator in describe_operators(progress))):
             self._terminal.say(self._terminal.paint_err(printed, "dim"))
 
-
-def _describe(awaited: list[RunningJob]) -> str:
-    parts = [
-        f"{running.job.name}: {describe_progress(running.job.progress())}" for running in awaited
-    ]
-    longest = max(running.seconds for running in awaited)
-    return f"{' | '.join(parts)} · {duration(longest)} · Ctrl-C stops"
+    def _describe(self, awaited: list[RunningJob]) -> str:
+        parts = [
+            f"{running.job.name}: {self._stalls.look(running.job.name, running.job.progress())}"
+            for running in awaited
+        ]
+        longest = max(running.seconds for running in awaited)
+        return f"{' | '.join(parts)} · {duration(longest)} · Ctrl-C stops"
 
 
 def stop_within(job: JobLike, seconds: float) -> bool:

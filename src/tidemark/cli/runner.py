@@ -13,11 +13,11 @@ from tidemark.cli.choices import ResultFormat
 from tidemark.cli.interrupts import Interrupted, Interrupts
 from tidemark.cli.jobs import RunningJobs, stop_within
 from tidemark.cli.problems import report_warning
+from tidemark.cli.stalls import StallNotes
 from tidemark.cli.status import (
     StatusLine,
     count,
     describe_operators,
-    describe_progress,
     duration,
 )
 from tidemark.cli.terminal import Terminal
@@ -26,7 +26,7 @@ from tidemark.cli.worker import Feed, Worker
 from tidemark.errors import Source
 
 if TYPE_CHECKING:
-    from tidemark.cli.protocols import ResultLike, SessionLike
+    from tidemark.cli.protocols import JobLike, ResultLike, SessionLike
 
 T = TypeVar("T")
 
@@ -155,6 +155,7 @@ class QueryWatch:
         self._display = display
         self._interrupts = interrupts
         self._status = status
+        self._stalls = StallNotes(terminal, status, quiet=display.quiet)
         self._started = time.monotonic()
         self._asked = 0.0
         self._progress = ""
@@ -223,5 +224,9 @@ class QueryWatch:
             self._asked = now
             job = self._result.job
             starting = "working" if self._display.local else "starting Spark"
-            self._progress = starting if job is None else describe_progress(job.progress())
+            self._progress = starting if job is None else self._describe_job(job)
         return " · ".join([self._progress, duration(now - self._started), "Ctrl-C stops"])
+
+    def _describe_job(self, job: JobLike) -> str:
+        # A note would be drawn over by a view that has the screen to itself.
+        return self._stalls.look("query", job.progress(), prints=not self._view.owns_screen)

@@ -74,10 +74,12 @@ class Follower:
 
     def is_idle(self, name: str) -> bool:
         """Whether nothing new has come of a partition for so long that it does not count."""
+        return bool(self.idle_ms) and self.silent_seconds(name) * 1000 >= self.idle_ms
+
+    def silent_seconds(self, name: str) -> float:
+        """For how long nothing new has been seen of a partition."""
         found = self._seen.get(name)
-        if not self.idle_ms or found is None:
-            return False
-        return (self.clock() - found.since) * 1000 >= self.idle_ms
+        return 0.0 if found is None else max(0.0, self.clock() - found.since)
 
     def _names(self) -> Iterator[str]:
         note = (self.folder / PARTITIONS).read()

@@ -46,11 +46,13 @@ class FollowedSource:
 
 @dataclass(frozen=True, slots=True)
 class PartitionProgress:
-    """The watermark of a partition, None before the first. An idle one holds nobody back."""
+    """The watermark of a partition, None before the first, and for how long the driver has seen
+    nothing new of it. An idle partition holds nobody back."""
 
     name: str
     watermark: str | None = None
     idle: bool = False
+    silent_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,10 @@ class _Followed:
             self._looked = self._clock()
         return tuple(
             PartitionProgress(
-                name, None if mark == BEFORE_ALL else iso(mark), self._partitions.is_idle(name)
+                name,
+                None if mark == BEFORE_ALL else iso(mark),
+                self._partitions.is_idle(name),
+                self._partitions.silent_seconds(name),
             )
             for name, mark in sorted(self._partitions.latest.items())
         )
