@@ -81,6 +81,9 @@ def test_a_job_resumes_after_the_last_record_that_it_has_read(
         # The micro-batch that was stopped before it was committed runs again.
         first = next(row for row in rows_of(changes) if row["window_start"].second not in found)
         found.setdefault(first["window_start"].second, set()).add(first["n"])
+        [source] = session.jobs[-1].progress().followed
+        known = {partition.name: partition.watermark is not None for partition in source.partitions}
+        assert known == {f"{topic}-0": True, f"{topic}-1": True}
         changes.close()
         session.stop()
         kafka.send(topic, *at(more, 0), *at(more, 1))
