@@ -62,11 +62,7 @@ def _summary(stall: Stall) -> str:
 def _holder(stall: Stall) -> str:
     if stall.source is None:
         return "the end of the input"
-    return _named(stall.source, stall.source.held_back_by)
-
-
-def _named(source: SourceProgress, partition: PartitionProgress | None) -> str:
-    return source.table if partition is None else f"{source.table}, partition {partition.name},"
+    return stall.source.holder
 
 
 def _why(source: SourceProgress, now: datetime) -> str:
@@ -74,7 +70,7 @@ def _why(source: SourceProgress, now: datetime) -> str:
     partition = source.held_back_by
     watermark = source.watermark if partition is None else partition.watermark
     since = _silent_since(source, partition, now)
-    named = _named(source, partition)
+    named = source.holder if partition is None else f"{source.holder},"
     at = "no watermark yet" if watermark is None else f"watermark {moment(watermark)}"
     if since is not None and now - since < timedelta(seconds=SILENT_SECONDS):
         return f"{named} must advance further ({at})"

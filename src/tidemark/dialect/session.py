@@ -23,6 +23,7 @@ _SHOWN = (
     "MODULES",
     "PARTITIONS",
     "PROCEDURES",
+    "WATERMARKS",
 )
 _SHOWN_BY_TWO_WORDS = (
     ("CREATE", "TABLE"),

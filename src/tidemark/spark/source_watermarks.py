@@ -74,6 +74,12 @@ class SourceProgress:
         active = (partition for partition in self.partitions if not partition.idle)
         return min(active, key=lambda partition: partition.watermark or "", default=None)
 
+    @property
+    def holder(self) -> str:
+        """The source, with the partition that holds it back if there is one, as messages say it."""
+        partition = self.held_back_by
+        return self.table if partition is None else f"{self.table}, partition {partition.name}"
+
 
 class SourceWatermarks:
     """Follows the watermarks of a query's sources through its reports."""

@@ -15,6 +15,7 @@ A statement ends with `;` and may span several lines.
   DESCRIBE t;            the columns of a table or view
   SET;                   the options; SET 'key' = 'value'; changes one
   SHOW JOBS;             running and finished jobs
+  SHOW WATERMARKS;       how far their sources have come, and which one rows wait for
   STOP JOB 'id';         stops a job; followed by WITH SAVEPOINT it also saves the state
   SOURCE file.sql;       runs a script
   CLEAR;                 clears the screen

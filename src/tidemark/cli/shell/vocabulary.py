@@ -51,6 +51,7 @@ STATEMENTS = (
     "SHOW TABLES",
     "SHOW USER FUNCTIONS",
     "SHOW VIEWS",
+    "SHOW WATERMARKS",
     "USE",
     "USE CATALOG",
     "WITH",
