@@ -29,7 +29,8 @@ CASES = {
     "match-recognize/error_prev": _REFUSED,
     "match-recognize/error_prev_offset": _REFUSED,
     "match-recognize/error_running": _REFUSED,
-    "functions/current_watermark": "a watermark that expressions can ask for",
+    "functions/current_watermark_of_windows": "CURRENT_WATERMARK above an operator",
+    "functions/current_watermark_union": "CURRENT_WATERMARK above UNION ALL",
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.functions.registry import Function, scalar
+from tidemark.errors import NotSupported
+from tidemark.functions.registry import Argument, Function, SparkCall, scalar
 
 _NOW = "date_trunc('MILLISECOND', current_timestamp())"
 
@@ -21,6 +22,18 @@ def _clock(
         aliases=aliases,
         category="temporal",
         summary=summary,
+    )
+
+
+def _watermark_type(arguments: tuple[Argument, ...]) -> t.DataType:
+    zoned = isinstance(arguments[0].type, t.TimestampLtz)
+    return (t.TimestampLtz if zoned else t.Timestamp)(3)
+
+
+def _of_a_source(_: SparkCall) -> str:
+    raise NotSupported(
+        "CURRENT_WATERMARK is not supported here",
+        hint="select it in a view, from a table with a WATERMARK",
     )
 
 
@@ -51,5 +64,17 @@ FUNCTIONS: tuple[Function, ...] = (
         t.Timestamp(3),
         f"CAST({_NOW} AS TIMESTAMP_NTZ)",
         "The current date and time in the session time zone.",
+    ),
+    # The planner makes a column of it, which comes from the source.
+    scalar(
+        "CURRENT_WATERMARK",
+        "(instant)",
+        _watermark_type,
+        _of_a_source,
+        strict=False,
+        deterministic=False,
+        category="temporal",
+        summary="The watermark before the row, for an event-time attribute; NULL before the first "
+        "watermark.",
     ),
 )

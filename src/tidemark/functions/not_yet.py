@@ -29,7 +29,6 @@ _REASONS: dict[str, str] = {
     "JSON": "it is only allowed as a value in JSON_OBJECT or JSON_ARRAY (same in Flink)",
     "HASH_CODE": "it is not documented in Flink; use MD5 or SHA2",
     "CURRENT_DATABASE": "expressions cannot access the session; use SHOW CURRENT DATABASE",
-    "CURRENT_WATERMARK": "the watermark is known only inside stateful operators",
     "SOURCE_WATERMARK": "sources do not provide watermarks of their own",
 }
 

@@ -11,11 +11,12 @@ from tidemark.local.builder import needs_spark
 from tidemark.local.lookups.join import lookup_join
 from tidemark.local.match_recognize import match_recognize
 from tidemark.local.unnest import unnest
-from tidemark.local.watermarks import watermark
+from tidemark.local.watermarks import current_watermark, watermark
 from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
 from tidemark.plan.nodes import (
     AssignWindows,
     ChangelogNormalize,
+    CurrentWatermark,
     Filter,
     GroupAggregate,
     IntervalJoin,
@@ -76,6 +77,7 @@ _COMPUTES: dict[type[Any], Callable[[LocalBuilder, Compute], LocalRows]] = {
     UnionAll: compute.union,
     Values: compute.values,
     Unnest: unnest,
+    CurrentWatermark: current_watermark,
     AssignWindows: assign_windows,
     LookupJoin: lookup_join,
     Sink: compute.sink,

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tidemark import types as t
 from tidemark.functions.spark_text import safe_names
 from tidemark.kernels.columns import BEFORE_ALL, SEEN
 from tidemark.local.faults import without_time
 from tidemark.local.rows import LocalRows
+from tidemark.plan.nodes import CurrentWatermark
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tidemark.columns import Program
     from tidemark.local.builder import LocalBuilder
-    from tidemark.physical import WatermarkStage
+    from tidemark.physical import Compute, WatermarkStage
     from tidemark.runtime.source_report import SourceReport
 
 
@@ -37,6 +39,33 @@ def watermark(builder: LocalBuilder, stage: WatermarkStage) -> LocalRows:
     if not stage.stamps:
         return rows
     return replace(rows, frames=lambda: _stamped(rows.frames(), program), stamped=True)
+
+
+def current_watermark(builder: LocalBuilder, stage: Compute) -> LocalRows:
+    """The rows, with the watermark before each of them; all are of one micro-batch."""
+    node, below = stage.node, builder.build(stage.inputs[0])
+    assert isinstance(node, CurrentWatermark)
+    names, type_ = safe_names(node.edge.names), node.edge.types[-1]
+    program = builder.program([node.expression], below, node)
+
+    def met(frame: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+
+        known = pl.when(pl.col(SEEN) != BEFORE_ALL).then(pl.col(SEEN) * 1000)
+        zone = "UTC" if isinstance(type_, t.TimestampLtz) else None
+        columns = [pl.col(old).alias(new) for old, new in zip(below.columns, names, strict=False)]
+        time = known.cast(pl.Datetime("us", zone)).alias(names[-1])
+        return frame.select(*columns, time, *below.extra)
+
+    def frames() -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        if node.is_ordered:
+            return map(met, _stamped(below.frames(), program))
+        never = pl.lit(BEFORE_ALL, pl.Int64).alias(SEEN)
+        return (met(frame.with_columns(never)) for frame in below.frames())
+
+    return replace(below, frames=frames, columns=names)
 
 
 def _stamped(frames: Iterator[pl.DataFrame], program: Program) -> Iterator[pl.DataFrame]:

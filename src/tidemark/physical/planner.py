@@ -13,6 +13,7 @@ from tidemark.catalog.options import (
     STATE_TTL,
     SessionOptions,
 )
+from tidemark.physical.current_watermarks import with_current_watermarks
 from tidemark.physical.in_columns import Readable, in_columns
 from tidemark.physical.stages import (
     Compute,
@@ -39,6 +40,7 @@ from tidemark.physical.writing import Writes
 from tidemark.plan.expressions import Ref
 from tidemark.plan.nodes import (
     AssignWatermark,
+    CurrentWatermark,
     Edge,
     LateColumns,
     Needs,
@@ -91,6 +93,7 @@ class Settings:
 
 def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> PhysicalPlan:
     """How a root of a plan runs, as a stream or as one batch."""
+    root = with_current_watermarks(root)
     planner = _Planner(settings, streaming, is_stateful(root))
     stage = planner.stage(root)
     plan = PhysicalPlan(stage, streaming, planner.ends)
@@ -117,6 +120,7 @@ class _Planner:
         self._ids = OperatorIds()
         self.ends = 0
         self.sources = 0
+        self.asked = 0  # sources that rows ask for their watermark
 
     def stage(self, node: Node, declared: _Declared = "by source") -> Stage:
         if isinstance(node, AssignWatermark):
@@ -128,6 +132,9 @@ class _Planner:
         if isinstance(node, Scan) and node.partitioned:
             node = replace(node, number=self.sources)
             self.sources += 1
+        if isinstance(node, CurrentWatermark):
+            node = replace(node, number=self.asked)
+            self.asked += 1
         return Compute(node, tuple(self.stage(below, declared) for below in node.inputs))
 
     def _watermark(self, node: AssignWatermark, declared: _Declared) -> WatermarkStage:

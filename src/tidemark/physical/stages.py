@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tidemark.kernels.windows.spec import Cumulating, Sliding
-from tidemark.plan.nodes import AssignWatermark, Edge, Node, Scan, UnionAll
+from tidemark.plan.nodes import AssignWatermark, CurrentWatermark, Edge, Node, Scan, UnionAll
 
 # How an aggregation relates to its exchange: all rows are exchanged, rows are aggregated on both
 # sides of it, or on both sides as long as that reduces their number.
@@ -206,9 +206,12 @@ class PhysicalPlan:
     def keeps_notes(self) -> bool:
         """Whether a stream of it needs a folder of its own."""
         return bool(self.operators) or any(
-            isinstance(stage, Compute) and isinstance(stage.node, Scan) and stage.node.partitioned
-            for stage in walk(self.root)
+            isinstance(stage, Compute) and _keeps_notes(stage.node) for stage in walk(self.root)
         )
+
+
+def _keeps_notes(node: Node) -> bool:
+    return isinstance(node, CurrentWatermark) or (isinstance(node, Scan) and node.partitioned)
 
 
 def inputs(stage: Stage) -> tuple[Stage, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidemark.physical.stages import tables_below
+from tidemark.plan import unsupported
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Scan
 from tidemark.spark.expressions import PythonFunction, Writer
@@ -127,6 +128,15 @@ class Builder:
 
         assert self.state.folder is not None  # that of a stream
         return Location.of(f"{self.state.folder}/source-{number}", access_of(self.spark))
+
+    def current_watermark_folder(self, number: int) -> Location:
+        """Where a source that rows ask for their watermark keeps it between micro-batches."""
+        from tidemark.spark.file_systems import access_of
+        from tidemark.storage import Location
+
+        if not self.state.shared:
+            raise unsupported.CURRENT_WATERMARK_WITHOUT_CHECKPOINT.error(None)
+        return Location.of(f"{self.state.folder}/current-{number}", access_of(self.spark))
 
     def run_kernel(
         self, operator: Operator, kernel: Kernel, inputs: list[StatefulInput], schema: StructType

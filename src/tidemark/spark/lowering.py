@@ -10,6 +10,7 @@ from tidemark.plan.nodes import (
     AssignWindows,
     ChangelogNormalize,
     CoGroup,
+    CurrentWatermark,
     Filter,
     GroupAggregate,
     IntervalJoin,
@@ -36,6 +37,7 @@ from tidemark.plan.nodes import (
 )
 from tidemark.spark import compute
 from tidemark.spark.assign_windows import assign_windows
+from tidemark.spark.current_watermark import current_watermark
 from tidemark.spark.operators.changelog_normalize import changelog_normalize
 from tidemark.spark.operators.co_group import co_group
 from tidemark.spark.operators.group_aggregate import group_aggregate
@@ -85,6 +87,7 @@ _COMPUTES: dict[type[Any], Callable[[Builder, Compute], Frame]] = {
     UnionAll: compute.union,
     Values: compute.values,
     Unnest: compute.unnest,
+    CurrentWatermark: current_watermark,
     AssignWindows: assign_windows,
     LookupJoin: _look_up,
     Sink: compute.sink,

@@ -35,8 +35,8 @@ def watermark(builder: Builder, stage: WatermarkStage) -> Frame:
         source = builder.followed(stage, stage.marks)
         return frame.over(with_watermark_beside(frame.data, beside, end, source))
     expression = stage.node.expression
-    instant = _instant(builder.write(expression, frame), expression, builder.zone)
-    data = frame.data.selectExpr(*frame.kept, f"{instant} AS {WATERMARK}")
+    moment = instant(builder.write(expression, frame), expression, builder.zone)
+    data = frame.data.selectExpr(*frame.kept, f"{moment} AS {WATERMARK}")
     if stage.stamps:
         data = stamped(data)
     if not stage.declared:
@@ -77,12 +77,12 @@ def _observed(names: list[str], builder: Builder, stage: WatermarkStage, frame: 
     name = f"{SOURCE_WATERMARK}{len(names)}"
     names.append(name)
     expression = stage.node.expression
-    instant = _instant(builder.write(expression, frame), expression, builder.zone)
-    greatest = expr(f"max(unix_millis({instant}))").alias("ms")
+    moment = instant(builder.write(expression, frame), expression, builder.zone)
+    greatest = expr(f"max(unix_millis({moment}))").alias("ms")
     return frame.over(frame.data.observe(name, greatest))
 
 
-def _instant(text: str, expression: Expression, zone: str) -> str:
+def instant(text: str, expression: Expression, zone: str) -> str:
     """Event time as the TIMESTAMP that Spark wants; wall-clock time counts as UTC."""
     if isinstance(expression.type, t.TimestampLtz):
         return text

@@ -21,6 +21,7 @@ from tidemark.plan.nodes.base import (
 )
 from tidemark.plan.nodes.changelog_normalize import ChangelogNormalize
 from tidemark.plan.nodes.co_group import CoGroup
+from tidemark.plan.nodes.current_watermark import CURRENT, CurrentWatermark
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute, WindowColumn
 from tidemark.plan.nodes.families import Picking
 from tidemark.plan.nodes.filter import Filter
@@ -62,6 +63,7 @@ from tidemark.plan.nodes.window_join import WindowJoin
 from tidemark.plan.nodes.window_rank import WindowOrder, WindowRank
 
 __all__ = [
+    "CURRENT",
     "AggregateCall",
     "AggregateValue",
     "AssignWatermark",
@@ -69,6 +71,7 @@ __all__ = [
     "ChangelogNormalize",
     "CoGroup",
     "Column",
+    "CurrentWatermark",
     "Description",
     "Edge",
     "Emitted",

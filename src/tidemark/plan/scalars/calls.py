@@ -20,13 +20,17 @@ from tidemark.functions.json_calls import Clauses, json_function
 from tidemark.functions.json_functions import NESTED_JSON
 from tidemark.functions.registry import SignatureMismatch
 from tidemark.plan import unsupported
-from tidemark.plan.expressions import Expression, UserCall
+from tidemark.plan.expressions import Expression, Ref, UserCall
 from tidemark.plan.features import refuse_aggregate, refuse_call_that_cannot_run
 from tidemark.plan.scalars.conversions import apply, convert
+from tidemark.plan.scope import Scope
 
 
 class ArgumentBinder(Protocol):
     """Binds the arguments of a call."""
+
+    @property
+    def scope(self) -> Scope: ...
 
     @property
     def catalogs(self) -> Catalogs: ...
@@ -44,7 +48,10 @@ def function_call(binder: ArgumentBinder, node: exp.Anonymous) -> Expression:
     called = name_of_function(node)
     built_in = functions.lookup(name) if len(called.parts) == 1 else None
     if built_in is not None:
-        return apply(built_in, binder.bind_all(node.expressions), node)
+        call = apply(built_in, binder.bind_all(node.expressions), node)
+        if built_in.name == "CURRENT_WATERMARK":
+            _check_event_time(binder, call.args[0], node)
+        return call
     user = binder.catalogs.function(called)
     if user is not None:
         return _user_call(user, binder, node)
@@ -54,6 +61,17 @@ def function_call(binder: ArgumentBinder, node: exp.Anonymous) -> Expression:
     known = [*functions.BUILT_IN, *binder.catalogs.function_names()]
     hint = did_you_mean(name, (k for k in known if k[0].isalpha()))
     raise UnknownFunction(f"unknown function `{name}`", at=span_of(node), hint=hint)
+
+
+def _check_event_time(binder: ArgumentBinder, time: Expression, node: exp.Anonymous) -> None:
+    if isinstance(time, Ref) and binder.scope.visible[time.index].column.time == "event":
+        return
+    raise PlanError(
+        "the argument of CURRENT_WATERMARK must be an event-time attribute",
+        at=span_of(node.expressions[0]),
+        notes={"why": "only such a column has a watermark (same in Flink)"},
+        hint="pass the column that the table's WATERMARK is for",
+    )
 
 
 def name_of_function(call: exp.Anonymous) -> Name:
