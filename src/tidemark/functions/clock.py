@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tidemark import types as t
-from tidemark.errors import NotSupported
 from tidemark.functions.registry import Argument, Function, SparkCall, scalar
 
 _NOW = "date_trunc('MILLISECOND', current_timestamp())"
@@ -31,10 +30,7 @@ def _watermark_type(arguments: tuple[Argument, ...]) -> t.DataType:
 
 
 def _of_a_source(_: SparkCall) -> str:
-    raise NotSupported(
-        "CURRENT_WATERMARK is not supported here",
-        hint="select it in a view, from a table with a WATERMARK",
-    )
+    raise AssertionError("CURRENT_WATERMARK is a column when a plan runs")
 
 
 FUNCTIONS: tuple[Function, ...] = (

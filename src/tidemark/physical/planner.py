@@ -13,7 +13,6 @@ from tidemark.catalog.options import (
     STATE_TTL,
     SessionOptions,
 )
-from tidemark.physical.current_watermarks import with_current_watermarks
 from tidemark.physical.in_columns import Readable, in_columns
 from tidemark.physical.stages import (
     Compute,
@@ -37,6 +36,7 @@ from tidemark.physical.watermarks import (
 )
 from tidemark.physical.windows import unplaced
 from tidemark.physical.writing import Writes
+from tidemark.plan.current_watermarks import with_current_watermarks
 from tidemark.plan.expressions import Ref
 from tidemark.plan.nodes import (
     AssignWatermark,

@@ -229,14 +229,6 @@ CURRENT_WATERMARK: Final = Unsupported(
     hint="select it in a view that only projects and filters rows of a table with a WATERMARK",
 )
 
-CURRENT_WATERMARK_WITHOUT_CHECKPOINT: Final = Unsupported(
-    _WINDOWS,
-    "CURRENT_WATERMARK in a stream on a cluster without a checkpoint",
-    why="workers keep the watermark in its folder from one micro-batch to the next",
-    hint="give the job a checkpoint in a folder or bucket that all workers reach",
-    says=NEVER,
-)
-
 # --- expressions -------------------------------------------------------------------------------
 
 NAMED_ARGUMENTS: Final = Unsupported(

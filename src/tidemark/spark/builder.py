@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tidemark.errors import NotSupported
 from tidemark.physical.stages import tables_below
-from tidemark.plan import unsupported
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes import Scan
 from tidemark.spark.expressions import PythonFunction, Writer
@@ -135,7 +135,11 @@ class Builder:
         from tidemark.storage import Location
 
         if not self.state.shared:
-            raise unsupported.CURRENT_WATERMARK_WITHOUT_CHECKPOINT.error(None)
+            raise NotSupported(
+                "CURRENT_WATERMARK in a stream on a cluster without a checkpoint is not supported",
+                notes={"why": "workers keep the watermark in its folder between micro-batches"},
+                hint="give the job a checkpoint in a folder or bucket that all workers reach",
+            )
         return Location.of(f"{self.state.folder}/current-{number}", access_of(self.spark))
 
     def run_kernel(

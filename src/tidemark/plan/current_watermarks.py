@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from tidemark.physical.watermarks import scan_of
+from tidemark.catalog.tables import Table
 from tidemark.plan import unsupported
 from tidemark.plan.expressions import Call, Case, Cast, Expression, FieldAccess, Ref, UserCall
 from tidemark.plan.expressions import replaced as replaced_in
@@ -17,6 +17,7 @@ from tidemark.plan.nodes import (
     Filter,
     Node,
     Project,
+    Scan,
     project,
     walk,
 )
@@ -67,10 +68,10 @@ def _carried(node: Node) -> tuple[Node, int]:
 
 
 def _refuse_partitions(node: AssignWatermark) -> None:
-    scan = scan_of(node)
-    if scan is not None and scan.partitioned:
-        where = f" for table `{scan.table.name}`, whose partitions have watermarks of their own"
-        raise unsupported.CURRENT_WATERMARK.error(None, where=where)
+    for scan in walk(node):
+        if isinstance(scan, Scan) and scan.partitioned:
+            where = f" for table `{scan.table.name}`, whose partitions have watermarks of their own"
+            raise unsupported.CURRENT_WATERMARK.error(None, where=where)
 
 
 def _over(expression: Expression, current: Ref) -> Expression:
@@ -91,4 +92,7 @@ def _mentions(value: Any) -> bool:
         return any(map(_mentions, value))
     if isinstance(value, Call | UserCall | Cast | Case | FieldAccess):
         return any(map(_is_call, parts_of(value)))
-    return False
+    # What belongs to a node alone, such as the conditions of a pattern.
+    if not is_dataclass(value) or isinstance(value, Node | Table):
+        return False
+    return any(_mentions(getattr(value, field.name)) for field in fields(value))
