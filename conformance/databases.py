@@ -14,7 +14,7 @@ from conformance.script import create_table
 
 _JARS = Path(__file__).parent / "looked_up.xml"
 _FETCH = (
-    "import os, pathlib, sys; from bench.jars import fetched; "
+    "import os, pathlib, sys; from servers.jars.fetching import fetched; "
     "print(os.pathsep.join(map(str, fetched(pathlib.Path(sys.argv[1])))))"
 )
 _DRIVER = "org.apache.derby.jdbc.EmbeddedDriver"

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests import generated_code, java, parts
+from tests.needed import needed
 from tests.searching import register_profiles
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tests.servers.kafka import Broker
-    from tests.servers.postgres import Postgres
+    from servers.kafka import Broker
+    from servers.postgres import Postgres
     from tests.storage.s3 import Endpoint
 
 register_profiles()
@@ -56,18 +58,22 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A Kafka broker on this machine. Skips where its jars cannot be had, but not in CI."""
-    from tests.servers.kafka import broker
+    from servers.kafka import broker
 
-    with broker(tmp_path_factory.mktemp("kafka")) as here:
+    with ExitStack() as open_:
+        with needed():
+            here = open_.enter_context(broker(tmp_path_factory.mktemp("kafka")))
         yield here
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """A PostgreSQL server on this machine. Skips where it is not installed, but not in CI."""
-    from tests.servers.postgres import server
+    from servers.postgres import server
 
-    with server() as here:
+    with ExitStack() as open_:
+        with needed():
+            here = open_.enter_context(server())
         yield here
 
 

@@ -11,11 +11,12 @@ from rich.console import Console
 
 from bench.contest import ROOT, Contestant, measured, typical
 from bench.engine import Outcome
-from bench.jars import compiled, fetched, of_spark
+from bench.jars import compiled
 from bench.processes import whole
 from bench.real_bytes.files import digest
 from bench.real_bytes.report import FLINKS, LOCAL, POLARS, STEPS, TIDEMARK, Measured
 from bench.real_bytes.workload import Case, Job, targets
+from servers.jars.fetching import fetched, of_spark
 
 ENGINES = ("flink", "tidemark", "local", "polars")
 # Enough to see why.

@@ -13,16 +13,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rich.console import Console
 from rich.live import Live
 
 import tidemark
 from examples.demo_live.market import Market, first_rates
 from examples.demo_live.screen import Screen
-from tests.servers.connect import Connect, debezium
-from tests.servers.kafka import broker
-from tests.servers.postgres import server
+from servers.connect import Connect, debezium
+from servers.kafka import broker
+from servers.missing import Missing
+from servers.postgres import server
 from tidemark import Result, TidemarkError
 from tidemark.cli.output_log import spark_output_to_log
 from tidemark.cli.terminal import Terminal
@@ -41,7 +41,7 @@ def main() -> None:
     try:
         with suppress(KeyboardInterrupt), started(console) as (market, source):
             play(console, market, source, seconds)
-    except pytest.skip.Exception as missing:
+    except Missing as missing:
         sys.exit(f"make demo-live: {missing}")
     console.print("All servers are stopped.")
 

@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.servers.kafka import Broker
-    from tests.servers.postgres import Postgres
+    from servers.kafka import Broker
+    from servers.postgres import Postgres
 
 FIRST_RATES = {"EUR": Decimal("1.0700"), "GBP": Decimal("1.2600"), "CHF": Decimal("1.1300")}
 ORDER_SECONDS, RATE_SECONDS = 0.5, 1.5

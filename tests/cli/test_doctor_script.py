@@ -6,9 +6,9 @@ import json
 import uuid
 from pathlib import Path
 
+from servers.kafka import Broker
+from servers.postgres import Postgres
 from tests.registry import running
-from tests.servers.kafka import Broker
-from tests.servers.postgres import Postgres
 from tidemark.cli import main
 from tidemark.cli.doctor.findings import Finding
 from tidemark.cli.doctor.script import check_script

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.postgres import Postgres
+from servers.postgres import Postgres
 from tidemark import connect
 from tidemark.errors import CatalogError, NotSupported, OptionError, SetupError
 

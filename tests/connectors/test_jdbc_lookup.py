@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from servers.postgres import Postgres
 from tests.connectors import tables
-from tests.servers.postgres import Postgres
 from tidemark import connect, connectors
 from tidemark.errors import DataError
 

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 import polars as pl
 import pytest
 
+from servers.postgres import Postgres
 from tests.connectors import tables
-from tests.servers.postgres import Postgres
 from tidemark import connectors
 from tidemark.connectors.jdbc.url import NotUnderstood
 from tidemark.connectors.jdbc.url import postgres as database_of

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from servers.postgres import Postgres
 from tests.connectors import tables
 from tests.searching import searched
-from tests.servers.postgres import Postgres
 from tidemark import connect, connectors
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target, WorkerSink

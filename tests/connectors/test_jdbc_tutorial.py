@@ -6,8 +6,8 @@ import datetime as dt
 import uuid
 from pathlib import Path
 
+from servers.postgres import Postgres
 from tests.docs.examples import blocks_of
-from tests.servers.postgres import Postgres
 from tidemark import connect
 from tidemark.session.result import JobResult
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import tidemark
-from tests.servers.kafka import Broker, Record
+from servers.kafka import Broker, Record
 from tidemark import Session, TidemarkError
 from tidemark.errors import DataError
 

@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 
 import tidemark
+from servers.kafka import Broker
 from tests.docs.examples import blocks_of
-from tests.servers.kafka import Broker
 from tidemark.session.result import JobResult, Result
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "kafka.md"

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidemark
-from tests.servers.connect import Connect, debezium
-from tests.servers.kafka import Broker
-from tests.servers.postgres import Postgres
+from servers.connect import Connect, debezium
+from servers.kafka import Broker
+from servers.postgres import Postgres
 from tests.waiting import wait_until
 from tidemark.spark.jobs import Job
 

@@ -1,4 +1,4 @@
-from tests.servers.kafka import Broker, Record
+from servers.kafka import Broker, Record
 
 
 def test_a_broker_returns_what_it_was_sent(kafka: Broker) -> None:

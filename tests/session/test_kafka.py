@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tidemark
-from tests.servers.kafka import Broker, Record
+from servers.kafka import Broker, Record
 from tidemark import Session
 from tidemark.session.verify import verify
 

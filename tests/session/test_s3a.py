@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from servers.jars.fetching import jars_of
 from tests import java
-from tests.jars import jars_of
+from tests.needed import needed
 from tests.storage.s3 import Endpoint
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -34,7 +35,9 @@ def story(s3: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> Story:
     for name, rows in EVENTS.items():
         lines = [json.dumps({"k": k, "n": n, "ts": f"2024-01-01 {time}"}) for k, n, time in rows]
         s3.at(f"s3://bucket/events/{name}").write("\n".join(lines).encode())
-    said = _run(s3, jars_of("s3a"), tmp_path_factory.mktemp("s3a"))
+    with needed():
+        jars = jars_of("s3a")
+    said = _run(s3, jars, tmp_path_factory.mktemp("s3a"))
     return Story(said, {found.name: found.size for found in s3.at("s3://bucket").files()})
 
 

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.jars import jars_of
-from tests.servers.kafka import JAVA, Broker, java
-from tests.servers.ports import HOST, free_ports
-from tests.servers.postgres import PASSWORD, Postgres
-from tests.servers.processes import ServerProcess
+from servers.jars.fetching import jars_of
+from servers.kafka import JAVA, Broker, java
+from servers.ports import HOST, free_ports
+from servers.postgres import PASSWORD, Postgres
+from servers.processes import ServerProcess
 
 _SETTINGS = """\
 bootstrap.servers={kafka}

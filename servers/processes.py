@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.waiting import wait_until
+from servers.waiting import wait_until
 
 # A server that is asked to end has this long before it is killed.
 _SECONDS_TO_END = 30

@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.jars import jars_of
-from tests.servers.ports import HOST, free_ports
-from tests.servers.processes import ServerProcess
+from servers.jars.fetching import jars_of
+from servers.ports import HOST, free_ports
+from servers.processes import ServerProcess
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
