@@ -28,10 +28,10 @@ def contract(
     delay: str = "",
     options: str = "",
     zone: str = "UTC",
-    ttl: bool = False,
+    ttl_ms: int = 0,
 ) -> Contract:
     script = tables.replace("{delay}", delay).replace("{options}", options) + query
-    return promise(planned(script).roots[0], LayoutOptions(zone, ttl))
+    return promise(planned(script).roots[0], LayoutOptions(zone, ttl_ms))
 
 
 def planned(script: str) -> Plan:
@@ -40,7 +40,7 @@ def planned(script: str) -> Plan:
     return plan
 
 
-UTC = LayoutOptions("UTC", ttl=False)
+UTC = LayoutOptions("UTC")
 
 
 def promise(root: Node, options: LayoutOptions = UTC) -> Contract:

@@ -144,9 +144,30 @@ def test_what_state_was_made_by_may_not_change(then: str, now: str, what: str) -
 
 
 def test_state_with_a_ttl_does_not_fit_state_without_one() -> None:
-    assert said(contract(GROUPS), contract(GROUPS, ttl=True)) == [
+    assert said(contract(GROUPS), contract(GROUPS, ttl_ms=1000)) == [
         "group-aggregate-1 differs in idle keys from the operator that wrote the state"
     ]
+
+
+def test_a_hint_may_change_how_long_state_is_kept_but_not_whether_it_expires() -> None:
+    def hinted(ttl: str) -> Contract:
+        return contract(GROUPS.replace("SELECT", f"SELECT /*+ STATE_TTL('a' = '{ttl}') */"))
+
+    assert said(hinted("1 d"), hinted("2 d")) == []
+    assert said(hinted("1 d"), contract(GROUPS, ttl_ms=1000)) == []
+    assert said(contract(GROUPS), hinted("0")) == []
+    assert said(contract(GROUPS), hinted("1 d")) == [
+        "group-aggregate-1 differs in idle keys from the operator that wrote the state"
+    ]
+
+
+def test_each_side_of_a_join_is_said_to_expire_or_not() -> None:
+    one = REGULAR.replace("SELECT", "SELECT /*+ STATE_TTL('b' = '1 d') */")
+    both = REGULAR.replace("SELECT", "SELECT /*+ STATE_TTL('a' = '1 h', 'b' = '1 d') */")
+
+    [kept] = contract(one).operators
+    assert kept.meaning["idle keys"] == ["kept", "forgotten"]
+    assert said(contract(both), contract(REGULAR, ttl_ms=1000)) == []
 
 
 def test_windows_of_a_clock_stay_in_their_time_zone() -> None:

@@ -39,7 +39,7 @@ class RegularReference:
     how: str = "inner"
     unique: tuple[bool, bool] = (False, False)
     condition: Callable[[Row, Row], bool] = lambda left, right: True
-    ttl: int | None = None
+    ttls: tuple[int | None, int | None] = (None, None)
     clock: int = 0
     stored: tuple[list[Stored], list[Stored]] = field(default_factory=lambda: ([], []))
 
@@ -115,8 +115,9 @@ class RegularReference:
 
     def standing(self, side: int) -> list[Stored]:
         rows = self.stored[side]
-        if self.ttl is not None:
-            rows[:] = [s for s in rows if s.written + self.ttl > self.clock]
+        ttl = self.ttls[side]
+        if ttl is not None:
+            rows[:] = [s for s in rows if s.written + ttl > self.clock]
         return rows
 
     def store(self, row: Row, partners: int) -> None:

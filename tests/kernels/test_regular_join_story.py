@@ -152,7 +152,7 @@ def test_semi_and_anti_joins_give_each_left_row_once():
 
 
 def test_a_row_expires_some_time_after_it_was_written():
-    join = Told(RegularJoinKernel(*APPENDS, how="left", ttl=100))
+    join = Told(RegularJoinKernel(*APPENDS, how="left", ttls=(100, 100)))
 
     assert join.left("a 1", clock=0) == ["+I 1 -"]
     assert join.right("a 11", clock=60) == ["-D 1 -", "+I 1 11"]  # both until 160
@@ -161,6 +161,15 @@ def test_a_row_expires_some_time_after_it_was_written():
     assert join.state.height > 0
     join.feed([], 300)
     assert join.state.height == 0
+
+
+def test_each_side_may_expire_in_its_own_time():
+    join = Told(RegularJoinKernel(*APPENDS, how="left", ttls=(None, 100)))
+
+    assert join.right("a 11", clock=0) == []
+    assert join.left("a 1", clock=99) == ["+I 1 11"]
+    assert join.left("a 2", clock=100) == ["+I 2 -"]
+    assert join.right("a 12", clock=9999) == ["+I 1 12", "-D 2 -", "+I 2 12"]
 
 
 def test_at_the_end_of_a_batch_only_the_final_result_is_emitted():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plan.marked import edge, plan, refused, world
+from tests.plan.marked import edge, refused, world
 from tidemark.errors import CatalogError, NotSupported, PlanError, UnknownFunction
 
 
@@ -68,11 +68,6 @@ def test_hints_name_tables_of_from(marked):
 )
 def test_join_hints_are_accepted(select):
     assert edge(select).names == ("a",)
-
-
-def test_state_ttl_of_a_hint_is_warned_of():
-    warned = plan("SELECT /*+ STATE_TTL('u' = '1 d') */ a, COUNT(*) FROM u GROUP BY a").warnings
-    assert any("STATE_TTL has no effect" in text for text in warned)
 
 
 @pytest.mark.parametrize(

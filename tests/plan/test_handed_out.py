@@ -261,7 +261,7 @@ def test_state_is_the_same_as_when_late_rows_are_not_read(dropping, query):
         contract_of(
             root,
             "job",
-            LayoutOptions("UTC", ttl=False),
+            LayoutOptions("UTC"),
             key_groups=4,
             shuffle_partitions=2,
             spark="4.3",

@@ -208,7 +208,7 @@ def test_explain_uses_flinks_name(tables):
 
 def test_state_fits_if_key_and_columns_are_the_same(tables):
     def kept(sql: str) -> list[str]:
-        states = kept_state(root(sql, tables), LayoutOptions("UTC", ttl=False))
+        states = kept_state(root(sql, tables), LayoutOptions("UTC"))
         return [state.hash for state in states if state.kind == "changelog-normalize"]
 
     assert kept("SELECT k FROM up") == kept("SELECT k AS other FROM up")

@@ -84,8 +84,9 @@ def test_a_stream_ends_with_the_result_of_a_batch(session):
 
 def test_state_with_a_ttl_is_kept_until_it_expires(session):
     session.sql("SET 'table.exec.state.ttl' = '1 h'")
+    hint = "/*+ STATE_TTL('o' = '0', 'c' = '1 d') */"
 
-    [outcome] = verify(session, FULL)
+    [outcome] = verify(session, FULL.replace("SELECT", f"SELECT {hint}", 1))
 
     assert outcome.equal
     assert outcome.stream.rows == len(LEFT_OVER)

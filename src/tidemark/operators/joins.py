@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tidemark.kernels.co_group.kernel import WindowAssignment
     from tidemark.kernels.protocol import Kernel
+    from tidemark.kernels.regular_join.kernel import RegularJoinKernel
     from tidemark.kernels.regular_join.lifetimes import JoinInput
     from tidemark.kernels.temporal_join.clean_up import Retention
     from tidemark.physical import Operator
@@ -135,10 +136,11 @@ def _interval_join_kernel(node: IntervalJoin, columns: JoinColumns) -> Kernel:
 
 def regular_join_kernel(
     operator: Operator, node: RegularJoin, columns: JoinColumns, ttl_ms: int
-) -> Kernel:
+) -> RegularJoinKernel:
     from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 
     left, right = (input_.stage.edge for input_ in operator.inputs)
+    left_ttl, right_ttl = node.ttls_ms(ttl_ms)
     return RegularJoinKernel(
         _known(columns.left, columns.of_left(operator), left),
         _known(columns.right, columns.of_right(operator), right),
@@ -146,7 +148,7 @@ def regular_join_kernel(
         condition=_condition(node.condition, columns.names),
         nulls_equal=node.nulls_equal,
         wanted=columns.output,
-        ttl=ttl_ms or None,
+        ttls=(left_ttl or None, right_ttl or None),
         at_end=node.at_end,
     )
 

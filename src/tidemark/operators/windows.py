@@ -65,6 +65,7 @@ def group_aggregate_kernel(
     """A group is a window that does not end, and updates at each row."""
     from tidemark.kernels.windows.aggregate import WindowAggregateKernel
 
+    [ttl_ms] = node.ttls_ms(ttl_ms)
     return WindowAggregateKernel(
         keys,
         Given(*GIVEN, endless=not node.at_end),

@@ -170,8 +170,10 @@ class _Planner:
             time = None if port.time is None else port.time + width
             given.append(self._input(below, port, asks.shown is None or time in asks.shown))
             width += len(below.edge.columns)
-        retained = min(_RETENTION_TICK_MS, self._settings.ttl_ms) or None
-        ticks = [tick for tick in (asks.tick_ms, retained) if tick is not None]
+        retained = [ttl for ttl in node.ttls_ms(self._settings.ttl_ms) if ttl]
+        if retained:
+            retained.append(_RETENTION_TICK_MS)
+        ticks = [tick for tick in (asks.tick_ms, *retained) if tick is not None]
         return Operator(
             self._ids.next(asks.kind),
             node,

@@ -15,6 +15,7 @@ from tidemark.plan.order_clauses import without_order
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
+from tidemark.plan.state_ttls import NO_STATE_TTLS, StateTtls
 from tidemark.plan.subqueries.conditions import SubqueryCondition
 from tidemark.plan.windows.emit import EmitRules
 
@@ -50,6 +51,7 @@ class Context:
     state_ttl_ms: int = 0  # how long idle state is kept unless something else says so
     load_idle_ms: int | None = None  # after how much silence a processing-time join has loaded
     hints: tuple[exp.Expression, ...] = ()  # those of the SELECT that is being planned
+    state_ttls: StateTtls = NO_STATE_TTLS  # what they say about state
     looks_up: bool = False  # whether a table is read by lookups
     warnings: list[str] = field(default_factory=list)
     # When windows emit results; called if there is one.

@@ -12,10 +12,10 @@ from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Option
 from tidemark.durations import parse_duration
 from tidemark.errors import PlanError, did_you_mean
-from tidemark.plan.context import Context
+from tidemark.plan.state_ttls import STATE_TTL
 
 _JOIN_HINTS = ("BROADCAST", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
-_HINTS = ("OPTIONS", *_JOIN_HINTS, "EARLY_FIRE", "LOOKUP", "STATE_TTL")
+_HINTS = ("OPTIONS", *_JOIN_HINTS, "EARLY_FIRE", "LOOKUP", STATE_TTL)
 
 
 def check_hints(hints: Iterable[exp.Expression]) -> None:
@@ -27,7 +27,7 @@ def check_hints(hints: Iterable[exp.Expression]) -> None:
             )
 
 
-def check_hints_of_select(select: exp.Select, context: Context) -> None:
+def check_hints_of_select(select: exp.Select) -> None:
     """The hints after SELECT, whose tables must be in FROM.
 
     Join hints choose between algorithms, and there is one for each kind of join here.
@@ -37,12 +37,9 @@ def check_hints_of_select(select: exp.Select, context: Context) -> None:
     for hint in hints:
         if hint.name in _JOIN_HINTS:
             _check_names(hint, _named_tables(hint), select, where=_joins(select))
-        if hint.name == "STATE_TTL":
+        if hint.name == STATE_TTL:
             grouped = select.args.get("group") is not None
             _check_names(hint, _ttls(hint), select, where=grouped or _joins(select))
-            context.warn(
-                "STATE_TTL has no effect yet: state is kept as long as 'table.exec.state.ttl' says"
-            )
 
 
 def _named_tables(hint: exp.Expression) -> list[str]:

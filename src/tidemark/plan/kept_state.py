@@ -35,7 +35,7 @@ class LayoutOptions:
     """The options of a session that change how state is laid out."""
 
     zone: str
-    ttl: bool
+    ttl_ms: int = 0
 
 
 def kept_state(root: Node, options: LayoutOptions) -> tuple[KeptState, ...]:
@@ -48,8 +48,10 @@ def _kept(id_: str, node: Node, options: LayoutOptions) -> KeptState:
     assert kind is not None and state is not None
     meaning = dict(state.meaning)
     # Not how long they are kept: that may change.
-    if options.ttl:
-        meaning["idle keys"] = "forgotten"
+    expire = [ttl > 0 for ttl in node.ttls_ms(options.ttl_ms)]
+    if any(expire):
+        sides = ["forgotten" if one else "kept" for one in expire]
+        meaning["idle keys"] = sides[0] if all(expire) else sides
     if state.follows_a_clock:
         meaning["time zone"] = options.zone
     # JSON has no tuples: values that are compared must look the same before and after.

@@ -28,6 +28,7 @@ from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.select_list import project_select
 from tidemark.plan.set_operations import bind_set_operation
+from tidemark.plan.state_ttls import StateTtls
 from tidemark.plan.subqueries.conditions import take_conditions
 from tidemark.plan.subqueries.values import has_values
 
@@ -77,10 +78,21 @@ def _with_names(node: exp.Expression, context: Context) -> Context:
 
 
 def _bind_select(select: exp.Select, context: Context) -> Node:
-    check_hints_of_select(select, context)
+    check_hints_of_select(select)
     check_lookups(select)
     hints = tuple(select.args.get("hints") or ())
-    context = replace(context, hints=hints, looks_up=False)
+    ttls = StateTtls.of(hints)
+    context = replace(context, hints=hints, state_ttls=ttls, looks_up=False)
+    rows = _selected(select, context)
+    for name in ttls.without_effect:
+        context.warn(
+            f"STATE_TTL of `{name}` has no effect: it is for the sides of regular joins in FROM, "
+            "and for GROUP BY and DISTINCT over one table (same in Flink)"
+        )
+    return rows
+
+
+def _selected(select: exp.Select, context: Context) -> Node:
     select, conditions = take_conditions(select)
     if has_over(select) and is_grouped(select, context.catalogs):
         select = above_groups(select)
@@ -96,13 +108,15 @@ def _bind_select(select: exp.Select, context: Context) -> Node:
     if condition is not None:
         relation, [condition] = with_values(relation, [condition], context, tests=True)
         relation = _filtered(relation, condition, context)
-    if is_grouped(select, context.catalogs):
+    grouped = is_grouped(select, context.catalogs)
+    if grouped:
         rows = aggregates.bind_grouped(select, relation, context)
     else:
         rows = _projected(select, relation, context)
     if select.args.get("distinct") is None:
         return rows
-    return distinct(rows, at_end=context.batch)
+    ttl = None if grouped else context.state_ttls.of_table(relation.scope)
+    return distinct(rows, at_end=context.batch, hinted_ms=ttl)
 
 
 def _bind_qualified(select: exp.Select, context: Context) -> Node:

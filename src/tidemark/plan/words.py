@@ -15,6 +15,7 @@ from tidemark.plan.expressions import (
     Ref,
     UserCall,
 )
+from tidemark.plan.window_words import duration
 
 
 def words(expression: Expression) -> str:
@@ -37,6 +38,11 @@ def words(expression: Expression) -> str:
             return f"CASE {whens} ELSE {words(default)} END"
         case FieldAccess(operand=operand, name=name):
             return f"{words(operand)}.{name}"
+
+
+def idle_words(ttl_ms: int, since: str) -> str:
+    """How long a STATE_TTL hint keeps state, in readable form."""
+    return f"for {duration(ttl_ms)} {since} (STATE_TTL)" if ttl_ms else "forever (STATE_TTL)"
 
 
 _POSTFIX = {"IS NULL", "IS TRUE", "IS FALSE", "IS UNKNOWN"}

@@ -121,7 +121,7 @@ def _contract(workspace: Workspace, job: str, then: Contract | None, root: Node)
     return contract_of(
         root,
         job,
-        LayoutOptions(zone, ttl=bool(options.milliseconds(STATE_TTL))),
+        LayoutOptions(zone, options.milliseconds(STATE_TTL) or 0),
         key_groups=then.key_groups if then is not None else 1,
         shuffle_partitions=then.shuffle_partitions if then is not None else 1,
         spark=then.spark if then is not None else "",

@@ -169,7 +169,7 @@ class Launcher:
         return contract_of(
             root,
             name,
-            LayoutOptions(self.settings.zone, ttl=self.settings.ttl_ms > 0),
+            LayoutOptions(self.settings.zone, self.settings.ttl_ms),
             key_groups=self._key_groups(True),
             shuffle_partitions=self._shuffle_partitions(),
             spark=self.spark.version,

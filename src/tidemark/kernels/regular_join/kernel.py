@@ -46,9 +46,9 @@ class RegularJoinKernel:
 
     `condition` is tested on the joined columns; NULL counts as false. `nulls_equal` is, for each
     key, whether NULL equals NULL; by default it does not. Of the joined columns, only those
-    `wanted` are emitted, if any are named. With `ttl`, rows silently expire this many milliseconds
-    after they were last written. With `at_end`, all rows arrive in one step, and only those that
-    remain at its end are joined.
+    `wanted` are emitted, if any are named. With `ttls`, rows of a side silently expire this many
+    milliseconds after they were last written. With `at_end`, all rows arrive in one step, and only
+    those that remain at its end are joined.
     """
 
     left: JoinInput
@@ -57,7 +57,7 @@ class RegularJoinKernel:
     condition: pl.Expr | None = field(default=None, compare=False)
     nulls_equal: tuple[bool, ...] | None = None
     wanted: tuple[str, ...] = ()
-    ttl: int | None = None
+    ttls: tuple[int | None, int | None] = (None, None)
     at_end: bool = False
     compaction: Compaction = field(default_factory=Compaction)
     pairs_at_once: int | None = None
@@ -100,8 +100,8 @@ class RegularJoinKernel:
     def _sides(self) -> tuple[StoredSide, StoredSide]:
         counts = self.how in ("left", "full", "semi", "anti"), self.how in ("right", "full")
         return (
-            StoredSide("left", self.left, counts[LEFT], self.ttl, self.compaction),
-            StoredSide("right", self.right, counts[RIGHT], self.ttl, self.compaction),
+            StoredSide("left", self.left, counts[LEFT], self.ttls[LEFT], self.compaction),
+            StoredSide("right", self.right, counts[RIGHT], self.ttls[RIGHT], self.compaction),
         )
 
     # --- one after the other ---------------------------------------------------------------
@@ -129,17 +129,17 @@ class RegularJoinKernel:
                     present[mine], found[mine], present[other], found[other]
                 )
                 changes.met(mine, present[mine], present[other], match_events)
-                partners, touched = self._known_partners(match_events, present[mine], other)
+                partners, touched = self._known_partners(match_events, present[mine], mine)
             state = sides[mine].write(state, present[mine], partners, touched, now)
         return state
 
     def _known_partners(
-        self, match_events: MatchEvents, present: Present, other: int
+        self, match_events: MatchEvents, present: Present, mine: int
     ) -> tuple[Longs, Flags]:
         """The number of matches to keep for each row, and for which rows it has changed."""
-        if self.ttl is not None:
+        if self.ttls[mine] is not None:
             return match_events.end, match_events.touched
-        retracts = (self.left, self.right)[other].retracts
+        retracts = (self.left, self.right)[1 - mine].retracts
         # If the other side never retracts rows, it is enough to know whether there is a match.
         partners = match_events.end if retracts else np.minimum(match_events.end, 1)
         return partners, partners != longs(present.lives, PARTNERS)

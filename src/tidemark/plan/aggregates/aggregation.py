@@ -19,6 +19,7 @@ from tidemark.plan.nodes import AggregateCall, GroupAggregate, Node, WindowAggre
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
+from tidemark.plan.scope import Scope
 from tidemark.plan.windows import group_windows
 from tidemark.plan.windows.emit import EmitRules
 from tidemark.plan.windows.grouped import (
@@ -43,6 +44,7 @@ class Aggregation:
     grouping: Grouping
     windows: Windows
     columns: Columns
+    scope: Scope  # of the rows, which hints may name
     calls: list[AggregateCall] = field(default_factory=list)
 
     @classmethod
@@ -62,7 +64,7 @@ class Aggregation:
         else:
             found = columns_of_window(relation.node.edge, grouping, select)
             windows, grouping = found or (Unwindowed(), grouping)
-        return cls(relation.node, grouping, windows, Columns(list(grouping.keys)))
+        return cls(relation.node, grouping, windows, Columns(list(grouping.keys)), relation.scope)
 
     @property
     def key_width(self) -> int:
@@ -113,13 +115,14 @@ class Aggregation:
             always = self.columns.add(literals.boolean(True))
             self.result(AggregateCall("MAX", (always,), t.Boolean()))
         if isinstance(self.windows, Unwindowed):
-            return self._group_aggregate(at_end=context.batch)
+            return self._group_aggregate(context)
         return self._window_aggregate(self.windows, context.emit())
 
-    def _group_aggregate(self, *, at_end: bool) -> GroupAggregate:
+    def _group_aggregate(self, context: Context) -> GroupAggregate:
+        ttl = context.state_ttls.of_table(self.scope)
         windowed = self.windows.rows(self.rows, self.grouping.keys, self.columns)
         rows, keys = self._keyed(windowed)
-        return GroupAggregate(rows, keys, tuple(self.calls), at_end)
+        return GroupAggregate(rows, keys, tuple(self.calls), context.batch, hinted_ms=ttl)
 
     def _window_aggregate(
         self, windows: ByCall | ByRows | ByColumns, rules: EmitRules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -79,6 +79,8 @@ class BoundJoin:
     at: exp.Expression
     as_of: AsOf | None = None
     merged: tuple[Merged, ...] = ()  # columns of both sides that become one
+    # How long STATE_TTL hints keep the rows of each side, called for a join that has state.
+    hinted_ms: Callable[[], tuple[int | None, int | None]] = lambda: (None, None)
 
     @classmethod
     def of(
@@ -95,7 +97,12 @@ class BoundJoin:
         on += [Conjunct.of(part, binder, width) for part in parts if not is_true(part)]
         known = tuple(_bindable(where, binder, width)) if how == "inner" else ()
         at = join if condition is not None else join.this
-        return cls(left, right, how, tuple(on), known, at, as_of=as_of, merged=merged)
+
+        def hinted_ms() -> tuple[int | None, int | None]:
+            ttls = context.state_ttls
+            return ttls.of_table(left.scope), ttls.of_table(right.scope)
+
+        return cls(left, right, how, tuple(on), known, at, as_of, merged, hinted_ms)
 
 
 def _bindable(where: exp.Expression | None, binder: Binder, width: int) -> Iterator[Conjunct]:

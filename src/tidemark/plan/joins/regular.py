@@ -29,8 +29,10 @@ def plan(join: BoundJoin, context: Context) -> Relation:
     matched = Condition.of(join)
     why = _why(matched, matched.interval)
     known = tuple(one.part for one in join.where)
-    bound = _joined(left.node, right.node, matched, known, why, how, context)
-    _give_advice(bound, matched, left, right, context)
+    ttls = join.hinted_ms()
+    bound = _joined(left.node, right.node, matched, known, why, how, ttls, context)
+    if not bound.edge.bounded and not context.state_ttl_ms:
+        _give_advice(matched, left, right, ttls, context)
     one_sided = how in ("semi", "anti")
     visible = left.scope.visible if one_sided else (left.scope + right.scope).visible
     named = zip(visible, bound.edge.columns, strict=True)
@@ -44,6 +46,7 @@ def _joined(
     known: tuple[Part, ...],
     why: str,
     how: How,
+    hinted_ms: tuple[int | None, int | None],
     context: Context,
 ) -> Node:
     rest = (*matched.times, *matched.rest)
@@ -58,6 +61,7 @@ def _joined(
         condition=sides.condition,
         why=why,
         at_end=context.batch,
+        hinted_ms=hinted_ms,
     )
     return sides.finished(join)
 
@@ -73,14 +77,16 @@ def _why(matched: Condition, interval: Interval | None) -> str:
 
 
 def _give_advice(
-    join: Node,
     matched: Condition,
     left: Relation,
     right: Relation,
+    hinted_ms: tuple[int | None, int | None],
     context: Context,
 ) -> None:
-    if join.edge.bounded or context.state_ttl_ms:
-        return
+    forever = [side for side, ttl in zip(("left", "right"), hinted_ms, strict=True) if ttl is None]
+    if not forever:
+        return  # hints say so
+    kept = "both sides" if len(forever) == 2 else f"the {forever[0]} side"
     hint = ""
     if not (left.node.edge.changes or right.node.edge.changes):
         hint = ", or bound the times of both sides"
@@ -88,7 +94,7 @@ def _give_advice(
             missing = _other_bound(matched.bounds[0], left.scope, right.scope)
             hint = f", or add AND {missing} to make it an interval join"
     context.warn(
-        f"this join keeps all rows of both sides forever: SET '{STATE_TTL}' = '1 d' to expire rows "
+        f"this join keeps all rows of {kept} forever: SET '{STATE_TTL}' = '1 d' to expire rows "
         f"a day after they were written{hint}"
     )
 

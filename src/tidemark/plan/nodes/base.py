@@ -69,6 +69,12 @@ class Node(ABC):
     def is_stateful(self) -> bool:
         return self.needs is not None
 
+    def ttls_ms(self, session_ms: int) -> tuple[int, ...]:
+        """How long the idle state of each input is kept: as long as the session says, unless a
+        hint says something else. 0 means forever.
+        """
+        return (session_ms,) * len(self.inputs)
+
     @property
     @abstractmethod
     def state(self) -> StateSpec | None:

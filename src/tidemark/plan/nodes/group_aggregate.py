@@ -13,19 +13,22 @@ from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
 from tidemark.plan.nodes.narrowing import whole
 from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.state import StateSpec, by_place
+from tidemark.plan.words import idle_words
 
 
 @dataclass(frozen=True)
 class GroupAggregate(Unary, Stateful):
     """A row for each key, with the keys and the results, updated with every row of the key, or,
     if `at_end`, emitted once at the end of the input. If it is for `distinct` rows, its
-    result never changes while the key has rows.
+    result never changes while the key has rows. `hinted_ms` is how long a STATE_TTL hint keeps idle
+    keys.
     """
 
     keys: tuple[int, ...]
     calls: tuple[AggregateCall, ...]
     at_end: bool = False
     distinct: bool = False
+    hinted_ms: int | None = None
 
     def _edge(self) -> Edge:
         below = self.input.edge
@@ -55,10 +58,19 @@ class GroupAggregate(Unary, Stateful):
         names = self.input.edge.names
         key = [f"key=[{', '.join(names[key] for key in self.keys)}]"] if self.keys else []
         select = f"select=[{', '.join(call.words(names) for call in self.calls)}]"
-        keeps = "the aggregates of each key, until "
-        idle = "it is idle for 'table.exec.state.ttl' if that is set"
-        keeps += "the input ends" if self.at_end else idle
+        keeps = f"the aggregates of each key, {self._kept}"
         return Description("GroupAggregate", (*key, select), ON_STATE, keeps)
+
+    @property
+    def _kept(self) -> str:
+        if self.at_end:
+            return "until the input ends"
+        if self.hinted_ms is None:
+            return "until it is idle for 'table.exec.state.ttl' if that is set"
+        return idle_words(self.hinted_ms, "after its last row")
+
+    def ttls_ms(self, session_ms: int) -> tuple[int, ...]:
+        return (session_ms if self.hinted_ms is None else self.hinted_ms,)
 
     @property
     def needs(self) -> Needs:

@@ -13,7 +13,7 @@ from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
 from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.state import StateSpec, by_name, plain
-from tidemark.plan.words import words
+from tidemark.plan.words import idle_words, words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,11 +21,13 @@ class RegularJoin(Join):
     """The pairs of rows with equal keys while both rows exist, as a changelog.
 
     `why` is why it is not an interval join, if its condition compares times. With `at_end`, only
-    the pairs at the end of the input are emitted.
+    the pairs at the end of the input are emitted. `hinted_ms` is how long STATE_TTL hints keep the
+    rows of each side.
     """
 
     why: str = ""
     at_end: bool = False
+    hinted_ms: tuple[int | None, int | None] = (None, None)
 
     @property
     def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:
@@ -55,10 +57,24 @@ class RegularJoin(Join):
             details.append(f"where=[{words(self.condition)}]")
         if self.why:
             details.append(f"no interval join=[{self.why}]")
-        keeps = "all rows of both sides, "
-        idle = "forever, or for 'table.exec.state.ttl' after they were written if that is set"
-        keeps += "until the input ends" if self.at_end else idle
-        return Description("RegularJoin", tuple(details), ON_STATE, keeps)
+        return Description("RegularJoin", tuple(details), ON_STATE, self._keeps)
+
+    @property
+    def _keeps(self) -> str:
+        if self.at_end:
+            return "all rows of both sides, until the input ends"
+        left, right = (
+            "forever, or for 'table.exec.state.ttl' after they were written if that is set"
+            if ttl is None
+            else idle_words(ttl, "after they were written")
+            for ttl in self.hinted_ms
+        )
+        if left == right:
+            return f"all rows of both sides, {left}"
+        return f"all rows of both sides: the left ones {left}; the right ones {right}"
+
+    def ttls_ms(self, session_ms: int) -> tuple[int, ...]:
+        return tuple(session_ms if ttl is None else ttl for ttl in self.hinted_ms)
 
     @property
     def needs(self) -> Needs:
