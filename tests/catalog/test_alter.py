@@ -88,9 +88,28 @@ def test_key_can_be_added_and_dropped():
     assert edge("SELECT * FROM t", at).keys == ()
 
 
+def test_key_follows_a_column_that_is_renamed():
+    at = table()
+    at.plan_script("ALTER TABLE t ADD PRIMARY KEY (b, a) NOT ENFORCED; ALTER TABLE t RENAME b TO c")
+    assert edge("SELECT * FROM t", at).keys == (("c", "a"),)
+
+
+def test_distribution_can_be_added_modified_and_dropped():
+    at = table()
+    at.plan_script("ALTER TABLE t ADD DISTRIBUTION BY HASH(b) INTO 4 BUCKETS")
+    assert "DISTRIBUTED BY HASH(b) INTO 4 BUCKETS" in created(at)
+    message = "column `b` is used by DISTRIBUTED BY"
+    assert refused("«ALTER TABLE t RENAME b TO c»", CatalogError, at=at).message == message
+    at.plan_script("ALTER TABLE t MODIFY DISTRIBUTION INTO 2 BUCKETS")
+    assert "DISTRIBUTED INTO 2 BUCKETS" in created(at)
+    at.plan_script("ALTER TABLE t DROP DISTRIBUTION")
+    assert "DISTRIBUTED" not in created(at)
+
+
 @pytest.mark.parametrize(
     ("marked", "message"),
     [
+        ("«ALTER TABLE t DROP DISTRIBUTION»", "the table has no distribution"),
         ("«ALTER TABLE t ADD WATERMARK FOR ts AS ts»", "the table already has a watermark"),
         ("«ALTER TABLE t MODIFY PRIMARY KEY (a) NOT ENFORCED»", "the table has no primary key"),
         ("«ALTER TABLE t DROP PRIMARY KEY»", "the table has no primary key"),

@@ -48,6 +48,18 @@ def test_every_feature_can_be_left_out():
     assert options(like("WITH ('k' = '2')", "(EXCLUDING OPTIONS)")) == {"k": "2"}
 
 
+def test_distribution_is_taken_over_unless_it_is_excluded():
+    at = workspace(
+        "CREATE TABLE base (a INT) DISTRIBUTED BY (a) WITH ('connector' = 'fake')",
+        "CREATE TABLE same LIKE base",
+        "CREATE TABLE own DISTRIBUTED INTO 3 BUCKETS LIKE base (EXCLUDING DISTRIBUTION)",
+    )
+    same, own = (at.catalogs.relation(Name((name,))).distribution for name in ("same", "own"))
+    assert (same.columns, same.buckets) == (("a",), None)
+    assert (own.columns, own.buckets) == ((), 3)
+    refused("CREATE TABLE x «DISTRIBUTED INTO 3 BUCKETS» LIKE base", CatalogError, at=at)
+
+
 def test_exceptions_to_all_can_be_named():
     table = like("WITH ('connector' = 'print')", "(EXCLUDING ALL INCLUDING GENERATED)")
     assert names(table) == ["a", "g", "ts"]

@@ -46,6 +46,7 @@ def test_misspelled_hint_is_refused():
         "SELECT /*+ «BROADCAST(nope)» */ u.a FROM u JOIN k ON u.a = k.id",
         "SELECT /*+ «SHUFFLE_HASH(u, nope)» */ u.a FROM u JOIN k ON u.a = k.id",
         "SELECT /*+ «NEST_LOOP(u)» */ x.a FROM u AS x JOIN k ON x.a = k.id",
+        "SELECT /*+ «MULTI_JOIN(u, q)» */ u.a FROM u JOIN k ON u.a = k.id",
         "SELECT /*+ «SHUFFLE_MERGE()» */ u.a FROM u JOIN k ON u.a = k.id",
         "SELECT /*+ «BROADCAST('k' = 'v')» */ u.a FROM u JOIN k ON u.a = k.id",
         "SELECT /*+ «STATE_TTL('nope' = '1 d')» */ a, COUNT(*) FROM u GROUP BY a",
@@ -62,6 +63,7 @@ def test_hints_name_tables_of_from(marked):
     "select",
     [
         "SELECT /*+ BROADCAST(x), SHUFFLE_MERGE(k) */ x.a FROM u AS x JOIN k ON x.a = k.id",
+        "SELECT /*+ MULTI_JOIN(u, k) */ u.a FROM u JOIN k ON u.a = k.id",
         "SELECT /*+ NEST_LOOP(q) */ u.a FROM u JOIN (SELECT id FROM k) AS q ON u.a = q.id",
         "SELECT /*+ BROADCAST(nope) */ a FROM u",
     ],

@@ -4,6 +4,7 @@ import pytest
 
 from tests.plan.marked import plan, refused, root, schema, world
 from tidemark.dialect import parse_type
+from tidemark.errors import NotSupported
 from tidemark.plan.nodes import Filter, Project, Sink
 from tidemark.plan.words import words
 
@@ -99,6 +100,15 @@ def test_mismatch_shows_both_sides():
         "query": "(b STRING, a INT, c BIGINT NOT NULL)",
         "table": "(id INT, name STRING, n BIGINT NOT NULL)",
     }
+
+
+def test_table_in_buckets_cannot_be_inserted_into():
+    at = world(
+        "CREATE TABLE b (a INT) DISTRIBUTED BY (a) INTO 2 BUCKETS WITH ('connector' = 'fake')"
+    )
+    assert schema("SELECT a FROM b", at) == "a INT"
+    message = refused("INSERT INTO «b» SELECT 1", NotSupported, at=at).message
+    assert message == "INSERT INTO a table that is DISTRIBUTED BY is not supported"
 
 
 def test_views_cannot_be_inserted_into():

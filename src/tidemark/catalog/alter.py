@@ -113,8 +113,13 @@ def _alter_table(table: Table, action: s.AlterAction, statement: s.Alter) -> Tab
             _check_presence("primary key", table.primary_key is not None, add, statement)
             _check_constraint(table, constraint, statement)
             return replace(_with_key_columns_not_null(table), primary_key=key)
+        case s.SetDistribution(distribution=distribution, add=add):
+            _check_presence("distribution", table.distribution is not None, add, statement)
+            return replace(table, distribution=distribution)
         case s.SetComment(comment=comment):
             return replace(table, comment=comment)
+        case s.RenameColumn():
+            return _with_renamed(table, action, statement)
         case s.AddPartitions():
             return with_partitions(table, action)
         case s.DropPartitions():
@@ -168,9 +173,22 @@ def _with_key_columns_not_null(table: Table) -> Table:
     )
 
 
+def _with_renamed(table: Table, action: s.RenameColumn, statement: s.Alter) -> Table:
+    """The primary key follows. Whatever else uses the column keeps it from being renamed."""
+    columns, key = list(table.columns), table.primary_key
+    position = _position(columns, action.old, statement)
+    _refuse_if_used(replace(table, primary_key=None), action.old, statement)
+    _refuse_if_there(columns, action.new, statement)
+    columns[position] = replace(columns[position], name=action.new)
+    if key is not None:
+        renamed = (action.new if name == action.old else name for name in key.columns)
+        key = replace(key, columns=tuple(renamed))
+    return replace(table, columns=tuple(columns), primary_key=key)
+
+
 def _alter_columns(
     table: Table,
-    action: s.AddColumn | s.ModifyColumn | s.RenameColumn | s.DropColumns,
+    action: s.AddColumn | s.ModifyColumn | s.DropColumns,
     statement: s.Alter,
 ) -> tuple[s.Column, ...]:
     columns = list(table.columns)
@@ -182,11 +200,6 @@ def _alter_columns(
             position = _position(columns, column.name, statement)
             del columns[position]
             columns.insert(_place(columns, action, statement, position), column)
-        case s.RenameColumn(old=old, new=new):
-            position = _position(columns, old, statement)
-            _refuse_if_used(table, old, statement)
-            _refuse_if_there(columns, new, statement)
-            columns[position] = replace(columns[position], name=new)
         case s.DropColumns(names=names):
             for name in names:
                 _refuse_if_used(table, name, statement, going=names)
@@ -240,6 +253,8 @@ def _refuse_if_used(
         uses.append("the watermark")
     if name in table.partitioned_by:
         uses.append("PARTITIONED BY")
+    if table.distribution is not None and name in table.distribution.columns:
+        uses.append("DISTRIBUTED BY")
     if uses:
         raise CatalogError(f"column `{name}` is used by {' and '.join(uses)}", at=statement.span)
 

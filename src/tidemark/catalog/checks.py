@@ -18,6 +18,7 @@ def check_columns(table: Table) -> None:
         seen.add(column.name)
     _check_primary_key(table)
     _check_partitions(table)
+    _check_distribution(table)
     if table.watermark is not None:
         _require_column(table.watermark.column[0], seen, "watermark", table.watermark.span)
 
@@ -34,6 +35,11 @@ def _check_primary_key(table: Table) -> None:
 
 def _check_partitions(table: Table) -> None:
     _require_physical(table, table.partitioned_by, "PARTITIONED BY", None)
+
+
+def _check_distribution(table: Table) -> None:
+    if (given := table.distribution) is not None:
+        _require_physical(table, given.columns, "DISTRIBUTED BY", given.span)
 
 
 def _require_physical(table: Table, names: Iterable[str], what: str, at: Span | None) -> None:

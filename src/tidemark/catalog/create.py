@@ -40,6 +40,7 @@ def declared(statement: s.CreateTable, catalogs: Catalogs, source: Source | None
         watermark=statement.watermark,
         primary_key=statement.primary_key,
         options=statement.options,
+        distribution=statement.distribution,
         partitioned_by=statement.partitioned_by,
         comment=statement.comment,
         temporary=statement.temporary,

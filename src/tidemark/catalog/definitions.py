@@ -18,6 +18,7 @@ def create_table(table: Table) -> s.CreateTable:
         watermark=table.watermark,
         primary_key=table.primary_key,
         comment=table.comment,
+        distribution=table.distribution,
         partitioned_by=table.partitioned_by,
         options=table.options,
         temporary=table.temporary,
@@ -52,6 +53,7 @@ def restated(table: Table) -> Table:
         columns=written.columns,
         watermark=written.watermark,
         primary_key=written.primary_key,
+        distribution=written.distribution,
         options=written.options,
         source=source,
     )

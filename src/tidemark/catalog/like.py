@@ -29,6 +29,7 @@ def derive(table: Table, base: Table, like: s.Like) -> Table:
         columns=_columns(table, base, choices),
         watermark=_watermark(table, base, choices["WATERMARKS"]),
         primary_key=_primary_key(table, base, choices["CONSTRAINTS"]),
+        distribution=_distribution(table, base, choices["DISTRIBUTION"]),
         partitioned_by=_partitions(table, base, choices["PARTITIONS"]),
         options=_options(table, base, choices["OPTIONS"]),
     )
@@ -116,6 +117,18 @@ def _primary_key(table: Table, base: Table, choice: str) -> s.PrimaryKey | None:
         f"`{base.name}` already has a primary key",
         at=table.primary_key.span,
         hint="add EXCLUDING CONSTRAINTS",
+    )
+
+
+def _distribution(table: Table, base: Table, choice: str) -> s.Distribution | None:
+    if choice == "EXCLUDING" or base.distribution is None:
+        return table.distribution
+    if table.distribution is None:
+        return base.distribution
+    raise CatalogError(
+        f"`{base.name}` is already distributed",
+        at=table.distribution.span,
+        hint="add EXCLUDING DISTRIBUTION",
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
-from tidemark.dialect.statements import Column, Option, PrimaryKey, Watermark
+from tidemark.dialect.statements import Column, Distribution, Option, PrimaryKey, Watermark
 from tidemark.errors import Source
 from tidemark.types import DataType
 
@@ -50,6 +50,7 @@ class Table:
     watermark: Watermark | None = None
     primary_key: PrimaryKey | None = None
     options: tuple[Option, ...] = ()
+    distribution: Distribution | None = None
     partitioned_by: tuple[str, ...] = ()
     comment: str | None = None
     temporary: bool = False

@@ -98,8 +98,8 @@ class AlterParser(DdlParser):
         if_exists = self.take("IF", "EXISTS")
         if if_exists or self.at("PARTITION"):
             return [s.DropPartitions(self._partitions(), if_exists)]
-        if self.at("DISTRIBUTION"):
-            self.refuse(unsupported.ALTER_DISTRIBUTION, "DROP")
+        if self.take("DISTRIBUTION"):
+            return [s.SetDistribution(None)]
         if self.at("("):
             return [s.DropColumns(self._plain_columns())]
         return [s.DropColumns((self.name("a column name"),))]
@@ -110,7 +110,7 @@ class AlterParser(DdlParser):
         if if_not_exists or (add and self.at("PARTITION")):
             return [s.AddPartitions(self._partitions(), if_not_exists)]
         if self.at("DISTRIBUTION"):
-            self.refuse(unsupported.ALTER_DISTRIBUTION, verb)
+            return [s.SetDistribution(self._distribution("DISTRIBUTION"), add)]
         if self.at("COLUMN"):
             self.fail(f"{verb} is not followed by COLUMN", hint=f"write {verb} name type")
         if not self.at("("):

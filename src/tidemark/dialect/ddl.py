@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from sqlglot import exp
 
 from tidemark.dialect import statements as s
 from tidemark.dialect import unsupported
 from tidemark.dialect.columns import ColumnParser
+from tidemark.dialect.cursor import NUMBER
 from tidemark.dialect.literals import string_of
 
 # Objects that Flink can create and Tidemark cannot, with an alternative.
@@ -70,8 +72,7 @@ class DdlParser(ColumnParser):
         order = self._plain_columns() if self._is_list_of_names() else ()
         body = self._table_body() if self.at("(") else _TableBody()
         comment = self._comment()
-        if self.at("DISTRIBUTED"):
-            self.refuse(unsupported.DISTRIBUTED_BY)
+        distribution = self._distribution("DISTRIBUTED") if self.at("DISTRIBUTED") else None
         partitioned: tuple[str, ...] = ()
         if self.take("PARTITIONED", "BY"):
             partitioned = self._plain_columns()
@@ -86,6 +87,7 @@ class DdlParser(ColumnParser):
             watermark=body.watermark,
             primary_key=body.primary_key,
             comment=comment,
+            distribution=distribution,
             partitioned_by=partitioned,
             options=options,
             like=like,
@@ -96,6 +98,29 @@ class DdlParser(ColumnParser):
             or_replace=prefix.replace,
             span=self.span_from(prefix.start),
         )
+
+    def _distribution(self, word: str) -> s.Distribution:
+        """`word BY [HASH | RANGE] (columns) [INTO n BUCKETS]`, or only `word INTO n BUCKETS`."""
+        start = self.here
+        self.expect(word)
+        columns: tuple[str, ...] = ()
+        by: Literal["HASH", "RANGE"] | None = None
+        if self.take("BY"):
+            by = "HASH" if self.take("HASH") else "RANGE" if self.take("RANGE") else None
+            columns = self._plain_columns()
+        buckets = None
+        if not columns or self.at("INTO"):
+            self.expect("INTO")
+            buckets = self._count_of_buckets()
+        return s.Distribution(columns, by, buckets, self.span_from(start))
+
+    def _count_of_buckets(self) -> int:
+        text = self.next().text if self.at(NUMBER) else ""
+        if not text.isdigit() or int(text) == 0:
+            self.here -= bool(text)
+            self.fail("INTO ... BUCKETS takes a number from 1", hint="INTO 4 BUCKETS")
+        self.expect("BUCKETS")
+        return int(text)
 
     def _is_list_of_names(self) -> bool:
         """Whether columns without types follow: `(b, a)`."""

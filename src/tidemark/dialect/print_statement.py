@@ -98,12 +98,23 @@ class StatementPrinter(TreePrinter):
         elements += [self._primary_key(table.primary_key)] if table.primary_key else []
         parts += [self._lines(elements)] if elements else []
         parts += [self._comment(table.comment).strip()] if table.comment is not None else []
+        if table.distribution is not None:
+            parts.append(f"DISTRIBUTED {self._distribution(table.distribution)}")
         if table.partitioned_by:
             parts.append(f"PARTITIONED BY {self._names(table.partitioned_by)}")
         parts += [self._with_options(table.options)] if table.options else []
         parts += [self._like_table(table.like)] if table.like else []
         text = " ".join(parts)
         return text if table.query is None else f"{text} AS\n{self.print(table.query)}"
+
+    def _distribution(self, distribution: s.Distribution) -> str:
+        """What follows DISTRIBUTED, or DISTRIBUTION in ALTER TABLE."""
+        parts = []
+        if distribution.columns:
+            parts.append(f"BY {distribution.by or ''}{self._names(distribution.columns)}")
+        if distribution.buckets is not None:
+            parts.append(f"INTO {distribution.buckets} BUCKETS")
+        return " ".join(parts)
 
     def _like_table(self, like: s.Like) -> str:
         choices = [f"{choice} {feature}" for feature, choice in like.choices]
@@ -148,10 +159,18 @@ class StatementPrinter(TreePrinter):
             named = first.constraint
             what = "PRIMARY KEY" if named is None else f"CONSTRAINT {quoted_if_needed(named)}"
             return f"{head} DROP {what}"
+        if isinstance(first, s.SetDistribution):
+            return f"{head} {self._set_distribution(first)}"
         verb = "ADD" if isinstance(first, s.AddColumn) or getattr(first, "add", False) else "MODIFY"
         return (
             f"{head} {verb} {self._lines(self._alter_element(action) for action in alter.actions)}"
         )
+
+    def _set_distribution(self, action: s.SetDistribution) -> str:
+        if action.distribution is None:
+            return "DROP DISTRIBUTION"
+        verb = "ADD" if action.add else "MODIFY"
+        return f"{verb} DISTRIBUTION {self._distribution(action.distribution)}"
 
     def _alter_element(self, action: s.AlterAction) -> str:
         if isinstance(action, s.SetWatermark) and action.watermark is not None:

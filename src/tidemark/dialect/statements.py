@@ -92,6 +92,19 @@ class PrimaryKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Distribution:
+    """`DISTRIBUTED BY HASH(columns) INTO n BUCKETS`: how a connector divides rows into buckets.
+
+    Each part may be missing; a connector then chooses.
+    """
+
+    columns: tuple[str, ...] = ()
+    by: Literal["HASH", "RANGE"] | None = None
+    buckets: int | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Like:
     """`LIKE table (INCLUDING ALL EXCLUDING OPTIONS ...)`; `choices` are (feature, choice) pairs."""
 
@@ -109,6 +122,7 @@ class CreateTable:
     watermark: Watermark | None = None
     primary_key: PrimaryKey | None = None
     comment: str | None = None
+    distribution: Distribution | None = None
     partitioned_by: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     like: Like | None = None
@@ -237,6 +251,12 @@ class SetPrimaryKey:
 
 
 @dataclass(frozen=True, slots=True)
+class SetDistribution:
+    distribution: Distribution | None  # None drops it
+    add: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SetQuery:
     """`ALTER VIEW v AS SELECT ...`"""
 
@@ -280,6 +300,7 @@ AlterAction = (
     | DropColumns
     | SetWatermark
     | SetPrimaryKey
+    | SetDistribution
     | SetQuery
     | SetComment
     | SetImplementation

@@ -69,9 +69,6 @@ ALTER: Final = Unsupported(
     each=_words("MODEL", "CONNECTION", "MATERIALIZED"),
     says=NEVER,
 )
-ALTER_DISTRIBUTION: Final = Unsupported(
-    _STATEMENTS, "ALTER TABLE ... {} DISTRIBUTION", each=_words("ADD", "MODIFY", "DROP"), says=NEVER
-)
 PARTITION_OPTIONS: Final = Unsupported(
     _STATEMENTS, "WITH after ADD PARTITION", hint="leave it out", says=NEVER
 )
@@ -97,7 +94,6 @@ TARGET_HINT: Final = Unsupported(
 
 # --- tables and functions ----------------------------------------------------------------------
 
-DISTRIBUTED_BY: Final = Unsupported(_TABLES, "DISTRIBUTED BY", says=NEVER)
 UNIQUE: Final = Unsupported(
     _TABLES, "a UNIQUE constraint", hint="use PRIMARY KEY (...) NOT ENFORCED", says=NEVER
 )

@@ -14,7 +14,7 @@ from tidemark.durations import parse_duration
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.plan.state_ttls import STATE_TTL
 
-_JOIN_HINTS = ("BROADCAST", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
+_JOIN_HINTS = ("BROADCAST", "MULTI_JOIN", "NEST_LOOP", "SHUFFLE_HASH", "SHUFFLE_MERGE")
 _HINTS = ("OPTIONS", *_JOIN_HINTS, "EARLY_FIRE", "LOOKUP", STATE_TTL)
 
 

@@ -21,6 +21,7 @@ from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.sink_keys import materialized
 from tidemark.plan.tables import type_of
+from tidemark.plan.unsupported import IN_BUCKETS
 from tidemark.types import DataType
 
 WritableColumn = s.PhysicalColumn | s.MetadataColumn
@@ -39,6 +40,8 @@ def bind_into(table: Table, statement: s.Insert, context: Context) -> Sink:
             f"cannot write to table `{table.name}`: its connector or format is read-only",
             at=statement.target.span,
         )
+    if table.distribution is not None:
+        raise IN_BUCKETS.error(statement.target.span)
     if statement.overwrite and not context.batch and context.writes:
         raise PlanError(
             "INSERT OVERWRITE cannot run in streaming mode, as in Flink",

@@ -50,6 +50,14 @@ RELATION: Final = Unsupported(
     _QUERIES, "this", title="anything else in FROM", says="is not supported in FROM yet"
 )
 
+IN_BUCKETS: Final = Unsupported(
+    _QUERIES,
+    "INSERT INTO a table that is DISTRIBUTED BY",
+    why="no connector writes into buckets, neither does any that comes with Flink",
+    hint="leave DISTRIBUTED out",
+    says=NEVER,
+)
+
 # --- joins -------------------------------------------------------------------------------------
 
 AS_OF_ALONE: Final = Unsupported(

@@ -15,6 +15,33 @@ CREATE TABLE IF NOT EXISTS c.d.t (
   'topic' = 'it''s'
 )
 
+-- buckets
+create table t (a int, b int) comment 'x' distributed by hash (a, b) into 4 buckets partitioned by (b);
+create table t (a int) distributed by range(a);
+create table t (a int) distributed into 1 buckets;
+alter table t add distribution by (a);
+alter table t modify distribution by hash(a) into 2 buckets;
+alter table t drop distribution
+--->
+CREATE TABLE t (
+  a INT,
+  b INT
+) COMMENT 'x' DISTRIBUTED BY HASH(a, b) INTO 4 BUCKETS PARTITIONED BY (b);
+
+CREATE TABLE t (
+  a INT
+) DISTRIBUTED BY RANGE(a);
+
+CREATE TABLE t (
+  a INT
+) DISTRIBUTED INTO 1 BUCKETS;
+
+ALTER TABLE t ADD DISTRIBUTION BY (a);
+
+ALTER TABLE t MODIFY DISTRIBUTION BY HASH(a) INTO 2 BUCKETS;
+
+ALTER TABLE t DROP DISTRIBUTION
+
 -- older spellings
 create table t (a varchar, b timestamp, c timestamp(3) as system_metadata("k"), watermark for b as withOffset(b, 1000),)
 with (type = 'kafka', `group.id` = 'x', bootstrap.servers = 'a:1', update-mode = 'append')
