@@ -267,3 +267,17 @@ def test_the_records_of_common_files_take_the_quick_way() -> None:
 
     assert found is not None
     assert found.done.all()
+
+
+def test_what_is_read_of_a_record_that_goes_on_and_on_are_no_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    block = b'1,"a\n' + b"2,b\n" * 99 + b'"\n3,c\n'
+    monkeypatch.setattr("tidemark.formats.csv._LARGE", len(block) - 1)
+
+    found = decoded("csv", TABLE, block)
+
+    assert found.rows.rows() == [(1, "a\n" + "2,b\n" * 99), (3, "c")]
+    assert (found.slow, found.records) == (2, 102)
+    with pytest.raises(DataError, match="f:1  cannot read the record as CSV"):
+        decoded("csv", TABLE, block.replace(b'"\n3', b"\n3"))

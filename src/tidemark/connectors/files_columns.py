@@ -129,7 +129,9 @@ class Decoding:
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
         first = 1
-        for block in blocks(part, BLOCK, self.cut):
+        # A part ends before the end of its file only if all lines of the file are records.
+        cut = self.cut if part.end is None else LineCut()
+        for block in blocks(part, BLOCK, cut):
             try:
                 decoded = self.decoder(block, file=part.file, first=first)
             except DataError:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tidemark.formats.decoded import Block
 
-_LINE_END = 10
+LINE_END = 10
 _NOT_ASCII = 128
 
 
@@ -32,7 +32,7 @@ class Records:
         return self.binary.len()
 
 
-_MARK = b"\xef\xbb\xbf"
+MARK = b"\xef\xbb\xbf"
 
 
 def without_mark(block: Block) -> Block:
@@ -40,7 +40,7 @@ def without_mark(block: Block) -> Block:
     if isinstance(block, pa.Array):
         return block
     view = memoryview(block)
-    return view[len(_MARK) :] if view[: len(_MARK)] == _MARK else block
+    return view[len(MARK) :] if view[: len(MARK)] == MARK else block
 
 
 def records_of(block: Block) -> Records:
@@ -61,7 +61,7 @@ def records_of(block: Block) -> Records:
 
 def _lines(data: npt.NDArray[np.uint8], buffer: pa.Buffer) -> tuple[int, list[pa.Buffer | None]]:
     """The lines with their ends, for `Array.from_buffers`."""
-    ends = np.flatnonzero(data == _LINE_END) + 1
+    ends = np.flatnonzero(data == LINE_END) + 1
     whole = len(data) == 0 or (len(ends) > 0 and ends[-1] == len(data))
     last = [] if whole else [len(data)]
     offsets = np.concatenate([[0], ends, last]).astype(np.int64)

@@ -6,24 +6,30 @@ record does, and end where one ends.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from tidemark import types as t
 from tidemark.errors import DataError
 from tidemark.formats import problems
 from tidemark.formats.blocks import Records, records_of, without_mark
 from tidemark.formats.column_types import series
+from tidemark.formats.csv_arrow import ArrowCsv
 from tidemark.formats.csv_exact import Scanner, without_line_end
 from tidemark.formats.csv_quick import QuickCsv, QuickLines
 from tidemark.formats.csv_style import IGNORE, UNBALANCED, Style, miscounted
 from tidemark.formats.csv_values import FieldConverter
 from tidemark.formats.decoded import Block, Decoded
 from tidemark.formats.merged import RECORD, in_order
+
+# Bytes of a block that are more than what is read of a file at once.
+_LARGE = 24 << 20
 
 
 @dataclass(slots=True)
@@ -56,18 +62,32 @@ class CsvDecoder:
         places = [i for i, field in enumerate(fields) if read is None or field.name in read]
         self._width, self._read = len(fields), [fields[place] for place in places]
         self._style = Style.of(options)
+        self._arrow = ArrowCsv(fields, self._style, places)
         self._quick = QuickCsv(fields, self._style, places)
         self._scanner = Scanner(self._style)
         self._convert = FieldConverter(fields, self._style, places)
         self._few = few
 
     def __call__(self, block: Block, *, file: str | None = None, first: int = 1) -> Decoded:
-        records = records_of(without_mark(block) if first == 1 else block)
-        quick = self._quick.read(records.text) if records.count >= self._few else None
+        own = without_mark(block) if first == 1 else block
+        few = sys.maxsize if _is_large(own) else self._few
+        quick = self._arrow.read(own, few)
+        if quick is not None and quick.done.all():
+            return self._decoded(quick, _ExactRecords(), len(quick.done), first)
+        records = records_of(own)
+        if quick is not None:
+            quick = self._quick.read_rest(records.text, quick)
+        elif records.count >= few:
+            quick = self._quick.read(records.text)
         exact = self._exactly(records, quick, file, first)
+        return self._decoded(quick, exact, records.count, first)
+
+    def _decoded(
+        self, quick: QuickLines | None, exact: _ExactRecords, count: int, first: int
+    ) -> Decoded:
         parts = []
         if quick is not None:
-            own = np.ones(records.count, np.bool_)
+            own = np.ones(count, np.bool_)
             own[exact.swallowed] = False
             for each in quick.parts:
                 kept = each.only(own[each.lines.to_numpy()])
@@ -78,7 +98,7 @@ class CsvDecoder:
         return Decoded(
             rows.drop(RECORD),
             rows[RECORD] + first,
-            records=records.count,
+            records=count,
             skipped=exact.skipped,
             slow=exact.count,
         )
@@ -162,6 +182,13 @@ class CsvDecoder:
         # Missing fields are NULL if errors are ignored.
         few = len(found) < len(self._read) and not self._style.ignores_errors
         return miscounted(width, str(len(found))) if many or few else None
+
+
+def _is_large(block: Block) -> bool:
+    """Whether a block is so large because it begins with a record that goes on and on, such as one
+    whose quote is never closed. Its lines are no records, and would take much memory as such.
+    """
+    return not isinstance(block, pa.Array) and len(memoryview(block)) > _LARGE
 
 
 class _Skipped(Exception):

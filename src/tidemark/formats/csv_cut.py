@@ -8,14 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tidemark.formats.blocks import without_mark
+from tidemark.formats.blocks import LINE_END, without_mark
 from tidemark.formats.csv_exact import Scanner, without_line_end
+from tidemark.formats.csv_plain import Places, places_of, quotes_around_fields
 from tidemark.formats.csv_style import Style
-
-_LINE_END = 10
-
-_Bytes = npt.NDArray[np.uint8]
-_Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +54,9 @@ class CsvCut:
         quotes = self._quotes(block)
         if quotes is None:
             return self._walked(block)
+        last = block.rfind(b"\n")
+        if np.searchsorted(quotes, last) % 2 == 0:  # as in most blocks
+            return last + 1
         line_ends = _line_ends(block)
         outside = line_ends[_outside(line_ends, quotes)]
         return int(outside[-1]) + 1 if len(outside) else 0
@@ -69,21 +68,14 @@ class CsvCut:
         """Whether there may be comments, in which quotes mean nothing."""
         return self.style.comments and b"#" in block
 
-    def _quotes(self, block: bytes) -> _Places | None:
+    def _quotes(self, block: bytes) -> Places | None:
         """Where the quotes are; None if one may be something else than the begin or the end of a
         field, or half of a double one.
         """
         quote, delimiter = (self.style.quote or "").encode(), self.style.delimiter.encode()
-        special = self._escapes(block) or self._comments(block)
-        if len(quote) != 1 or len(delimiter) != 1 or special:
+        if self._escapes(block) or self._comments(block):
             return None
-        data = np.frombuffer(block, np.uint8)
-        quotes = np.flatnonzero(data == quote[0])
-        opening, closing = quotes[::2], quotes[1::2]
-        before = data[opening[opening > 0] - 1]
-        after = data[closing[closing < len(data) - 1] + 1]
-        begins = _among(before, b"\n" + delimiter + quote)
-        return quotes if begins and _among(after, b"\r\n" + delimiter + quote) else None
+        return quotes_around_fields(np.frombuffer(block, np.uint8), quote, delimiter)
 
     def _walked(self, block: bytes) -> int:
         """The same, record by record."""
@@ -98,20 +90,14 @@ class CsvCut:
         return len(text[:start].encode("utf-8", "surrogateescape"))
 
 
-def _line_ends(block: bytes) -> _Places:
-    return np.flatnonzero(np.frombuffer(block, np.uint8) == _LINE_END)
+def _line_ends(block: bytes) -> Places:
+    return places_of(np.frombuffer(block, np.uint8), LINE_END)
 
 
-def _outside(line_ends: _Places, quotes: _Places) -> npt.NDArray[np.bool_]:
+def _outside(line_ends: Places, quotes: Places) -> npt.NDArray[np.bool_]:
     """Which line ends are not between the first and the last quote of a field."""
     outside: npt.NDArray[np.bool_] = np.searchsorted(quotes, line_ends) % 2 == 0
     return outside
-
-
-def _among(found: _Bytes, wanted: bytes) -> bool:
-    table = np.zeros(256, np.bool_)
-    table[[*wanted]] = True
-    return bool(table[found].all())
 
 
 def _is_whole(record: str, scanner: Scanner) -> bool:

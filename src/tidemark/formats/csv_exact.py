@@ -22,13 +22,13 @@ class Scanner:
         delimiter = re.escape(style.delimiter)
         stop = re.escape(style.escape) if style.escape else ""
         escaped = rf"|{stop}(?s:.)" if stop else ""
-        self._line_plain = re.compile(rf"(?:[^{delimiter}\n{stop}]{escaped})*+")
-        self._plain = re.compile(rf"((?:[^{delimiter}{stop}]{escaped})*+)(?={delimiter}|\Z)")
+        self._line_plain = re.compile(rf"(?:[^{delimiter}\n{stop}]++{escaped})*+")
+        self._plain = re.compile(rf"((?:[^{delimiter}{stop}]++{escaped})*+)(?={delimiter}|\Z)")
         self._after_quotes = re.compile(rf"[^{delimiter}\n]*+")
         self._escapes = re.compile(rf"{stop}(.)", re.DOTALL) if stop else None
         if style.quote is not None:
             quote = re.escape(style.quote)
-            body = rf"{quote}((?:[^{quote}{stop}]|{quote}{quote}{escaped})*+){quote}"
+            body = rf"{quote}((?:[^{quote}{stop}]++|{quote}{quote}{escaped})*+){quote}"
             self._body = re.compile(body)
             self._quoted = re.compile(rf"{body} *+(?={delimiter}|\Z)")
 

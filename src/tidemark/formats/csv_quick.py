@@ -18,7 +18,7 @@ from tidemark.formats.csv_exact import BLANKS, Scanner
 from tidemark.formats.csv_style import Style
 from tidemark.formats.leaf_values import Flags, replaced
 
-_NOT_ABLE = (t.Map, t.Multiset)
+NOT_ABLE = (t.Map, t.Multiset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class QuickCsv:
         self._fields = [fields[place] for place in places]
         self._style = style
         self._scanner = Scanner(style)
-        self._able = not any(isinstance(field.type, _NOT_ABLE) for field in self._fields)
+        self._able = not any(isinstance(field.type, NOT_ABLE) for field in self._fields)
         self._readers = [cell_reader(each.type, style) for each in self._fields if self._able]
         # How many fields a record has at least. Missing ones are NULL if errors are ignored.
         self._least = 1 if style.ignores_errors else len(places)
@@ -72,6 +72,16 @@ class QuickCsv:
         done[longer.lines.to_numpy()] = True
         single = single.only(~inside[single.lines.to_numpy()])
         return QuickLines([single, longer], done | inside, inside)
+
+    def read_rest(self, lines: pl.Series, found: QuickLines) -> QuickLines:
+        """The same, where some of the lines were read, and each is known to be a record."""
+        rest = pl.Series(np.flatnonzero(~found.done))
+        columns, sure = self._records(lines.gather(rest))
+        done = found.done.copy()
+        done[rest.to_numpy()] = sure
+        return QuickLines(
+            [*found.parts, QuickRecords(columns, rest).only(sure)], done, found.inside
+        )
 
     def _without_record(self, lines: pl.Series) -> Flags:
         """The comments, and if there may be any, the empty lines."""
