@@ -82,8 +82,10 @@ class PlainLines:
         return bytes(self.data[:end]).decode("utf-8", "replace")
 
     def empty(self) -> Flags:
+        """Which lines have nothing before their end."""
         first = self.data[self.starts]
-        return (first == LINE_END) | (first == _CARRIAGE_RETURN)
+        found: Flags = (first == LINE_END) | (first == _CARRIAGE_RETURN)
+        return found
 
     def has_hexadecimal(self) -> bool:
         found = np.concatenate([places_of(self.data, letter) for letter in _HEXADECIMAL])
