@@ -20,6 +20,7 @@ from bench import (
     window_join,
     windows,
 )
+from bench.kafka import command as kafka
 from bench.real_bytes import command as real_bytes
 from bench.real_bytes.suite import NEXMARK, OPERATORS
 
@@ -100,6 +101,12 @@ BENCHES = (
         "single operators over files, beside real Flink",
         OPERATORS.add_arguments,
         OPERATORS.run,
+    ),
+    Bench(
+        "kafka",
+        "topics of Kafka, a backlog and live, beside real Flink",
+        kafka.add_arguments,
+        kafka.run,
     ),
 )
 

@@ -29,8 +29,12 @@ class Contestant:
     way: str
 
     @property
+    def is_flink(self) -> bool:
+        return self.module.startswith("bench.flink.")
+
+    @property
     def python(self) -> str:
-        return flink_python() if self.module.startswith("bench.flink.") else sys.executable
+        return flink_python() if self.is_flink else sys.executable
 
 
 class Workload(Protocol):

@@ -84,10 +84,8 @@ class Broker:
 
     def send(self, topic: str, *records: Record | str | bytes | None) -> None:
         """Send records and wait until the broker has them."""
-        from confluent_kafka import Producer
-
         # The partitioner is that of Java's client.
-        producer = Producer({**self._client, "partitioner": "murmur2_random", "linger.ms": 0})
+        producer = self.producer({"partitioner": "murmur2_random", "linger.ms": 0})
         for given in records:
             one = given if isinstance(given, Record) else Record(given)
             producer.produce(
@@ -102,27 +100,37 @@ class Broker:
 
     def read(self, topic: str, isolation: str = "read_committed") -> list[Message]:
         """All records of a topic, partition by partition."""
+        return sorted(
+            self.each(topic, isolation), key=lambda message: (message.partition(), message.offset())
+        )
+
+    def each(self, topic: str, isolation: str = "read_committed") -> Iterator[Message]:
+        """The same one by one, in no order of partitions."""
+        with self.consumer(topic, isolation) as (consumer, partitions):
+            yield from _until_the_end(consumer, partitions)
+
+    @contextmanager
+    def consumer(
+        self, topic: str, isolation: str, settings: Mapping[str, Any] | None = None
+    ) -> Iterator[tuple[Any, int]]:
+        """A consumer at the beginning of a topic, and how many partitions that has."""
         from confluent_kafka import Consumer, TopicPartition
 
+        own = {"group.id": "tests", "enable.auto.commit": False, "enable.partition.eof": True}
         consumer = Consumer(
-            {
-                **self._client,
-                "group.id": "tests",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "isolation.level": isolation,
-            }
+            {**self._client, **own, "isolation.level": isolation, **(settings or {})}
         )
         try:
             partitions = self.admin.list_topics(topic, _SECONDS).topics[topic].partitions
             consumer.assign([TopicPartition(topic, number, 0) for number in sorted(partitions)])
-            found = sorted(
-                _until_the_end(consumer, len(partitions)),
-                key=lambda message: (message.partition(), message.offset()),
-            )
+            yield consumer, len(partitions)
         finally:
             consumer.close()
-        return found
+
+    def producer(self, settings: Mapping[str, Any] | None = None) -> Any:
+        from confluent_kafka import Producer
+
+        return Producer({**self._client, **(settings or {})})
 
     @cached_property
     def admin(self) -> Any:

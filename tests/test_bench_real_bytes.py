@@ -30,7 +30,17 @@ from bench.real_bytes.steps import (
     owner_of,
     worker_main,
 )
-from bench.real_bytes.workload import FORMATS, MODES, SPAN_S, Case, Job, Target, parsed, targets
+from bench.real_bytes.workload import (
+    FORMATS,
+    MODES,
+    SPAN_S,
+    Case,
+    Job,
+    Target,
+    parsed,
+    runs,
+    targets,
+)
 
 ORDERS = 3_000
 
@@ -155,7 +165,7 @@ def test_a_cold_run_counts_from_the_start_of_the_process(tmp_path, capsys):
     ran = []
     job = Job(case(), tmp_path, tmp_path / "results", checked=True)
 
-    play(job, time.time() - 100, ran.append)
+    play(runs(job), time.time() - 100, ran.append)
 
     outcome = Outcome.read(capsys.readouterr().out)
     assert outcome.cold.seconds >= 100
@@ -168,7 +178,7 @@ def test_what_a_copy_writes_when_warm_is_compared(tmp_path, capsys):
     ran = []
     job = Job(case("copy"), tmp_path, tmp_path / "results", checked=True)
 
-    play(job, time.time(), ran.append)
+    play(runs(job), time.time(), ran.append)
 
     assert [target.name for target in ran] == ["cold", "warm"]
     assert targets(job)[-1] == ran[-1]

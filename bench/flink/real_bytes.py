@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from bench.real_bytes.playing import play
-from bench.real_bytes.workload import Job, Target, parsed
+from bench.real_bytes.workload import Target, parsed, runs
 
 _CHECKPOINT_EVERY = "10 s"
 
@@ -20,7 +22,8 @@ _CHECKPOINT_EVERY = "10 s"
 def main() -> None:
     os.environ.setdefault("PYFLINK_CLIENT_EXECUTABLE", sys.executable)
     way, job, started = parsed()
-    tables = environment(way, job)
+    checkpoint = job.results / "checkpoint" if job.case.mode == "stream" else None
+    tables = tables_of(way, job.jars, checkpoint)
     for table in job.tables():
         tables.execute_sql(table)
 
@@ -28,11 +31,13 @@ def main() -> None:
         tables.execute_sql(target.sink)
         tables.execute_sql(f"INSERT INTO {target.name} {job.case.asked.text}").wait()
 
-    play(job, started, run)
+    play(runs(job), started, run)
 
 
-def environment(mode: str, job: Job) -> Any:
-    """Tables in batch or streaming mode, with checkpoints if the case is a stream."""
+def tables_of(
+    mode: str, jars: Sequence[Path], checkpoint: Path | None, every: str = _CHECKPOINT_EVERY
+) -> Any:
+    """Tables in batch or streaming mode, with checkpoints if there is a folder for them."""
     from pyflink.common import Configuration
     from pyflink.table import EnvironmentSettings, TableEnvironment
 
@@ -45,11 +50,10 @@ def environment(mode: str, job: Job) -> Any:
         "taskmanager.memory.managed.size": "1g",
     }.items():
         configuration.set_string(key, value)
-    if job.jars:
-        configuration.set_string("pipeline.jars", ";".join(jar.as_uri() for jar in job.jars))
-    if job.case.mode == "stream":
-        checkpoint = job.results / "checkpoint"
-        configuration.set_string("execution.checkpointing.interval", _CHECKPOINT_EVERY)
+    if jars:
+        configuration.set_string("pipeline.jars", ";".join(jar.as_uri() for jar in jars))
+    if checkpoint is not None:
+        configuration.set_string("execution.checkpointing.interval", every)
         configuration.set_string("execution.checkpointing.dir", checkpoint.as_uri())
     settings = EnvironmentSettings.new_instance().with_configuration(configuration)
     chosen = settings.in_batch_mode() if mode == "batch" else settings.in_streaming_mode()

@@ -62,7 +62,7 @@ def measure(
             outcome = turn(contestant, checked=number == 0 and case.comparable)
             if outcome is not None:
                 outcomes.setdefault(contestant, []).append(outcome)
-                console.print(_line(contestant, outcome), highlight=False)
+                console.print(line(contestant, outcome), highlight=False)
     good = {one: _typical(turns) for one, turns in outcomes.items() if one not in failures}
     stepwise = turn(STEPS, checked=False) if with_steps else None
     return Measured(case, good, failures, {} if stepwise is None else stepwise.warm.details)
@@ -97,7 +97,7 @@ def _typical(turns: Sequence[Outcome]) -> Outcome:
     return typical([replace(turn, rows=first.rows, checksum=first.checksum) for turn in turns])
 
 
-def _line(contestant: Contestant, outcome: Outcome) -> str:
+def line(contestant: Contestant, outcome: Outcome) -> str:
     runs = (
         f"{name} {run.seconds:.2f} s ({whole(run.cpu):.1f} s of CPU)"
         for name, run in (("cold", outcome.cold), ("warm", outcome.warm))

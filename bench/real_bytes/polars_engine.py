@@ -12,7 +12,7 @@ import polars as pl
 
 from bench.real_bytes.files import SINKS
 from bench.real_bytes.playing import play
-from bench.real_bytes.workload import EVENTS, Job, Target, parsed
+from bench.real_bytes.workload import EVENTS, Job, Target, parsed, runs
 
 Tables = Callable[[str], pl.LazyFrame]
 
@@ -38,7 +38,7 @@ def main() -> None:
     def table(name: str) -> pl.LazyFrame:
         return read(job, name)
 
-    play(job, started, lambda target: write(query(table), target))
+    play(runs(job), started, lambda target: write(query(table), target))
 
 
 def read(job: Job, name: str) -> pl.LazyFrame:

@@ -38,7 +38,12 @@ class Measured:
 
     @property
     def flink(self) -> Outcome | None:
-        return next((self.outcomes[one] for one in FLINKS.values() if one in self.outcomes), None)
+        return next((self.outcomes[one] for one in self.outcomes if one.is_flink), None)
+
+    @property
+    def tidemark(self) -> Ratio | None:
+        """The rate of Tidemark on Spark relative to Flink's."""
+        return next((self.ratio(one) for one in self.outcomes if one.what == TIDEMARK.what), None)
 
     def ratio(self, contestant: Contestant) -> Ratio | None:
         """An engine's rate relative to Flink's."""
@@ -53,7 +58,7 @@ class Measured:
     @property
     def missed(self) -> bool:
         """Whether Tidemark on Spark is slower than wanted."""
-        ratio, wanted = self.ratio(TIDEMARK), self.case.asked.wanted
+        ratio, wanted = self.tidemark, self.case.asked.wanted
         return ratio is not None and (ratio.warm < wanted.warm or ratio.cold < wanted.cold)
 
     @property
@@ -61,9 +66,9 @@ class Measured:
         return self.agreeing and not self.failures and not self.missed
 
 
-def times(measured: Sequence[Measured]) -> Table:
+def times(measured: Sequence[Measured], what: str = "files") -> Table:
     """Seconds of each engine, cold and warm, and its rate relative to Flink's."""
-    table = Table(title=f"The same SQL over the same files, {os.cpu_count()} cores")
+    table = Table(title=f"The same SQL over the same {what}, {os.cpu_count()} cores")
     table.add_column("engine", no_wrap=True)
     for heading in ("cold s", "CPU s", "x Flink", "warm s", "CPU s", "x Flink"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -132,7 +137,7 @@ def said(measured: Sequence[Measured]) -> list[str]:
             )
             sentences.append(f"{one.case}: the engines do NOT agree on the rows: {found}.")
         if one.missed:
-            ratio, wanted = one.ratio(TIDEMARK), one.case.asked.wanted
+            ratio, wanted = one.tidemark, one.case.asked.wanted
             assert ratio is not None
             sentences.append(
                 f"{one.case}: {ratio.warm:.2f} times Flink's rate warm (wanted: {wanted.warm:g}) "
@@ -165,5 +170,5 @@ def kept(measured: Iterable[Measured]) -> list[dict[str, Any]]:
 
 def bars(measured: Iterable[Measured]) -> dict[str, float]:
     """Tidemark's warm rates relative to Flink's, for a chart."""
-    ratios = ((one, one.ratio(TIDEMARK)) for one in measured)
+    ratios = ((one, one.tidemark) for one in measured)
     return {str(one.case): ratio.warm for one, ratio in ratios if ratio is not None}

@@ -13,7 +13,7 @@ from typing import Literal
 import tidemark
 from bench.real_bytes.playing import play
 from bench.real_bytes.steps import FOLDER, collected
-from bench.real_bytes.workload import Target, parsed
+from bench.real_bytes.workload import Target, parsed, runs
 
 ENGINES: dict[str, Literal["spark", "local"]] = {
     "spark": "spark",
@@ -52,7 +52,7 @@ def main() -> None:
             inserting.wait()
             return None if steps is None else collected(steps)
 
-        play(job, started, run)
+        play(runs(job), started, run)
 
 
 if __name__ == "__main__":

@@ -146,6 +146,12 @@ def targets(job: Job) -> tuple[Target, Target, Target]:
     return cold, warm, warm if query.written else target("compared", kept=True)
 
 
+def runs(job: Job) -> list[Target]:
+    """The targets that the job needs."""
+    cold, warm, compared = targets(job)
+    return [cold, warm, *([compared] if job.checked and compared is not warm else [])]
+
+
 def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Job, float]:
     """The way to run, the job and when the process was started."""
     parser = argparse.ArgumentParser()
