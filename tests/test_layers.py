@@ -75,7 +75,16 @@ LIBRARIES = {
     },
     "local": {"polars", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.
-    "session": {"pyspark", "pyarrow", "polars", "pandas", "sqlglot", "rich", "IPython"},
+    "session": {
+        "pyspark",
+        "pyarrow",
+        "polars",
+        "pandas",
+        "sqlglot",
+        "rich",
+        "IPython",
+        "prometheus_client",
+    },
     "cli": {"typer", "click", "rich", "prompt_toolkit", "pygments", "packaging"},
 }
 # Too slow to load before a statement needs them: never while a module is being imported.

@@ -84,6 +84,8 @@ def test_a_job_resumes_after_the_last_record_that_it_has_read(
         [source] = session.jobs[-1].progress().followed
         known = {partition.name: partition.watermark is not None for partition in source.partitions}
         assert known == {f"{topic}-0": True, f"{topic}-1": True}
+        [position] = session.jobs[-1].progress().positions
+        assert (position.table, position.lag()) == ("t", {f"{topic}-0": 0, f"{topic}-1": 0})
         changes.close()
         session.stop()
         kafka.send(topic, *at(more, 0), *at(more, 1))

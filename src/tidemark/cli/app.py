@@ -69,6 +69,15 @@ Progress = Annotated[
     bool, typer.Option("--progress/--no-progress", help="Show a status line on a terminal.")
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only results and errors.")]
+MetricsPort = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=0, max=65535, help="Serve metrics of the jobs to Prometheus at this port."
+    ),
+]
+MetricsAddress = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="The address at which metrics are served.")
+]
 Color = Annotated[ColorChoice, typer.Option(help="When to use colors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and Spark's own log.")]
 
@@ -104,6 +113,8 @@ def run(
     init: Init = None,
     settings: Settings = [],  # noqa: B006
     max_rows: MaxRows = None,
+    metrics_port: MetricsPort = None,
+    metrics_address: MetricsAddress = "127.0.0.1",
     progress: Progress = True,
     quiet: Quiet = False,
     color: Color = ColorChoice.auto,
@@ -136,7 +147,18 @@ def run(
             settings = [*settings, f"{IGNORE_UNCLAIMED[0]}=true"]
         display = Display(output, max_rows, progress, quiet, local)
         settings = on_engine(settings, checkpoint, local=local)
-        run_command(file, execute, init, settings, checkpoint, terminal, display, debug=debug)
+        metrics = None if metrics_port is None else (metrics_port, metrics_address)
+        run_command(
+            file,
+            execute,
+            init,
+            settings,
+            checkpoint,
+            terminal,
+            display,
+            debug=debug,
+            metrics=metrics,
+        )
 
 
 @app.command(short_help="Report all errors in a script without running it.")

@@ -27,12 +27,18 @@ def run_command(
     display: Display,
     *,
     debug: bool,
+    metrics: tuple[int, str] | None = None,
 ) -> None:
+    """With `metrics`, those of the jobs are served at this port and address."""
     scripts = read_scripts(file, execute)
     first = init_scripts(init)
     options = read_settings(settings)
     with nullcontext() if debug else spark_output_to_log(terminal):
         session = open_session(options, checkpoint)
+        if metrics is not None:
+            url = session.serve_metrics(*metrics)
+            if not display.quiet:
+                terminal.say(terminal.paint_err(f"metrics at {url}", "dim"))
         run_scripts(session, first, scripts, terminal, display)
 
 

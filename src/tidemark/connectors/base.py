@@ -7,7 +7,7 @@ can read options and properties without loading Spark.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tidemark.connectors.lookups import Lookup, LookupRequest
     from tidemark.spark.first_start import FirstStart
+    from tidemark.spark.positions import Lagging
     from tidemark.spark.stateful.packed_rows import Take
     from tidemark.spark.upkeep import Upkeep
 
@@ -78,6 +79,8 @@ class ReadRequest:
     # its partitions, if somebody follows them.
     folder: Location | None = None
     marks: WatermarkNotes | None = None
+    # Where a connector enters that its partitions know how much they have left.
+    lagging: list[Lagging] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.kernels.aggregates.folded import Accumulating
+    from tidemark.session.metrics.server import MetricsServer
     from tidemark.spark.first_start import FirstStart
     from tidemark.spark.frame import Frame
 
@@ -113,6 +114,7 @@ class Session:
         self._names = JobNames(self.workspace.options)
         self._spark: SparkSession | None = None
         self._zone: str | None = None
+        self._metrics: MetricsServer | None = None
 
     def __enter__(self) -> Session:
         return self
@@ -343,8 +345,26 @@ class Session:
         place = hashlib.sha256((self._checkpoint / name).uri.encode()).hexdigest()
         return place[:16]
 
+    def serve_metrics(self, port: int, address: str = "127.0.0.1") -> str:
+        """Serve the metrics of this session's jobs to Prometheus until the session is stopped.
+        Returns the URL. With 0, any free port is used.
+
+        >>> session.serve_metrics(9249)  # doctest: +SKIP
+        'http://127.0.0.1:9249/metrics'
+        """
+        from tidemark.session.metrics.server import serve
+
+        if self._metrics is not None:
+            self._metrics.close()
+            self._metrics = None
+        self._metrics = serve(lambda: self.jobs, port, address)
+        return self._metrics.url
+
     def stop(self) -> None:
         """Stop the jobs of this session, and Spark if the session started it."""
+        if self._metrics is not None:
+            self._metrics.close()
+            self._metrics = None
         for job in self.jobs:
             job.stop()
         if self._spark is not None and self._given is None:

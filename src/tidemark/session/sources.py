@@ -41,6 +41,7 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
         if builder.streaming and scan.partitioned
         else None,
         marks=marks_of(scan, builder),
+        lagging=builder.lagging,
     )
 
 

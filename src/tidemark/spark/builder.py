@@ -13,6 +13,7 @@ from tidemark.plan.nodes import Scan
 from tidemark.spark.expressions import PythonFunction, Writer
 from tidemark.spark.first_start import FirstStart
 from tidemark.spark.frame import Frame
+from tidemark.spark.positions import Lagging
 from tidemark.spark.skipped import SKIPPED, counting
 from tidemark.spark.source_watermarks import FollowedSource
 
@@ -65,6 +66,8 @@ class Builder:
     watermarks: list[str] | None = None
     # The sources whose watermarks Spark follows.
     sources: list[FollowedSource] = field(default_factory=list)
+    # The sources that know how far a stream is behind.
+    lagging: list[Lagging] = field(default_factory=list)
     # The stateful operators by id, with the observation of their metrics in a batch.
     operators: dict[str, Observation | None] = field(default_factory=dict)
     # The operators that hand out late rows or pass them on, with all of their output; and the

@@ -31,6 +31,7 @@ from tidemark.spark.late_outputs import Above
 from tidemark.spark.lowering import lower
 from tidemark.spark.partitions import enough_partitions
 from tidemark.spark.phases import TwoPhaseRun, after_first_batch, starting
+from tidemark.spark.positions import Lagging
 from tidemark.spark.progress import ROWS_OUT, Reports
 from tidemark.spark.remote import Fetcher, is_remote, start_on_server
 from tidemark.spark.size_recorder import SizeRecorder
@@ -72,6 +73,8 @@ class Built:
     above: Above | None = None
     # The sources of a stream whose watermarks operators wait for.
     followed: tuple[FollowedSource, ...] = ()
+    # Those that know how much they have left.
+    lagging: tuple[Lagging, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,15 @@ class Launcher:
         ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
         above = Above.of(builder, physical.root)
         followed = tuple(builder.sources)
-        return Built(frame, ends, watermarks, observed | builder.skipped, above, followed)
+        return Built(
+            frame,
+            ends,
+            watermarks,
+            observed | builder.skipped,
+            above,
+            followed,
+            tuple(builder.lagging),
+        )
 
     def _key_groups(self, streaming: bool) -> int:
         if self.key_groups is not None:
@@ -262,7 +273,7 @@ class Launcher:
             bounded,
             on_client,
             built.watermarks,
-            Reports(built.followed),
+            Reports(built.followed, built.lagging),
         )
         if kept is not None:
             stream.recorder = SizeRecorder(kept, stream.reports)

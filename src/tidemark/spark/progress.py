@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidemark.kernels.columns import BEFORE_ALL
+from tidemark.spark.batch_durations import Durations
 from tidemark.spark.moments import NO_WATERMARK, iso
+from tidemark.spark.positions import Lagging, SourcePosition, positions
 from tidemark.spark.skipped import skipped_in
 from tidemark.spark.source_watermarks import FollowedSource, SourceProgress, SourceWatermarks
 from tidemark.spark.stalls import Stall, Stillness
@@ -66,7 +68,8 @@ class Progress:
 
     `skipped` counts records that could not be read, of tables that ignore parse errors. `followed`
     are the sources whose watermarks operators wait for. `stalls` says of each query in which
-    rows wait how long nothing has come out, and which source it waits for.
+    rows wait how long nothing has come out, and which source it waits for. `positions` are those in
+    sources that know how much they have left.
     """
 
     batches: int = 0
@@ -80,6 +83,8 @@ class Progress:
     skipped: int = 0
     followed: tuple[SourceProgress, ...] = ()
     stalls: tuple[Stall, ...] = ()
+    durations: Durations = field(default_factory=Durations)
+    positions: tuple[SourcePosition, ...] = ()
 
     def __add__(self, other: Progress) -> Progress:
         return Progress(
@@ -94,14 +99,20 @@ class Progress:
             self.skipped + other.skipped,
             (*self.followed, *other.followed),
             (*self.stalls, *other.stalls),
+            self.durations + other.durations,
+            (*self.positions, *other.positions),
         )
 
 
 class Reports:
     """The totals of a query's reports. Spark itself only keeps the last hundred reports."""
 
-    def __init__(self, followed: Sequence[FollowedSource] = ()) -> None:
+    def __init__(
+        self, followed: Sequence[FollowedSource] = (), lagging: Sequence[Lagging] = ()
+    ) -> None:
         self.rows_out = 0
+        self._lagging = lagging
+        self._durations = Durations()
         self._sources = SourceWatermarks(followed)
         self._stillness = Stillness()
         self._lock = threading.Lock()
@@ -137,7 +148,9 @@ class Reports:
         read = counts_in(metrics)
         rows = sum(source["numInputRows"] for source in values["sources"]) + read.rows
         self._rows_in += rows
-        self._speed = 1000 * rows / max(1, values["durationMs"].get("triggerExecution", 0))
+        taken = values["durationMs"].get("triggerExecution", 0)
+        self._speed = 1000 * rows / max(1, taken)
+        self._durations = self._durations.with_one_of(taken / 1000)
         self.rows_out += metrics.get(ROWS_OUT, {}).get("rows", 0)
         self._sources.take(metrics, values["timestamp"])
         self._skipped += skipped_in(metrics) + read.skipped
@@ -175,6 +188,8 @@ class Reports:
                 skipped=self._skipped,
                 followed=followed,
                 stalls=() if stall is None else (stall,),
+                durations=self._durations,
+                positions=tuple(positions(self._lagging, sources)),
             )
 
 

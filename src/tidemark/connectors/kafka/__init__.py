@@ -18,6 +18,7 @@ from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka import sink
 from tidemark.connectors.kafka.checks import check, check_upsert
 from tidemark.connectors.kafka.client import Position, Topics
+from tidemark.connectors.kafka.lag import lagging
 from tidemark.connectors.kafka.metadata import METADATA
 from tidemark.connectors.kafka.options import (
     OPTIONS,
@@ -145,6 +146,7 @@ def arriving(request: ReadRequest) -> DataFrame:
         discovery_ms=options["scan.topic-partition-discovery.interval"],
         group="group.id" in settings,
     )
+    request.lagging.append(lagging(request.table.name, reading))
     return stream.arriving(request.spark, reading)
 
 

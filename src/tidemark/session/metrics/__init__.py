@@ -1,0 +1,1 @@
+"""The progress of jobs as metrics for Prometheus."""
