@@ -198,7 +198,7 @@ def test_settings_may_hold_an_equals_sign():
     assert read_settings(["a = b=c", "spark.x=1"]) == {"a": "b=c", "spark.x": "1"}
 
 
-def test_metrics_are_served_at_a_port_that_is_printed(capsys):
+def test_metrics_are_served_at_a_port_that_is_printed(capfd):
     assert main(["run", "--local", "--metrics-port", "0", "-e", "SELECT 1 AS n"]) == 0
 
-    assert "metrics at http://127.0.0.1:" in capsys.readouterr().err
+    assert "metrics at http://127.0.0.1:" in capfd.readouterr().err

@@ -31,6 +31,7 @@ class FakeTopics:
         self.ends = {("orders", int(name[1:])): end for name, end in ends.items()}
         self.first = dict.fromkeys(self.ends, 0)
         self.committed_for_group = []
+        self.settings = {}
 
     def partitions(self):
         return sorted(self.ends)
@@ -135,6 +136,15 @@ def test_a_bounded_stream_ends_where_it_was_to_end_when_it_started(tmp_path):
 )
 def test_modes_say_where_to_start(position, expected):
     assert position.found(FakeTopics(p0=50), [A]) == {A: expected}
+
+
+def test_partitions_without_a_specific_offset_start_where_the_group_has_come_to():
+    topics = FakeTopics(p0=50, p1=60)
+    topics.settings = {"group.id": "g"}
+    given = Position("specific-offsets", offsets="partition:7,offset:42")
+    assert given.found(topics, [A, B]) == {A: 3, B: 0}  # nothing is committed of the second
+    topics.settings = {}
+    assert given.found(topics, [A, B]) == {A: 0, B: 0}
 
 
 def test_without_a_committed_offset_a_reset_is_required():

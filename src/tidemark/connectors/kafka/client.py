@@ -171,7 +171,11 @@ class Position:
                 return {k: latest[k] if at is None else at for k, at in times.items()}
             case "specific-offsets":
                 given = specific_offsets(self.offsets or "")
-                return {key: given.get(key[1], earliest[key]) for key in keys}
+                others = [key for key in keys if key[1] not in given]
+                # As in Flink, the others start where the group has come to, if there is one.
+                found = topics.committed(others) if "group.id" in topics.settings else {}
+                begin = {k: earliest[k] if at is None else at for k, at in found.items()}
+                return {key: given.get(key[1], begin.get(key, earliest[key])) for key in keys}
         known = topics.committed(keys)
         return {
             k: self._reset(k, earliest, latest) if at is None else at for k, at in known.items()
