@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.plan.marked import edge, plan, root, schema, world
+from tests.plan.marked import edge, plan, refused, root, schema, world
 from tidemark.catalog.tables import Changelog
 from tidemark.plan.bind.ranks import RULES
-from tidemark.plan.nodes import KeepFirst, KeepLast, LateRows, TemporalJoin, TopN, walk
+from tidemark.plan.nodes import KeepFirst, KeepLast, LateRows, TemporalJoin, TopN, WindowRank, walk
 
 DDL = """
 CREATE TABLE s (k STRING, c STRING, i INT, ts TIMESTAMP(3), pt AS PROCTIME(),
@@ -28,6 +28,49 @@ def ranked(order: str, where: str = "rn = 1", items: str = "*", over: str = "s")
         f"SELECT {items} FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY {order}) AS rn "
         f"FROM {over}) WHERE {where}"
     )
+
+
+@pytest.mark.parametrize("function", ["RANK", "DENSE_RANK"])
+@pytest.mark.parametrize(
+    ("order", "unique"), [("ts", False), ("ts DESC", False), ("i DESC, c", False)]
+)
+def test_any_number_of_rows_may_have_the_first_rank(function, order, unique, tables):
+    sql = ranked(order, items="k, i, rn").replace("ROW_NUMBER", function)
+    [top] = [n for n in walk(root(sql, tables)) if isinstance(n, TopN)]
+
+    assert (top.by, top.high) == (function, 1)
+    assert bool(edge(sql, tables).keys) == unique
+    assert f"{function}=[1]" in top.description.details
+
+
+def test_rows_that_get_better_change_the_ranks_of_others(tables):
+    counted = "(SELECT k, c, COUNT(*) AS i FROM s GROUP BY k, c)"
+    sql = ranked("i DESC", "rn <= 3", over=counted)
+    tops = [
+        next(n for n in walk(root(one, tables)) if isinstance(n, TopN))
+        for one in (sql, sql.replace("ROW_NUMBER", "RANK"))
+    ]
+
+    assert [top.rows for top in tops] == ["updates", "retractions"]
+
+
+def test_ranks_in_windows_are_window_ranks(tables):
+    windowed = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    sql = ranked("i", "rn <= 2", items="k, i, rn", over=windowed).replace("ROW_NUMBER", "RANK")
+    sql = sql.replace("PARTITION BY k", "PARTITION BY k, window_start, window_end")
+    [rank] = [n for n in walk(root(sql, tables)) if isinstance(n, WindowRank)]
+
+    assert rank.by == "RANK"
+    assert "RANK=[1 to 2]" in rank.description.details
+
+
+def test_a_rank_without_an_end_is_refused_on_a_stream(tables):
+    error = refused(
+        "SELECT * FROM (SELECT *, «RANK() OVER (PARTITION BY k ORDER BY i)» AS rn FROM s) "
+        "WHERE rn >= 2",
+        at=tables,
+    )
+    assert error.message == "RANK() on a stream requires a rank end"
 
 
 @pytest.mark.parametrize("where", ["rn = 1", "1 = rn", "rn <= 1", "rn < 2", "rn BETWEEN 1 AND 1"])

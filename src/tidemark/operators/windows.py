@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tidemark.dialect.statements import OnConflict
     from tidemark.kernels.materialize import MaterializeKernel, Strategy
     from tidemark.kernels.normalize import NormalizeKernel
+    from tidemark.kernels.over.updating import OverUpdatingKernel
     from tidemark.kernels.protocol import Kernel
     from tidemark.kernels.sort_by_time import SortByTimeKernel
     from tidemark.kernels.top_n.kernel import TopNKernel
@@ -84,7 +85,9 @@ def window_rank_kernel(
     from tidemark.kernels.windows.rank import WindowRankKernel
 
     order = _order_of(node.order, names)
-    return WindowRankKernel(keys, *GIVEN, order, node.low, node.high, RANK, node.newest_first)
+    return WindowRankKernel(
+        keys, *GIVEN, order, node.low, node.high, RANK, node.newest_first, by=node.by
+    )
 
 
 def keep_last_kernel(operator: Operator, keys: tuple[str, ...]) -> Kernel:
@@ -99,15 +102,19 @@ def keep_last_kernel(operator: Operator, keys: tuple[str, ...]) -> Kernel:
 
 def top_n_kernel(
     node: TopN, keys: tuple[str, ...], names: tuple[str, ...], ttl_ms: int
-) -> TopNKernel | WindowRankKernel:
-    """Rows that are only inserted are ranked in the end like those of a window."""
+) -> TopNKernel | WindowRankKernel | OverUpdatingKernel:
+    """Rows that are only inserted are ranked in the end like those of a window. Any number of rows
+    may have the same RANK, so that is computed as OVER is.
+    """
     from tidemark.kernels.top_n.kernel import TopNKernel
     from tidemark.kernels.windows.rank import WindowRankKernel
 
     order = _order_of(node.order, names)
     high = _NO_LIMIT if node.high is None else node.high
     if node.at_end and node.rows == "inserts":
-        return WindowRankKernel(keys, *GIVEN, order, node.low, high, RANK)
+        return WindowRankKernel(keys, *GIVEN, order, node.low, high, RANK, by=node.by)
+    if node.by != "ROW_NUMBER" and not node.at_end:
+        return _by_rank(node, keys, order, high, ttl_ms)
     return TopNKernel(
         keys,
         order,
@@ -118,7 +125,23 @@ def top_n_kernel(
         tuple(names[place] for place in node.unique),
         ttl_ms or None,
         at_end=node.at_end,
+        by=node.by,
     )
+
+
+def _by_rank(
+    node: TopN, keys: tuple[str, ...], order: tuple[Order, ...], high: int, ttl_ms: int
+) -> OverUpdatingKernel:
+    import polars as pl
+
+    from tidemark.kernels.over.spec import OverCall
+    from tidemark.kernels.over.updating import OverUpdatingKernel, Within
+    from tidemark.kernels.windows.spec import AggregateSpec
+
+    number = OverCall(AggregateSpec(node.by, (), RANK, pl.Int64()))
+    within = Within(RANK, node.low, high, shown=node.ranked)
+    retracts = node.rows != "inserts"
+    return OverUpdatingKernel(keys, order, (number,), retracts, ttl_ms or None, within)
 
 
 def sort_by_time_kernel(node: SortByTime, names: tuple[str, ...]) -> SortByTimeKernel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import polars as pl
 from hypothesis import given
@@ -141,3 +142,31 @@ def test_however_rows_are_cut_into_steps_the_answer_is_the_references(
     told = run(kernel, [*steps, ([], AFTER_ALL)])
 
     assert sorted(told, key=repr) == sorted(reference(rows, kernel), key=repr)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a", "b", None]), st.none() | st.integers(0, 3)), max_size=20
+    ),
+    st.sampled_from(["RANK", "DENSE_RANK"]),
+    st.integers(1, 3),
+    st.integers(0, 20),
+)
+def test_equal_rows_of_a_window_have_the_same_rank(
+    rows: list[tuple[str | None, int | None]], by: str, high: int, cut: int
+):
+    kernel = replace(top(1, high, descending=False), by=by)
+    arriving: list[Row] = [(key, 5, value, BEFORE_ALL) for key, value in rows]
+
+    told = run(kernel, [(arriving[:cut], BEFORE_ALL), (arriving[cut:], SIZE)])
+
+    def place(value: int | None) -> int:
+        return -1 if value is None else value
+
+    expected = []
+    for key, value in rows:
+        smaller = [place(v) for k, v in rows if k == key and place(v) < place(value)]
+        rank = 1 + (len(smaller) if by == "RANK" else len(set(smaller)))
+        if rank <= high:
+            expected.append((key, 0, value, rank))
+    assert sorted(told, key=str) == sorted(expected, key=str)

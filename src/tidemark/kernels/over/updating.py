@@ -27,14 +27,32 @@ _BEFORE: Final = "_tm_before_"
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """Which rows are emitted: those whose result `output` is a number from `low` to `high`. It is
+    emitted itself if it is `shown`. More rows never make numbers smaller.
+    """
+
+    output: str
+    low: int
+    high: int
+    shown: bool = True
+
+    def of(self, rows: pl.DataFrame) -> pl.DataFrame:
+        wanted = rows.filter(pl.col(self.output).is_between(self.low, self.high))
+        return wanted if self.shown else wanted.drop(self.output)
+
+
+@dataclass(frozen=True, slots=True)
 class OverUpdatingKernel:
     """Emit each row with its results, and the changes of the results of others.
 
     Of the changes that the rows of one step make to a row, only the last one is emitted. If rows
     are retracted (`retracts`), the oldest equal one goes. With `ttl`, a partition expires when
-    none of its rows has arrived for so many milliseconds of processing time.
+    none of its rows has arrived for so many milliseconds of processing time. Of `within`, only
+    some rows are emitted: the first ones by a rank.
 
-    State: all rows. A step reads the partitions that it changes.
+    State: all rows; if only the first ones are emitted and rows are not retracted, no more than
+    those. A step reads the partitions that it changes.
     """
 
     keys: tuple[str, ...]
@@ -42,6 +60,7 @@ class OverUpdatingKernel:
     calls: tuple[OverCall, ...]
     retracts: bool = False
     ttl: int | None = None
+    within: Within | None = None
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -55,7 +74,9 @@ class OverUpdatingKernel:
         now, table = processing_time, self._unexpired(state.keyed(_ROWS), processing_time)
         before = self._recalled(table, arrived, now)
         after = self._applied(before, arrived.with_columns(pl.lit(now, pl.Int64).alias(TIME)))
-        output = self._changes(before, after, state.sequence)
+        old, new = self._results(before), self._results(after)
+        output = self._changes(old, new)
+        after = self._needed(after, new)
         removed = before.join(after.select(SEQUENCE), on=SEQUENCE, how="anti")
         added = after.filter(pl.col(SEQUENCE) >= state.sequence)
         records = pl.concat(
@@ -101,31 +122,42 @@ class OverUpdatingKernel:
         """The table without segments that have expired completely."""
         return table if self.ttl is None else table.without_before(now - self.ttl + 1)
 
+    def _needed(self, rows: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
+        """The rows without those that can never be among the first ones again."""
+        if self.within is None or self.retracts:
+            return rows
+        first = results.filter(pl.col(self.within.output) <= self.within.high)
+        return rows.join(first.select(pl.col(_ROW).alias(SEQUENCE)), on=SEQUENCE, how="semi")
+
     # --- the changes ------------------------------------------------------------------------
 
-    def _changes(self, before: pl.DataFrame, after: pl.DataFrame, first: int) -> pl.DataFrame:
-        """What was emitted for the rows before, retracted where it is no longer so, and what is
-        emitted for those after. What was retracted comes first, an update after its retraction.
+    def _changes(self, old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+        """What was emitted for the `old` rows, retracted where it is no longer so, and what is
+        emitted for the `new` ones. What was retracted comes first, an update after its retraction.
         """
-        outputs = [call.output for call in self.calls]
-        old, new = self._results(before), self._results(after)
+        if self.within is not None:
+            old, new = self.within.of(old), self.within.of(new)
+        outputs = [call.output for call in self.calls if call.output in new.columns]
         was = new.select(_ROW).join(
-            old.select(_ROW, *(pl.col(name).alias(_BEFORE + name) for name in outputs)),
+            old.select(
+                _ROW,
+                *(pl.col(name).alias(_BEFORE + name) for name in outputs),
+                pl.lit(True).alias(_BEFORE),
+            ),
             on=_ROW,
             how="left",
             maintain_order="left",
         )
-        differs = pl.any_horizontal(
-            new[name].ne_missing(was[_BEFORE + name]).alias(name) for name in outputs
-        )
-        is_new = pl.col(_ROW) >= first
-        fresh = new.filter(is_new)
-        updated = new.filter(new.select(differs & ~is_new).to_series())
+        was_there = was[_BEFORE].is_not_null()
+        fresh, both = new.filter(~was_there), new.filter(was_there)
+        was = was.filter(was_there)
+        differs = [both[name].ne_missing(was[_BEFORE + name]).alias(name) for name in outputs]
+        updated = both.filter(pl.any_horizontal(*differs)) if differs else both.clear()
         gone = old.join(new.select(_ROW), on=_ROW, how="anti", maintain_order="left")
         retracted = old.join(updated.select(_ROW), on=_ROW, how="semi")
         pairs = [_kind(retracted, "-U"), _kind(updated, "+U")]
-        both = pl.concat(pairs).sort(_ROW, maintain_order=True)
-        changes = [_kind(gone, "-D"), both, _kind(fresh.sort(_ROW), "+I")]
+        updates = pl.concat(pairs).sort(_ROW, maintain_order=True)
+        changes = [_kind(gone, "-D"), updates, _kind(fresh.sort(_ROW), "+I")]
         return user_columns(pl.concat(changes)).drop(_ROW)
 
     def _results(self, rows: pl.DataFrame) -> pl.DataFrame:

@@ -23,6 +23,7 @@ from tidemark.kernels.top_n.arrivals import SINCE, RankArrivals, RankedRows
 from tidemark.kernels.top_n.candidates import may_be_first
 from tidemark.kernels.top_n.changes import RankChanges, of_ranks, of_rows
 from tidemark.kernels.windows.rank import Order, ranked
+from tidemark.kernels.windows.spec import Numbering
 
 # What the input does: it only inserts; it also retracts rows; or it updates rows of `unique`
 # columns, which never make a row's place worse.
@@ -54,6 +55,7 @@ class TopNKernel:
     unique: tuple[str, ...] = ()
     ttl: int | None = None
     at_end: bool = False
+    by: Numbering = "ROW_NUMBER"  # others only at the end
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -78,8 +80,9 @@ class TopNKernel:
 
     def _in_the_end(self, rows: pl.DataFrame) -> pl.DataFrame:
         left = left_in_the_end(JoinInput(self.keys, retracts=True), rows)
-        first = ranked(left, [HASH, *self.keys], self.order, self.high, self.rank or _RANK)
-        wanted = first.filter(pl.col(self.rank or _RANK) >= self.low)
+        group, rank = [HASH, *self.keys], self.rank or _RANK
+        first = ranked(left, group, self.order, self.high, rank, self.by)
+        wanted = first.filter(pl.col(rank) >= self.low)
         return user_columns(wanted if self.rank else wanted.drop(_RANK))
 
     def _follow(self, state: State, rows: pl.DataFrame, now: int) -> tuple[State, pl.DataFrame]:

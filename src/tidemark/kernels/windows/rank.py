@@ -14,6 +14,7 @@ from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.incoming import Incoming
+from tidemark.kernels.windows.spec import Numbering
 
 _TABLE = "rows"
 
@@ -29,8 +30,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class WindowRankKernel:
-    """The rows `low` to `high` of each key and window by `order`, counted from 1, with their number
-    in `rank`.
+    """The rows `low` to `high` of each key and window by `order`, counted from 1 as `by` says, with
+    their number in `rank`.
 
     Rows have their window in columns, as milliseconds in `start` and `end`. They are emitted when
     the watermark reaches the window's last millisecond; later ones are dropped. Among equals, the
@@ -46,6 +47,7 @@ class WindowRankKernel:
     rank: str
     newest_first: bool = False
     compaction: Compaction = field(default_factory=Compaction)
+    by: Numbering = "ROW_NUMBER"
 
     def step(
         self,
@@ -78,7 +80,7 @@ class WindowRankKernel:
         """The first `high` rows of each key and window, in order, with their ranks."""
         group = [HASH, *self.keys, self.start, self.end]
         newest = self.newest_first
-        return ranked(rows, group, self.order, self.high, self.rank, newest_first=newest)
+        return ranked(rows, group, self.order, self.high, self.rank, self.by, newest_first=newest)
 
 
 def ranked(
@@ -87,15 +89,30 @@ def ranked(
     order: Sequence[Order],
     high: int,
     rank: str,
+    by: Numbering = "ROW_NUMBER",
     *,
     newest_first: bool = False,
 ) -> pl.DataFrame:
     """The rows in order, of each group the first `high` ones, with their numbers in `rank`."""
-    by = (*order, Order(SEQUENCE, descending=newest_first))
+    sorting = (*order, Order(SEQUENCE, descending=newest_first))
     ordered = rows.sort(
-        [one.column for one in by],
-        descending=[one.descending for one in by],
-        nulls_last=[one.nulls_last for one in by],
+        [one.column for one in sorting],
+        descending=[one.descending for one in sorting],
+        nulls_last=[one.nulls_last for one in sorting],
     )
     place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-    return ordered.with_columns(place.over(group).alias(rank)).filter(pl.col(rank) <= high)
+    numbered = ordered.with_columns(place.over(group).alias(rank))
+    if by != "ROW_NUMBER":
+        numbered = numbered.with_columns(_equal_for_peers(group, order, rank, by))
+    return numbered.filter(pl.col(rank) <= high)
+
+
+def _equal_for_peers(
+    group: Sequence[str], order: Sequence[Order], rank: str, by: Numbering
+) -> pl.Expr:
+    """The numbers, of which equal rows get the first one, with or without gaps."""
+    first_of_peers = pl.col(rank).min().over([*group, *(one.column for one in order)])
+    if by == "RANK":
+        return first_of_peers.alias(rank)
+    is_first = (pl.col(rank) == first_of_peers).cast(pl.Int64)
+    return is_first.cum_sum().over(group).alias(rank)

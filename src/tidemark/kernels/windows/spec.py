@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     # Only for the type checker: plans contain these values, and planning does not load Polars.
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 WINDOW_START: Final = "_tm_window_start"  # Int64; the window's first millisecond
 WINDOW_END: Final = "_tm_window_end"  # Int64; the first millisecond after it
+
+# What the rows of a ranking are numbered by. Only ROW_NUMBER tells equal ones apart.
+Numbering = Literal["ROW_NUMBER", "RANK", "DENSE_RANK"]
 
 # Checkpoints are checked against hashes of plans, which contain windows by class and field name: do
 # not rename those of `Assigner`, or no job resumes.

@@ -8,6 +8,7 @@ from typing import Literal
 
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
+from tidemark.kernels.windows.spec import Numbering
 from tidemark.plan.nodes.base import Description, Narrowed, Reason, delay_ms
 from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
@@ -23,8 +24,9 @@ RankInput = Literal["inserts", "retractions", "updates"]
 
 @dataclass(frozen=True)
 class TopN(Unary, Stateful):
-    """The rows `low` to `high` of each key in an order, without an order as they arrive, followed
-    by their number if they are `ranked`. `high` is None if there is no last one.
+    """The rows `low` to `high` of each key in an order, without an order as they arrive, numbered
+    `by` ROW_NUMBER or another rank, and followed by their number if they are `ranked`. `high` is
+    None if there is no last one.
 
     They are a changelog; or, with `at_end`, what they are when the input ends, in this order.
     """
@@ -37,12 +39,15 @@ class TopN(Unary, Stateful):
     unique: tuple[int, ...] = ()
     ranked: bool = True
     at_end: bool = False
+    by: Numbering = "ROW_NUMBER"
 
     def _edge(self) -> Edge:
         below = self.input.edge
         by_key = tuple(below.names[key] for key in self.keys)
         keys = list(below.keys)
-        if by_key and self.low == self.high:
+        if self.by != "ROW_NUMBER":
+            pass  # equal rows have the same number
+        elif by_key and self.low == self.high:
             keys.append(by_key)
         elif self.ranked:
             keys.append((*by_key, RANK))
@@ -78,7 +83,8 @@ class TopN(Unary, Stateful):
         names = self.input.edge.names
         details = [f"key=[{', '.join(names[key] for key in self.keys)}]"] if self.keys else []
         order = ", ".join(by.words(names) for by in self.order) or "as they arrive"
-        details += [f"order=[{order}]", f"rows=[{self._wanted}]"]
+        rows = "rows" if self.by == "ROW_NUMBER" else self.by
+        details += [f"order=[{order}]", f"{rows}=[{self._wanted}]"]
         if self.unique:
             details.append(f"updated by=[{', '.join(names[place] for place in self.unique)}]")
         return Description("TopN", tuple(details), ON_STATE, self._keeps)
@@ -93,6 +99,8 @@ class TopN(Unary, Stateful):
     def _keeps(self) -> str:
         if self.rows == "retractions" or self.high is None:
             kept = "all rows"
+        elif self.by != "ROW_NUMBER":
+            kept = f"the rows of each key whose {self.by} is at most {self.high}"
         else:
             kept = f"the first {self.high} row(s) of each key" if self.keys else "these rows"
         if self.at_end:
@@ -113,6 +121,7 @@ class TopN(Unary, Stateful):
             "rows": self.rows,
             "unique": below.origins(self.unique),
             "at end": self.at_end,
+            **({} if self.by == "ROW_NUMBER" else {"by": self.by}),
         }
         return StateSpec(meaning, (by_name(below.edge),))
 

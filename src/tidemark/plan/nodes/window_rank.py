@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark import types as t
+from tidemark.kernels.windows.spec import Numbering
 from tidemark.plan.nodes.base import Description, LateInput, Narrowed, delay_ms
 from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import ON_STATE, Stateful, Unary
@@ -34,7 +35,8 @@ class WindowOrder:
 
 @dataclass(frozen=True)
 class WindowRank(Unary, Stateful):
-    """The rows `low` to `high` of each key and window in an order, followed by their number.
+    """The rows `low` to `high` of each key and window in an order, numbered `by` ROW_NUMBER or
+    another rank, and followed by their number.
 
     `bounds` are the columns of the window's start and end. Among equals, the first to arrive is
     first, or the last if `newest_first`.
@@ -47,6 +49,7 @@ class WindowRank(Unary, Stateful):
     high: int
     newest_first: bool
     time_type: t.DataType  # the type of the windows' time
+    by: Numbering = "ROW_NUMBER"
 
     def _edge(self) -> Edge:
         return self.input.edge.with_columns([Column(RANK, t.BigInt(nullable=False))])
@@ -61,9 +64,13 @@ class WindowRank(Unary, Stateful):
             details.append(f"key=[{', '.join(names[key] for key in self.keys)}]")
         wanted = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
         order = ", ".join(by.words(names) for by in self.order)
-        details += [f"order=[{order}]", f"rows=[{wanted}]"]
-        keeps = f"the first {self.high} row(s) of each key and window, until the watermark has "
-        return Description("WindowRank", tuple(details), ON_STATE, keeps + "reached its end")
+        rows = "rows" if self.by == "ROW_NUMBER" else self.by
+        details += [f"order=[{order}]", f"{rows}=[{wanted}]"]
+        kept = f"the first {self.high} row(s) of each key and window"
+        if self.by != "ROW_NUMBER":
+            kept = f"the rows of each key and window whose {self.by} is at most {self.high}"
+        keeps = f"{kept}, until the watermark has reached its end"
+        return Description("WindowRank", tuple(details), ON_STATE, keeps)
 
     @property
     def needs(self) -> Needs:
@@ -79,6 +86,7 @@ class WindowRank(Unary, Stateful):
             "order": [{**plain(by), "column": below.origin(by.column)} for by in self.order],
             "ranks": [self.low, self.high],
             "newest first": self.newest_first,
+            **({} if self.by == "ROW_NUMBER" else {"by": self.by}),
         }
         zoned = isinstance(self.time_type, t.TimestampLtz)
         return StateSpec(meaning, (by_name(below.edge),), zoned)

@@ -1,5 +1,5 @@
-"""ROW_NUMBER() in a subquery with a condition on the number around it: one row of each key, or
-the first few. It is bound once; then a table of rules decides what kind of ranking it is.
+"""ROW_NUMBER() or another rank in a subquery with a condition on the number around it: one row of
+each key, or the first few. It is bound once; then a table of rules decides which kind it is.
 """
 
 from __future__ import annotations

@@ -8,7 +8,9 @@ from tidemark.plan.expressions import Ref
 
 def is_deduplication(rank: BoundRank, *, descending: bool) -> bool:
     """Whether it keeps one row per key, by time in this direction, of append-only rows."""
-    if not rank.is_first_only or len(rank.order) != 1 or rank.rows.edge.changes:
+    if rank.numbered.by != "ROW_NUMBER" or not rank.is_first_only:
+        return False
+    if len(rank.order) != 1 or rank.rows.edge.changes:
         return False
     [by] = rank.order
     column = rank.column(by.value)

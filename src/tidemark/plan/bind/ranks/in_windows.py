@@ -35,27 +35,28 @@ def plan(rank: BoundRank) -> Ranked:
         high=rank.numbered.high or 0,
         newest_first=_is_deduplication(rank),
         time_type=time_of_window(node.edge, bounds["start"]).type,
+        by=rank.numbered.by,
     )
     return Ranked(ranked, exp.Column(this=exp.to_identifier(RANK, quoted=True)))
 
 
 def _check(rank: BoundRank) -> None:
     check_end(rank)
+    by = rank.numbered.by
     if rank.rows.edge.changes:
         raise PlanError(
-            "ROW_NUMBER() over a window requires append-only rows, and these are "
-            "updated or deleted",
+            f"{by}() over a window requires append-only rows, and these are updated or deleted",
             at=rank.at,
         )
     if is_in_processing_time(rank.rows):
         raise PlanError(
-            "ROW_NUMBER() is not supported over processing-time windows",
+            f"{by}() is not supported over processing-time windows",
             at=rank.at,
             notes={"why": "rows do not determine when such a window ends (same in Flink)"},
             hint="use windows over a time with a WATERMARK",
         )
     if not rank.order:
-        raise PlanError("ROW_NUMBER() requires ORDER BY", at=rank.at)
+        raise PlanError(f"{by}() requires ORDER BY", at=rank.at)
 
 
 def _bound_of(node: Node, place: int) -> str | None:
@@ -65,7 +66,9 @@ def _bound_of(node: Node, place: int) -> str | None:
 
 def _is_deduplication(rank: BoundRank) -> bool:
     """Whether the newest row by time is kept: among equals, the last to arrive, as in Flink."""
-    if not rank.is_first_only or len(rank.order) != 1 or not rank.order[0].descending:
+    if rank.numbered.by != "ROW_NUMBER" or not rank.is_first_only:
+        return False
+    if len(rank.order) != 1 or not rank.order[0].descending:
         return False
     column = rank.column(rank.order[0].value)
     return column is not None and column.time is not None

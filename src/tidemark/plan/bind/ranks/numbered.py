@@ -1,17 +1,18 @@
-"""`ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) AS rn` in a subquery, with `WHERE rn <= 3`
-around it: found in the tree, and bound once, whatever kind of ranking it will be."""
+"""`ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) AS rn`, or another rank, in a subquery, with
+`WHERE rn <= 3` around it: found in the tree, and bound once, whatever kind it will be."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final
+from typing import Final, get_args
 
 from sqlglot import exp
 
 from tidemark.catalog.catalogs import Catalogs
 from tidemark.dialect import span_of
-from tidemark.errors import PlanError, Span
+from tidemark.errors import Span
+from tidemark.kernels.windows.spec import Numbering
 from tidemark.plan.aggregates.calls import is_grouped
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref
@@ -33,15 +34,21 @@ class Numbered:
     rest: exp.Expression | None
 
     @property
+    def by(self) -> Numbering:
+        """The function that numbers the rows."""
+        name: Numbering = self.window.this.name.upper()
+        return name
+
+    @property
     def inner(self) -> exp.Select:
         query = self.subquery.this
         assert isinstance(query, exp.Select)
         return query
 
     def with_number(self, number: exp.Expression) -> exp.Select:
-        """The inner SELECT with something in the place of ROW_NUMBER()."""
+        """The inner SELECT with something in the place of the number."""
         plain = self.inner.copy()
-        next(item for item in plain.expressions if _numbering(item)).set("this", number)
+        next(item for item in plain.expressions if _is_numbering(item)).set("this", number)
         return plain
 
 
@@ -57,7 +64,7 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True)
 class BoundRank:
-    """ROW_NUMBER() over rows, bound: of each key in which order, and the numbers that WHERE
+    """The numbers of rows, bound: of each key in which order, and the numbers that WHERE
     lets through."""
 
     numbered: Numbered
@@ -89,25 +96,21 @@ class BoundRank:
         return self.rows.edge.columns[value.index] if isinstance(value, Ref) else None
 
 
-def find(select: exp.Select, catalogs: Catalogs, *, batch: bool) -> Numbered | None:
-    """The ranking of a SELECT with ROW_NUMBER, if it is one. In batch mode other ranks are computed
-    by OVER, for all rows, and then filtered.
-    """
+def find(select: exp.Select, catalogs: Catalogs) -> Numbered | None:
+    """The ranking of a SELECT, if it is one."""
     start, where = select.args.get("from_"), select.args.get("where")
     if start is None or where is None or select.args.get("joins"):
         return None
     subquery = start.this
     if not isinstance(subquery, exp.Subquery) or not isinstance(subquery.this, exp.Select):
         return None
-    found = [item for item in subquery.this.expressions if _numbering(item) in _NUMBERINGS]
+    found = [item for item in subquery.this.expressions if _is_numbering(item)]
     if len(found) != 1 or is_grouped(subquery.this, catalogs):
         return None
     numbered = _numbered(subquery, found[0], where.this)
-    if numbered is None or _numbering(found[0]) == "ROW_NUMBER":
+    if numbered is None or numbered.by == "ROW_NUMBER" or numbered.window.args.get("order"):
         return numbered
-    if batch:
-        return None
-    raise _not_row_number(numbered.window)
+    return None  # OVER refuses it
 
 
 def bound(numbered: Numbered, context: Context) -> BoundRank:
@@ -154,25 +157,13 @@ def _numbered(subquery: exp.Subquery, item: exp.Alias, where: exp.Expression) ->
     return Numbered(subquery, item.this, low, high, together)
 
 
-_NUMBERINGS: Final = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+_NUMBERINGS: Final = get_args(Numbering)
 
 
-def _numbering(item: exp.Expression) -> str | None:
-    """The function that an item of the inner SELECT numbers rows by."""
-    if not isinstance(item, exp.Alias) or not isinstance(item.this, exp.Window):
-        return None
-    name = item.this.this.name.upper()
-    return name if name in _NUMBERINGS else None
-
-
-def _not_row_number(window: exp.Window) -> PlanError:
-    name = window.this.name.upper()
-    return PlanError(
-        f"{name}() does not select the first rows",
-        at=span_of(window),
-        notes={"why": "any number of rows may have the same rank (same in Flink for streams)"},
-        hint="use ROW_NUMBER(), or SET 'execution.runtime-mode' = 'batch'",
-    )
+def _is_numbering(item: exp.Expression) -> bool:
+    """Whether an item of the inner SELECT numbers rows."""
+    is_over = isinstance(item, exp.Alias) and isinstance(item.this, exp.Window)
+    return is_over and item.this.this.name.upper() in _NUMBERINGS
 
 
 _TURNED: dict[type[exp.Expression], type[exp.Expression]] = {

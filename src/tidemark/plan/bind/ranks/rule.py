@@ -17,7 +17,7 @@ from tidemark.plan.nodes import Node
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """The remaining rows, with the columns of the input first, and the expression for
-    ROW_NUMBER() over them.
+    the number of each.
     """
 
     node: Node
@@ -37,7 +37,7 @@ def check_end(rank: BoundRank) -> None:
     """Raise PlanError if all rows after some would be wanted."""
     if rank.numbered.high is None:
         raise PlanError(
-            "ROW_NUMBER() on a stream requires a rank end",
+            f"{rank.numbered.by}() on a stream requires a rank end",
             at=rank.at,
             notes={"why": "all rows would have to be kept and renumbered (same in Flink)"},
             hint="add a condition such as rn <= 10",
@@ -45,5 +45,5 @@ def check_end(rank: BoundRank) -> None:
 
 
 def always_one() -> exp.Expression:
-    """The row number if all rows are first."""
+    """The number if all rows are first."""
     return exp.Cast(this=exp.Literal.number(1), to=nodes.TypeNode(type=t.BigInt(nullable=False)))

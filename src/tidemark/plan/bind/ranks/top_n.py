@@ -26,10 +26,12 @@ def plan(rank: BoundRank) -> Ranked:
         WindowOrder(place, by.descending, by.nulls_last)
         for place, by in zip(places[len(rank.keys) :], rank.order, strict=True)
     )
+    wanted, batch = rank.numbered, rank.context.batch
     rows, unique = input_of(node, keys, order)
-    wanted = rank.numbered
+    if rows == "updates" and wanted.by != "ROW_NUMBER":
+        rows, unique = "retractions", ()  # a row that gets better changes the ranks of its peers
     ranked = TopN(
-        node, keys, order, wanted.low, wanted.high, rows, unique, at_end=rank.context.batch
+        node, keys, order, wanted.low, wanted.high, rows, unique, at_end=batch, by=wanted.by
     )
     if rank.is_first_only:
         return Ranked(ranked, always_one())
