@@ -77,16 +77,27 @@ def typical(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def measured(contestant: Contestant, workload: Workload) -> Outcome:
+    [answer] = answered(contestant, workload.arguments(), 1)
+    return Outcome.read(answer)
+
+
+def answered(contestant: Contestant, arguments: Sequence[str], count: int) -> list[str]:
+    """The last lines that the process of an engine prints: an answer for each of its jobs."""
     program = [contestant.python, "-m", contestant.module, contestant.way]
-    return Outcome.read(last_line([*program, *workload.arguments()]))
+    return last_lines([*program, *arguments], count)
 
 
 def last_line(command: Sequence[str]) -> str:
     """The last line a process prints, which is its answer."""
+    [line] = last_lines(command, 1)
+    return line
+
+
+def last_lines(command: Sequence[str], count: int) -> list[str]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout.splitlines()[-1]
+    return done.stdout.splitlines()[-count:]
 
 
 def flink_python() -> str:

@@ -4,6 +4,7 @@ import argparse
 import io
 import itertools
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -17,7 +18,7 @@ from bench.real_bytes import command, measuring, polars_engine
 from bench.real_bytes.command import add_arguments, cases
 from bench.real_bytes.files import accounts, digest, events_of, orders_of, rates_of, written
 from bench.real_bytes.measuring import contestants
-from bench.real_bytes.playing import play
+from bench.real_bytes.playing import play, play_all
 from bench.real_bytes.queries import QUERIES
 from bench.real_bytes.report import FLINKS, LOCAL, POLARS, TIDEMARK, Measured, said, steps, times
 from bench.real_bytes.steps import (
@@ -61,8 +62,30 @@ def test_a_job_reaches_the_process_of_an_engine():
 
     way, found, started = parsed(["spark", *job.arguments()])
 
-    assert (way, found) == ("spark", job)
+    assert (way, found) == ("spark", [job])
     assert started <= time.time()
+
+
+def test_several_jobs_have_results_of_their_own():
+    jobs = [
+        Job(case(query), Path("/data"), Path("/results"), checked)
+        for query, checked in (("scan", True), ("copy", False))
+    ]
+
+    _, found, _ = parsed(["spark", *jobs[0].arguments_of_all(jobs[1:])])
+
+    assert found == [replace(job, results=Path("/results") / job.case.query) for job in jobs]
+
+
+def test_of_several_jobs_the_others_run_when_one_fails(capsys):
+    def one(job, start):
+        play(["cold", "warm"], start, lambda target: 1 // job)
+
+    play_all([0, 1], time.time(), one)
+
+    failed, ran = capsys.readouterr().out.splitlines()
+    assert "ZeroDivisionError" in failed
+    assert len(Outcome.read(ran).runs) == 2
 
 
 def test_options_select_cases():

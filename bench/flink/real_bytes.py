@@ -13,15 +13,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.real_bytes.playing import play
-from bench.real_bytes.workload import Target, parsed, runs
+from bench.real_bytes.playing import Start, play, play_all
+from bench.real_bytes.workload import Job, Target, parsed, runs
 
 _CHECKPOINT_EVERY = "10 s"
 
 
 def main() -> None:
     os.environ.setdefault("PYFLINK_CLIENT_EXECUTABLE", sys.executable)
-    way, job, started = parsed()
+    way, jobs, started = parsed()
+    play_all(jobs, started, lambda job, start: _play(way, job, start))
+
+
+def _play(way: str, job: Job, start: Start) -> None:
     checkpoint = job.results / "checkpoint" if job.case.mode == "stream" else None
     tables = tables_of(way, job.jars, checkpoint)
     for table in job.tables():
@@ -31,7 +35,7 @@ def main() -> None:
         tables.execute_sql(target.sink)
         tables.execute_sql(f"INSERT INTO {target.name} {job.case.asked.text}").wait()
 
-    play(runs(job), started, run)
+    play(runs(job), start, run)
 
 
 def tables_of(

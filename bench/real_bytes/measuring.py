@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,13 +10,14 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from bench.contest import ROOT, Contestant, measured, typical
+from bench.contest import ROOT, Contestant, answered, measured, typical
 from bench.engine import Outcome
 from bench.jars import compiled
 from bench.processes import whole
 from bench.real_bytes.files import digest
+from bench.real_bytes.playing import FAILED
 from bench.real_bytes.report import FLINKS, LOCAL, POLARS, STEPS, TIDEMARK, Measured
-from bench.real_bytes.workload import Case, Job, targets
+from bench.real_bytes.workload import Case, Job, parsed, targets
 from servers.jars.fetching import fetched, of_spark
 
 ENGINES = ("flink", "tidemark", "local", "polars")
@@ -68,15 +70,74 @@ def measure(
     return Measured(case, good, failures, {} if stepwise is None else stepwise.warm.details)
 
 
+def measure_together(
+    cases: Sequence[Case],
+    data: Path,
+    engines: Sequence[str],
+    console: Console,
+    *,
+    checked: bool = True,
+) -> list[Measured]:
+    """Each engine runs all cases one after the other in one process, which starts only once. Then
+    only warm runs mean anything.
+    """
+    found: dict[Case, dict[Contestant, Outcome]] = {case: {} for case in cases}
+    failures: dict[Case, dict[Contestant, str]] = {case: {} for case in cases}
+    for contestant, own in _by_contestant(cases, engines).items():
+        with console.status(f"running {contestant.what}"):
+            answers = _turns(contestant, own, data, checked=checked)
+        for case, answer in zip(own, answers, strict=True):
+            if isinstance(answer, str):
+                failures[case][contestant] = "\n".join(answer.splitlines()[:_LAST_LINES])
+                console.print(f"{case}: {contestant.what} FAILED: {answer}", markup=False)
+            else:
+                found[case][contestant] = answer
+                console.print(f"{case}: {_line(contestant, answer)}", highlight=False)
+    return [Measured(case, found[case], failures[case]) for case in cases]
+
+
+def _by_contestant(cases: Sequence[Case], engines: Sequence[str]) -> dict[Contestant, list[Case]]:
+    result: dict[Contestant, list[Case]] = {}
+    for case in cases:
+        for contestant in contestants(case, engines):
+            result.setdefault(contestant, []).append(case)
+    return result
+
+
+def _turns(
+    contestant: Contestant, cases: Sequence[Case], data: Path, *, checked: bool
+) -> list[Outcome | str]:
+    """The outcome of each case, or why there is none."""
+    with TemporaryDirectory(prefix="real-bytes-") as folder:
+        jars = dict.fromkeys(jar for case in cases for jar in _jars(contestant, case))
+        first, *others = (
+            Job(case, data, Path(folder), checked and case.comparable, tuple(jars))
+            for case in cases
+        )
+        arguments = first.arguments_of_all(others)
+        _, jobs, _ = parsed([contestant.way, *arguments])
+        answers = answered(contestant, arguments, len(jobs))
+        return [_read(job, answer) for job, answer in zip(jobs, answers, strict=True)]
+
+
+def _read(job: Job, answer: str) -> Outcome | str:
+    said = json.loads(answer)
+    return str(said[FAILED]) if FAILED in said else _compared(job, Outcome.read(answer))
+
+
 def _turn(contestant: Contestant, case: Case, data: Path, *, checked: bool) -> Outcome:
     with TemporaryDirectory(prefix="real-bytes-") as folder:
         job = Job(case, data, Path(folder), checked, _jars(contestant, case))
-        outcome = measured(contestant, job)
-        if not checked:
-            return outcome
-        *_, compared = targets(job)
-        assert compared.folder is not None
-        return Outcome(outcome.runs, *digest(compared.folder, case.asked.certain))
+        return _compared(job, measured(contestant, job))
+
+
+def _compared(job: Job, outcome: Outcome) -> Outcome:
+    """With what is in the files that can be compared."""
+    if not job.checked:
+        return outcome
+    *_, compared = targets(job)
+    assert compared.folder is not None
+    return Outcome(outcome.runs, *digest(compared.folder, job.case.asked.certain))
 
 
 def _jars(contestant: Contestant, case: Case) -> tuple[Path, ...]:

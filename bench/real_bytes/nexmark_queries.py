@@ -58,8 +58,6 @@ _DIFFERENT: Mapping[str, Mapping[str, Any]] = {
     "q13": {"flink": False},
     # Equal prices.
     "q19": {"certain": ("auction", "price", "rank_number")},
-    # REGEXP_EXTRACT is not among the functions of local runs.
-    "q21": {"local": False},
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from bench.real_bytes.files import SINKS
-from bench.real_bytes.playing import play
+from bench.real_bytes.playing import Start, play, play_all
 from bench.real_bytes.workload import EVENTS, Job, Target, parsed, runs
 
 Tables = Callable[[str], pl.LazyFrame]
@@ -32,13 +32,17 @@ _FORMAT = "%Y-%m-%d %H:%M:%S%.f"
 
 
 def main() -> None:
-    _, job, started = parsed()
+    _, jobs, started = parsed()
+    play_all(jobs, started, _play)
+
+
+def _play(job: Job, start: Start) -> None:
     query = QUERIES[job.case.query]
 
     def table(name: str) -> pl.LazyFrame:
         return read(job, name)
 
-    play(runs(job), started, lambda target: write(query(table), target))
+    play(runs(job), start, lambda target: write(query(table), target))
 
 
 def read(job: Job, name: str) -> pl.LazyFrame:

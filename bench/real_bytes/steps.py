@@ -35,7 +35,7 @@ STEPS: Final = (
     ("to Arrow", "tidemark.runtime.times", "in_schema"),
     ("hash", "tidemark.spark.stateful.packing", "Repack._hashed"),
     ("pack", "tidemark.spark.stateful.packing", "Pack.__call__"),
-    ("combine", "tidemark.runtime.combining", "Combine.pays"),
+    ("combine", "tidemark.runtime.combining", "Combine.reduced"),
     ("kernel", "tidemark.runtime.batch", "Batch.steps"),
     ("encode", "tidemark.spark.stateful.at_once", "_said"),
     ("open packed", "tidemark.spark.stateful.packing", "Unpack.__call__"),

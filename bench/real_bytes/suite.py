@@ -9,6 +9,7 @@ import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from statistics import geometric_mean
 
@@ -20,7 +21,7 @@ from bench.engine import Outcome
 from bench.processes import whole
 from bench.real_bytes import nexmark_queries, operator_queries
 from bench.real_bytes.files import written
-from bench.real_bytes.measuring import measure
+from bench.real_bytes.measuring import measure, measure_together
 from bench.real_bytes.query import Query
 from bench.real_bytes.report import TIDEMARK, Measured, bars, kept, said
 from bench.real_bytes.workload import FORMATS, MODES, Case
@@ -52,12 +53,22 @@ class Suite:
         ):
             parser.add_argument(f"--{name}", nargs="+", choices=choices, default=usual)
         add_rounds(parser)
+        parser.add_argument(
+            "--together",
+            action="store_true",
+            help="one process for all queries of an engine: only warm runs count",
+        )
+        parser.add_argument(
+            "--unchecked", action="store_true", help="with --together: do not compare the rows"
+        )
         cache = ROOT / ".cache" / self.name
         parser.add_argument("--cache", type=Path, default=cache, help="where the files are kept")
 
     def run(self, arguments: argparse.Namespace, console: Console) -> int:
         found: list[Measured] = []
-        for case in _cases(arguments):
+        if arguments.together:
+            found = self._together(arguments, console)
+        for case in () if arguments.together else _cases(arguments):
             console.rule(str(case))
             with console.status("writing files"):
                 data = written(arguments.cache, arguments.records, case)
@@ -74,6 +85,17 @@ class Suite:
         picture(self.name, f"{self.title}, warm: times Flink's rate", bars(found), 1.0)
         reached = mean is None or mean >= self.wanted_mean
         return 0 if reached and all(one.good for one in found) else 1
+
+    def _together(self, arguments: argparse.Namespace, console: Console) -> list[Measured]:
+        found: list[Measured] = []
+        for _, cases in groupby(_cases(arguments), lambda case: (case.format, case.mode)):
+            some = list(cases)
+            for case in some:
+                data = written(arguments.cache, arguments.records, case)
+            checked = not arguments.unchecked
+            found += measure_together(some, data, arguments.engines, console, checked=checked)
+        keep(self.name, {self.records: arguments.records, "measured": kept(found)})
+        return found
 
 
 def _cases(arguments: argparse.Namespace) -> Iterator[Case]:

@@ -8,12 +8,12 @@ With `steps` it runs on Spark, and workers measure the steps of what they do.
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Any, Literal
 
 import tidemark
-from bench.real_bytes.playing import play
+from bench.real_bytes.playing import Start, play, play_all
 from bench.real_bytes.steps import FOLDER, collected
-from bench.real_bytes.workload import Target, parsed, runs
+from bench.real_bytes.workload import Job, Target, parsed, runs
 
 ENGINES: dict[str, Literal["spark", "local"]] = {
     "spark": "spark",
@@ -26,7 +26,13 @@ _MICRO_BATCHES = 10
 
 
 def main() -> None:
-    way, job, started = parsed()
+    way, jobs, started = parsed()
+    # One Spark for several jobs.
+    spark = tidemark.connect().spark if len(jobs) > 1 and ENGINES[way] == "spark" else None
+    play_all(jobs, started, lambda job, start: _play(way, job, start, spark))
+
+
+def _play(way: str, job: Job, start: Start, spark: Any) -> None:
     mode = "batch" if job.case.mode == "batch" else "streaming"
     # A job for each target, which all start from the beginning.
     checkpoint = job.results / "checkpoint" if mode == "streaming" else None
@@ -35,6 +41,7 @@ def main() -> None:
         steps.mkdir(parents=True)
         os.environ[FOLDER] = str(steps)
     with tidemark.connect(
+        spark,
         options={"execution.runtime-mode": mode},
         spark_config=_MEASURED if steps else None,
         checkpoint=checkpoint,
@@ -52,7 +59,7 @@ def main() -> None:
             inserting.wait()
             return None if steps is None else collected(steps)
 
-        play(runs(job), started, run)
+        play(runs(job), start, run)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,14 @@ class Job:
             f"--started={time.time()}",
         ]
 
+    def arguments_of_all(self, others: Sequence[Job]) -> list[str]:
+        """The same for several jobs that differ in their queries, one after the other."""
+        jobs = (self, *others)
+        usual = [a for a in self.arguments() if not a.startswith(("--query=", "--checked="))]
+        queries = (job.case.query for job in jobs)
+        checked = (str(int(job.checked)) for job in jobs)
+        return ["--query", *queries, "--checked", *checked, *usual]
+
     def tables(self, options: str = "") -> Iterator[str]:
         """The statements before the query, with further options of tables for an engine."""
         for name in self.case.tables:
@@ -152,20 +160,29 @@ def runs(job: Job) -> list[Target]:
     return [cold, warm, *([compared] if job.checked and compared is not warm else [])]
 
 
-def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Job, float]:
-    """The way to run, the job and when the process was started."""
+def parsed(command_line: Sequence[str] | None = None) -> tuple[str, list[Job], float]:
+    """The way to run, the jobs and when the process was started."""
     parser = argparse.ArgumentParser()
     parser.add_argument("way")
-    parser.add_argument("--query", choices=EVERY, required=True)
+    parser.add_argument("--query", choices=EVERY, nargs="+", required=True)
     parser.add_argument("--format", required=True)
     parser.add_argument("--files", type=int, required=True)
     parser.add_argument("--mode", choices=MODES, required=True)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--checked", type=int, required=True)
+    parser.add_argument("--checked", type=int, nargs="+", required=True)
     parser.add_argument("--jar", type=Path, action="append", default=[])
     parser.add_argument("--started", type=float, required=True)
     found = parser.parse_args(command_line)
-    case = Case(found.query, found.format, found.files, found.mode)
-    job = Job(case, found.data, found.results, bool(found.checked), tuple(found.jar))
-    return found.way, job, found.started
+    several = len(found.query) > 1
+    jobs = [
+        Job(
+            Case(query, found.format, found.files, found.mode),
+            found.data,
+            found.results / query if several else found.results,
+            bool(checked),
+            tuple(found.jar),
+        )
+        for query, checked in zip(found.query, found.checked, strict=True)
+    ]
+    return found.way, jobs, found.started

@@ -188,6 +188,11 @@ STRINGS = [
     "s1 LIKE 'a%'", "s1 LIKE '%B_'", "s1 NOT LIKE '%'", "s1 LIKE '100%!_%' ESCAPE '!'", "s1 LIKE '_'",
     "when1 SIMILAR TO '[0-9]+-[0-9]*'", "s1 SIMILAR TO '(a|x)%'", "IS_ALPHA(s1)", "IS_DIGIT(n1)",
     "IS_DECIMAL(n1)", "IS_DIGIT(i1)", "IS_ALPHA(i1)",
+    "REGEXP(s1, '[a-c]+ ?')", "REGEXP(s1, '^.B')", "REGEXP(s1, '')", "REGEXP(when1, '\\d{2}:\\d{2,3}?')",
+    "REGEXP_EXTRACT(s1, '[^a ]+')", "REGEXP_EXTRACT(when1, '(\\d+)-(\\d+)', 2)", "REGEXP_EXTRACT(s1, 'x*')",
+    "REGEXP_EXTRACT(n1, '(e|^)([^.&]*)', 2)", "REGEXP_EXTRACT(s1, '(a)|b', 1)", "REGEXP_EXTRACT(s1, 'a', 1)",
+    "REGEXP_EXTRACT(s1, '(.)😀', 1)", "REGEXP_EXTRACT(n1, '(\\w+?)(\\W|\\s)', 1)",
+    "REGEXP_REPLACE(s1, '[ a-c]', '$1')", "REGEXP_REPLACE(when1, '\\D+', '\\')", "REGEXP_REPLACE(s1, 'é|x', '')",
 ]  # fmt: skip
 _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
 _RARE_UNITS = ("DECADE", "CENTURY", "MILLENNIUM")

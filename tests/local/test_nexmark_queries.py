@@ -8,15 +8,11 @@ import pytest
 
 import tidemark
 from tidemark import connectors
-from tidemark.errors import NeedsSpark
 from tidemark.session.workspace import Workspace
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "nexmark"
 TABLES = (EXAMPLES / "tables.sql").read_text()
 QUERIES = {path.stem: path.read_text() for path in sorted(EXAMPLES.glob("*[0-9].sql"))}
-
-# Local runs do not know REGEXP_EXTRACT.
-ON_SPARK = {"q21"}
 
 
 def test_all_queries_are_there():
@@ -37,10 +33,6 @@ def test_a_query_runs_over_generated_events(name, tmp_path):
 
     with tidemark.connect(engine="local") as session:
         session.sql(tables)
-        if name in ON_SPARK:
-            with pytest.raises(NeedsSpark):
-                session.sql(query)
-            return
         assert session.sql(query).wait()
 
 

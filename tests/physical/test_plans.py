@@ -5,6 +5,8 @@ Without Spark: what is decided here, Spark is only asked to do.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.plan.marked import root, world
@@ -17,6 +19,8 @@ from tidemark.physical import (
     physical_plan,
 )
 from tidemark.physical.stages import is_stamped, walk
+from tidemark.plan.nodes import GroupAggregate
+from tidemark.plan.nodes.base import walk as walk_nodes
 
 TABLES = """
 CREATE TABLE orders (
@@ -188,8 +192,19 @@ def test_aggregation_in_windows_may_have_two_phases(phases):
     )
 
     assert only(physical(counted, phases=phases)).phases == phases
-    grouped = "SELECT currency, COUNT(*) FROM orders GROUP BY currency"
-    assert only(physical(grouped, phases=phases)).phases == "one_phase"
+
+
+@pytest.mark.parametrize("phases", ["one_phase", "two_phase", "auto"])
+def test_only_the_groups_of_a_batch_may_have_two_phases(phases):
+    node = root("SELECT id, COUNT(*) FROM orders GROUP BY id", world(TABLES))
+    [group] = [n for n in walk_nodes(node) if isinstance(n, GroupAggregate)]
+    at_end = replace(group, at_end=True)
+
+    def phases_of(node, *, streaming):
+        return only(physical_plan(node, Settings(phases=phases), streaming=streaming)).phases
+
+    assert phases_of(at_end, streaming=False) == phases
+    assert phases_of(at_end, streaming=True) == phases_of(group, streaming=True) == "one_phase"
 
 
 def test_rows_that_are_read_in_order_are_stamped():

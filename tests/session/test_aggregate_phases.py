@@ -60,6 +60,24 @@ def test_two_phases_return_the_same_as_one(session, keys):
     assert windows(session, "TWO_PHASE", keys, NO_COUNT) == sorted(without_count, key=str)
 
 
+GROUPS = """
+SELECT {keys}COUNT(*) AS n, COUNT(v) AS c, COUNT(DISTINCT v) FILTER (WHERE v > 2) AS d, AVG(v) AS a,
+  MIN(k) AS lo, MAX(ts) AS hi, SUM(DISTINCT v / 2) AS h FROM t GROUP BY {keys}()"""
+
+
+@pytest.mark.parametrize("keys", ["k, ", ""])
+def test_groups_of_a_batch_may_have_two_phases(session, keys):
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    sql = GROUPS if not keys else GROUPS.replace("{keys}()", "k")
+    one = windows(session, "ONE_PHASE", keys, sql)
+
+    assert len(one) == (4 if keys else 1)
+    assert windows(session, "TWO_PHASE", keys, sql) == windows(session, "AUTO", keys, sql) == one
+    assert windows(session, "TWO_PHASE", "", "SELECT DISTINCT k FROM t") == sorted(
+        [(key,) for key in (None, "a", "b", "c")], key=str
+    )
+
+
 def test_the_number_of_key_groups_is_an_option(session):
     session.sql("SET 'pipeline.max-parallelism' = '3'")
 

@@ -189,8 +189,8 @@ OPTIONS = (
     SessionOption(
         AGGREGATE_PHASES,
         _one_of("auto", "one_phase", "two_phase"),
-        "whether rows of one key and window are pre-aggregated before the shuffle; `auto` does so "
-        "where that at least halves the number of rows",
+        "whether rows of one key and window, and in a batch those of one group, are pre-aggregated "
+        "before the shuffle; `auto` does so where that at least halves the number of rows",
         default="auto",
     ),
     SessionOption(

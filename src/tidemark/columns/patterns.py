@@ -40,13 +40,13 @@ def _similar(call: ColumnCall) -> pl.Expr:
     pattern = call.constant(1, "a pattern")
     if pattern is None:
         return pl.lit(None, dtype=pl.Boolean)
-    regex = similar_regex(pattern, escape_of(call.arguments), any_character=_ANY)
+    regex = similar_regex(pattern, escape_of(call.arguments), any_character=ANY)
     for java, characters in _JAVA.items():
         regex = regex.replace(f"[{java}]", f"[{characters}]")
     return call.args[0].str.contains(rf"\A(?:{regex})\z")
 
 
-_ANY = r"[^\n\r\u0085\u2028\u2029]"
+ANY = r"[^\n\r\u0085\u2028\u2029]"
 
 
 def _test(regex: str, numbers: tuple[type[t.DataType], ...]) -> WriteColumn:

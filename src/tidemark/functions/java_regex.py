@@ -141,7 +141,9 @@ class _Reader:
                 self.here = place + 1
                 self.repeatable = True
                 return True
-            if character in "[&]" or (character == "-" and not self._is_range(place, previous)):
+            if character in "[]" or self.pattern.startswith("&&", place):
+                return False  # nested, or an intersection
+            if character == "-" and not self._is_range(place, previous):
                 return False
             if character == "\\":
                 self.here = place

@@ -42,6 +42,7 @@ from tidemark.plan.nodes import (
     AssignWatermark,
     CurrentWatermark,
     Edge,
+    GroupAggregate,
     LateColumns,
     Needs,
     Node,
@@ -182,8 +183,13 @@ class _Planner:
             node.given if isinstance(node, Picking) else None,
             asks.held_back_ms,
             min(ticks, default=None),
-            self._settings.phases if isinstance(node, WindowAggregate) else "one_phase",
+            self._settings.phases if self._combines(node) else "one_phase",
         )
+
+    def _combines(self, node: Node) -> bool:
+        """Whether rows may be combined before the exchange. A stream emits a group at each row."""
+        of_groups = isinstance(node, GroupAggregate) and node.at_end and not self._streaming
+        return of_groups or isinstance(node, WindowAggregate)
 
     def _input(self, node: Node, port: Port, shown: bool) -> Input:
         if isinstance(node, LateColumns):

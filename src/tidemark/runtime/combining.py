@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 import pyarrow as pa
 
+from tidemark.kernels.columns import HASH
+
 # This many rows of a partition are combined at a time, or this many bytes: more rows are reduced
 # more.
 _CHUNK_ROWS, _CHUNK_BYTES = 1_000_000, 128 << 20
+# By how much an estimated number of keys is off, at most.
+_ESTIMATE_OFF: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +29,20 @@ class Combine:
     made_of: Callable[[pl.DataFrame], pl.DataFrame]
     if_fewer: bool = False
 
-    def pays(self, rows: pl.DataFrame, combined: pl.DataFrame) -> bool:
-        return not self.if_fewer or combined.height <= rows.height // 2
+    def reduced(self, rows: pl.DataFrame) -> pl.DataFrame | None:
+        """The rows combined; None if they should be packed unchanged."""
+        if self.if_fewer and not self._may_pay(rows):
+            return None
+        combined = self.made_of(rows)
+        pays = not self.if_fewer or combined.height <= rows.height // 2
+        return combined if pays else None
+
+    def _may_pay(self, rows: pl.DataFrame) -> bool:
+        """Whether there may be few enough: at least one for each key. An estimate of their number
+        costs much less than to combine in vain.
+        """
+        keys = rows.get_column(HASH).approx_n_unique()
+        return keys * (1 - _ESTIMATE_OFF) <= rows.height // 2
 
 
 def gathered(batches: Iterator[pa.RecordBatch], enough: int = _CHUNK_ROWS) -> Iterator[pa.Table]:

@@ -15,32 +15,43 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.kernels.protocol import Kernel
+    from tidemark.kernels.windows.aggregate import WindowAggregateKernel
     from tidemark.physical import Operator
     from tidemark.spark.builder import Builder
+    from tidemark.spark.stateful.operator import StatefulInput
 
 
 def window_aggregate(builder: Builder, operator: Operator) -> Frame:
-    from tidemark.runtime.combining import Combine
-
     node = operator.node
     assert isinstance(node, WindowAggregate)
     input_ = WindowInput.of(builder, operator, node.given)
-    rows = input_.rows
     kernel = window_aggregate_kernel(node, input_.keys, input_.names, retracts=input_.retracts)
     time = operator.edge.columns[len(node.keys) + 2].type
     shown = by_wall_clock(kernel, time, builder.zone, processing_time=node.processing_time)
-    combinable = shown is kernel and kernel.combinable and input_.is_given_batch_time
-    if combinable and operator.combines:
-        runs: Kernel = (combined := replace(kernel, combined=True))
-        rows = replace(rows, combine=Combine(combined.combine, if_fewer=operator.phases == "auto"))
-    elif combinable:
-        # State stays the same, so a job may resume with another number of phases.
-        runs = input_.given_time(replace(kernel, counted=True))
-    else:
-        runs = input_.given_time(shown)
+    runs, rows = in_phases(input_, kernel, shown)
     timed = with_window_time(runs, time, builder.zone)
     packed = builder.run_kernel(operator, timed, [rows], _schema(operator, input_))
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)
+
+
+def in_phases(
+    input_: WindowInput, kernel: WindowAggregateKernel, shown: Kernel
+) -> tuple[Kernel, StatefulInput]:
+    """The kernel that runs, and its rows: combined before the exchange, if they can be and the
+    operator wants it. `shown` is the kernel by the clock that its query shows.
+    """
+    from tidemark.runtime.combining import Combine
+
+    operator, rows = input_.operator, input_.rows
+    combinable = shown is kernel and kernel.combinable and input_.is_given_batch_time
+    if not combinable:
+        return input_.given_time(shown), rows
+    if not operator.combines:
+        # State stays the same, so a job may resume with another number of phases.
+        return input_.given_time(replace(kernel, counted=True)), rows
+    combined = replace(kernel, combined=True)
+    combine = Combine(combined.combine, if_fewer=operator.phases == "auto")
+    return combined, replace(rows, combine=combine)
 
 
 def _schema(operator: Operator, input_: WindowInput) -> StructType:

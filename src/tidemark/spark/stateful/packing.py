@@ -88,10 +88,10 @@ class Pack:
             rows = _from_arrow(table.select(schema.names).cast(schema))
             rows = rows.with_columns(self._time(table, rows))
             watermark = max(watermark, self._watermark(self._followed(table, rows)))
-            combined = combine.made_of(rows) if combine else rows
-            if combine and not combine.pays(rows, combined):
-                combine, combined = None, rows
-            yield self._packed(combined, partition, position)
+            combined = combine and combine.reduced(rows)
+            if combined is None:
+                combine = None
+            yield self._packed(rows if combined is None else combined, partition, position)
             position += rows.height
         if self.source is not None:
             watermark = max(watermark, self.source.watermark)

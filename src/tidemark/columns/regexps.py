@@ -1,0 +1,185 @@
+"""Functions that search strings with Java's regular expressions, as those of Polars.
+
+Both take the first match from the left, and alternatives in their order. What they do not share, or
+what differs between versions of Java, is refused: looking around, references to groups, possessive
+quantifiers, `$`, `\\b`, repeated groups, classes of Unicode.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from tidemark.columns.call import ColumnCall, WriteColumn
+from tidemark.columns.patterns import ANY
+from tidemark.columns.refusals import NotInColumns
+from tidemark.functions import java_regex
+
+# Java's classes are of ASCII.
+_CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\n\x0B\f\r"}
+_CHARACTERS = {"t": r"\t", "n": r"\n", "r": r"\r", "f": r"\f", "a": r"\x07", "e": r"\x1B"}
+_SPECIAL = frozenset(r"\.+*?()|[]{}^$#&-~")
+_GROUPS = ("(", "(?:")
+_OPENING = re.compile(r"\((?:\?[:=!<>]?)?")
+_QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})")
+
+
+class _Untold(Exception):
+    """A part of a pattern that Polars may take differently."""
+
+
+def as_of_polars(pattern: str) -> str | None:
+    """The pattern as one of Polars that finds the same; None if there may be none."""
+    try:
+        translated = "".join(_translated(pattern))
+        pl.Series([""]).str.contains(translated)  # whether it is too large, for example
+    except (_Untold, pl.exceptions.ComputeError):
+        return None
+    return translated
+
+
+def _translated(pattern: str) -> list[str]:
+    """The parts of a pattern that `java_regex.read` knows to be valid."""
+    parts: list[str] = []
+    here = 0
+    while here < len(pattern):
+        part, here = _part(pattern, here)
+        parts.append(part)
+    return parts
+
+
+def _part(pattern: str, here: int) -> tuple[str, int]:
+    """The part that begins here, and where the next one does."""
+    character = pattern[here]
+    if quantifier := _QUANTIFIER.match(pattern, here):
+        return _quantified(pattern, quantifier.group(), quantifier.end())
+    match character:
+        case "(":
+            opening = _OPENING.match(pattern, here)
+            assert opening is not None
+            if opening.group() not in _GROUPS:
+                raise _Untold
+            return opening.group(), opening.end()
+        case ")" if _QUANTIFIER.match(pattern, here + 1):
+            raise _Untold  # what a group has after several rounds
+        case "[":
+            return _class(pattern, here)
+        case "\\":
+            return _escaped(pattern[here + 1]), here + 2
+        case ".":
+            return ANY, here + 1
+        case "$":
+            raise _Untold  # in Java also in front of a line's end
+        case "|" | ")" | "^":
+            return character, here + 1
+    return _literal(character), here + 1
+
+
+def _quantified(pattern: str, quantifier: str, end: int) -> tuple[str, int]:
+    following = pattern[end : end + 1]
+    if following == "+":
+        raise _Untold
+    return (quantifier + "?", end + 1) if following == "?" else (quantifier, end)
+
+
+def _escaped(escaped: str) -> str:
+    if escaped.lower() in _CLASSES:
+        negated = "^" if escaped.isupper() else ""
+        return f"[{negated}{_CLASSES[escaped.lower()]}]"
+    if escaped in _CHARACTERS:
+        return _CHARACTERS[escaped]
+    if escaped.isalnum():
+        raise _Untold
+    return _literal(escaped)
+
+
+def _class(pattern: str, start: int) -> tuple[str, int]:
+    """A class of single characters, ranges and simple escapes."""
+    here, parts = start + 1, ["["]
+    if pattern.startswith("^", here):
+        here, parts = here + 1, ["[^"]
+    first = here
+    while pattern[here] != "]" or here == first:
+        character = pattern[here]
+        if character == "\\":
+            escaped = pattern[here + 1]
+            parts.append(_CLASSES.get(escaped) or _single(escaped))
+            here += 2
+            continue
+        inside = character == "-" and here > first and pattern[here + 1] != "]"
+        parts.append(character if inside else _literal(character))
+        here += 1
+    return "".join(parts) + "]", here + 1
+
+
+def _single(escaped: str) -> str:
+    if escaped in _CHARACTERS:
+        return _CHARACTERS[escaped]
+    if escaped.isalnum():
+        raise _Untold
+    return _literal(escaped)
+
+
+def _literal(character: str) -> str:
+    return f"\\{character}" if character in _SPECIAL else character
+
+
+# --- the functions -----------------------------------------------------------------------------
+
+
+def _pattern(call: ColumnCall) -> tuple[str, java_regex.Pattern] | None:
+    """The pattern and what is known of its groups; None if it is NULL."""
+    pattern = call.constant(1, "a pattern")
+    if pattern is None:
+        return None
+    known = java_regex.read(pattern)
+    translated = None if known is None else as_of_polars(pattern)
+    if known is None or translated is None:
+        raise NotInColumns(f"{call.name} with the pattern '{pattern}'")
+    return translated, known
+
+
+def _regexp(call: ColumnCall) -> pl.Expr:
+    """Whether the pattern is found; an empty one never is."""
+    found = _pattern(call)
+    if found is None:
+        return pl.lit(None, dtype=pl.Boolean)
+    regex, _ = found
+    contained = call.args[0].str.contains(regex)
+    return contained if regex else contained & False
+
+
+def _extract(call: ColumnCall) -> pl.Expr:
+    """The first match, or one of its groups, as on Spark: there, one that may be missing is NULL
+    when it is empty, too."""
+    group = call.literal(2) if len(call.args) == 3 else 0
+    if not isinstance(group, int):
+        raise NotInColumns(f"{call.name} with a group that is not constant")
+    found = _pattern(call)
+    if found is None or not 0 <= group <= found[1].groups:
+        return pl.lit(None, dtype=pl.String)
+    regex, known = found
+    extracted = call.args[0].str.extract(regex, group)
+    if group == 0 or known.always_matched[group - 1]:
+        return extracted
+    return pl.when(extracted != "").then(extracted)
+
+
+def _replace(call: ColumnCall) -> pl.Expr:
+    found = _pattern(call)
+    new = call.constant(2, "a replacement")
+    if found is None or new is None:
+        return pl.lit(None, dtype=pl.String)
+    regex, _ = found
+    if pl.Series([""]).str.contains(regex).item():
+        # Java also finds nothing right behind a match.
+        raise NotInColumns(f"{call.name} with a pattern that matches nothing")
+    return call.args[0].str.replace_all(regex, new.replace("$", "$$"))
+
+
+COLUMNS: dict[str, WriteColumn] = {
+    "REGEXP": _regexp,
+    "REGEXP_EXTRACT": _extract,
+    "REGEXP_REPLACE": _replace,
+}
