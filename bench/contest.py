@@ -82,22 +82,25 @@ def measured(contestant: Contestant, workload: Workload) -> Outcome:
 
 
 def answered(contestant: Contestant, arguments: Sequence[str], count: int) -> list[str]:
-    """The last lines that the process of an engine prints: an answer for each of its jobs."""
+    """The lines by which the process of an engine answers, one for each of its jobs, among what
+    else it prints.
+    """
     program = [contestant.python, "-m", contestant.module, contestant.way]
-    return last_lines([*program, *arguments], count)
+    answers = [line for line in printed([*program, *arguments]) if line.startswith("{")]
+    return answers[-count:]
 
 
 def last_line(command: Sequence[str]) -> str:
     """The last line a process prints, which is its answer."""
-    [line] = last_lines(command, 1)
-    return line
+    return printed(command)[-1]
 
 
-def last_lines(command: Sequence[str], count: int) -> list[str]:
+def printed(command: Sequence[str]) -> list[str]:
+    """The lines that a process prints."""
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout.splitlines()[-count:]
+    return done.stdout.splitlines()
 
 
 def flink_python() -> str:

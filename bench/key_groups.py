@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH
+from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.spark.stateful.buckets import labels
@@ -55,20 +56,24 @@ class Store:
 
 
 @dataclass
-class Join:
-    """A temporal join with a number of key groups."""
+class Running:
+    """A stateful operator with a number of key groups, over inputs of these columns."""
 
     groups: int
+    kernel: Kernel
+    inputs: tuple[pa.Schema, ...]
+    output: tuple[str, ...]
     watermark: int = BEFORE_ALL
     calls: int = 0
     stores: dict[int, Store] = field(default_factory=lambda: defaultdict(Store))
     cache: SegmentCache = field(default_factory=lambda: SegmentCache(capacity=8 << 30))
 
-    def step(self, after: int, orders: list[Any], versions: list[Any]) -> None:
+    def step(self, after: int, *batches: list[Any]) -> None:
+        """A micro-batch with these batches of each input."""
         by_group: dict[int, list[Any]] = defaultdict(list)
         numbers = labels(self.groups)
-        for place, (schema, batches) in enumerate(((_ORDERS, orders), (_VERSIONS, versions))):
-            for packed in Pack(place, numbers, schema, "ts")(iter(batches)):
+        for place, (schema, given) in enumerate(zip(self.inputs, batches, strict=True)):
+            for packed in Pack(place, numbers, schema, "ts")(iter(given)):
                 for row in packed.to_pylist():
                     said = (row["input"], row["partition"], row["position"], row[PAYLOAD])
                     by_group[row["bucket"]].append(said)
@@ -76,11 +81,10 @@ class Join:
         self.watermark = after
 
     def _group(self, label: int, rows: list[Any], after: int) -> int:
-        kernel = TemporalJoinKernel(("account",), ("of",), "inner")
-        shapes = (InputShape.of(_ORDERS), InputShape.of(_VERSIONS))
+        shapes = tuple(map(InputShape.of, self.inputs))
         store = StateStore(self.stores[label], self.stores[label], self.cache)
         before, _ = store.open()
-        bucket = Bucket(kernel, shapes, ("n", "version"))
+        bucket = Bucket(self.kernel, shapes, self.output)
         step = bucket.step(before, rows, self.watermark, after, 0)
         store.save(before, step.state, {})
         return store.round_trips
@@ -99,7 +103,9 @@ def measured(groups: int, keys: int) -> tuple[float, float]:
     """CPU milliseconds and store calls in a micro-batch of 45,000 orders and 5,000 versions of
     10,000 keys, with a version of every key in state.
     """
-    random, join = np.random.default_rng(1), Join(groups)
+    random = np.random.default_rng(1)
+    kernel = TemporalJoinKernel(("account",), ("of",), "inner")
+    join = Running(groups, kernel, (_ORDERS, _VERSIONS), ("n", "version"))
     pieces = [np.arange(first, min(first + 100_000, keys)) for first in range(0, keys, 100_000)]
     join.step(_START_MS, [], [rows(_VERSIONS, piece, _START_MS) for piece in pieces])
     spent, calls = [], []

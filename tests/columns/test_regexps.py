@@ -28,6 +28,7 @@ from tidemark.functions import java_regex
         ("REGEXP('١', '\\d')", False),  # a digit of Arabic
         ("REGEXP('a\u2028b', 'a.b')", False),
         ("REGEXP(s, '')", False),
+        ("REGEXP(CAST(NULL AS STRING), '')", None),
         ("REGEXP(s, CAST(NULL AS STRING))", None),
         ("REGEXP_REPLACE('a.b.c', '[.]', '$0')", "a$0b$0c"),
     ],

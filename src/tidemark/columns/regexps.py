@@ -147,7 +147,7 @@ def _regexp(call: ColumnCall) -> pl.Expr:
         return pl.lit(None, dtype=pl.Boolean)
     regex, _ = found
     contained = call.args[0].str.contains(regex)
-    return contained if regex else contained & False
+    return contained if regex else pl.when(contained.is_not_null()).then(False)
 
 
 def _extract(call: ColumnCall) -> pl.Expr:
