@@ -92,7 +92,7 @@ def measure_together(
                 console.print(f"{case}: {contestant.what} FAILED: {answer}", markup=False)
             else:
                 found[case][contestant] = answer
-                console.print(f"{case}: {_line(contestant, answer)}", highlight=False)
+                console.print(f"{case}: {line(contestant, answer)}", highlight=False)
     return [Measured(case, found[case], failures[case]) for case in cases]
 
 

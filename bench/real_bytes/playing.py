@@ -45,8 +45,8 @@ def play(targets: Sequence[To], started: float | Start, run: Callable[[To], Any]
     perhaps one whose rows are compared instead of the warm one's. `run` returns when all rows are
     there, with details if there are any.
 
-    The cold run of the first job includes the start of the process, of the JVM and of the cluster. How many rows
-    there are is found in what the last run writes, by the parent process.
+    The cold run of the first job includes the start of the process, of the JVM and of the cluster.
+    How many rows there are is found in what the last run writes, by the parent process.
     """
     start = started if isinstance(started, Start) else Start(started)
     cold, warm, *compared = targets
