@@ -13,12 +13,24 @@ import polars as pl
 from tidemark.kernels.arrivals import unnumbered
 from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.match_recognize.automaton import FINAL, Automaton
-from tidemark.kernels.match_recognize.kept import NUMBER, Keeping, Kept
+from tidemark.kernels.match_recognize.kept import NEEDED, NUMBER, Keeping, Kept
+from tidemark.kernels.match_recognize.preferred_search import PreferredSearch
+from tidemark.kernels.match_recognize.results import Emitted, Numbering, Results
 from tidemark.kernels.match_recognize.search import FoundMatches, PatternSearch
-from tidemark.kernels.match_recognize.sequences import Attempts, Sequences, sequences_of
+from tidemark.kernels.match_recognize.sequences import Sequences, sequences_of
 from tidemark.kernels.match_recognize.skipping import Decided, decide
-from tidemark.kernels.match_recognize.spec import MatchTime, Skip, Value, Variable
+from tidemark.kernels.match_recognize.spec import (
+    MatchCondition,
+    OfMatch,
+    Pick,
+    Shape,
+    Skip,
+    Subset,
+    Value,
+    Variable,
+)
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -32,7 +44,10 @@ _EARLIEST: Final = -(2**62)
 
 @dataclass(frozen=True)
 class MatchRecognizeKernel:
-    """One row for each match: the keys, and the `measures` under their names.
+    """One row for each match, or `all_rows` of it: the keys, and the `measures` under their names.
+
+    Without a `shape` the variables follow each other in the pattern, and rows match as in Flink;
+    with one, they match as the SQL standard says.
 
     Rows wait for the watermark and are then processed by time, further `order` and arrival; those
     at or behind it are late. In `processing_time` they are processed as they arrive.
@@ -45,15 +60,37 @@ class MatchRecognizeKernel:
     within_ms: int | None = None
     order: tuple[Order, ...] = ()
     processing_time: bool = False
+    shape: Shape | None = None
+    subsets: tuple[Subset, ...] = ()
+    all_rows: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     @cached_property
-    def _search(self) -> PatternSearch:
-        return PatternSearch(self.variables, Automaton.of(self.variables), self.within_ms)
+    def _search(self) -> PatternSearch | PreferredSearch:
+        subsets = tuple(subset.variables for subset in self.subsets)
+        if self.shape is not None:
+            return PreferredSearch(self.variables, self.shape, subsets, self.within_ms)
+        automaton = Automaton.of(self.variables)
+        return PatternSearch(self.variables, automaton, subsets, self.within_ms)
 
-    @property
+    @cached_property
+    def _results(self) -> Results:
+        return Results(self.keys, self.measures, self.all_rows)
+
+    @cached_property
+    def _back(self) -> int:
+        """How many rows conditions and measures look back."""
+        values = [v.value if isinstance(v, OfMatch) else v for _, v in self.measures]
+        for variable in self.variables:
+            if isinstance(variable.condition, MatchCondition):
+                values += variable.condition.values
+        return max((value.back for value in values if isinstance(value, Pick)), default=0)
+
     def _keeping(self) -> Keeping:
-        return Keeping(self.keys, len(self.variables), self.within_ms, self.compaction)
+        """For one step: its attempts may share what they note of their rows."""
+        return Keeping(
+            self.keys, self._search.noting(), self.within_ms, self._back, self.compaction
+        )
 
     def step(
         self,
@@ -77,13 +114,16 @@ class MatchRecognizeKernel:
             sequence=incoming.end,
         )
         output = self._output_of_nothing(due)
-        if due.height or over.height:
+        ends = self._search.ends_with_input and incoming.watermark == AFTER_ALL
+        if due.height or over.height or ends:
             watermarks = np.unique(np.append(incoming.stamps, incoming.watermark))
             output, state = self._processed(state, due, over, processed, watermarks)
         metrics = Metrics.of(
             state, (incoming.rows.height,), (late.height,), output.height, waiting.height
         )
-        until = earliest(waiting.next, state.queue("timers").next)
+        # What is open at the end of the input is decided then.
+        end = AFTER_ALL - 1 if self._search.ends_with_input and not ends else None
+        until = earliest(waiting.next, state.queue("timers").next, end)
         return Step(state, output, metrics, until, late=(late,))
 
     def _due(
@@ -115,47 +155,56 @@ class MatchRecognizeKernel:
     ) -> tuple[pl.DataFrame, State]:
         numbers = pl.int_range(processed, processed + due.height, dtype=pl.Int64, eager=True)
         due = due.drop(SEQUENCE).with_columns(numbers.alias(NUMBER))
-        hashes = distinct(np.concatenate([longs(due, HASH), longs(over, HASH)]))
-        kept = self._keeping.read(state, hashes, due.clear())
+        keeping = self._keeping()
+        touched = [longs(due, HASH), longs(over, HASH)]
+        if self._search.ends_with_input and watermarks[-1] == AFTER_ALL:
+            touched.append(keeping.hashes(state))
+        kept = keeping.read(state, distinct(np.concatenate(touched)), due.clear())
         rows = pl.concat([kept.rows, due])
         keys, [of_rows, _of_attempts] = Keys.numbering(self.keys, rows, kept.attempts)
         order = stable_order_by(of_rows, longs(rows, NUMBER))
         rows, key = rows[order], of_rows[order]
         sequences = sequences_of(rows, key, TIME)
-        open_, waits = self._continued(kept, rows, longs(rows, NUMBER) >= processed)
+        is_new = longs(rows, NUMBER) >= processed
+        open_, waits = self._continued(keeping, kept, longs(rows, NUMBER), is_new)
         found = self._search.over(sequences, open_)
         found, looked_until = self._timed(found, sequences, watermarks)
-        matches = Attempts.together([waits, found.matches])
-        decided = decide(self.skip, self.variables, sequences.end, matches, found.open)
-        output = self._output(decided, sequences, key, looked_until)
-        touched = self._touched(keys, rows, key, kept)
-        left = Attempts.together([decided.open, _waiting(decided.waiting)])
-        state = self._keeping.write(
+        matches, undecided = _best(waits, found)
+        still_open = Attempts.together([found.open, undecided])
+        decided = decide(self.skip, self._names, sequences.end, matches, still_open)
+        emitted = self._emitted(decided, sequences, key, looked_until)
+        if self._results.numbers_matches:
+            numbering = Numbering(self.keys, self.compaction)
+            counted, state = numbering.numbered(state, keys.frame, key[emitted.matches.start])
+            emitted = replace(emitted, numbers=counted)
+        output = self._results.of(emitted, sequences)
+        left = Attempts.together([decided.open, decided.waiting.in_state(FINAL)])
+        state = keeping.write(
             state,
             kept,
-            touched,
+            self._touched(keys, rows, key, decided),
             left,
             rows[NUMBER].gather(left.start),
             key[left.start],
             due,
             state.watermark,
         )
-        return output, self._with_timers(state, touched, decided, sequences, key)
+        return output, self._with_timers(state, keys, decided, sequences, key)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        names = [variable.name for variable in self.variables]
+        return (*names, *(subset.name for subset in self.subsets))
 
     def _continued(
-        self, kept: Kept, rows: pl.DataFrame, is_new: np.typing.NDArray[np.bool_]
+        self, keeping: Keeping, kept: Kept, number: Longs, is_new: Flags
     ) -> tuple[Attempts, Attempts]:
         """The attempts to continue, with one for each new row, and the matches that wait."""
-        number = longs(rows, NUMBER)
         by_number = np.argsort(number)
-        real = kept.attempts.filter(pl.col("_tm_state") >= FINAL)
-        first = longs(real, "_tm_start")
-        position = by_number[np.searchsorted(number[by_number], first)]
-        known = self._keeping.attempts_of(real, position)
+        position = by_number[np.searchsorted(number[by_number], kept.first_rows)]
+        known = keeping.attempts_of(kept, position)
         waits = known.state == FINAL
-        fresh = Attempts.beginning(
-            np.flatnonzero(is_new), self._search.automaton.start, len(self.variables)
-        )
+        fresh = keeping.noting.beginning(np.flatnonzero(is_new), self._search.start)
         attempts = Attempts.together([known[~waits], fresh])
         return attempts[np.argsort(attempts.start, kind="stable")], known[waits]
 
@@ -169,7 +218,8 @@ class MatchRecognizeKernel:
         until = np.full(found.looked.size, _EARLIEST)
         until[some] = sequences.time[found.looked[some]]
         if self.within_ms is None:
-            return found, until
+            ends = self._search.ends_with_input and watermarks[-1] == AFTER_ALL
+            return (replace(found, open=found.open[:0]) if ends else found), until
         limit = sequences.time + self.within_ms
         expired = some[until[some] >= limit[some]]
         # A row ends an attempt, or the watermark does that reaches the limit before the row comes.
@@ -181,60 +231,61 @@ class MatchRecognizeKernel:
 
     # --- results --------------------------------------------------------------------------------
 
-    def _output(
-        self, decided: Decided, sequences: Sequences, key: Longs, until: Longs
-    ) -> pl.DataFrame:
+    def _emitted(self, decided: Decided, sequences: Sequences, key: Longs, until: Longs) -> Emitted:
         matches = decided.emitted
         until = np.where(decided.skipped, _EARLIEST, until)
         last = sequences.time[matches.next - 1]
         blocked = pl.DataFrame({_KEY: key, "until": until})
         blocked = blocked.select(pl.col("until").cum_max().over(_KEY))
-        emitted = np.maximum(longs(blocked, "until")[matches.start], last)
-        order = np.argsort(emitted, kind="stable")
-        matches, emitted = matches[order], emitted[order]
-        plain = [value for _, value in self.measures if not isinstance(value, MatchTime)]
-        values = iter(sequences.values(matches, plain).get_columns())
-        columns = [sequences.rows[key].gather(matches.start) for key in self.keys]
-        for name, value in self.measures:
-            if isinstance(value, MatchTime):
-                time = pl.Series(emitted * 1000).cast(pl.Datetime("us", value.zone))
-                columns.append(time.alias(name))
-            else:
-                columns.append(next(values).alias(name))
-        return pl.DataFrame(columns)
+        times = np.maximum(longs(blocked, "until")[matches.start], last)
+        order = np.argsort(times, kind="stable")
+        return Emitted(matches[order], times[order], order)
 
     def _output_of_nothing(self, due: pl.DataFrame) -> pl.DataFrame:
         like = due.drop(SEQUENCE).with_columns(pl.lit(0, pl.Int64).alias(NUMBER)).clear()
         none = np.zeros(0, dtype=np.int64)
-        no_attempts = Attempts.beginning(none, FINAL, len(self.variables))
-        nothing = Decided(no_attempts, no_attempts, no_attempts, none.astype(np.bool_))
-        return self._output(nothing, sequences_of(like, none, TIME), none, none)
+        matches = self._search.noting().beginning(none, FINAL)
+        return self._results.of(Emitted(matches, none, none), sequences_of(like, none, TIME))
 
     # --- state ----------------------------------------------------------------------------------
 
-    def _touched(self, keys: Keys, rows: pl.DataFrame, key: Longs, kept: Kept) -> pl.DataFrame:
+    def _touched(
+        self, keys: Keys, rows: pl.DataFrame, key: Longs, decided: Decided
+    ) -> pl.DataFrame:
         """The keys of the step with the times of their last rows."""
         latest = np.full(len(keys), _EARLIEST)
         np.maximum.at(latest, key, longs(rows, TIME))
-        return keys.frame.with_columns(pl.Series(TIME, latest, pl.Int64))
+        touched = keys.frame.with_columns(pl.Series(TIME, latest, pl.Int64))
+        if not self._back:
+            return touched
+        first, end = np.full(len(keys), key.size), np.zeros(len(keys), dtype=np.int64)
+        np.minimum.at(first, key, np.arange(key.size))
+        np.maximum.at(end, key, np.arange(key.size) + 1)
+        begin = end.copy()
+        for attempts in (decided.open, decided.waiting):
+            np.minimum.at(begin, key[attempts.start], attempts.start)
+        needed = np.maximum(begin - self._back, first)
+        return touched.with_columns(pl.Series(NEEDED, longs(rows, NUMBER)[needed], pl.Int64))
 
     def _with_timers(
         self,
         state: State,
-        touched: pl.DataFrame,
+        keys: Keys,
         decided: Decided,
         sequences: Sequences,
         key: Longs,
     ) -> State:
         """A match that waits is looked at again when the first open attempt of its key ends."""
-        if self.within_ms is None or not len(decided.waiting):
+        undecided = decided.open[decided.open.state == FINAL]
+        waiting = np.append(decided.waiting.start, undecided.start)
+        if self.within_ms is None or not waiting.size:
             return state
-        waits = np.isin(key[decided.open.start], key[decided.waiting.start])
+        waits = np.isin(key[decided.open.start], key[waiting])
         first = decided.open.start[waits]
-        ends = np.full(touched.height, 2**62)
+        ends = np.full(len(keys), 2**62)
         np.minimum.at(ends, key[first], sequences.time[first] + self.within_ms)
         some = np.flatnonzero(ends < 2**62)
-        timers = touched[some].with_columns(pl.Series(TIME, ends[some], pl.Int64))
+        timers = keys.frame[some].with_columns(pl.Series(TIME, ends[some], pl.Int64))
         queue = state.queue("timers").push(_timers(timers), TIME, self.compaction)
         return state.with_tables(timers=queue)
 
@@ -249,5 +300,11 @@ def _timers(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(HASH, TIME)
 
 
-def _waiting(matches: Attempts) -> Attempts:
-    return replace(matches, state=np.full(len(matches), FINAL, dtype=np.int64))
+def _best(waits: Attempts, found: FoundMatches) -> tuple[Attempts, Attempts]:
+    """The matches, and those for which an open attempt may still find a better one. A match that
+    was found now is better than one from the same row that has waited.
+    """
+    waits = waits[~np.isin(waits.start, found.matches.start)]
+    matches = Attempts.together([waits, found.matches])
+    undecided = np.isin(matches.start, found.open.start)
+    return matches[~undecided], matches[undecided]

@@ -11,16 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.match_recognize.automaton import FINAL, Automaton, Taking
-from tidemark.kernels.match_recognize.sequences import Attempts, Flags, Sequences
+from tidemark.kernels.match_recognize.counted import Counting
+from tidemark.kernels.match_recognize.sequences import Sequences
 from tidemark.kernels.match_recognize.spec import Variable
 from tidemark.kernels.tables import Longs
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMatches:
-    """The first match of each first row, the attempts that are still open, and for each position
-    the last row that an attempt from there has looked at (-1: none).
+    """The match of each first row, the attempts that are still open, and for each position the last
+    row that an attempt from there has looked at (-1: none).
+
+    As long as there are open attempts from the first row of a match, there may be a better one.
     """
 
     matches: Attempts
@@ -36,7 +40,20 @@ class PatternSearch:
 
     variables: tuple[Variable, ...]
     automaton: Automaton
+    subsets: tuple[tuple[int, ...], ...] = ()
     within_ms: int | None = None
+
+    @property
+    def ends_with_input(self) -> bool:
+        """As in Flink, an attempt that is open at the end of all rows stays so."""
+        return False
+
+    @property
+    def start(self) -> int:
+        return self.automaton.start
+
+    def noting(self) -> Counting:
+        return Counting(len(self.variables), self.subsets)
 
     def over(self, sequences: Sequences, attempts: Attempts) -> FoundMatches:
         """Continue attempts to the end of their sequences.
@@ -53,19 +70,13 @@ class PatternSearch:
             still_open.append(attempts[at_end])
             attempts, following = attempts[~at_end], following[~at_end]
             looked[attempts.start] = following
-            attempts = attempts[~self._expired(sequences, attempts, following)]
+            attempts = attempts[~expired(sequences, attempts, following, self.within_ms)]
             ended, attempts = self._round(sequences, attempts)
-            first = ended[_first_of_each(ended.start)]
+            first = ended[first_of_each(ended.start)]
             matched[first.start] = True
             matches.append(first)
             attempts = attempts[~matched[attempts.start]]
         return FoundMatches(Attempts.together(matches), Attempts.together(still_open), looked)
-
-    def _expired(self, sequences: Sequences, attempts: Attempts, following: Longs) -> Flags:
-        if self.within_ms is None:
-            return np.zeros(len(attempts), dtype=np.bool_)
-        passed = sequences.time[following] - sequences.time[attempts.start]
-        return np.asarray(passed >= self.within_ms)
 
     def _round(self, sequences: Sequences, attempts: Attempts) -> tuple[Attempts, Attempts]:
         """The attempts that match with their next row, and those that continue after it."""
@@ -82,6 +93,16 @@ class PatternSearch:
                     ended.add(those, here, edge, place, takes & truth.all(tests))
         branches = self.automaton.branches
         return ended.sorted(attempts, branches), continued.sorted(attempts, branches)
+
+
+def expired(
+    sequences: Sequences, attempts: Attempts, following: Longs, within_ms: int | None
+) -> Flags:
+    """Which attempts end because their next row comes too long after the first one."""
+    if within_ms is None:
+        return np.zeros(len(attempts), dtype=np.bool_)
+    passed = sequences.time[following] - sequences.time[attempts.start]
+    return np.asarray(passed >= within_ms)
 
 
 def _always(edge: Taking) -> bool:
@@ -135,6 +156,6 @@ class _Taken:
 _MOST_EDGES = 1 << 20
 
 
-def _first_of_each(values: Longs) -> Longs:
+def first_of_each(values: Longs) -> Longs:
     """The positions at which values occur first."""
     return np.sort(np.unique(values, return_index=True)[1])

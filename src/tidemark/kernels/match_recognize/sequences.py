@@ -1,4 +1,4 @@
-"""The rows of a step, one key after the other, and attempts to match them."""
+"""The rows of a step, one key after the other, and the values of attempts to match them."""
 
 from __future__ import annotations
 
@@ -12,77 +12,30 @@ import polars as pl
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.aggregates.accumulators import Merge
 from tidemark.kernels.columns import SEQUENCE
+from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.match_recognize.spec import (
-    ALL_ROWS,
+    Classifier,
     MatchCondition,
     Pick,
     RowCondition,
+    RunningValue,
     Total,
     Variable,
     value_name,
 )
 from tidemark.kernels.tables import Longs, ascends, longs, stable_order, up_to_each
 
-Flags = npt.NDArray[np.bool_]
-
 _ATTEMPT = "_tm_attempt"
-
-
-@dataclass(frozen=True, slots=True)
-class Attempts:
-    """Attempts to match, by the positions of their first rows: the state of the automaton after
-    the rows that each has taken, and how many of them are of which variable. Variables follow
-    each other, and no row is left out, so that says which rows they are.
-    """
-
-    start: Longs
-    state: Longs
-    counts: Longs  # one line per attempt, one column per variable
-
-    @classmethod
-    def beginning(cls, start: Longs, state: int, variables: int) -> Attempts:
-        counts = np.zeros((start.size, variables), dtype=np.int64)
-        return cls(start, np.full(start.size, state, dtype=np.int64), counts)
-
-    @classmethod
-    def together(cls, several: Sequence[Attempts]) -> Attempts:
-        return cls(
-            np.concatenate([each.start for each in several]),
-            np.concatenate([each.state for each in several]),
-            np.concatenate([each.counts for each in several]),
-        )
-
-    def __len__(self) -> int:
-        return self.start.size
-
-    def __getitem__(self, chosen: Flags | Longs | slice) -> Attempts:
-        return Attempts(self.start[chosen], self.state[chosen], self.counts[chosen])
-
-    @property
-    def next(self) -> Longs:
-        """The position of the row after those that are taken."""
-        return np.asarray(self.start + self.counts.sum(axis=1))
-
-    def taking(self, variable: int, state: int) -> Attempts:
-        """The attempts after one more row of a variable."""
-        counts = self.counts.copy()
-        counts[:, variable] += 1
-        return Attempts(self.start, np.full(len(self), state, dtype=np.int64), counts)
-
-    def rows_of(self, variable: int) -> tuple[Longs, Longs]:
-        """The first row of a variable, and how many there are."""
-        if variable == ALL_ROWS:
-            return self.start, np.asarray(self.counts.sum(axis=1))
-        return self.start + self.counts[:, :variable].sum(axis=1), self.counts[:, variable]
 
 
 @dataclass(slots=True)
 class Sequences:
-    """Rows sorted by key, those of a key in their order; `end` is the position after the last row
-    of each row's key.
+    """Rows sorted by key, those of a key in their order; `begin` and `end` are the positions of the
+    first row of each row's key and after the last one.
     """
 
     rows: pl.DataFrame
+    begin: Longs
     end: Longs
     time: Longs
     _cached: dict[str, npt.NDArray[np.generic]] = field(default_factory=dict)
@@ -90,15 +43,15 @@ class Sequences:
 
     # --- conditions -----------------------------------------------------------------------------
 
-    def holds(self, variable: Variable, place: int, attempts: Attempts) -> Flags:
-        """For which attempts the next row can be one of a variable."""
+    def holds(self, variable: Variable, label: int, attempts: Attempts) -> Flags:
+        """For which attempts the next row can be one of a variable, which is its label."""
         match variable.condition:
             case None:
                 return np.ones(len(attempts), dtype=np.bool_)
             case RowCondition(column):
                 return self._flags(column)[attempts.next]
             case MatchCondition(values, holds):
-                values_frame = self.values(attempts.taking(place, 0), values)
+                values_frame = self.values(attempts.taking(label, 0), values)
                 return _as_flags(holds(values_frame))
 
     def _flags(self, column: str) -> Flags:
@@ -109,15 +62,18 @@ class Sequences:
 
     # --- values ---------------------------------------------------------------------------------
 
-    def values(self, attempts: Attempts, values: Sequence[Pick | Total]) -> pl.DataFrame:
+    def values(self, attempts: Attempts, values: Sequence[RunningValue]) -> pl.DataFrame:
         """The values of each attempt, under their names."""
         columns: dict[int, pl.Series] = {}
         totals: dict[int, list[int]] = {}
         for place, value in enumerate(values):
-            if isinstance(value, Pick):
-                columns[place] = self._picked(attempts, value)
-            else:
-                totals.setdefault(value.variable, []).append(place)
+            match value:
+                case Pick():
+                    columns[place] = self._picked(attempts, value)
+                case Classifier():
+                    columns[place] = _classified(attempts, value)
+                case Total():
+                    totals.setdefault(value.variable, []).append(place)
         for variable, places in totals.items():
             calls = tuple(value for p in places if isinstance(value := values[p], Total))
             found = self._totals(attempts, variable, calls)
@@ -126,9 +82,10 @@ class Sequences:
         return pl.DataFrame(ordered)
 
     def _picked(self, attempts: Attempts, pick: Pick) -> pl.Series:
-        first, count = attempts.rows_of(pick.variable)
-        place = first + pick.offset if pick.first else first + count - 1 - pick.offset
-        there = count > pick.offset
+        place, there = attempts.place(pick.variable, pick.first, pick.offset)
+        if pick.back:
+            place = place - pick.back
+            there = there & (place >= self.begin[attempts.start])
         column = self.rows[pick.column]
         if there.all():
             return column.gather(place)
@@ -146,24 +103,43 @@ class Sequences:
             numbered = self.rows.with_columns(pl.int_range(pl.len()).alias(SEQUENCE))
             self._lifted[totals] = aggregates.lifted(numbered, [SEQUENCE])
         lifted = self._lifted[totals]
-        first, count = attempts.rows_of(variable)
+        run = attempts.run(variable)
+        if run is None:
+            return _of_members(aggregates, lifted, *attempts.members(variable))
+        first, count = run
         some = np.flatnonzero(count)
         # Runs are merged in the order of their rows: what is between two runs is read as well.
         some = some[stable_order(first[some])]
         merged = aggregates.merged_runs(lifted, first[some], first[some] + count[some])
         if merged is None:
-            merged = _merged(aggregates, lifted, first[some], count[some])
+            rows = np.repeat(first[some], count[some]) + up_to_each(count[some])
+            merged = _merged(aggregates, lifted[rows], count[some])
         if some.size < len(attempts) or not ascends(some):
             merged = _at_places(aggregates, merged, some, len(attempts))
         return merged.select(aggregates.results)
 
 
-def _merged(
-    aggregates: Aggregates, lifted: pl.DataFrame, first: Longs, count: Longs
+def _of_members(
+    aggregates: Aggregates, lifted: pl.DataFrame, count: Longs, rows: Longs
 ) -> pl.DataFrame:
-    """The accumulators of runs of rows, each run by itself."""
-    rows = lifted[np.repeat(first, count) + up_to_each(count)]
-    number = pl.Series(_ATTEMPT, np.repeat(np.arange(first.size), count))
+    """Aggregates over rows that are not adjacent, of which each attempt has `count`."""
+    some = np.flatnonzero(count)
+    merged = _merged(aggregates, lifted[rows], count[some])
+    if some.size < count.size:
+        merged = _at_places(aggregates, merged, some, count.size)
+    return merged.select(aggregates.results)
+
+
+def _classified(attempts: Attempts, value: Classifier) -> pl.Series:
+    variable, there = attempts.label(value.variable, value.first, value.offset)
+    names = pl.Series(value.names, dtype=pl.String)
+    found = pl.Series(np.where(there, variable, 0))
+    return names.gather(found.set(pl.Series(~there), None))
+
+
+def _merged(aggregates: Aggregates, rows: pl.DataFrame, count: Longs) -> pl.DataFrame:
+    """The accumulators of runs of `count` rows each, one run after the other."""
+    number = pl.Series(_ATTEMPT, np.repeat(np.arange(count.size), count))
     return aggregates.merged(rows.with_columns(number), [_ATTEMPT]).drop(_ATTEMPT)
 
 
@@ -189,4 +165,5 @@ def sequences_of(rows: pl.DataFrame, key: Longs, time: str) -> Sequences:
     last = np.append(key[1:] != key[:-1], True) if key.size else np.zeros(0, dtype=np.bool_)
     ends = np.flatnonzero(last) + 1
     sizes = np.diff(np.append(0, ends))
-    return Sequences(rows, np.repeat(ends, sizes), longs(rows, time))
+    begin, end = np.repeat(ends - sizes, sizes), np.repeat(ends, sizes)
+    return Sequences(rows, begin, end, longs(rows, time))

@@ -8,13 +8,16 @@ rows up to some row of it, its `reach`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from tidemark.errors import DataError
-from tidemark.kernels.match_recognize.sequences import Attempts, Flags
-from tidemark.kernels.match_recognize.spec import Skip, Variable
+from tidemark.kernels.match_recognize.attempts import Attempts, Flags
+from tidemark.kernels.match_recognize.spec import Skip
 from tidemark.kernels.tables import Longs
+
+_NOWHERE: Final = -2  # no row of the variable to skip to
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +33,17 @@ class Decided:
 
 
 def decide(
-    skip: Skip, variables: tuple[Variable, ...], end: Longs, matches: Attempts, still_open: Attempts
+    skip: Skip, names: tuple[str, ...], end: Longs, matches: Attempts, still_open: Attempts
 ) -> Decided:
-    """`end` is, for each position, that after the last row of its key."""
+    """`names` are those of variables; `end` is, for each position, that after the last row of its
+    key.
+    """
     matches = matches[np.argsort(matches.start)]
     reach = _reach(skip, matches)
     onward = np.maximum(reach, matches.start)
     chosen = _reachable(*_links(end, matches.start, onward, np.unique(still_open.start)))
     emitted = matches[chosen]
-    _check(skip, variables, emitted, reach[chosen])
+    _check(skip, names, emitted, reach[chosen])
     # The first rows from that of a match to its reach are not there any more.
     change = np.zeros(end.size + 1, dtype=np.int64)
     np.add.at(change, emitted.start, 1)
@@ -59,8 +64,8 @@ def _reach(skip: Skip, matches: Attempts) -> Longs:
         case "past last row":
             return matches.next - 1
     assert skip.variable is not None
-    first, count = matches.rows_of(skip.variable)
-    return np.asarray((first if skip.to == "first" else first + count - 1) - 1)
+    place, there = matches.place(skip.variable, skip.to == "first", 0)
+    return np.where(there, place - 1, _NOWHERE)
 
 
 def _links(end: Longs, start: Longs, reach: Longs, still_open: Longs) -> tuple[Flags, Longs]:
@@ -102,11 +107,11 @@ def _reachable(roots: Flags, links: Longs) -> Flags:
         jump = jump[jump]
 
 
-def _check(skip: Skip, variables: tuple[Variable, ...], emitted: Attempts, reach: Longs) -> None:
+def _check(skip: Skip, names: tuple[str, ...], emitted: Attempts, reach: Longs) -> None:
     if skip.variable is None or not len(emitted):
         return
-    name = variables[skip.variable].name
-    if not emitted.counts[:, skip.variable].all():
+    name = names[skip.variable]
+    if (reach == _NOWHERE).any():
         raise DataError(
             f"AFTER MATCH SKIP TO {skip.to.upper()} {name}: a match has no row of {name}",
             hint=f"skip to a variable that each match has, or make {name} required",

@@ -11,15 +11,29 @@ if TYPE_CHECKING:
 
     from tidemark.kernels.windows.spec import AggregateSpec
 
-# Variables are known by their place in the pattern; this one stands for all rows of the match.
+# Variables are known by their place in the pattern, and subsets of them by the numbers after those;
+# this one stands for all rows of the match.
 ALL_ROWS: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The column of one row of a variable: the `offset`-th row from its first or its last one."""
+    """The column of one row of a variable: the `offset`-th row from its first or its last one, or
+    the row that comes `back` rows before that one among all rows of the key.
+    """
 
     column: str
+    variable: int
+    first: bool = False
+    offset: int = 0
+    back: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """The name of the variable of such a row."""
+
+    names: tuple[str, ...]
     variable: int
     first: bool = False
     offset: int = 0
@@ -42,7 +56,24 @@ class MatchTime:
     zone: str | None = None
 
 
-Value = Pick | Total | MatchTime
+@dataclass(frozen=True, slots=True)
+class MatchNumber:
+    """The number of the match among those of its key."""
+
+
+RunningValue = Pick | Classifier | Total
+
+
+@dataclass(frozen=True, slots=True)
+class OfMatch:
+    """A value over the whole match, where all its rows are emitted: other values are those over
+    the rows up to the one that is emitted.
+    """
+
+    value: RunningValue
+
+
+Value = RunningValue | OfMatch | MatchTime | MatchNumber
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +89,7 @@ class MatchCondition:
     of the `values`, named `v0`, `v1`, ..., and returns a BOOLEAN for each of its rows.
     """
 
-    values: tuple[Pick | Total, ...]
+    values: tuple[RunningValue, ...]
     holds: Callable[[pl.DataFrame], pl.Series]
 
 
@@ -76,6 +107,57 @@ class Variable:
     least: int = 1
     most: int | None = 1
     greedy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A name for the rows of several variables."""
+
+    name: str
+    variables: tuple[int, ...]
+
+
+# --- patterns with alternatives and groups: a tree of the classes below ---------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """A row of a variable. Rows that are `excluded` are not among the rows of a match."""
+
+    variable: int
+    excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """One part after the other."""
+
+    parts: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of the parts; the first that matches is preferred."""
+
+    parts: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A part, `least` to `most` times (None: any number). The most times are preferred if it is
+    greedy, otherwise the least.
+    """
+
+    part: Shape
+    least: int
+    most: int | None
+    greedy: bool = True
+
+
+Shape = One | InOrder | Either | Repeated
+
+
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,146 @@
+"""The automaton of a pattern with alternatives and groups, by the SQL standard: of all ways to
+match from a row, the most preferred one counts, whichever is complete first.
+
+An earlier alternative is preferred to a later one; one more repetition to none if it is greedy, and
+none to one more if it is reluctant. The first decision in which two ways differ counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tidemark.kernels.match_recognize.spec import Either, InOrder, One, Repeated, Shape
+
+# FINAL, the state of a match, is 0; see `automaton`.
+_FIRST_STATE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A row with this label leads to a state."""
+
+    label: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceAutomaton:
+    """The ways out of each state, the most preferred first, and whether an attempt may end there
+    instead. It ends only if no way leads to a match: what is preferred less than the end is left
+    out. `labels` are the variables of rows, and whether the rows are excluded.
+    """
+
+    ways: tuple[tuple[Way, ...], ...]
+    ends: tuple[bool, ...]
+    labels: tuple[tuple[int, bool], ...]
+    start: int = _FIRST_STATE
+
+    @classmethod
+    def of(cls, shape: Shape) -> PreferenceAutomaton:
+        building = _Building()
+        first = building.part(shape, building.end())
+        return building.resolved(first)
+
+
+@dataclass(frozen=True, slots=True)
+class _Take:
+    label: int
+    then: int
+
+
+@dataclass(slots=True)
+class _Fork:
+    """Goes on without a row, at one of several nodes; the end has none."""
+
+    targets: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Building:
+    """Nodes, made from the end of the pattern to its beginning."""
+
+    nodes: list[_Take | _Fork] = field(default_factory=list)
+    labels: list[tuple[int, bool]] = field(default_factory=list)
+
+    def end(self) -> int:
+        return self._node(_Fork())
+
+    def part(self, shape: Shape, then: int) -> int:
+        """The node at which a part begins that is followed by another node."""
+        match shape:
+            case One(variable, excluded):
+                return self._node(_Take(self._label((variable, excluded)), then))
+            case InOrder(parts):
+                for part in reversed(parts):
+                    then = self.part(part, then)
+                return then
+            case Either(parts):
+                return self._node(_Fork([self.part(part, then) for part in parts]))
+            case Repeated():
+                return self._repeated(shape, then)
+
+    def _repeated(self, shape: Repeated, then: int) -> int:
+        entry = then
+        if shape.most is None:
+            loop = _Fork()
+            entry = self._node(loop)
+            loop.targets = _preferred(shape, self.part(shape.part, entry), then)
+        else:
+            for _ in range(shape.most - shape.least):
+                again = self.part(shape.part, entry)
+                entry = self._node(_Fork(_preferred(shape, again, then)))
+        for _ in range(shape.least):
+            entry = self.part(shape.part, entry)
+        return entry
+
+    def _node(self, node: _Take | _Fork) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def _label(self, label: tuple[int, bool]) -> int:
+        if label not in self.labels:
+            self.labels.append(label)
+        return self.labels.index(label)
+
+    # --- states: the nodes that follow a row ------------------------------------------------------
+
+    def resolved(self, first: int) -> PreferenceAutomaton:
+        number = {first: _FIRST_STATE}
+        pending, ends = [first], [False]
+        ways: list[tuple[Way, ...]] = [()]
+        for node in pending:
+            takes, may_end = self._closure(node)
+            for take in takes:
+                if take.then not in number:
+                    number[take.then] = _FIRST_STATE + len(number)
+                    pending.append(take.then)
+            ways.append(tuple(Way(take.label, number[take.then]) for take in takes))
+            ends.append(may_end)
+        return PreferenceAutomaton(tuple(ways), tuple(ends), tuple(self.labels))
+
+    def _closure(self, node: int) -> tuple[list[_Take], bool]:
+        """What can follow without a row in between, up to the end if that can follow.
+
+        A node that is reached again is reached in a way that is preferred less. So a repetition
+        never goes on without a row either.
+        """
+        takes: list[_Take] = []
+        seen: set[int] = set()
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            found = self.nodes[current]
+            if isinstance(found, _Take):
+                takes.append(found)
+            elif not found.targets:
+                return takes, True
+            else:
+                stack += reversed(found.targets)
+        return takes, False
+
+
+def _preferred(shape: Repeated, again: int, then: int) -> list[int]:
+    return [again, then] if shape.greedy else [then, again]
