@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 END = 2**63 - 1
 
@@ -46,6 +47,10 @@ class Attempt:
     first: Row
     place: int  # the variable that is being matched
     rows: tuple[tuple[Row, ...], ...]
+
+    @property
+    def path(self) -> list[tuple[int, bool, Row]]:
+        return [(place, False, row) for place, rows in enumerate(self.rows) for row in rows]
 
     @property
     def all_rows(self) -> list[Row]:
@@ -135,13 +140,11 @@ class Matcher:
 
 @dataclass
 class Reference:
-    """All keys: rows wait for the watermark."""
+    """All keys: rows wait for the watermark. `matcher` makes that of one key."""
 
-    parts: Sequence[Part]
-    skip: tuple[str, int]
-    within: int | None = None
+    matcher: Callable[[], Any]
     watermark: int = -(2**63)
-    keys: dict[str | None, Matcher] = field(default_factory=dict)
+    keys: dict[str | None, Any] = field(default_factory=dict)
     waiting: list[Row] = field(default_factory=list)
     late: list[Row] = field(default_factory=list)
     processed: int = 0
@@ -149,7 +152,7 @@ class Reference:
     def arrive(self, row: Row) -> None:
         (self.late if row.time <= self.watermark else self.waiting).append(row)
 
-    def advance(self, watermark: int) -> Iterator[tuple[str | None, Attempt, int]]:
+    def advance(self, watermark: int) -> Iterator[tuple[str | None, Any, int]]:
         if watermark <= self.watermark:
             return
         self.watermark = watermark
@@ -158,8 +161,7 @@ class Reference:
         for row in due:
             self.processed += 1
             numbered = Row(row.key, row.time, row.x, self.processed)
-            new = Matcher(self.parts, self.skip, self.within)
-            for match, at in self.keys.setdefault(row.key, new).row(numbered):
+            for match, at in self.keys.setdefault(row.key, self.matcher()).row(numbered):
                 yield row.key, match, at
         for key, matcher in self.keys.items():
             for match, at in matcher.expire(watermark, watermark):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,18 +13,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.drive import restarted
-from tests.kernels.match_reference import END, Part, Reference, Row
+from tests.kernels.match_reference import END, Matcher, Part, Reference, Row
+from tests.kernels.preferred_reference import PreferredMatcher, may_be_empty
 from tests.searching import searched
 from tidemark.errors import DataError
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.match_recognize.kernel import MatchRecognizeKernel
 from tidemark.kernels.match_recognize.spec import (
+    Classifier,
+    Either,
+    InOrder,
     MatchCondition,
+    MatchNumber,
     MatchTime,
+    OfMatch,
+    One,
     Pick,
+    Repeated,
     RowCondition,
+    Shape,
     Skip,
+    Subset,
     Total,
+    Value,
     Variable,
 )
 from tidemark.kernels.segments import Compaction
@@ -82,6 +94,8 @@ class Pattern:
     conditions: tuple[Spec, ...]
     skip: tuple[str, int] = ("past last row", 0)
     within: int | None = None
+    shape: Shape | None = None
+    all_rows: bool = False
 
     def kernel(self, compaction: Compaction | None = None) -> MatchRecognizeKernel:
         variables = tuple(
@@ -91,7 +105,7 @@ class Pattern:
             )
         )
         to, variable = self.skip
-        measures = [("first", Pick("id", -1, first=True)), ("time", MatchTime())]
+        measures: list[tuple[str, Value]] = [("first", Pick("id", -1, True)), ("time", MatchTime())]
         for place in range(len(variables)):
             count = AggregateSpec("COUNT", ("id",), "", pl.Int64())
             measures.append((f"count{place}", Total(count, place)))
@@ -99,17 +113,39 @@ class Pattern:
             ("k",),
             variables,
             Skip(to, variable if to in ("first", "last") else None),  # type: ignore[arg-type]
-            tuple(measures),
+            (*measures, *(self._more() if self.all_rows else ())),
             self.within,
+            shape=self.shape,
+            subsets=(Subset("U", (0, len(variables) - 1)),),
+            all_rows=self.all_rows,
             compaction=compaction or Compaction(fanout=2, smallest=1),
         )
+
+    def _more(self) -> list[tuple[str, Value]]:
+        names = tuple("ABCD"[: len(self.conditions)])
+        subset = len(names)
+        total = Total(AggregateSpec("SUM", ("x",), "", pl.Int64()), subset)
+        return [
+            ("row", Pick("id", -1)),
+            ("number", MatchNumber()),
+            ("classifier", Classifier(names, -1)),
+            ("label", Classifier(names, subset, offset=1)),
+            ("before", Pick("id", 0, back=2)),
+            ("nth", Pick("id", subset, True, 1)),
+            ("sum", total),
+            ("all", OfMatch(total)),
+            ("last", OfMatch(Pick("id", -1, offset=1))),
+        ]
 
     def reference(self) -> Reference:
         parts = [
             Part(test_of(spec), *quantifier)
             for quantifier, spec in zip(self.quantifiers, self.conditions, strict=True)
         ]
-        return Reference(parts, self.skip, self.within)
+        shape = self.shape
+        if shape is None:
+            return Reference(lambda: Matcher(parts, self.skip, self.within))
+        return Reference(lambda: PreferredMatcher(parts, self.skip, self.within, shape))
 
 
 # --- driving --------------------------------------------------------------------------------------
@@ -164,11 +200,11 @@ def numbered(events: list[Event]) -> tuple[list[Event], dict[Row, int]]:
 
 def expected(pattern: Pattern, events: list[Event], ids: dict[Row, int]) -> tuple[Emitted, int]:
     reference, found = pattern.reference(), Counter[tuple[Any, ...]]()
-    by_processing: dict[tuple[Any, ...], list[int]] = {}
-    arrived: list[Row] = []
+    history: dict[str | None, list[int]] = {}
+    by_number: dict[int, int] = {}
+    numbers = Counter[str | None]()
     for event in events:
         if isinstance(event, Row):
-            arrived.append(event)
             reference.arrive(event)
             continue
         # Rows are numbered anew when they are processed; find them again by their order.
@@ -178,11 +214,52 @@ def expected(pattern: Pattern, events: list[Event], ids: dict[Row, int]) -> tupl
             else []
         )
         for place, row in enumerate(due, reference.processed + 1):
-            by_processing[(place,)] = [ids[row]]
+            by_number[place] = ids[row]
+            history.setdefault(row.key, []).append(ids[row])
         for key, match, at in reference.advance(event):
-            counts = [len(rows) for rows in match.rows]
-            found[(key, by_processing[(match.first.number,)][0], at, *counts)] += 1
+            numbers[key] += 1
+            path = [(v, excluded, by_number[r.number], r.x) for v, excluded, r in match.path]
+            for rows in rows_of(pattern, path, numbers[key], history[key]):
+                found[(key, path[0][2], at, *rows)] += 1
     return found, len(reference.late)
+
+
+def rows_of(
+    pattern: Pattern, path: list[tuple[int, bool, int, int]], number: int, history: list[int]
+) -> Iterator[tuple[Any, ...]]:
+    """What is emitted for a match, which is a list of variables, ids and values."""
+    count = len(pattern.conditions)
+
+    def counts(part: list[tuple[int, bool, int, int]]) -> list[int]:
+        return [sum(variable == place for variable, *_ in part) for place in range(count)]
+
+    def total(part: list[tuple[int, bool, int, int]]) -> int | None:
+        return sum(x for v, _, _, x in part if v in subset) if of_subset(part) else None
+
+    def of_subset(part: list[tuple[int, bool, int, int]]) -> list[tuple[int, bool, int, int]]:
+        return [each for each in part if each[0] in subset]
+
+    subset = {0, count - 1}
+    if not pattern.all_rows:
+        yield (*counts(path),)
+        return
+    for length, (variable, excluded, id_, _) in enumerate(path, 1):
+        part = path[:length]
+        among, own = of_subset(part), [i for v, _, i, _ in part if v == 0]
+        before = history.index(own[-1]) - 2 if own else -1
+        if not excluded:
+            yield (
+                *counts(part),
+                id_,
+                number,
+                "ABCD"[variable],
+                "ABCD"[among[-2][0]] if len(among) > 1 else None,
+                history[before] if before >= 0 else None,
+                among[1][2] if len(among) > 1 else None,
+                total(part),
+                total(path),
+                path[-2][2] if len(path) > 1 else None,
+            )
 
 
 # --- random patterns ------------------------------------------------------------------------------
@@ -210,8 +287,46 @@ def patterns(draw: st.DrawFn) -> Pattern:
     if quantifiers[0][0]:
         required = [place for place in range(1, count) if quantifiers[place][0]]
         skips += [(to, place) for to in ("first", "last") for place in required]
-    within = draw(st.none() | st.integers(1, 8))
-    return Pattern(tuple(quantifiers), tuple(conditions), draw(st.sampled_from(skips)), within)
+    within, skip = draw(st.none() | st.integers(1, 8)), draw(st.sampled_from(skips))
+    return Pattern(
+        tuple(quantifiers), tuple(conditions), skip, within, all_rows=draw(st.booleans())
+    )
+
+
+def shapes(variables: int) -> st.SearchStrategy[Shape]:
+    ones = st.builds(One, st.integers(0, variables - 1), st.sampled_from([False, False, True]))
+    bounds = st.sampled_from([(0, 1), (0, None), (1, None), (1, None), (2, 2), (1, 3), (0, 2)])
+
+    def larger(parts: st.SearchStrategy[Shape]) -> st.SearchStrategy[Shape]:
+        several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+        repeated = st.tuples(parts, bounds, st.booleans()).filter(
+            lambda each: each[1][1] is not None or not may_be_empty(each[0])
+        )
+        return (
+            st.builds(InOrder, several)
+            | st.builds(Either, several)
+            | repeated.map(lambda each: Repeated(each[0], *each[1], each[2]))
+        )
+
+    return st.recursive(ones, larger, max_leaves=5)
+
+
+@st.composite
+def preferring(draw: st.DrawFn) -> Pattern:
+    """Patterns with alternatives and groups."""
+    count = draw(st.integers(1, 3))
+    kinds = st.sampled_from(["any", "bit", "bit", "bit", "rises", "first", "sum"])
+    conditions = [
+        draw(st.tuples(kinds, st.integers(0, count - 1), st.integers(1, 15))) for _ in range(count)
+    ]
+    return Pattern(
+        ((1, 1, True),) * count,
+        tuple(conditions),
+        draw(st.sampled_from([("next row", 0), ("past last row", 0)])),
+        draw(st.none() | st.integers(1, 8)),
+        draw(shapes(count)),
+        draw(st.booleans()),
+    )
 
 
 @st.composite
@@ -229,7 +344,7 @@ def streams(draw: st.DrawFn) -> list[Event]:
 
 
 @searched(300)
-@given(patterns(), streams(), st.sets(st.integers(0, 40)))
+@given(patterns() | preferring(), streams(), st.sets(st.integers(0, 40)))
 def test_the_kernel_finds_what_the_reference_finds(
     pattern: Pattern, events: list[Event], cuts: set[int]
 ):

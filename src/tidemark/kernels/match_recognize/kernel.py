@@ -218,8 +218,10 @@ class MatchRecognizeKernel:
         until = np.full(found.looked.size, _EARLIEST)
         until[some] = sequences.time[found.looked[some]]
         if self.within_ms is None:
-            ends = self._search.ends_with_input and watermarks[-1] == AFTER_ALL
-            return (replace(found, open=found.open[:0]) if ends else found), until
+            if not self._search.ends_with_input or watermarks[-1] != AFTER_ALL:
+                return found, until
+            until[found.open.start] = sequences.time[sequences.end[found.open.start] - 1]
+            return replace(found, open=found.open[:0]), until
         limit = sequences.time + self.within_ms
         expired = some[until[some] >= limit[some]]
         # A row ends an attempt, or the watermark does that reaches the limit before the row comes.
