@@ -143,14 +143,81 @@ def test_what_flink_refuses_too(marked, tables):
 @pytest.mark.parametrize(
     "marked",
     [
-        matching("A («B | C»)"),
-        matching("«(A B)+» C"),
         matching("A «{- B -}» C"),
-        matching("«PERMUTE(A, B)» C"),
+        matching("A (B | «^» A B)"),
         matching("«^» A B"),
-        matching(measures="«PREV(A.x)» AS p"),
-        matching(measures="«CLASSIFIER()» AS c"),
+        matching("A «(B* C?)*»"),
+        matching("«(A | B){1,501}»"),
+        matching("«PERMUTE(A, B, C, D, E, F, G)»"),
+        matching(define="A AS «NEXT(A.x)» > 1"),
+        matching(measures="LAST(«PREV(A.x)») AS p"),
+        matching(measures="PREV(«CLASSIFIER()») AS p"),
+        matching(measures="COUNT(«CLASSIFIER()») AS p"),
+        "SELECT * FROM «s MATCH_RECOGNIZE (ORDER BY ts ALL ROWS PER MATCH WITH UNMATCHED ROWS "
+        "PATTERN (A) DEFINE A AS A.x > 1)»",
     ],
 )
 def test_what_is_refused_by_name(marked, tables):
     refused(marked, NotSupported, at=tables)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        matching("«(A | B)*»"),
+        matching(define="A AS «FINAL LAST(A.x)» > 1"),
+        matching(define="A AS «MATCH_NUMBER()» > 1"),
+        matching(measures="«FINAL A.x» AS p").replace("FINAL A.x", "FINAL ABS(A.x)"),
+        matching(measures="CLASSIFIER(«D») AS c"),
+        matching(within="SUBSET U = (A, «D») "),
+        matching(within="SUBSET «B = (A, C)» "),
+        matching("(A | B)+", more="«AFTER MATCH SKIP TO LAST D» "),
+    ],
+)
+def test_what_the_standard_does_not_allow(marked, tables):
+    refused(marked, at=tables)
+
+
+def test_all_rows_have_the_keys_the_order_the_measures_and_the_rest(tables):
+    more = "ALL ROWS PER MATCH "
+    assert schema(matching("(A | B)+", more=more, measures="MATCH_NUMBER() AS n"), tables) == (
+        "k STRING, ts TIMESTAMP(3), n BIGINT NOT NULL, i INT NOT NULL, x INT, "
+        "pt TIMESTAMP_LTZ(3) NOT NULL *processing*"
+    )
+
+
+def test_explain_describes_alternatives_and_what_is_kept_for_them(tables):
+    more, measures = "ALL ROWS PER MATCH ", "MATCH_NUMBER() AS n, FINAL LAST(U.x) AS l"
+    found = node(
+        matching(
+            "A (B | {- C -} A)+? (B C){2}",
+            "B AS B.x > PREV(B.x, 2)",
+            measures,
+            more=more,
+            within="WITHIN INTERVAL '1' HOUR SUBSET U = (A, B) ",
+        ),
+        tables,
+    )
+
+    said = found.description
+    assert "pattern=[A (B | {- C -} A)+? (B C){2} WITHIN 1 h]" in said.details
+    assert "rows=[all]" in said.details
+    assert any("FINAL LAST(U.x)" in detail for detail in said.details)
+    assert said.keeps.endswith("the last 2 rows of each key; the number of matches of each key")
+
+
+def test_the_state_of_other_patterns_means_what_it_has_always_meant(tables):
+    meaning = node(matching("A B+? C", measures="LAST(x) AS l"), tables).state.meaning
+
+    assert [*meaning] == [
+        "keys", "time", "order", "pattern", "columns of conditions", "after match",
+        "within milliseconds", "held back in milliseconds",
+    ]  # fmt: skip
+    assert meaning["pattern"][0]["test"] == {"is": "RowTest", "column": 2}
+    more = node(matching("(A | B)+", measures="MATCH_NUMBER() AS n"), tables).state.meaning
+    assert [*more][-2:] == ["alternatives and groups", "numbers matches"]
+
+
+def test_an_unbounded_group_without_within_is_warned_of(tables):
+    assert any("without WITHIN" in text for text in plan(matching("(A | B)+"), tables).warnings)
+    assert not plan(matching("(A | B){2,3}"), tables).warnings

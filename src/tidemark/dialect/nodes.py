@@ -302,10 +302,10 @@ class MatchRecognize(exp.Expression):
     """`relation MATCH_RECOGNIZE (...)`.
 
     `this` is the relation, `partition_by` a list, `order` an `exp.Order`, `measures` a list of
-    `exp.Alias`, `rows` ONE ROW PER MATCH or ALL ROWS PER MATCH or None, `after` an `AfterMatch` or
-    None, `pattern` a tree of the classes below, `within` an interval or None, `subsets` a list of
-    `Subset`, `define` a list of `exp.Alias` (the alias is the pattern variable), `alias` a
-    TableAlias.
+    `exp.Alias`, `rows` ONE ROW PER MATCH or ALL ROWS PER MATCH, with what follows it, or None,
+    `after` an `AfterMatch` or None, `pattern` a tree of the classes below, `within` an interval or
+    None, `subsets` a list of `Subset`, `define` a list of `exp.Alias` (the alias is the pattern
+    variable), `alias` a TableAlias.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {
@@ -329,6 +329,12 @@ class AfterMatch(exp.Expression):
     """
 
     arg_types: ClassVar[dict[str, bool]] = {"this": False, "kind": True}
+
+
+class OverMatch(exp.Expression):
+    """`RUNNING LAST(x)` or `FINAL LAST(x)`: `kind` is the word, `this` the call."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "kind": True}
 
 
 class Subset(exp.Expression):

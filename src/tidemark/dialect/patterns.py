@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from sqlglot import exp
 
-from tidemark.dialect import nodes, unsupported
+from tidemark.dialect import nodes
 from tidemark.dialect.calls import CallParser
 from tidemark.dialect.cursor import NUMBER
+
+_UNUSUAL_ROWS = (
+    ("SHOW", "EMPTY", "MATCHES"),
+    ("OMIT", "EMPTY", "MATCHES"),
+    ("WITH", "UNMATCHED", "ROWS"),
+)
 
 
 class PatternParser(CallParser):
@@ -37,23 +46,30 @@ class PatternParser(CallParser):
 
     def _measure(self) -> exp.Expression:
         start = self.here
-        value = self._running_or_final()
+        value = self.expression()
         self.expect("AS")
         return self.located(exp.Alias(this=value, alias=self._identifier()), start)
 
-    def _running_or_final(self) -> exp.Expression:
-        if self.at(*unsupported.IN_PATTERN.each) and self.peek(2) == "(":
-            self.refuse(unsupported.IN_PATTERN, self.key)
-        if self.at("FINAL") and self.peek() in ("FIRST", "LAST"):
-            self.here += 1  # there is one row per match, the final one
-        return self.expression()
+    def _running_or_final(self) -> exp.Expression | None:
+        """`FINAL LAST(x)`: the word is followed by a call, which no other expression is."""
+        if self.peek(2) != "(":
+            return None
+        start, word = self.here, self.key
+        self.here += 1
+        call = self._name_or_call(self.here)
+        return self.located(nodes.OverMatch(this=call, kind=word), start)
 
     def _rows_per_match(self) -> str | None:
-        for words in (("ONE", "ROW"), ("ALL", "ROWS")):
+        if self.take("ONE", "ROW"):
+            self.expect("PER", "MATCH")
+            return "ONE ROW PER MATCH"
+        if not self.take("ALL", "ROWS"):
+            return None
+        self.expect("PER", "MATCH")
+        for words in _UNUSUAL_ROWS:
             if self.take(*words):
-                self.expect("PER", "MATCH")
-                return f"{' '.join(words)} PER MATCH"
-        return None
+                return f"ALL ROWS PER MATCH {' '.join(words)}"
+        return "ALL ROWS PER MATCH"
 
     def _after_match(self) -> exp.Expression:
         start = self.here
@@ -147,3 +163,9 @@ class PatternParser(CallParser):
                 most = self._integer(max(least, 1), 10_000, "a repetition count")
         self.expect("}")
         return least, most
+
+    _SPECIAL_WORDS: dict[str, Callable[[Any], exp.Expression | None]] = {  # noqa: RUF012
+        **CallParser._SPECIAL_WORDS,
+        "RUNNING": _running_or_final,
+        "FINAL": _running_or_final,
+    }

@@ -187,6 +187,9 @@ class TreePrinter(CallPrinter):
         variable = "" if node.this is None else f" {self.print(node.this)}"
         return f"AFTER MATCH SKIP {node.args['kind']}{variable}"
 
+    def _over_match(self, node: exp.Expression) -> str:
+        return f"{node.args['kind']} {self.print(node.this)}"
+
     def _subset(self, node: exp.Expression) -> str:
         return f"{self.print(node.this)} = ({self.listed(node.expressions)})"
 
@@ -254,6 +257,7 @@ class TreePrinter(CallPrinter):
         nodes.MatchRecognize: _match,
         nodes.AfterMatch: _after_match,
         nodes.Subset: _subset,
+        nodes.OverMatch: _over_match,
         nodes.PatternVariable: _clause,
         nodes.PatternAnchor: lambda self, node: node.this,
         nodes.PatternSequence: _pattern_sequence,

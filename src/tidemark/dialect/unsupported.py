@@ -160,9 +160,6 @@ UNNEST_SEVERAL: Final = Unsupported(
     hint="cross join one UNNEST per collection",
     says=NEVER,
 )
-IN_PATTERN: Final = Unsupported(
-    _QUERIES, "{} in MATCH_RECOGNIZE", each=_words("RUNNING"), says=NEVER
-)
 GROUPS_FRAME: Final = Unsupported(_QUERIES, "a GROUPS frame", says=NEVER)
 EXCLUDE_FRAME: Final = Unsupported(_QUERIES, "EXCLUDE in a window frame", says=NEVER)
 

@@ -10,7 +10,16 @@ from tidemark import types as t
 from tidemark.errors import NotSupported
 from tidemark.kernels.match_recognize import spec
 from tidemark.operators.aggregate_calls import calls_of
-from tidemark.plan.nodes import AggregateValue, MatchRowtime, MatchTest, RowTest, RowValue
+from tidemark.plan.nodes import (
+    ClassifierValue,
+    FinalValue,
+    MatchNumberValue,
+    MatchRowtime,
+    MatchTest,
+    PreviousValue,
+    RowTest,
+    RowValue,
+)
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
 
     from tidemark.columns import Program
     from tidemark.kernels.match_recognize.kernel import MatchRecognizeKernel
-    from tidemark.plan.nodes import Match, MatchValue
+    from tidemark.plan.nodes import Match, MatchValue, RunningValue
 
 
 def match_recognize_kernel(
@@ -53,6 +62,9 @@ def match_recognize_kernel(
         node.within_ms,
         tuple(Order(names[by.column], by.descending, by.nulls_last) for by in node.order),
         processing_time=node.processing_time,
+        shape=node.shape,
+        subsets=node.subsets,
+        all_rows=node.all_rows,
     )
 
 
@@ -94,13 +106,23 @@ def _condition(
 
 
 def _value(value: MatchValue, names: Sequence[str]) -> spec.Value:
-    if isinstance(value, MatchRowtime):
-        return spec.MatchTime("UTC" if isinstance(value.type, t.TimestampLtz) else None)
+    match value:
+        case MatchRowtime():
+            return spec.MatchTime("UTC" if isinstance(value.type, t.TimestampLtz) else None)
+        case MatchNumberValue():
+            return spec.MatchNumber()
+        case FinalValue():
+            return spec.OfMatch(_match_value(value.value, names))
     return _match_value(value, names)
 
 
-def _match_value(value: RowValue | AggregateValue, names: Sequence[str]) -> spec.Pick | spec.Total:
-    if isinstance(value, RowValue):
-        return spec.Pick(names[value.column], value.variable, value.first, value.offset)
+def _match_value(value: RunningValue, names: Sequence[str]) -> spec.RunningValue:
+    match value:
+        case RowValue():
+            return spec.Pick(names[value.column], value.variable, value.first, value.offset)
+        case PreviousValue(of, back):
+            return spec.Pick(names[of.column], of.variable, of.first, of.offset, back)
+        case ClassifierValue():
+            return spec.Classifier(value.names, value.variable, value.first, value.offset)
     [call] = calls_of([value.call], names)
     return spec.Total(call, value.variable)

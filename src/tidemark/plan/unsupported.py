@@ -17,33 +17,26 @@ ARE_NOT_YET, ARE_NEVER = "are not supported yet", "are not supported"
 IN_PATTERNS: Final = Unsupported(
     _QUERIES,
     "{} in MATCH_RECOGNIZE",
-    why="Flink does not support it either",
     says=NEVER,
     each={
-        "alternation": "write one query for each alternative, and combine them with UNION ALL",
-        "a group in parentheses": "quantify each variable: A+ B+",
-        "an exclusion `{- -}`": None,
-        "PERMUTE": None,
-        "ALL ROWS PER MATCH": "use ONE ROW PER MATCH, and ARRAY_AGG(A.x) for the rows of a match",
+        "an anchor": "leave it out",
+        "WITH UNMATCHED ROWS": "join the matches to the rows with a LEFT JOIN",
+        "a pattern of more than 1,000 variables, repeated ones counted each time,": (
+            "bound the quantifiers of groups by less, or use * and +"
+        ),
+        "`*`, `+` or `{n,}` after a group that may be empty": "write (A+ B?)* for (A* B?)*",
+        "an exclusion `{- -}` with ONE ROW PER MATCH": "use ALL ROWS PER MATCH",
     },
-)
-IGNORED_IN_PATTERNS: Final = Unsupported(
-    _QUERIES,
-    "{} in MATCH_RECOGNIZE",
-    why="Flink ignores it without a word",
-    says=NEVER,
-    each={"an anchor": "leave it out", "SUBSET": "leave it out, and name the variables"},
 )
 IN_MATCHES: Final = Unsupported(
     _QUERIES,
     "{} in MATCH_RECOGNIZE",
-    why="Flink does not support it either",
     says=NEVER,
     each={
-        "PREV": "use LAST(A.x, 1) for the row of A before this one",
         "NEXT": "add a variable for the next row to the pattern",
-        "CLASSIFIER": None,
-        "MATCH_NUMBER": None,
+        "PREV inside FIRST or LAST": "write PREV(LAST(A.x))",
+        "CLASSIFIER inside PREV": "use LAST(CLASSIFIER(), 1) for the row before in the match",
+        "CLASSIFIER inside an aggregate": "use ALL ROWS PER MATCH, and aggregate its rows",
     },
 )
 RELATION: Final = Unsupported(

@@ -93,6 +93,19 @@ FROM t MATCH_RECOGNIZE (
   DEFINE B AS B.x > 1
 ) AS m
 
+-- all rows of a match
+select * from t match_recognize (order by ts measures final last(B.x) - running count(A.x) as y, classifier() as c all rows per match omit empty matches pattern (A | {- B -} C) subset U = (A, B) define B as B.x > prev(B.x, 2)) as m
+--->
+SELECT *
+FROM t MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES FINAL last(B.x) - RUNNING count(A.x) AS y, classifier() AS c
+  ALL ROWS PER MATCH OMIT EMPTY MATCHES
+  PATTERN (A | {- B -} C)
+  SUBSET U = (A, B)
+  DEFINE B AS B.x > prev(B.x, 2)
+) AS m
+
 -- sub-queries in predicates
 select a from t where a in (select a from u) and exists (select 1 from u) and a > all (select a from u) and (a, b) in (select a, b from u)
 --->

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from tidemark import functions
 from tidemark import types as t
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
@@ -15,26 +16,30 @@ from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Literal, Ref, over
-from tidemark.plan.matches.pattern import skip_of, unknown_variable, variables_of
+from tidemark.plan.matches.pattern import Pattern, skip_of, unknown_variable
 from tidemark.plan.matches.values import MatchBinder, MatchValues, VariableScope
 from tidemark.plan.nodes import (
     AggregateValue,
+    ClassifierValue,
     Column,
     Match,
     MatchTest,
     MatchVariable,
     Node,
+    PreviousValue,
     RowTest,
     RowValue,
     WindowOrder,
     project,
 )
 from tidemark.plan.relation import Relation, aliased, check_distinct
-from tidemark.plan.scalars.conversions import convert
+from tidemark.plan.scalars.conversions import apply, convert
 
 
 def bind_match_recognize(node: nodes.MatchRecognize, context: Context) -> Relation:
-    """One row for each match: the columns of PARTITION BY, then the measures."""
+    """One row for each match: the columns of PARTITION BY, then the measures. With ALL ROWS, each
+    row of a match: the columns of PARTITION BY and ORDER BY, the measures, and all other columns.
+    """
     _check_clauses(node)
     relation = context.bind_relation(node.this)
     if relation.node.edge.changes:
@@ -47,11 +52,9 @@ def bind_match_recognize(node: nodes.MatchRecognize, context: Context) -> Relati
 
 
 def _check_clauses(node: nodes.MatchRecognize) -> None:
-    if node.args.get("rows") == "ALL ROWS PER MATCH":
-        raise unsupported.IN_PATTERNS.error(span_of(node), "ALL ROWS PER MATCH")
-    subsets = node.args.get("subsets")
-    if subsets:
-        raise unsupported.IGNORED_IN_PATTERNS.error(span_of(subsets[0]), "SUBSET")
+    rows = node.args.get("rows") or ""
+    if rows.endswith("UNMATCHED ROWS"):
+        raise unsupported.IN_PATTERNS.error(span_of(node), "WITH UNMATCHED ROWS")
     if node.args.get("order") is None:
         raise PlanError(
             "MATCH_RECOGNIZE requires ORDER BY a time attribute",
@@ -68,7 +71,7 @@ class _Clauses:
     relation: Relation
     context: Context
     rows: Columns
-    variables: tuple[MatchVariable, ...]
+    pattern: Pattern
     keys: tuple[Ref, ...]
     order: tuple[tuple[Ref, exp.Ordered], ...]
 
@@ -79,8 +82,7 @@ class _Clauses:
             (_ordered(one, relation, context), one) for one in node.args["order"].expressions
         )
         _check_time(order, relation)
-        variables = variables_of(node.args["pattern"])
-        return cls(node, relation, context, Columns(), variables, keys, order)
+        return cls(node, relation, context, Columns(), Pattern.of(node), keys, order)
 
     @property
     def time(self) -> Column:
@@ -88,18 +90,23 @@ class _Clauses:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(variable.name for variable in self.variables)
+        return self.pattern.names
+
+    @property
+    def all_rows(self) -> bool:
+        return (self.node.args.get("rows") or "").startswith("ALL ROWS")
 
     def plan(self) -> Node:
         keys = tuple(self.rows.add(key) for key in self.keys)
         ordered = [(self.rows.add(column), by) for column, by in self.order]
         variables = self._with_tests()
         values, measures = MatchValues(), []
+        carried = self._carried(values) if self.all_rows else []
         written = self.node.args.get("measures") or ()
         for measure in written:
             measures.append(self._binder(values, measures=True).bind(measure.this))
         within_ms = self._within_ms()
-        if within_ms is None and any(variable.most is None for variable in variables):
+        if within_ms is None and self.pattern.unbounded:
             self.context.warn(
                 "MATCH_RECOGNIZE with an unbounded quantifier and without WITHIN keeps the rows of "
                 "partial matches for as long as they may go on; add WITHIN INTERVAL ... after the "
@@ -115,28 +122,67 @@ class _Clauses:
             ordered[0][0],
             tuple(_order(place, by) for place, by in ordered[1:]),
             variables,
-            skip_of(self.node.args.get("after"), variables),
+            skip_of(self.node.args.get("after"), self.names),
             within_ms,
             tuple(values.found),
+            self.pattern.shape,
+            self.pattern.subsets,
+            self.all_rows,
         )
-        return self._measured(node, measures, [measure.alias for measure in written])
+        before = [each for each in carried if each[0] in self._ordered_names]
+        aliases = [measure.alias for measure in written]
+        after = [each for each in carried if each not in before]
+        return self._measured(node, [*before, *zip(aliases, measures, strict=True), *after])
 
-    def _measured(
-        self, node: Match, measures: Sequence[Expression], aliases: Sequence[str]
-    ) -> Node:
+    @property
+    def _ordered_names(self) -> list[str]:
+        return [column.name for column, _ in self.order]
+
+    def _carried(self, values: MatchValues) -> list[tuple[str, Expression]]:
+        """The other columns of rows, those of ORDER BY first. They are those of the row that is
+        emitted, but the time of processing is that of the match.
+        """
+        of_rows = self.relation.scope.star((), None)
+        places = [ref.index for ref, _ in self.order]
+        places += [ref.index for ref in of_rows if ref.index not in places]
+        found: list[tuple[str, Expression]] = []
+        for place in places:
+            ref = self.relation.node.edge.ref(place)
+            if place in [key.index for key in self.keys]:
+                continue
+            value: Expression
+            if self.relation.node.edge.columns[place].time == "processing":
+                value = apply(functions.BUILT_IN["PROCTIME"], [], self.node)
+            else:
+                row_value = RowValue(self.rows.add(ref), ALL_ROWS)
+                value = values.add(row_value, Column(ref.name, ref.type))
+            found.append((ref.name, value))
+        return found
+
+    def _measured(self, node: Match, measures: Sequence[tuple[str, Expression]]) -> Node:
         before = len(self.keys)
         outputs: list[Expression] = [node.edge.ref(place) for place in range(before)]
         outputs += [
-            over(measure, lambda ref: node.edge.ref(before + ref.index)) for measure in measures
+            over(measure, lambda ref: node.edge.ref(before + ref.index)) for _, measure in measures
         ]
-        names = [*(key.name for key in self.keys), *aliases]
+        names = [*(key.name for key in self.keys), *(name for name, _ in measures)]
         check_distinct(names, span_of(self.node))
         return project(node, outputs, names)
 
     def _binder(self, values: MatchValues, *, measures: bool) -> MatchBinder:
         scope = VariableScope(self.relation.scope, self.names)
         catalogs = self.context.catalogs
-        return MatchBinder(scope, catalogs, self.names, self.rows, values, self.time, measures)
+        return MatchBinder(
+            scope,
+            catalogs,
+            self.names,
+            self.rows,
+            values,
+            self.time,
+            measures,
+            self.all_rows,
+            self.pattern.own_names,
+        )
 
     # --- DEFINE ---------------------------------------------------------------------------------
 
@@ -148,15 +194,15 @@ class _Clauses:
                 raise PlanError(
                     f"pattern variable `{name}` is defined twice", at=span_of(definition)
                 )
-            if name not in self.names:
-                unknown = unknown_variable(name, self.names, span_of(definition))
+            if name not in self.pattern.own_names:
+                unknown = unknown_variable(name, self.pattern.own_names, span_of(definition))
                 self.context.warn(f"{unknown.message}, so its definition has no effect")
                 tests[name] = None
                 continue
             tests[name] = self._test(definition.this, self.names.index(name))
         return tuple(
             MatchVariable(v.name, v.least, v.most, v.greedy, tests.get(v.name))
-            for v in self.variables
+            for v in self.pattern.variables
         )
 
     def _test(self, condition: exp.Expression, place: int) -> RowTest | MatchTest:
@@ -176,7 +222,11 @@ class _Clauses:
             over_rows = over(bound, lambda ref: _row_of(columns, found[ref.index]))
             del columns[needed:]
             return RowTest(self.rows.add(over_rows))
-        picked = tuple(v for v in found if isinstance(v, RowValue | AggregateValue))
+        picked = tuple(
+            v
+            for v in found
+            if isinstance(v, RowValue | AggregateValue | PreviousValue | ClassifierValue)
+        )
         return MatchTest(picked, bound)
 
     # --- WITHIN ---------------------------------------------------------------------------------

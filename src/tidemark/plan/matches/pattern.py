@@ -1,26 +1,87 @@
-"""PATTERN and AFTER MATCH: the variables of a pattern, as Flink allows them."""
+"""PATTERN, SUBSET and AFTER MATCH. Variables that follow each other are what Flink allows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError, Span, did_you_mean
-from tidemark.kernels.match_recognize.spec import Skip
+from tidemark.kernels.match_recognize.spec import Shape, Skip, Subset
 from tidemark.plan import unsupported
+from tidemark.plan.matches.shapes import (
+    bounds_of,
+    has_shape,
+    is_unbounded,
+    may_be_empty,
+    names_in,
+    shape_of,
+)
 from tidemark.plan.nodes import MatchVariable
 
-_REFUSED = {
-    nodes.PatternChoice: "alternation",
-    nodes.PatternExclude: "an exclusion `{- -}`",
-    nodes.PatternPermute: "PERMUTE",
-    nodes.PatternSequence: "a group in parentheses",
-}
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The variables of PATTERN. Without a shape they follow each other, as Flink allows it."""
+
+    variables: tuple[MatchVariable, ...]
+    shape: Shape | None
+    subsets: tuple[Subset, ...]
+
+    @classmethod
+    def of(cls, node: nodes.MatchRecognize) -> Pattern:
+        written, rows = node.args["pattern"], node.args.get("rows") or ""
+        if not has_shape(written):
+            variables = _variables_of(written)
+            return cls(variables, None, _subsets(node, variables))
+        names = names_in(written)
+        shape = shape_of(written, names)
+        if may_be_empty(shape) and "OMIT" not in rows:
+            raise _matches_nothing(written)
+        excluded = written.find(nodes.PatternExclude)
+        if excluded is not None and not rows.startswith("ALL ROWS"):
+            what = "an exclusion `{- -}` with ONE ROW PER MATCH"
+            raise unsupported.IN_PATTERNS.error(span_of(excluded), what)
+        variables = tuple(MatchVariable(name) for name in names)
+        return cls(variables, shape, _subsets(node, variables))
+
+    @property
+    def unbounded(self) -> bool:
+        if self.shape is not None:
+            return is_unbounded(self.shape)
+        return any(variable.most is None for variable in self.variables)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of variables, then of subsets."""
+        return (*self.own_names, *(subset.name for subset in self.subsets))
 
 
-def variables_of(pattern: exp.Expression) -> tuple[MatchVariable, ...]:
+def _subsets(node: nodes.MatchRecognize, variables: Sequence[MatchVariable]) -> tuple[Subset, ...]:
+    names = [variable.name for variable in variables]
+    found: list[Subset] = []
+    for written in node.args.get("subsets") or ():
+        for member in written.expressions:
+            if member.name not in names:
+                raise unknown_variable(member.name, names, span_of(member))
+        if written.this.name in [*names, *(subset.name for subset in found)]:
+            raise PlanError(
+                f"the name `{written.this.name}` is used twice",
+                at=span_of(written),
+                hint="give the subset another name than variables and other subsets have",
+            )
+        members = tuple(sorted({names.index(member.name) for member in written.expressions}))
+        found.append(Subset(written.this.name, members))
+    return tuple(found)
+
+
+def _variables_of(pattern: exp.Expression) -> tuple[MatchVariable, ...]:
     """The variables in order; refuses what Flink refuses."""
     parts = list(_parts(pattern))
     variables: list[MatchVariable] = []
@@ -34,15 +95,20 @@ def variables_of(pattern: exp.Expression) -> tuple[MatchVariable, ...]:
                 hint="give the second one another name and the same condition",
             )
         variables.append(variable)
-    _check_last(variables[-1], parts[-1])
+    if variables:
+        _check_last(variables[-1], parts[-1])
     if all(variable.least == 0 for variable in variables):
-        raise PlanError(
-            "the pattern matches even without rows",
-            at=span_of(pattern),
-            notes={"why": "at least one variable must have a row (same in Flink)"},
-            hint="use + instead of *, or add a variable without a quantifier",
-        )
+        raise _matches_nothing(pattern)
     return tuple(variables)
+
+
+def _matches_nothing(pattern: exp.Expression) -> PlanError:
+    return PlanError(
+        "the pattern matches even without rows",
+        at=span_of(pattern),
+        notes={"why": "at least one variable must have a row (same in Flink)"},
+        hint="use + instead of *, or add a variable without a quantifier",
+    )
 
 
 def _parts(pattern: exp.Expression) -> Iterator[exp.Expression]:
@@ -56,20 +122,10 @@ def _parts(pattern: exp.Expression) -> Iterator[exp.Expression]:
 def _variable(part: exp.Expression) -> MatchVariable:
     if isinstance(part, nodes.PatternVariable):
         return MatchVariable(part.name)
-    if isinstance(part, nodes.PatternAnchor):
-        raise unsupported.IGNORED_IN_PATTERNS.error(span_of(part), "an anchor")
     if not isinstance(part, nodes.PatternRepeat):
-        raise unsupported.IN_PATTERNS.error(span_of(part), _REFUSED[type(part)])
-    repeated, most = part.this, part.args["most"]
-    if not isinstance(repeated, nodes.PatternVariable):
-        raise unsupported.IN_PATTERNS.error(span_of(part), _REFUSED[nodes.PatternSequence])
-    least, greedy = part.args["least"], bool(part.args["greedy"])
-    if most is not None and most < max(least, 1):
-        raise PlanError(
-            f"{{{least},{most}}} is not a number of rows",
-            at=span_of(part),
-            hint="write {n} or {n,m} with m at least n and at least 1",
-        )
+        raise unsupported.IN_PATTERNS.error(span_of(part), "an anchor")
+    repeated, (least, most) = part.this, bounds_of(part)
+    greedy = bool(part.args["greedy"])
     if not greedy and (least, most) == (0, 1):
         raise PlanError(
             "a reluctant optional variable `??` is not supported",
@@ -90,7 +146,7 @@ def _check_last(last: MatchVariable, at: exp.Expression) -> None:
         )
 
 
-def skip_of(after: exp.Expression | None, variables: Sequence[MatchVariable]) -> Skip:
+def skip_of(after: exp.Expression | None, names: Sequence[str]) -> Skip:
     if after is None:
         # As in Flink; the SQL standard would skip past the last row.
         return Skip("next row")
@@ -100,7 +156,6 @@ def skip_of(after: exp.Expression | None, variables: Sequence[MatchVariable]) ->
     if kind == "TO NEXT ROW":
         return Skip("next row")
     name = after.this.name
-    names = [variable.name for variable in variables]
     if name not in names:
         raise unknown_variable(name, names, span_of(after))
     return Skip("first" if kind == "TO FIRST" else "last", names.index(name))

@@ -3,6 +3,9 @@
 `A.x` is a column of the last row of A, `x` one of the last row of all. FIRST and LAST apply to each
 column inside them: `LAST(A.x + 1, 2)` is `LAST(A.x, 2) + 1`. In DEFINE the row that is tested is
 the last one.
+
+Where all rows of a match are emitted, values are those after the row that is emitted (RUNNING),
+unless FINAL asks for those after the last one.
 """
 
 from __future__ import annotations
@@ -21,12 +24,21 @@ from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns, aggregate_of, bind_call, finished
 from tidemark.plan.expressions import Expression, Ref
 from tidemark.plan.matches.pattern import unknown_variable
-from tidemark.plan.nodes import AggregateValue, Column, MatchRowtime, MatchValue, RowValue
+from tidemark.plan.nodes import (
+    AggregateValue,
+    ClassifierValue,
+    Column,
+    FinalValue,
+    MatchNumberValue,
+    MatchRowtime,
+    MatchValue,
+    PreviousValue,
+    RowValue,
+    RunningValue,
+)
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Path, Scope, access
-
-_REFUSED = ("PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER")
 
 
 @dataclass(slots=True)
@@ -78,7 +90,8 @@ class VariableScope(Scope):
 @dataclass(frozen=True, slots=True)
 class MatchBinder(Binder):
     """Binds expressions over a match. `rows` are the columns that its rows must have, `values`
-    what is asked of a match. Inside FIRST or LAST, `within` is the call's name.
+    what is asked of a match. Inside FIRST, LAST or PREV, `within` is the call's name. `variables`
+    are the `names` that are not those of subsets.
     """
 
     names: tuple[str, ...]
@@ -86,21 +99,31 @@ class MatchBinder(Binder):
     values: MatchValues
     time: Column
     measures: bool
+    all_rows: bool
+    variables: tuple[str, ...]
     first: bool = False
     offset: int = 0
+    back: int = 0
+    final: bool = False
     within: str | None = None
 
     def bind(self, node: exp.Expression) -> Expression:
         if isinstance(node, exp.Column | exp.Dot) and nodes.name_path(node) is not None:
             return self._column(node)
+        if isinstance(node, nodes.OverMatch):
+            return self._over_match(node)
         if aggregate_of(node, self.catalogs) is not None:
             return self._aggregate(node)
         if isinstance(node, exp.Anonymous) and not isinstance(node, nodes.QualifiedCall):
             name = node.name.upper()
-            if name in _REFUSED:
+            if name == "NEXT":
                 raise unsupported.IN_MATCHES.error(span_of(node), name)
-            if name in ("FIRST", "LAST"):
+            if name in ("FIRST", "LAST", "PREV"):
                 return self._navigation(name, node)
+            if name == "CLASSIFIER":
+                return self._classifier(node)
+            if name == "MATCH_NUMBER":
+                return self._number(node)
             if name in ("MATCH_ROWTIME", "MATCH_PROCTIME"):
                 return self._time(name, node)
         return Binder.bind(self, node)
@@ -113,14 +136,67 @@ class MatchBinder(Binder):
         if variable not in self.scope.named:
             self.scope.named.append(variable)
         row_value = RowValue(self.rows.add(column), variable, self.first, self.offset)
+        of_row = PreviousValue(row_value, self.back) if self.back else row_value
         type_ = column.type.with_nullable(True)
-        value: Expression = self.values.add(row_value, Column(column.name, type_))
+        value = self._asked(of_row, Column(column.name, type_))
         for name in fields:
             value = access(value, name, at)
         return value
 
+    def _asked(self, value: RunningValue, column: Column) -> Expression:
+        return self.values.add(FinalValue(value) if self.final else value, column)
+
+    def _over_match(self, node: nodes.OverMatch) -> Expression:
+        kind, call = node.args["kind"], node.this
+        navigates = isinstance(call, exp.Anonymous) and call.name.upper() in ("FIRST", "LAST")
+        if not navigates and aggregate_of(call, self.catalogs) is None:
+            raise PlanError(
+                f"{kind} applies to FIRST, LAST and aggregates",
+                at=span_of(node),
+                hint=f"write {kind} LAST(...)",
+            )
+        if not self.measures and kind == "FINAL":
+            raise PlanError(
+                "FINAL is not allowed in DEFINE",
+                at=span_of(node),
+                notes={"why": "the last row of the match is not known while rows are tested"},
+            )
+        # With one row per match, that is the row after the last one.
+        return replace(self, final=self.all_rows and kind == "FINAL").bind(call)
+
+    def _classifier(self, node: exp.Anonymous) -> Expression:
+        if self.within == "PREV":
+            raise unsupported.IN_MATCHES.error(span_of(node), "CLASSIFIER inside PREV")
+        if len(node.expressions) > 1:
+            raise PlanError("CLASSIFIER takes at most one variable", at=span_of(node))
+        variable = self._variable_in(node.expressions[0]) if node.expressions else ALL_ROWS
+        assert isinstance(self.scope, VariableScope)
+        if variable not in self.scope.named:
+            self.scope.named.append(variable)
+        value = ClassifierValue(self.variables, variable, self.first, self.offset)
+        return self._asked(value, Column("classifier", t.STRING))
+
+    def _variable_in(self, node: exp.Expression) -> int:
+        name = node.name if isinstance(node, exp.Column) and not node.table else None
+        if name not in self.names:
+            raise unknown_variable(name or node.sql(), self.names, span_of(node))
+        return self.names.index(name)
+
+    def _number(self, node: exp.Anonymous) -> Expression:
+        if not self.measures or node.expressions:
+            raise PlanError(
+                "MATCH_NUMBER() is only allowed in MEASURES, and takes no argument",
+                at=span_of(node),
+                notes={"why": "a match has a number when it is complete"},
+            )
+        return self.values.add(
+            MatchNumberValue(), Column("number", t.BigInt().with_nullable(False))
+        )
+
     def _navigation(self, name: str, node: exp.Anonymous) -> Expression:
-        if self.within is not None:
+        if name == "PREV" and self.within in ("FIRST", "LAST"):
+            raise unsupported.IN_MATCHES.error(span_of(node), "PREV inside FIRST or LAST")
+        if self.within is not None and not (self.within == "PREV" and name != "PREV"):
             raise PlanError(
                 f"{name} is not allowed inside {self.within}",
                 at=span_of(node),
@@ -133,8 +209,12 @@ class MatchBinder(Binder):
                 notes={"expected": f"{name}(A.x) or {name}(A.x, 1)"},
             )
         scope = self._own_scope()
-        offset = self._offset(node.expressions[1]) if len(node.expressions) == 2 else 0
-        inner = replace(self, scope=scope, first=name == "FIRST", offset=offset, within=name)
+        given = self._offset(node.expressions[1]) if len(node.expressions) == 2 else None
+        if name == "PREV":
+            inner = replace(self, scope=scope, back=1 if given is None else given, within=name)
+        else:
+            first = name == "FIRST"
+            inner = replace(self, scope=scope, first=first, offset=given or 0, within=name)
         bound = inner.bind(node.expressions[0])
         _check_one_variable(scope, node, self.names)
         return bound
@@ -162,11 +242,15 @@ class MatchBinder(Binder):
                 at=span_of(node),
                 notes={"why": "Flink does not allow it either"},
             )
+        for inside in node.find_all(exp.Anonymous):
+            if inside is not node and inside.name.upper() == "CLASSIFIER":
+                what = "CLASSIFIER inside an aggregate"
+                raise unsupported.IN_MATCHES.error(span_of(inside), what)
         scope = self._own_scope()
         call = bind_call(node, Binder(scope, self.catalogs), self.rows, some=False, retracts=False)
         variable = _check_one_variable(scope, node, self.names)
         value = AggregateValue(call, variable)
-        return finished(node, self.values.add(value, Column(call.function, call.type)))
+        return finished(node, self._asked(value, Column(call.function, call.type)))
 
     def _time(self, name: str, node: exp.Anonymous) -> Expression:
         if not self.measures:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from tidemark.kernels.match_recognize.spec import ALL_ROWS, Skip
+from tidemark.kernels.match_recognize.spec import (
+    ALL_ROWS,
+    Either,
+    InOrder,
+    One,
+    Repeated,
+    Shape,
+    Skip,
+    Subset,
+)
 from tidemark.plan import window_words
 from tidemark.plan.expressions import Expression
 from tidemark.plan.nodes.aggregate_call import AggregateCall
@@ -46,7 +56,40 @@ class MatchRowtime:
     type: DataType
 
 
-MatchValue = RowValue | AggregateValue | MatchRowtime
+@dataclass(frozen=True, slots=True)
+class PreviousValue:
+    """The value of the row that comes `back` rows before another one, in the match or before it."""
+
+    of: RowValue
+    back: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierValue:
+    """Which of the variables a row is of."""
+
+    names: tuple[str, ...]
+    variable: int
+    first: bool = False
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MatchNumberValue:
+    """The number of the match among those of its key."""
+
+
+RunningValue = RowValue | AggregateValue | PreviousValue | ClassifierValue
+
+
+@dataclass(frozen=True, slots=True)
+class FinalValue:
+    """A value after the last row of the match, where all its rows are emitted."""
+
+    value: RunningValue
+
+
+MatchValue = RunningValue | MatchRowtime | MatchNumberValue | FinalValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +103,7 @@ class RowTest:
 class MatchTest:
     """A condition whose columns are values of the match so far."""
 
-    values: tuple[RowValue | AggregateValue, ...]
+    values: tuple[RunningValue, ...]
     condition: Expression
 
 
@@ -75,22 +118,45 @@ class MatchVariable:
     test: RowTest | MatchTest | None = None
 
     def words(self) -> str:
-        quantifier = _QUANTIFIERS.get((self.least, self.most))
-        if quantifier is None:
-            most = "" if self.most is None else str(self.most)
-            exact = self.least == self.most
-            quantifier = f"{{{self.least}}}" if exact else f"{{{self.least},{most}}}"
-        return self.name + quantifier + ("" if self.greedy else "?")
+        return self.name + _quantifier(self)
 
 
 _QUANTIFIERS = {(1, 1): "", (0, 1): "?", (0, None): "*", (1, None): "+"}
 
 
+def _quantifier(of: MatchVariable | Repeated) -> str:
+    quantifier = _QUANTIFIERS.get((of.least, of.most))
+    if quantifier is None:
+        most = "" if of.most is None else str(of.most)
+        quantifier = f"{{{of.least}}}" if of.least == of.most else f"{{{of.least},{most}}}"
+    return quantifier + ("" if of.greedy else "?")
+
+
+def shape_words(shape: Shape, names: Sequence[str]) -> str:
+    """The pattern as it may be written."""
+    match shape:
+        case One(variable, excluded):
+            return f"{{- {names[variable]} -}}" if excluded else names[variable]
+        case InOrder(parts):
+            words_of = [shape_words(part, names) for part in parts]
+            return " ".join(
+                f"({each})" if isinstance(part, Either) else each
+                for each, part in zip(words_of, parts, strict=True)
+            )
+        case Either(parts):
+            return " | ".join(shape_words(part, names) for part in parts)
+        case Repeated(part):
+            inside = shape_words(part, names)
+            return (inside if isinstance(part, One) else f"({inside})") + _quantifier(shape)
+
+
 @dataclass(frozen=True)
 class Match(Unary, Stateful):
-    """One row for each match: the keys, then the values of `measures` with their columns.
+    """One row for each match, or all its rows: the keys, then the values of `measures` with their
+    columns.
 
-    Rows are in the order of the column `time`, then of the columns in `order`.
+    Rows are in the order of the column `time`, then of the columns in `order`. Without a `shape`
+    the variables follow each other.
     """
 
     keys: tuple[int, ...]
@@ -100,6 +166,9 @@ class Match(Unary, Stateful):
     skip: Skip
     within_ms: int | None
     measures: tuple[tuple[Column, MatchValue], ...]
+    shape: Shape | None = None
+    subsets: tuple[Subset, ...] = ()
+    all_rows: bool = False
 
     def _edge(self) -> Edge:
         below = self.input.edge
@@ -125,11 +194,14 @@ class Match(Unary, Stateful):
         if self.within_ms is not None:
             within = f" WITHIN {window_words.duration(self.within_ms)}"
         pattern = " ".join(variable.words() for variable in self.variables)
+        if self.shape is not None:
+            pattern = shape_words(self.shape, self._names)
         details.append(f"pattern=[{pattern}{within}]")
         tests = [f"{v.name} AS {self._test_words(v.test)}" for v in self.variables if v.test]
         details += [f"define=[{', '.join(tests)}]"] if tests else []
         measures = [f"{self._words(value)} AS {column.name}" for column, value in self.measures]
         details += [f"measures=[{', '.join(measures)}]"] if measures else []
+        details += ["rows=[all]"] if self.all_rows else []
         details.append(f"after match=[{self._skip_words()}]")
         return Description("MatchRecognize", tuple(details), ON_STATE, self._keeps())
 
@@ -138,12 +210,34 @@ class Match(Unary, Stateful):
         until = "until they match or fail"
         if self.within_ms is not None:
             until += f", at most {window_words.duration(self.within_ms)}"
-        return f"{waits}the rows of partial matches, {until}"
+        before = ""
+        if self._back:
+            rows = "the last row" if self._back == 1 else f"the last {self._back} rows"
+            before = f"; {rows} of each key"
+        before += "; the number of matches of each key" if self._numbers_matches else ""
+        return f"{waits}the rows of partial matches, {until}{before}"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (*(v.name for v in self.variables), *(subset.name for subset in self.subsets))
+
+    @property
+    def _back(self) -> int:
+        """How many rows conditions and measures look back."""
+        values = [v.value if isinstance(v, FinalValue) else v for _, v in self.measures]
+        for variable in self.variables:
+            if isinstance(variable.test, MatchTest):
+                values += variable.test.values
+        return max((value.back for value in values if isinstance(value, PreviousValue)), default=0)
+
+    @property
+    def _numbers_matches(self) -> bool:
+        return any(isinstance(value, MatchNumberValue) for _, value in self.measures)
 
     def _skip_words(self) -> str:
         if self.skip.variable is None:
             return f"skip {'to ' * (self.skip.to == 'next row')}{self.skip.to}"
-        return f"skip to {self.skip.to} {self.variables[self.skip.variable].name}"
+        return f"skip to {self.skip.to} {self._names[self.skip.variable]}"
 
     def _test_words(self, test: RowTest | MatchTest) -> str:
         if isinstance(test, RowTest):
@@ -151,14 +245,23 @@ class Match(Unary, Stateful):
         return words(test.condition)
 
     def _words(self, value: MatchValue) -> str:
-        if isinstance(value, MatchRowtime):
-            return "MATCH_ROWTIME()"
+        match value:
+            case MatchRowtime():
+                return "MATCH_ROWTIME()"
+            case MatchNumberValue():
+                return "MATCH_NUMBER()"
+            case FinalValue():
+                return f"FINAL {self._words(value.value)}"
+            case PreviousValue():
+                return f"PREV({self._words(value.of)}, {value.back})"
         names = self.input.edge.names
-        of = "" if value.variable == ALL_ROWS else f"{self.variables[value.variable].name}."
+        of = "" if value.variable == ALL_ROWS else f"{self._names[value.variable]}."
         if isinstance(value, AggregateValue):
             return of + value.call.words(names)
         end = "FIRST" if value.first else "LAST"
         offset = f", {value.offset}" if value.offset else ""
+        if isinstance(value, ClassifierValue):
+            return f"{end}(CLASSIFIER({of.rstrip('.')}){offset})"
         return f"{end}({of}{names[value.column]}{offset})"
 
     @property
@@ -183,7 +286,21 @@ class Match(Unary, Stateful):
             "within milliseconds": self.within_ms,
             "held back in milliseconds": delay_ms(below),
         }
-        return StateSpec(meaning, (by_place(below.edge, range(len(below.edge.columns))),))
+        return StateSpec(
+            {**meaning, **self._further_meaning},
+            (by_place(below.edge, range(len(below.edge.columns))),),
+        )
+
+    @property
+    def _further_meaning(self) -> dict[str, Any]:
+        """What only some patterns have: others mean what they have always meant."""
+        further = {
+            "alternatives and groups": plain(self.shape) if self.shape is not None else None,
+            "subsets": plain(self.subsets),
+            "rows before": self._back,
+            "numbers matches": self._numbers_matches,
+        }
+        return {name: value for name, value in further.items() if value}
 
     @property
     def why_rows_change(self) -> None:
