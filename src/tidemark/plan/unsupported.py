@@ -24,7 +24,7 @@ IN_PATTERNS: Final = Unsupported(
         "a pattern of more than 1,000 variables, repeated ones counted each time,": (
             "bound the quantifiers of groups by less, or use * and +"
         ),
-        "`*`, `+` or `{n,}` after a group that may be empty": "write (A+ B?)* for (A* B?)*",
+        "`*`, `+` or `{n,}` after a group that may be empty": "write (A | B)* for (A* B?)*",
         "an exclusion `{- -}` with ONE ROW PER MATCH": "use ALL ROWS PER MATCH",
     },
 )
