@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.kernels.match_reference import END, Part, Row
-from tidemark.kernels.match_recognize.spec import Either, InOrder, One, Repeated, Shape
+from tidemark.kernels.match_recognize.spec import (
+    Alternatives,
+    One,
+    PartsInOrder,
+    RepeatedPart,
+    Shape,
+)
 
 Path = tuple[tuple[int, bool, Row], ...]  # the variable of each row, and whether it is excluded
 OPEN = None  # a way that needs a row that has not come
@@ -80,16 +86,16 @@ class PreferredMatcher:
         match shape:
             case One(variable, excluded):
                 yield from self._one(variable, excluded, path, then)
-            case InOrder(()):
+            case PartsInOrder(()):
                 yield from then(path)
-            case InOrder((first, *rest)):
-                following = InOrder(tuple(rest))
+            case PartsInOrder((first, *rest)):
+                following = PartsInOrder(tuple(rest))
                 yield from self._ways(first, path, lambda p: self._ways(following, p, then))
-            case Either(parts):
+            case Alternatives(parts):
                 for part in parts:
                     yield from self._ways(part, path, then)
-            case Repeated(part, least, most, greedy):
-                more = Repeated(part, max(least - 1, 0), most and most - 1, greedy)
+            case RepeatedPart(part, least, most, greedy):
+                more = RepeatedPart(part, max(least - 1, 0), most and most - 1, greedy)
                 again = most != 0 and self._ways(part, path, lambda p: self._ways(more, p, then))
                 stop = least == 0 and then(path)
                 for way in (again, stop) if greedy else (stop, again):
@@ -117,9 +123,9 @@ def may_be_empty(shape: Shape) -> bool:
     match shape:
         case One():
             return False
-        case InOrder(parts):
+        case PartsInOrder(parts):
             return all(map(may_be_empty, parts))
-        case Either(parts):
+        case Alternatives(parts):
             return any(map(may_be_empty, parts))
-        case Repeated(part, least, _, _):
+        case RepeatedPart(part, least, _, _):
             return least == 0 or may_be_empty(part)

@@ -20,23 +20,23 @@ from tidemark.errors import DataError
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
 from tidemark.kernels.match_recognize.kernel import MatchRecognizeKernel
 from tidemark.kernels.match_recognize.spec import (
+    Alternatives,
     Classifier,
-    Either,
-    InOrder,
     MatchCondition,
     MatchNumber,
     MatchTime,
     OfMatch,
     One,
+    PartsInOrder,
     Pick,
-    Repeated,
+    RepeatedPart,
     RowCondition,
     Shape,
     Skip,
-    Subset,
     Total,
     Value,
     Variable,
+    VariableSubset,
 )
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -116,7 +116,7 @@ class Pattern:
             (*measures, *(self._more() if self.all_rows else ())),
             self.within,
             shape=self.shape,
-            subsets=(Subset("U", (0, len(variables) - 1)),),
+            subsets=(VariableSubset("U", (0, len(variables) - 1)),),
             all_rows=self.all_rows,
             compaction=compaction or Compaction(fanout=2, smallest=1),
         )
@@ -303,9 +303,9 @@ def shapes(variables: int) -> st.SearchStrategy[Shape]:
             lambda each: each[1][1] is not None or not may_be_empty(each[0])
         )
         return (
-            st.builds(InOrder, several)
-            | st.builds(Either, several)
-            | repeated.map(lambda each: Repeated(each[0], *each[1], each[2]))
+            st.builds(PartsInOrder, several)
+            | st.builds(Alternatives, several)
+            | repeated.map(lambda each: RepeatedPart(each[0], *each[1], each[2]))
         )
 
     return st.recursive(ones, larger, max_leaves=5)

@@ -17,7 +17,7 @@ from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.match_recognize.automaton import FINAL, Automaton
 from tidemark.kernels.match_recognize.kept import NEEDED, NUMBER, Keeping, Kept
 from tidemark.kernels.match_recognize.preferred_search import PreferredSearch
-from tidemark.kernels.match_recognize.results import Emitted, Numbering, Results
+from tidemark.kernels.match_recognize.results import EmittedMatches, Numbering, Results
 from tidemark.kernels.match_recognize.search import FoundMatches, PatternSearch
 from tidemark.kernels.match_recognize.sequences import Sequences, sequences_of
 from tidemark.kernels.match_recognize.skipping import Decided, decide
@@ -27,9 +27,9 @@ from tidemark.kernels.match_recognize.spec import (
     Pick,
     Shape,
     Skip,
-    Subset,
     Value,
     Variable,
+    VariableSubset,
 )
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
@@ -61,7 +61,7 @@ class MatchRecognizeKernel:
     order: tuple[Order, ...] = ()
     processing_time: bool = False
     shape: Shape | None = None
-    subsets: tuple[Subset, ...] = ()
+    subsets: tuple[VariableSubset, ...] = ()
     all_rows: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
@@ -233,7 +233,9 @@ class MatchRecognizeKernel:
 
     # --- results --------------------------------------------------------------------------------
 
-    def _emitted(self, decided: Decided, sequences: Sequences, key: Longs, until: Longs) -> Emitted:
+    def _emitted(
+        self, decided: Decided, sequences: Sequences, key: Longs, until: Longs
+    ) -> EmittedMatches:
         matches = decided.emitted
         until = np.where(decided.skipped, _EARLIEST, until)
         last = sequences.time[matches.next - 1]
@@ -241,13 +243,13 @@ class MatchRecognizeKernel:
         blocked = blocked.select(pl.col("until").cum_max().over(_KEY))
         times = np.maximum(longs(blocked, "until")[matches.start], last)
         order = np.argsort(times, kind="stable")
-        return Emitted(matches[order], times[order], order)
+        return EmittedMatches(matches[order], times[order], order)
 
     def _output_of_nothing(self, due: pl.DataFrame) -> pl.DataFrame:
         like = due.drop(SEQUENCE).with_columns(pl.lit(0, pl.Int64).alias(NUMBER)).clear()
         none = np.zeros(0, dtype=np.int64)
         matches = self._search.noting().beginning(none, FINAL)
-        return self._results.of(Emitted(matches, none, none), sequences_of(like, none, TIME))
+        return self._results.of(EmittedMatches(matches, none, none), sequences_of(like, none, TIME))
 
     # --- state ----------------------------------------------------------------------------------
 

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tidemark.kernels.match_recognize.spec import Either, InOrder, One, Repeated, Shape
+from tidemark.kernels.match_recognize.spec import (
+    Alternatives,
+    One,
+    PartsInOrder,
+    RepeatedPart,
+    Shape,
+)
 
 # FINAL, the state of a match, is 0; see `automaton`.
 _FIRST_STATE = 1
@@ -70,16 +76,16 @@ class _Building:
         match shape:
             case One(variable, excluded):
                 return self._node(_Take(self._label((variable, excluded)), then))
-            case InOrder(parts):
+            case PartsInOrder(parts):
                 for part in reversed(parts):
                     then = self.part(part, then)
                 return then
-            case Either(parts):
+            case Alternatives(parts):
                 return self._node(_Fork([self.part(part, then) for part in parts]))
-            case Repeated():
+            case RepeatedPart():
                 return self._repeated(shape, then)
 
-    def _repeated(self, shape: Repeated, then: int) -> int:
+    def _repeated(self, shape: RepeatedPart, then: int) -> int:
         entry = then
         if shape.most is None:
             loop = _Fork()
@@ -142,5 +148,5 @@ class _Building:
         return takes, False
 
 
-def _preferred(shape: Repeated, again: int, then: int) -> list[int]:
+def _preferred(shape: RepeatedPart, again: int, then: int) -> list[int]:
     return [again, then] if shape.greedy else [then, again]

@@ -26,7 +26,7 @@ _NUMBER: Final = "_tm_matches"  # how many matches a key has had
 
 
 @dataclass(frozen=True, slots=True)
-class Emitted:
+class EmittedMatches:
     """Matches in the order in which they are emitted, the times at which they are, and their
     numbers among the matches of their keys.
     """
@@ -48,7 +48,7 @@ class Results:
     def numbers_matches(self) -> bool:
         return any(isinstance(value, MatchNumber) for _, value in self.measures)
 
-    def of(self, emitted: Emitted, sequences: Sequences) -> pl.DataFrame:
+    def of(self, emitted: EmittedMatches, sequences: Sequences) -> pl.DataFrame:
         """The rows of matches."""
         matches = emitted.matches
         if not self.all_rows:
@@ -59,7 +59,7 @@ class Results:
         return self._rows(emitted, unrolled.running[shown], unrolled.of[shown], sequences)
 
     def _rows(
-        self, emitted: Emitted, running: Attempts, of: Longs, sequences: Sequences
+        self, emitted: EmittedMatches, running: Attempts, of: Longs, sequences: Sequences
     ) -> pl.DataFrame:
         """A row for each attempt of `running`, which is a part of the match at the place `of`."""
         after_each: list[RunningValue] = []

@@ -110,7 +110,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Subset:
+class VariableSubset:
     """A name for the rows of several variables."""
 
     name: str
@@ -129,21 +129,21 @@ class One:
 
 
 @dataclass(frozen=True, slots=True)
-class InOrder:
+class PartsInOrder:
     """One part after the other."""
 
     parts: tuple[Shape, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class Alternatives:
     """One of the parts; the first that matches is preferred."""
 
     parts: tuple[Shape, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class RepeatedPart:
     """A part, `least` to `most` times (None: any number). The most times are preferred if it is
     greedy, otherwise the least.
     """
@@ -154,7 +154,7 @@ class Repeated:
     greedy: bool = True
 
 
-Shape = One | InOrder | Either | Repeated
+Shape = One | PartsInOrder | Alternatives | RepeatedPart
 
 
 # --------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Literal, Ref, over
-from tidemark.plan.matches.pattern import Pattern, skip_of, unknown_variable
+from tidemark.plan.matches.pattern import BoundPattern, skip_of, unknown_variable
 from tidemark.plan.matches.values import MatchBinder, MatchValues, VariableScope
 from tidemark.plan.nodes import (
     AggregateValue,
@@ -71,7 +71,7 @@ class _Clauses:
     relation: Relation
     context: Context
     rows: Columns
-    pattern: Pattern
+    pattern: BoundPattern
     keys: tuple[Ref, ...]
     order: tuple[tuple[Ref, exp.Ordered], ...]
 
@@ -82,7 +82,7 @@ class _Clauses:
             (_ordered(one, relation, context), one) for one in node.args["order"].expressions
         )
         _check_time(order, relation)
-        return cls(node, relation, context, Columns(), Pattern.of(node), keys, order)
+        return cls(node, relation, context, Columns(), BoundPattern.of(node), keys, order)
 
     @property
     def time(self) -> Column:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError, Span, did_you_mean
-from tidemark.kernels.match_recognize.spec import Shape, Skip, Subset
+from tidemark.kernels.match_recognize.spec import Shape, Skip, VariableSubset
 from tidemark.plan import unsupported
 from tidemark.plan.matches.shapes import (
     bounds_of,
@@ -23,15 +23,15 @@ from tidemark.plan.nodes import MatchVariable
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class BoundPattern:
     """The variables of PATTERN. Without a shape they follow each other, as Flink allows it."""
 
     variables: tuple[MatchVariable, ...]
     shape: Shape | None
-    subsets: tuple[Subset, ...]
+    subsets: tuple[VariableSubset, ...]
 
     @classmethod
-    def of(cls, node: nodes.MatchRecognize) -> Pattern:
+    def of(cls, node: nodes.MatchRecognize) -> BoundPattern:
         written, rows = node.args["pattern"], node.args.get("rows") or ""
         if not has_shape(written):
             variables = _variables_of(written)
@@ -63,9 +63,11 @@ class Pattern:
         return (*self.own_names, *(subset.name for subset in self.subsets))
 
 
-def _subsets(node: nodes.MatchRecognize, variables: Sequence[MatchVariable]) -> tuple[Subset, ...]:
+def _subsets(
+    node: nodes.MatchRecognize, variables: Sequence[MatchVariable]
+) -> tuple[VariableSubset, ...]:
     names = [variable.name for variable in variables]
-    found: list[Subset] = []
+    found: list[VariableSubset] = []
     for written in node.args.get("subsets") or ():
         for member in written.expressions:
             if member.name not in names:
@@ -77,7 +79,7 @@ def _subsets(node: nodes.MatchRecognize, variables: Sequence[MatchVariable]) -> 
                 hint="give the subset another name than variables and other subsets have",
             )
         members = tuple(sorted({names.index(member.name) for member in written.expressions}))
-        found.append(Subset(written.this.name, members))
+        found.append(VariableSubset(written.this.name, members))
     return tuple(found)
 
 

@@ -11,7 +11,13 @@ from sqlglot import exp
 
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
-from tidemark.kernels.match_recognize.spec import Either, InOrder, One, Repeated, Shape
+from tidemark.kernels.match_recognize.spec import (
+    Alternatives,
+    One,
+    PartsInOrder,
+    RepeatedPart,
+    Shape,
+)
 from tidemark.plan import unsupported
 
 _MOST_VARIABLES: Final = 1_000
@@ -74,17 +80,17 @@ def _shape(part: exp.Expression, names: Sequence[str], excluded: bool) -> Shape:
     parts = tuple(_shape(each, names, excluded) for each in part.expressions)
     match part:
         case nodes.PatternChoice():
-            return Either(parts)
+            return Alternatives(parts)
         case nodes.PatternPermute():
-            return Either(tuple(InOrder(order) for order in permutations(parts)))
-    return InOrder(parts)
+            return Alternatives(tuple(PartsInOrder(order) for order in permutations(parts)))
+    return PartsInOrder(parts)
 
 
-def _repeated(part: nodes.PatternRepeat, shape: Shape) -> Repeated:
+def _repeated(part: nodes.PatternRepeat, shape: Shape) -> RepeatedPart:
     least, most = bounds_of(part)
     if most is None and may_be_empty(shape):
         raise unsupported.IN_PATTERNS.error(span_of(part), _REPEATS_NOTHING)
-    return Repeated(shape, least, most, bool(part.args["greedy"]))
+    return RepeatedPart(shape, least, most, bool(part.args["greedy"]))
 
 
 def bounds_of(part: nodes.PatternRepeat) -> tuple[int, int | None]:
@@ -102,23 +108,23 @@ def may_be_empty(shape: Shape) -> bool:
     match shape:
         case One():
             return False
-        case InOrder(parts):
+        case PartsInOrder(parts):
             return all(may_be_empty(part) for part in parts)
-        case Either(parts):
+        case Alternatives(parts):
             return any(may_be_empty(part) for part in parts)
-        case Repeated(part, least):
+        case RepeatedPart(part, least):
             return least == 0 or may_be_empty(part)
 
 
 def is_unbounded(shape: Shape) -> bool:
-    return any(isinstance(part, Repeated) and part.most is None for part in parts_of(shape))
+    return any(isinstance(part, RepeatedPart) and part.most is None for part in parts_of(shape))
 
 
 def parts_of(shape: Shape) -> Iterator[Shape]:
     yield shape
     match shape:
-        case InOrder(parts) | Either(parts):
+        case PartsInOrder(parts) | Alternatives(parts):
             for part in parts:
                 yield from parts_of(part)
-        case Repeated(part):
+        case RepeatedPart(part):
             yield from parts_of(part)

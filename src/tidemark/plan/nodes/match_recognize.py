@@ -8,13 +8,13 @@ from typing import Any
 
 from tidemark.kernels.match_recognize.spec import (
     ALL_ROWS,
-    Either,
-    InOrder,
+    Alternatives,
     One,
-    Repeated,
+    PartsInOrder,
+    RepeatedPart,
     Shape,
     Skip,
-    Subset,
+    VariableSubset,
 )
 from tidemark.plan import window_words
 from tidemark.plan.expressions import Expression
@@ -124,7 +124,7 @@ class MatchVariable:
 _QUANTIFIERS = {(1, 1): "", (0, 1): "?", (0, None): "*", (1, None): "+"}
 
 
-def _quantifier(of: MatchVariable | Repeated) -> str:
+def _quantifier(of: MatchVariable | RepeatedPart) -> str:
     quantifier = _QUANTIFIERS.get((of.least, of.most))
     if quantifier is None:
         most = "" if of.most is None else str(of.most)
@@ -137,15 +137,15 @@ def shape_words(shape: Shape, names: Sequence[str]) -> str:
     match shape:
         case One(variable, excluded):
             return f"{{- {names[variable]} -}}" if excluded else names[variable]
-        case InOrder(parts):
+        case PartsInOrder(parts):
             words_of = [shape_words(part, names) for part in parts]
             return " ".join(
-                f"({each})" if isinstance(part, Either) else each
+                f"({each})" if isinstance(part, Alternatives) else each
                 for each, part in zip(words_of, parts, strict=True)
             )
-        case Either(parts):
+        case Alternatives(parts):
             return " | ".join(shape_words(part, names) for part in parts)
-        case Repeated(part):
+        case RepeatedPart(part):
             inside = shape_words(part, names)
             return (inside if isinstance(part, One) else f"({inside})") + _quantifier(shape)
 
@@ -167,7 +167,7 @@ class Match(Unary, Stateful):
     within_ms: int | None
     measures: tuple[tuple[Column, MatchValue], ...]
     shape: Shape | None = None
-    subsets: tuple[Subset, ...] = ()
+    subsets: tuple[VariableSubset, ...] = ()
     all_rows: bool = False
 
     def _edge(self) -> Edge:
