@@ -83,3 +83,32 @@ def test_explain_says_that_groups_never_end():
 )
 def test_invalid_sql_is_refused(marked):
     refused(marked if "«" in marked else marked.replace("SELECT b", "SELECT «b»", 1), at=world())
+
+
+@pytest.mark.parametrize(
+    ("call", "percentages", "type_"),
+    [
+        ("PERCENTILE(a, 0.5)", (0.5,), "DOUBLE"),
+        ("PERCENTILE(DISTINCT a, 1)", (1.0,), "DOUBLE"),
+        ("PERCENTILE(a, ARRAY[0, 0.25])", (0.0, 0.25), "ARRAY<DOUBLE>"),
+        ("PERCENTILE(a, 0.5, c)", (0.5,), "DOUBLE"),
+    ],
+)
+def test_percentages_are_literals(call, percentages, type_):
+    sql = f"SELECT {call} AS p FROM t GROUP BY b"
+    [group] = groups_of(root(sql))
+
+    assert group.calls[0].percentages == percentages
+    assert schema(sql) == f"p {type_}"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("PERCENTILE(a, «1.5»)", "PERCENTILE(a, «-0.5»)", "PERCENTILE(a, «CAST(NULL AS DOUBLE)»)"),
+        *("PERCENTILE(a, «a»)", "PERCENTILE(a, «ARRAY[0.5, 2]»)", "PERCENTILE(a, «'0.5'»)"),
+        "«PERCENTILE(b, 0.5)»",
+    ],
+)
+def test_other_percentages_are_refused_as_in_flink(call):
+    refused(f"SELECT {call} FROM t GROUP BY b")

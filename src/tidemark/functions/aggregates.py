@@ -119,6 +119,14 @@ def _multiset(arguments: tuple[Argument, ...]) -> t.DataType:
     return t.Multiset(arguments[0].type, nullable=False)
 
 
+def _percentile(arguments: tuple[Argument, ...]) -> t.DataType:
+    """NULL if no value counts, of which a third argument decides."""
+    nullable = arguments[0].type.nullable or len(arguments) == 3
+    if isinstance(arguments[1].type, t.Array):
+        return t.Array(t.Double(), nullable=nullable)
+    return t.Double(nullable=nullable)
+
+
 _COUNT = t.BigInt(nullable=False)
 _JSON = t.VarChar(nullable=False)
 
@@ -142,6 +150,13 @@ FUNCTIONS: tuple[AggregateFunction, ...] = (
     ),
     _aggregate("COLLECT", "(any)", _multiset, "a multiset of the values", never_null=True),
     _aggregate("ARRAY_AGG", "(any)", _array, "an array of the values, including NULLs"),
+    _aggregate(
+        "PERCENTILE",
+        "(numeric, any, [integer])",
+        _percentile,
+        "the value below which this share of the values lies, interpolated; of an array of shares, "
+        "an array; a third argument says how often a value counts",
+    ),
     _aggregate("JSON_OBJECTAGG", "(any, any)", _JSON, "a JSON object", never_null=True),
     _aggregate("JSON_ARRAYAGG", "(any)", _JSON, "a JSON array", never_null=True),
     _aggregate(

@@ -30,6 +30,7 @@ def _call(place: int, call: AggregateCall, names: Sequence[str]) -> AggregateSpe
         filter=None if call.filter is None else names[call.filter],
         separator=call.separator,
         implementation=None if call.user is None else _implementation(call.user),
+        percentages=call.percentages,
     )
 
 

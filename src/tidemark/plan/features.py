@@ -50,6 +50,8 @@ def refuse_call_that_cannot_run(call: exp.Expression) -> None:
         )
     if name in unsupported.AGGREGATE.each:
         raise unsupported.AGGREGATE.error(span_of(call), name)
+    if name in unsupported.NOT_FLINKS_AGGREGATE.each:
+        raise unsupported.NOT_FLINKS_AGGREGATE.error(span_of(call), name)
     if name in GROUP_WINDOWS | WINDOW_PROPERTIES:
         raise PlanError(
             f"{name} is only allowed in a query grouped by a window",

@@ -159,14 +159,14 @@ NULLS_CLAUSE: Final = Unsupported(
 AGGREGATE: Final = Unsupported(
     _WINDOWS,
     "aggregate function {}",
-    each=dict.fromkeys(
-        (
-            "GROUP_ID",
-            "NTH_VALUE",
-            "PERCENTILE",
-            "SUM0",
-        )
-    ),
+    each={"GROUP_ID": None},
+)
+NOT_FLINKS_AGGREGATE: Final = Unsupported(
+    _WINDOWS,
+    "aggregate function {}",
+    why="Flink does not have it",
+    says=NEVER,
+    each={"NTH_VALUE": "use ARRAY_AGG(x), and take its element", "SUM0": "use COALESCE(SUM(x), 0)"},
 )
 RANK_WITHOUT_ORDER: Final = Unsupported(
     _WINDOWS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -107,6 +108,44 @@ def test_retracted_rows_are_as_if_they_had_never_arrived(function, result, expec
     values = [9, 3, 1, 2, None, 9, 7]
 
     assert aggregate(function, values, I32, result, taken_back=[9, 1, 9]) == expected
+
+
+@searched(60)
+@given(
+    st.lists(
+        st.tuples(st.none() | st.integers(-5, 5), st.none() | st.integers(-1, 3)), max_size=12
+    ),
+    st.lists(st.integers(0, 11), max_size=5),
+    st.sampled_from([(0.5,), (0.0, 0.3, 1.0)]),
+    st.booleans(),
+)
+def test_percentiles_lie_between_the_values(values, retracted, percentages, weighted):
+    gone = [values[place] for place in {*retracted} if place < len(values)]
+    rows = pl.DataFrame([*values, *gone], schema={"x": I32, "n": I64}, orient="row").with_columns(
+        pl.lit(0).alias("g"),
+        pl.int_range(pl.len(), dtype=pl.Int64).alias(SEQUENCE),
+        pl.Series(KIND, ["+I"] * len(values) + ["-D"] * len(gone), pl.String),
+    )
+    arguments = ("x", "n") if weighted else ("x",)
+    type_ = F64 if len(percentages) == 1 else pl.List(F64)
+    call = AggregateSpec("PERCENTILE", arguments, "result", type_, percentages=percentages)
+    aggregates = Aggregates.of([call], retracts=True)
+    told = aggregates.merged(aggregates.lifted(rows, ["g"]), ["g"]).select(aggregates.results)
+
+    left = [value for place, value in enumerate(values) if place not in retracted]
+    numbers = sorted(
+        x for x, n in left if x is not None for _ in range((n or 0) if weighted else 1)
+    )
+    expected = [between(numbers, one) for one in percentages] if numbers else None
+    if expected is not None and len(percentages) == 1:
+        [expected] = expected
+    assert told["result"].to_list() == ([pytest.approx(expected)] if values else [])
+
+
+def between(numbers: list[int], percentage: float) -> float:
+    position = (len(numbers) - 1) * percentage
+    lower, higher = numbers[math.floor(position)], numbers[math.ceil(position)]
+    return lower + (higher - lower) * (position - math.floor(position))
 
 
 def test_of_equal_values_the_first_is_retracted():

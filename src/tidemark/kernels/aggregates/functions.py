@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tidemark.kernels.aggregates import numbers, users, values
+from tidemark.kernels.aggregates import numbers, percentiles, users, values
 from tidemark.kernels.aggregates.accumulators import Merge
 from tidemark.kernels.aggregates.scope import Aggregate, AggregateScope
 
@@ -23,6 +23,7 @@ FUNCTIONS: Mapping[str, Callable[[AggregateScope], Aggregate]] = {
     "LISTAGG": values.joined_strings,
     "ARRAY_AGG": values.array,
     "COLLECT": values.bag,
+    "PERCENTILE": percentiles.percentile,
 }
 
 

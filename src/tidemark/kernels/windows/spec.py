@@ -94,6 +94,7 @@ class AggregateSpec:
     filter: str | None = None
     separator: str | None = None
     implementation: Callable[[pl.DataFrame], Any] | None = None
+    percentages: tuple[float, ...] = ()  # of PERCENTILE
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
 from tidemark.functions import aggregates
 from tidemark.plan import unsupported
+from tidemark.plan.aggregates.percentages import percentages_of
 from tidemark.plan.expressions import Call, Expression, Literal
 from tidemark.plan.nodes import AggregateCall
 from tidemark.plan.scalars import literals
@@ -112,6 +113,7 @@ def bind_call(
         distinct=_is_distinct(aggregate, distinct),
         filter=keep,
         separator=separator,
+        percentages=percentages_of(args[1], written[1]) if aggregate.name == "PERCENTILE" else (),
     )
 
 
@@ -242,8 +244,10 @@ def _joined(strings: list[Expression], node: exp.Expression) -> Expression:
 
 
 def _columns_of(applied: Call, call: exp.Expression) -> tuple[Expression, ...]:
-    """The arguments that are columns: neither a separator, nor what COUNT can ignore."""
+    """The arguments that are columns: neither constants, nor what COUNT can ignore."""
     args = applied.args[:1] if applied.function.name == "LISTAGG" else applied.args
+    if applied.function.name == "PERCENTILE":
+        args = (args[0], *args[2:])
     distinct = call.expressions and isinstance(call.expressions[0], exp.Distinct)
     if applied.function.name == "COUNT" and not distinct:
         return tuple(arg for arg in args if arg.type.nullable)

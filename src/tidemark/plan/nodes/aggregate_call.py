@@ -24,6 +24,7 @@ class AggregateCall:
     filter: int | None = None
     separator: str | None = None
     user: UserFunction | None = None
+    percentages: tuple[float, ...] = ()  # of PERCENTILE
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -33,7 +34,10 @@ class AggregateCall:
     def meaning(self, origin: Callable[[int], Any]) -> dict[str, Any]:
         """The call as plain values; `origin` says what a column is."""
         only = None if self.filter is None else origin(self.filter)
-        return {**plain(self), "arguments": [*map(origin, self.arguments)], "filter": only}
+        own = plain(self)
+        if not self.percentages:
+            del own["percentages"]  # contracts of other functions were written without them
+        return {**own, "arguments": [*map(origin, self.arguments)], "filter": only}
 
     def words(self, names: Sequence[str]) -> str:
         """The call in readable form.
@@ -43,6 +47,8 @@ class AggregateCall:
         'COUNT(DISTINCT a) FILTER (WHERE b)'
         """
         arguments = ", ".join(names[place] for place in self.arguments) or "*"
+        if self.percentages:
+            arguments += "".join(f", {one:g}" for one in self.percentages)
         if self.separator is not None:
             arguments += ", '" + self.separator.replace("'", "''") + "'"
         distinct = "DISTINCT " if self.distinct else ""
