@@ -417,6 +417,46 @@ quotes keep points and capitals in them as they are.
 | `TIMESTAMP`, `TIMESTAMP_LTZ` | `timestamp`, `timestamptz`; not the one into the other |
 | `STRING` | any type, from the string that PostgreSQL reads |
 | any other | what PostgreSQL converts in an INSERT; a value that does not fit is an error |
+
+## Delta and Iceberg
+
+Connector `delta` reads and writes tables of Delta Lake, by the options of Flink's connector. No
+jars are needed, because Delta's do not fit this Spark: delta-rs reads and writes the tables' logs
+where the job is (`pip install 'tidemark[delta]'`), and workers read and write the data files, in
+columns. [Delta and Iceberg](lake.md) is a page to begin with. Paths are local or [on S3](#paths),
+with the settings of Spark; local runs and `tidemark doctor` look for credentials in the
+environment.
+
+**Reading.** A query reads the newest version that there is when it starts, or an older one.
+Columns are found by name, whatever their case, and must have the type of the DDL or a narrower
+one. Rows that deletion vectors delete are left out. Tables with features that could change rows
+in other ways (column mapping, type widening) are refused by name.
+
+**As a stream** (`'mode' = 'streaming'`) the first micro-batch has all rows of the newest version,
+the following ones the files that new versions add; with `startingVersion` or `startingTimestamp`
+only the latter. The version is in the checkpoint, where a job resumes. Versions that only move
+rows to other files are passed over. One that deletes or changes rows is an error, which names it,
+unless `ignoreDeletes` or `ignoreChanges` say what to do, as in Flink.
+
+**Writing.** Tasks write files, and one version names all files of a batch or a micro-batch. It
+also notes the job and the number of the micro-batch (`txn` in the log), so one that comes again
+after a failure changes nothing. A table that does not exist is created when the job starts, with
+the columns, partitions and `delta.*` properties of the DDL. With a `PRIMARY KEY`, which Flink's
+connector does not have, rows are inserted, updated and deleted by it: the changes of a
+micro-batch are collected where the job is, and merged there, which costs as much as the files
+that they touch. `INSERT OVERWRITE` replaces the rows of a table without partitions and key, in
+one version. An empty string in a partition column is NULL, by Delta's rules. Tables with
+constraints, generated or identity columns are not written to.
+
+| Flink SQL | Delta |
+| --- | --- |
+| `TINYINT`, `SMALLINT`, `INT`, `BIGINT` | `byte`, `short`, `integer`, `long` |
+| `FLOAT`, `DOUBLE`, `DECIMAL(p, s)`, `BOOLEAN` | `float`, `double`, `decimal(p,s)`, `boolean` |
+| `CHAR`, `VARCHAR`, `STRING`; `BINARY`, `VARBINARY`, `BYTES` | `string`; `binary` |
+| `DATE` | `date` |
+| `TIMESTAMP(p)`, `TIMESTAMP_LTZ(p)` | `timestamp_ntz`, `timestamp`, of microseconds |
+| `ARRAY`, `MAP`, `ROW` | `array`, `map`, `struct` |
+| `TIME`, `INTERVAL`, `MULTISET` | refused |
 """
 
 

@@ -72,6 +72,8 @@ LIBRARIES = {
         "confluent_kafka",
         "adbc_driver_postgresql",
         "adbc_driver_manager",
+        "deltalake",
+        "pyiceberg",
     },
     "local": {"polars", "pyarrow"},
     # Live tables are drawn in terminals and, where there is IPython, in notebooks.

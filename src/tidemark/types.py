@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -339,3 +339,21 @@ def _common_nested(a: DataType, b: DataType) -> DataType | None:
             named = zip(left, types, strict=True)
             return Row(tuple(Field(f.name, t) for f, t in named if t is not None))
     return None
+
+
+def with_parts(type_: DataType) -> Iterator[DataType]:
+    """The type, and those of what is in its values.
+
+    >>> [part.text() for part in with_parts(Array(Int()))]
+    ['ARRAY<INT>', 'INT']
+    """
+    yield type_
+    match type_:
+        case Array(element=element) | Multiset(element=element):
+            yield from with_parts(element)
+        case Map(key=key, value=value):
+            yield from with_parts(key)
+            yield from with_parts(value)
+        case Row(fields=fields):
+            for field in fields:
+                yield from with_parts(field.type)

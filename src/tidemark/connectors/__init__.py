@@ -12,6 +12,7 @@ from tidemark.connectors.base import Connector, OptionSpec, ReadRequest, WriteRe
 from tidemark.connectors.blackhole import BLACKHOLE
 from tidemark.connectors.dataframe import DATAFRAME
 from tidemark.connectors.datagen import DATAGEN
+from tidemark.connectors.delta import DELTA
 from tidemark.connectors.faker import FAKER
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
@@ -53,6 +54,7 @@ REGISTRY: dict[str, Connector] = {
         KAFKA,
         UPSERT_KAFKA,
         JDBC,
+        DELTA,
         DATAGEN,
         FAKER,
         NEXMARK,

@@ -109,6 +109,11 @@ class ColumnsRequest:
     # As in a ReadRequest.
     read: frozenset[str] | None = None
     marks: WatermarkNotes | None = None
+    # How files are reached that are not on this machine.
+    access: Access = NO_ACCESS
+    # Rows that do not meet one of these may be left out: they are tested again. They refer to
+    # physical columns by position.
+    conditions: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,8 @@ class Part:
     version: tuple[int, int] | None = None
     topic: str = ""
     partition: int = 0
+    # What else its connector has to know about it.
+    details: str = ""
 
     @property
     def is_counted(self) -> bool:

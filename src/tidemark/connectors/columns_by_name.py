@@ -67,6 +67,22 @@ def reads(found: pa.DataType, wanted: t.DataType) -> bool:
     return isinstance(own, t.Float) and isinstance(wanted, t.Double)
 
 
+def frame_of(batch: pa.RecordBatch) -> pl.DataFrame:
+    """The columns of a batch. Fields of rows have safe names, as in all frames."""
+    import polars as pl
+    import pyarrow as pa
+
+    from tidemark.functions.arrow_types import safely_named
+
+    columns = []
+    for values in batch.columns:
+        safe = safely_named(values.type)
+        columns.append(values if safe == values.type else values.view(safe))
+    rows = pl.from_arrow(pa.RecordBatch.from_arrays(columns, names=batch.schema.names))
+    assert isinstance(rows, pl.DataFrame)
+    return rows
+
+
 def column(field: FormatField, name: str | None) -> pl.Expr:
     import polars as pl
 

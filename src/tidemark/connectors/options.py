@@ -73,7 +73,7 @@ def option_error(
 
 def span_of_option(table: Table, key: str) -> Span | None:
     """Where the option is set; None if it was not set in SQL."""
-    at = next((o.span for o in table.options if o.key == key or o.key.lower() == key), NOWHERE)
+    at = next((o.span for o in table.options if key.lower() == o.key.lower()), NOWHERE)
     return None if at == NOWHERE else at
 
 
@@ -100,7 +100,7 @@ def _spec_of(key: str, specs: Sequence[OptionSpec]) -> tuple[OptionSpec, str] | 
             if inside and folded.startswith(prefix) and folded.endswith(suffix):
                 # The middle is a column's name and keeps its case.
                 return spec, prefix + key[len(prefix) : len(key) - len(suffix)] + suffix
-        elif folded == spec.name or folded in _old_names(spec):
+        elif folded == spec.name.lower() or folded in _old_names(spec):
             return spec, spec.name
     return None
 

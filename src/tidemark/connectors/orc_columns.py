@@ -13,6 +13,7 @@ from tidemark.connectors.columns_by_name import (
     ON_SPARK,
     ROWS,
     column,
+    frame_of,
     misfit,
     names_in,
     nulls,
@@ -58,8 +59,6 @@ class OrcColumns:
     def _rows(
         self, file: ORCFile, stripe: int, names: Sequence[str | None]
     ) -> Iterator[pl.DataFrame]:
-        import polars as pl
-
         wanted = [name for name in names if name is not None]
         # Without a column, a stripe would have no rows.
         batch = file.read_stripe(stripe, wanted or file.schema.names[:1])
@@ -68,9 +67,7 @@ class OrcColumns:
             if not wanted:
                 yield nulls(self.fields, piece.num_rows)
                 continue
-            rows = pl.from_arrow(piece)
-            assert isinstance(rows, pl.DataFrame)
-            yield rows.select(map(column, self.fields, names))
+            yield frame_of(piece).select(map(column, self.fields, names))
 
 
 def _hint(problem: str) -> str | None:

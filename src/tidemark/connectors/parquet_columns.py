@@ -13,6 +13,7 @@ from tidemark.connectors.columns_by_name import (
     ON_SPARK,
     ROWS,
     column,
+    frame_of,
     misfit,
     names_in,
     nulls,
@@ -36,13 +37,12 @@ class ParquetColumns:
     count: Callable[[int, int], None] | None = None
 
     def __call__(self, part: Part) -> Iterator[tuple[pl.DataFrame, Mapping[str, pl.Series]]]:
-        import polars as pl
         import pyarrow as pa
 
         unchanged = Unchanged(part)
         try:
             with readable(part.file), _opened(part.file) as file:
-                if (wrong := _misfit(file, self.fields)) is not None:
+                if (wrong := misfit_of(file, self.fields)) is not None:
                     raise DataError(f"{part.file}  {wrong}", hint=ON_SPARK)
                 names = names_in(file.schema_arrow, self.fields)
                 wanted = [name for name in names if name is not None]
@@ -55,9 +55,7 @@ class ParquetColumns:
                     if not wanted:  # a batch without columns has no height
                         yield nulls(self.fields, batch.num_rows), {}
                         continue
-                    rows = pl.from_arrow(batch)
-                    assert isinstance(rows, pl.DataFrame)
-                    yield rows.select(map(column, self.fields, names)), {}
+                    yield frame_of(batch).select(map(column, self.fields, names)), {}
         except pa.ArrowException as problem:
             raise unreadable(part.file, str(problem)) from None
 
@@ -69,7 +67,7 @@ def fit(files: Sequence[str], fields: Sequence[FormatField]) -> bool:
     try:
         for name in files:
             with _opened(name) as file:
-                if _misfit(file, fields) is not None:
+                if misfit_of(file, fields) is not None:
                     return False
     except (pa.ArrowException, DataError):
         return True  # which is for the worker that reads the file to say
@@ -106,8 +104,8 @@ def _start(column: pa.parquet.ColumnChunkMetaData) -> int:
     return min(int(page) for page in pages if page)
 
 
-def _misfit(file: ParquetFile, fields: Sequence[FormatField]) -> str | None:
-    """What is wrong with the file's columns."""
+def misfit_of(file: ParquetFile, fields: Sequence[FormatField]) -> str | None:
+    """What is wrong with the file's columns, if anything."""
     old = _of_old_times(file)
 
     def fits(name: str, found: pa.DataType, wanted: t.DataType) -> bool:

@@ -12,7 +12,7 @@ CONNECTOR: Final = Unsupported(
     _CONNECTORS,
     "connector '{}'",
     why="planned",
-    each={"postgres-cdc": None, "iceberg": None, "delta": None},
+    each={"postgres-cdc": None, "iceberg": None},
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
     _CONNECTORS,
@@ -78,4 +78,20 @@ JDBC_TYPE: Final = Unsupported(
     hint="write it as a string, with CAST or JSON_OBJECT",
     title="MAP, MULTISET, ROW, INTERVAL and nested arrays in connector 'jdbc'",
     says=NEVER,
+)
+LAKE_TYPE: Final = Unsupported(
+    _CONNECTORS,
+    "a column of type {} in a table of Delta or Iceberg",
+    why="the table format has no such type",
+    hint="write it as a string or a number, with CAST",
+    title="TIME in Delta tables; INTERVAL and MULTISET in Delta and Iceberg tables",
+    says=NEVER,
+)
+DELTA_FEATURE: Final = Unsupported(
+    _CONNECTORS,
+    "a Delta table with the feature '{}'",
+    why="rows could be read or written wrongly without it",
+    hint="read or write the table with Delta's own connector for Spark, on a Spark it fits",
+    title="Delta tables with column mapping, type widening, variants or clustering by features "
+    "that delta-rs does not know; writing those with generated or identity columns or constraints",
 )

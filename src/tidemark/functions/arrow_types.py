@@ -93,6 +93,47 @@ def _arrow_field(name: str, type_: t.DataType) -> pa.Field:
     return pa.field(name, to_arrow(type_), nullable=type_.nullable)
 
 
+def renamed(type_: Any, names: Any) -> Any:
+    """The type with the names of fields that another one has, which fits it."""
+    import pyarrow as pa
+    from pyarrow import types as p
+
+    if p.is_struct(type_):
+        fields = [
+            pa.field(names.field(i).name, renamed(type_.field(i).type, names.field(i).type))
+            for i in range(type_.num_fields)
+        ]
+        return pa.struct(fields)
+    if p.is_map(type_):
+        return pa.map_(
+            renamed(type_.key_type, names.key_type), renamed(type_.item_type, names.item_type)
+        )
+    if p.is_list(type_) or p.is_large_list(type_):
+        list_of = pa.list_ if p.is_list(type_) else pa.large_list
+        return list_of(renamed(type_.value_type, names.value_type))
+    return type_
+
+
+def safely_named(type_: Any) -> Any:
+    """The type with the names that fields of rows have in frames."""
+    import pyarrow as pa
+    from pyarrow import types as p
+
+    if p.is_struct(type_):
+        inside = [type_.field(i) for i in range(type_.num_fields)]
+        names = safe_names([field.name for field in inside])
+        fields = zip(names, inside, strict=True)
+        return pa.struct(
+            [field.with_name(n).with_type(safely_named(field.type)) for n, field in fields]
+        )
+    if p.is_map(type_):
+        return pa.map_(safely_named(type_.key_type), safely_named(type_.item_type))
+    if p.is_list(type_) or p.is_large_list(type_):
+        list_of = pa.list_ if p.is_list(type_) else pa.large_list
+        return list_of(safely_named(type_.value_type))
+    return type_
+
+
 # --- Arrow to Flink ----------------------------------------------------------------------------
 
 _FLINK_OF_ARROW: dict[str, t.DataType] = {

@@ -25,6 +25,7 @@ from tidemark.session import sources
 from tidemark.session.computed_in_workers import computed
 from tidemark.session.lookups_in_workers import with_dimensions
 from tidemark.spark.builder import Builder
+from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import Frame, schema_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
     assert isinstance(source, Compute) and isinstance(source.node, Scan)
     scan = source.node
     request = request_of(scan, builder.zone, _started(builder), builder.start.seed)
-    request = replace(request, marks=sources.marks_of(scan, builder))
+    request = replace(
+        request, marks=sources.marks_of(scan, builder), access=access_of(builder.spark)
+    )
     if builder.streaming:
         arriving = connectors.lookup(scan.table).arriving
         assert arriving is not None

@@ -89,6 +89,14 @@ class Location:
 
         return bool(self._info().type != FileType.NotFound)
 
+    @property
+    def modified_ms(self) -> int:
+        """When the file was last changed. Raises FileNotFoundError if it does not exist."""
+        changed = self._info().mtime_ns
+        if changed is None:
+            raise FileNotFoundError(str(self))
+        return int(changed) // 1_000_000
+
     def files(self, *, below: bool = True) -> list[Found]:
         """The files by name, optionally those in subfolders too; none if it does not exist."""
         from pyarrow.fs import FileSelector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -110,31 +110,17 @@ _ALIKE_WITH_TIMES = (*_ALIKE, t.Timestamp)
 
 
 def _is_alike(type_: t.DataType) -> bool:
-    return all(isinstance(each, (*_ALIKE_WITH_TIMES, *_NESTED)) for each in _with_parts(type_))
+    return all(isinstance(each, (*_ALIKE_WITH_TIMES, *_NESTED)) for each in t.with_parts(type_))
 
 
 _NESTED = (t.Array, t.Map, t.Row)
-
-
-def _with_parts(type_: t.DataType) -> Iterator[t.DataType]:
-    """The type, and those of what is in its values."""
-    yield type_
-    match type_:
-        case t.Array(element=element):
-            yield from _with_parts(element)
-        case t.Map(key=key, value=value):
-            yield from _with_parts(key)
-            yield from _with_parts(value)
-        case t.Row(fields=fields):
-            for field in fields:
-                yield from _with_parts(field.type)
 
 
 def _has_own_times(fields: tuple[FormatField, ...]) -> bool:
     """Whether Arrow reads and writes files with times that are ORC's own, as Flink does. Spark
     reads none of these into TIMESTAMP, and Flink no files with other types.
     """
-    parts = [each for field in fields for each in _with_parts(field.type)]
+    parts = [each for field in fields for each in t.with_parts(field.type)]
     return any(isinstance(each, t.Timestamp) for each in parts) and all(
         _is_alike(field.type) for field in fields
     )
@@ -145,7 +131,7 @@ def parquet_by_arrow(
 ) -> FileWriter | None:
     compression = options["parquet.compression"].lower()
     instants = any(isinstance(field.type, t.TimestampLtz) for field in fields)
-    parts = [each for field in fields for each in _with_parts(field.type)]
+    parts = [each for field in fields for each in t.with_parts(field.type)]
     if compression == "lz4" or (instants and any(isinstance(each, t.Timestamp) for each in parts)):
         return None
     if not all(isinstance(field.type, t.TimestampLtz) or _is_alike(field.type) for field in fields):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.connectors.jdbc.postgres import Described, StoredColumn, listed, name, string
-from tidemark.connectors.jdbc.staging import ATTEMPT, GONE, PIECE, Staging
+from tidemark.connectors.jdbc.staging import ATTEMPT, PIECE, Staging
 from tidemark.connectors.jdbc.types import stored
+from tidemark.connectors.last_changes import GONE
 from tidemark.errors import DataError
 
 # Which micro-batch each job has added last to the tables of a schema.

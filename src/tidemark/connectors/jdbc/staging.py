@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.connectors.jdbc.postgres import Described, name
 from tidemark.connectors.jdbc.types import staged
+from tidemark.connectors.last_changes import GONE, last_changes, with_gone
 from tidemark.functions.arrow_types import loose_arrow
-from tidemark.kernels.columns import KIND
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-# Columns of the staging table: which attempt of a task has sent a row, in which of its pieces, and
-# whether the row goes.
-ATTEMPT, PIECE, GONE = "attempt", "piece", "gone"
+# Columns of the staging table, besides GONE: which attempt of a task has sent a row, and in which
+# of its pieces.
+ATTEMPT, PIECE = "attempt", "piece"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +58,11 @@ class Staging:
         return sent.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.schema(fields))
 
     def _last(self, rows: pl.DataFrame) -> pl.DataFrame:
-        import polars as pl
-
-        if KIND not in rows.columns:
-            rows = rows.with_columns(pl.lit("+I").alias(KIND))
-        rows = rows.rename(dict(zip(rows.drop(KIND).columns, self.columns, strict=True)))
-        rows = rows.with_columns(pl.col(KIND).is_in(["-U", "-D"]).alias(GONE))
+        rows = with_gone(rows, self.columns)
         if not self.keys:
             return rows
         keys = [self.columns[place] for place in self.keys]
-        marked = rows.with_columns(pl.col(GONE).first().over(keys).alias("went_first"))
-        last = marked.unique(keys, keep="last", maintain_order=True)
-        # What has come and gone within the piece was never there: the row that the table has may be
-        # one of another task.
-        return last.filter(~pl.col(GONE) | pl.col("went_first")) if self.retracts else last
+        return last_changes(rows, keys, retracts=self.retracts)
 
 
 def sent_as(type_: DataType) -> pa.DataType:

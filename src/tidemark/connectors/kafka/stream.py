@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import time
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from tidemark.connectors import planned_stream
 from tidemark.connectors.kafka.client import Position, Topics
 from tidemark.connectors.kafka.positions import (
     TopicPartition,
@@ -149,47 +149,4 @@ class Offsets:
 
 def arriving(spark: SparkSession, reading: TopicReading) -> DataFrame:
     """What comes of the topics, as the ranges of offsets that micro-batches read."""
-    from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-    from pyspark.sql.streaming.datasource import ReadAllAvailable, SupportsTriggerAvailableNow
-
-    # Defined here, so that settings travel with the class: options would be shown in Spark's UI.
-    class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self._offsets = Offsets(reading)
-
-        def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-            return self._offsets.initial()
-
-        def getDefaultReadLimit(self) -> Any:  # noqa: N802
-            return ReadAllAvailable()
-
-        def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:  # noqa: N802
-            return self._offsets.latest(start)
-
-        def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-            self._offsets.stop_here()
-
-        def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[Any]:
-            return [InputPartition(part) for part in self._offsets.parts(start, end)]
-
-        def read(self, partition: Any) -> Iterator[tuple[Any, ...]]:
-            yield partition.value
-
-        def commit(self, end: dict[str, Any]) -> None:
-            self._offsets.commit(end)
-
-    named = f"tidemark-kafka-{uuid.uuid4().hex[:8]}"
-
-    class TopicSource(DataSource):  # type: ignore[misc]
-        @classmethod
-        def name(cls) -> str:
-            return named
-
-        def schema(self) -> str:
-            return _PARTS
-
-        def streamReader(self, schema: Any) -> Any:  # noqa: N802
-            return TopicReader()
-
-    spark.dataSource.register(TopicSource)
-    return spark.readStream.format(named).load()
+    return planned_stream.arriving(spark, lambda: Offsets(reading), _PARTS)
