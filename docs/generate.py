@@ -457,6 +457,32 @@ constraints, generated or identity columns are not written to.
 | `TIMESTAMP(p)`, `TIMESTAMP_LTZ(p)` | `timestamp_ntz`, `timestamp`, of microseconds |
 | `ARRAY`, `MAP`, `ROW` | `array`, `map`, `struct` |
 | `TIME`, `INTERVAL`, `MULTISET` | refused |
+
+Connector `iceberg` reads and writes tables of Apache Iceberg, by the options of Flink's
+connector: catalogs are asked and data files are read and written by pyiceberg (`pip install
+'tidemark[iceberg]'`, also for workers). Catalogs are those of a folder (`'catalog-type' =
+'hadoop'`; on S3 they are only read), of a database (`jdbc`, tested with SQLite), `rest`, `hive`
+and `glue`, for which pyiceberg may need packages of its own. What pyiceberg does not read is
+refused by name: equality deletes, which Flink itself writes when it upserts, have to be compacted
+first.
+
+A query reads the newest snapshot of `branch`, or that of `snapshot-id`, `as-of-timestamp` or
+`tag`. With `'streaming' = 'true'` the first micro-batch has all rows of the newest snapshot, the
+following ones what snapshots add; `start-snapshot-id`, `start-tag`, `start-snapshot-timestamp`
+and `starting-strategy` begin elsewhere. A snapshot that changes or deletes rows is an error,
+which names it; Flink passes over it silently, as `'tidemark.iceberg.skip-changes' = 'true'` does.
+
+All files of a batch or a micro-batch are one snapshot, whose summary notes the job and the number
+of the micro-batch, so one that comes again changes nothing. A table that does not exist is
+created when the job starts, with the columns, the key and the partitions of the DDL, and its
+database too. Rows are merged by the `PRIMARY KEY` if the query updates rows or `'upsert-enabled'
+= 'true'`, by writing the files anew that have rows of the keys, where the job is. `INSERT
+OVERWRITE` replaces the partitions that have new rows, or all rows of a table without partitions.
+Types are as in Delta, with `TIME` besides; `TINYINT` and `SMALLINT` are kept as `int`.
+
+**Time travel.** `SELECT ... FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '2024-05-01 12:00:00'` reads a
+table of either connector as it was then: its last version that is not after it. The time is one
+of clocks in the session's zone, as in Flink, and may be followed by plus or minus an `INTERVAL`.
 """
 
 

@@ -81,7 +81,7 @@ def test_join_hints_are_accepted(select):
     ],
 )
 def test_time_travel_is_refused(marked):
-    assert "no connector keeps" in refused(marked, NotSupported).notes["why"]
+    assert "keeps no earlier versions" in refused(marked, NotSupported).notes["why"]
 
 
 def test_options_of_a_hint_win_for_this_query_only():

@@ -107,6 +107,8 @@ class TableTraits:
     upserts: bool = False
     # How it is looked up for the rows of a stream, if its connector can do that.
     lookup: LookupTraits | None = None
+    # The option that says as of when it is read, for tables that keep versions: a time of clocks.
+    time_travel: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

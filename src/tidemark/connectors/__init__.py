@@ -16,6 +16,7 @@ from tidemark.connectors.delta import DELTA
 from tidemark.connectors.faker import FAKER
 from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
+from tidemark.connectors.iceberg import ICEBERG
 from tidemark.connectors.jdbc import JDBC
 from tidemark.connectors.jdbc.catalog import catalog_of
 from tidemark.connectors.kafka import KAFKA, UPSERT_KAFKA
@@ -55,6 +56,7 @@ REGISTRY: dict[str, Connector] = {
         UPSERT_KAFKA,
         JDBC,
         DELTA,
+        ICEBERG,
         DATAGEN,
         FAKER,
         NEXMARK,

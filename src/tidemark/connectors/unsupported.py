@@ -12,7 +12,7 @@ CONNECTOR: Final = Unsupported(
     _CONNECTORS,
     "connector '{}'",
     why="planned",
-    each={"postgres-cdc": None, "iceberg": None},
+    each={"postgres-cdc": None},
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
     _CONNECTORS,
@@ -94,4 +94,12 @@ DELTA_FEATURE: Final = Unsupported(
     hint="read or write the table with Delta's own connector for Spark, on a Spark it fits",
     title="Delta tables with column mapping, type widening, variants or clustering by features "
     "that delta-rs does not know; writing those with generated or identity columns or constraints",
+)
+ICEBERG_CATALOG: Final = Unsupported(
+    _CONNECTORS,
+    "an Iceberg catalog '{}'",
+    why="pyiceberg, which asks catalogs, has none of this kind",
+    hint="use 'hadoop', 'jdbc', 'rest', 'hive' or 'glue'",
+    each={"nessie": "Nessie is also a REST catalog: 'catalog-type' = 'rest'", "dell": None},
+    title="Iceberg catalogs of other kinds, by 'catalog-impl' or as 'nessie' or 'dell'",
 )

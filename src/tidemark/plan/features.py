@@ -73,7 +73,7 @@ def refuse_aggregate(name: str, call: exp.Expression) -> NoReturn:
 
 
 def _as_of(relation: exp.Expression) -> bool:
-    return relation.args.get("as_of") is not None
+    return relation.args.get("as_of") is not None and not is_time_travel(relation)
 
 
 def is_time_travel(relation: exp.Expression) -> bool:
@@ -83,6 +83,5 @@ def is_time_travel(relation: exp.Expression) -> bool:
 
 
 NOT_YET_IN_FROM: tuple[tuple[Unsupported, Callable[[exp.Expression], bool]], ...] = (
-    (unsupported.TIME_TRAVEL, is_time_travel),
     (unsupported.AS_OF_ALONE, _as_of),
 )

@@ -29,6 +29,7 @@ from tidemark.plan.relation import (
 )
 from tidemark.plan.scalars.conditions import without
 from tidemark.plan.tables import bind_table
+from tidemark.plan.time_travel import refuse_time_travel, travelled
 from tidemark.plan.windows import functions as window_functions
 
 
@@ -72,6 +73,7 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             bound, name = _bind_name(node, context)
             return aliased(bound, node, name)
         case exp.Subquery():
+            refuse_time_travel(node)
             return aliased(context.bind_query(node.this), node, ())
         case exp.Lateral(this=exp.Subquery() as subquery):
             return aliased(context.bind_query(subquery.this), node, ())
@@ -96,11 +98,13 @@ def _bind_name(node: exp.Table, context: Context) -> tuple[Node, tuple[str, ...]
     hints = node.args.get("hints") or ()
     check_hints(hints)
     if len(parts) == 1 and parts[0] in context.common:
+        refuse_time_travel(node)
         refuse_options(hints, "a common table expression")
         return context.common[parts[0]], parts
     name = Name(parts, at or NOWHERE)
     parent = late_rows.relation_of(name, context.catalogs)
     if parent is not None:
+        refuse_time_travel(node)
         refuse_options(hints, "a late-rows table")
         rows = _bind_relation(parent, context, at)
         path = (*parent.identifier.path, parts[-1])
@@ -108,9 +112,11 @@ def _bind_name(node: exp.Table, context: Context) -> tuple[Node, tuple[str, ...]
     relation = context.catalogs.relation(name)
     path = (*relation.identifier.path, relation.name)
     if isinstance(relation, View):
+        refuse_time_travel(node)
         refuse_options(hints, "a view")
         return bind_view(relation, context, at), path
-    return bind_table(with_options(relation, options_of(hints)), context), path
+    table = with_options(relation, options_of(hints))
+    return bind_table(travelled(table, node, context), context), path
 
 
 def _bind_relation(relation: Table | View, context: Context, at: Span | None) -> Node:

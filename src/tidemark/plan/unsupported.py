@@ -69,10 +69,10 @@ OUTER_CONDITION: Final = Unsupported(
 TIME_TRAVEL: Final = Unsupported(
     _QUERIES,
     "time travel, FOR SYSTEM_TIME AS OF a point in time,",
-    why="no connector keeps earlier versions of its tables",
+    why="its connector keeps no earlier versions of its tables; `delta` and `iceberg` do",
     hint="filter by a column with a time, or write AS OF a time attribute in a join",
     says=NEVER,
-    title="time travel: FOR SYSTEM_TIME AS OF a point in time",
+    title="time travel, FOR SYSTEM_TIME AS OF a point in time, with connectors without versions",
 )
 WINDOW_JOIN_BY_CLOCK: Final = Unsupported(
     _JOINS,

@@ -194,6 +194,7 @@ def run(
             job.stop()
 
 
+@pytest.mark.undisturbed
 def test_a_stream_goes_on_where_it_was_and_writes_nothing_twice(spark, tmp_path):
     folder(tmp_path / "source", numbers(1, 2))
     run(spark, tmp_path, [(1, 1), (2, 0)], [(0, 1), (1, 1)])

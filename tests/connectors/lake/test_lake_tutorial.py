@@ -32,6 +32,10 @@ def test_the_page_about_lake_tables_does_what_it_says(tmp_path, monkeypatch: pyt
     assert run(scripts["before.sql"]) == [(2,)]
     assert run(scripts["totals.sql"]) == []
 
+    assert run(scripts["iceberg.sql"]) == []
+    query = scripts["iceberg.sql"].split("INSERT")[0] + "SELECT * FROM totals;"
+    assert sorted(run(query)) == [("ann", 2), ("bob", 1), ("cem", 1)]
+
     query = scripts["totals.sql"].split("INSERT")[0] + "SELECT * FROM totals;"
     totals = [(c, n, str(amount)) for c, n, amount in sorted(run(query))]
     assert totals == [("ann", 2, "20.00"), ("bob", 1, "99.00"), ("cem", 1, "20.00")]

@@ -15,6 +15,7 @@ from tidemark.connectors.delta import options as o
 from tidemark.connectors.delta import sink
 from tidemark.connectors.delta.probes import probes
 from tidemark.connectors.delta.source import SOURCE
+from tidemark.connectors.lake import as_of
 from tidemark.connectors.lookup_options import full_cache, reloads
 
 
@@ -28,6 +29,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
         writable=True,
         accepts_updates=has_key,
         upserts=has_key,
+        time_travel=as_of.NAME,
         lookup=LookupTraits("whole", full_cache(options)) if looked_up else None,
     )
 

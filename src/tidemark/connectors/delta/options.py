@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.lake.as_of import AS_OF
 from tidemark.connectors.lake.types import check_columns
 from tidemark.connectors.lookup_options import FULL_CACHE_OPTIONS, check_reloads
 from tidemark.connectors.options import option_error
@@ -21,11 +23,9 @@ START_TIMESTAMP: Final = "startingTimestamp"
 INTERVAL: Final = "updateCheckIntervalMillis"
 IGNORE_DELETES: Final = "ignoreDeletes"
 IGNORE_CHANGES: Final = "ignoreChanges"
-# Where FOR SYSTEM_TIME AS OF leaves its time.
-AS_OF: Final = "tidemark.as-of-timestamp"
 PROPERTIES: Final = "delta."
 
-_BATCH: Final = (VERSION, TIMESTAMP)
+_BATCH: Final = (VERSION, TIMESTAMP, AS_OF.name)
 _STREAM: Final = (START_VERSION, START_TIMESTAMP, IGNORE_DELETES, IGNORE_CHANGES)
 
 OPTIONS: Final = (
@@ -59,7 +59,7 @@ OPTIONS: Final = (
         "come, also those that have not changed",
     ),
     OptionSpec("parquetBatchSize", "int", summary="accepted without effect"),
-    OptionSpec(AS_OF, "long", summary="the time of FOR SYSTEM_TIME AS OF, in milliseconds"),
+    AS_OF,
     OptionSpec("delta.#", summary="a property of the table, if the sink creates it"),
     OptionSpec(
         "lookup.cache",
@@ -76,7 +76,7 @@ OPTIONS: Final = (
 def check(table: Table, options: Mapping[str, Any]) -> None:
     check_columns(table, "delta")
     check_reloads(table, options)
-    for one, other in (_BATCH, (START_VERSION, START_TIMESTAMP)):
+    for one, other in (*itertools.combinations(_BATCH, 2), (START_VERSION, START_TIMESTAMP)):
         if options[one] is not None and options[other] is not None:
             raise option_error(table, other, f"'{one}' and '{other}' exclude each other")
     streaming = options[MODE] == "streaming"

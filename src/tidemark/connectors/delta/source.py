@@ -13,7 +13,7 @@ from tidemark.connectors.delta.log import Commit, commits
 from tidemark.connectors.delta.tables import DeltaPlace, check_readable, check_reader, schema_of
 from tidemark.connectors.delta.values import text_of, value_of
 from tidemark.connectors.formats.base import FormatField
-from tidemark.connectors.lake import LakeSource, SizedPart
+from tidemark.connectors.lake import LakeSource, SizedPart, as_of
 from tidemark.connectors.lake import types as lake_types
 from tidemark.connectors.lake.data_files import AboutFile, DataFiles
 from tidemark.connectors.lake.frames import physical_fields
@@ -31,18 +31,18 @@ def files(request: ColumnsRequest) -> Sequence[SizedPart]:
     """The files of the version that a batch reads."""
     options = request.options
     place = DeltaPlace.of(options[o.PATH], request.access)
-    table = _version(place, options)
+    table = _version(place, options, request.zone)
     check_readable(table)
     fields = physical_fields(request)
     lake_types.check_readable(fields, schema_of(table), str(place))
     return snapshot(place, table)
 
 
-def _version(place: DeltaPlace, options: Mapping[str, Any]) -> DeltaTable:
+def _version(place: DeltaPlace, options: Mapping[str, Any], zone: str) -> DeltaTable:
     if options[o.VERSION] is not None:
         return place.opened(options[o.VERSION])
-    if options[o.AS_OF] is not None:
-        return place.at(options[o.AS_OF])
+    if options[as_of.NAME] is not None:
+        return place.at(as_of.milliseconds(options[as_of.NAME], zone))
     if options[o.TIMESTAMP] is None:
         return place.opened()
     wanted = o.milliseconds(options[o.TIMESTAMP])

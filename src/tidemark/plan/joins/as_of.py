@@ -9,7 +9,6 @@ from sqlglot import exp
 from tidemark.catalog.tables import TemporalFunction
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
-from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Ref
 from tidemark.plan.features import is_time_travel
@@ -54,10 +53,8 @@ def right_side(
     if function is not None:
         return _call(left, function, node, context)
     time = node.args.get("as_of")
-    if time is None:
+    if time is None or is_time_travel(node):
         return context.bind_relation(node), None
-    if is_time_travel(node):
-        raise unsupported.TIME_TRAVEL.error(span_of(node))
     plain = node.copy()
     plain.set("as_of", None)
     _, kind = _time_attribute(left, time, context)
