@@ -45,7 +45,7 @@ def arriving(spark: SparkSession, plan: Callable[[], Planning], schema: str) -> 
     from pyspark.sql.streaming.datasource import ReadAllAvailable, SupportsTriggerAvailableNow
 
     # Defined here, so that settings travel with the class: options would be shown in Spark's UI.
-    class Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
+    class PlannedReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
         def __init__(self) -> None:
             self._planning = plan()
 
@@ -72,7 +72,7 @@ def arriving(spark: SparkSession, plan: Callable[[], Planning], schema: str) -> 
 
     named = f"tidemark-{uuid.uuid4().hex[:8]}"
 
-    class Source(DataSource):  # type: ignore[misc]
+    class PlannedSource(DataSource):  # type: ignore[misc]
         @classmethod
         def name(cls) -> str:
             return named
@@ -81,7 +81,7 @@ def arriving(spark: SparkSession, plan: Callable[[], Planning], schema: str) -> 
             return schema
 
         def streamReader(self, schema: Any) -> Any:  # noqa: N802
-            return Reader()
+            return PlannedReader()
 
-    spark.dataSource.register(Source)
+    spark.dataSource.register(PlannedSource)
     return spark.readStream.format(named).load()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class TableMerge:
+class DeltaMerge:
     """Inserts, updates and deletes the rows of these columns."""
 
     columns: tuple[str, ...]

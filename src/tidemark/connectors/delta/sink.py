@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final
 from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.by_workers import noted
 from tidemark.connectors.delta import options as o
-from tidemark.connectors.delta.merging import TableMerge
+from tidemark.connectors.delta.merging import DeltaMerge
 from tidemark.connectors.delta.tables import DeltaPlace, check_writable, schema_of
-from tidemark.connectors.delta.writing import NewFile, TableFiles, adds
+from tidemark.connectors.delta.writing import DeltaTableFiles, NewFile, adds
 from tidemark.connectors.lake import staging
 from tidemark.connectors.lake import types as lake_types
-from tidemark.connectors.lake.delivery import JobName, MicroBatch
-from tidemark.connectors.lake.encoding import Columns
+from tidemark.connectors.lake.delivery import JobBatch, JobName
+from tidemark.connectors.lake.encoding import TableColumns
 from tidemark.connectors.lake.frames import physical_fields
 from tidemark.errors import DataError, JobError, PlanError
 from tidemark.functions.arrow_types import to_arrow
@@ -41,14 +41,14 @@ def sink_of(target: Target) -> WorkerSink:
     check_writable(table)
     _check_partitions(target, table, place)
     schema = lake_types.check_writable(physical_fields(target), schema_of(table), str(place))
-    columns = Columns(schema, str(place))
-    delivery = Delivery(place, JobName.of(target), overwrite=target.overwrite)
+    columns = TableColumns(schema, str(place))
+    delivery = DeltaDelivery(place, JobName.of(target), overwrite=target.overwrite)
     tasks = target.options["sink.parallelism"]
     if target.table.primary_key is None:
-        files = TableFiles(place.folder, columns, tuple(table.metadata().partition_columns))
+        files = DeltaTableFiles(place.folder, columns, tuple(table.metadata().partition_columns))
         return WorkerSink(files, delivery.commit_files, tasks=tasks)
     staged = staging.of(target, place.folder / "_tidemark", columns)
-    merge = TableMerge(tuple(schema.names), staged.keys)
+    merge = DeltaMerge(tuple(schema.names), staged.keys)
 
     def commit(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
         with staged.ready():
@@ -128,7 +128,7 @@ def _check_partitions(target: Target, table: DeltaTable, place: DeltaPlace) -> N
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeltaDelivery:
     """Makes a version of what tasks have written."""
 
     place: DeltaPlace
@@ -137,7 +137,7 @@ class Delivery:
 
     def commit_files(self, notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
         files = [*map(NewFile.read, notes())]
-        batch = MicroBatch.of(self.job, batch_id)
+        batch = JobBatch.of(self.job, batch_id)
         try:
             if not files and not self.overwrite:
                 return
@@ -150,11 +150,11 @@ class Delivery:
             raise
 
     def commit_changes(
-        self, changes: Callable[[], pa.Table | None], merge: TableMerge, batch_id: int | None
+        self, changes: Callable[[], pa.Table | None], merge: DeltaMerge, batch_id: int | None
     ) -> None:
         found = changes()
         if found is not None:
-            batch = MicroBatch.of(self.job, batch_id)
+            batch = JobBatch.of(self.job, batch_id)
             self._try(batch, lambda table, how: merge.run(table, found, how))
 
     def _add(self, table: DeltaTable, files: Sequence[NewFile], how: CommitProperties) -> None:
@@ -167,7 +167,7 @@ class Delivery:
         )
 
     def _try(
-        self, batch: MicroBatch | None, change: Callable[[DeltaTable, CommitProperties], None]
+        self, batch: JobBatch | None, change: Callable[[DeltaTable, CommitProperties], None]
     ) -> bool:
         """Make a version, again if another writer's came first; whether there is a new one."""
         from deltalake import CommitProperties, Transaction

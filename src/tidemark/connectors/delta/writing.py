@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.connectors.delta.values import text_of
-from tidemark.connectors.lake.encoding import Columns
+from tidemark.connectors.lake.encoding import TableColumns
 from tidemark.connectors.places import partition_folder
 from tidemark.storage import Location
 
@@ -50,11 +50,11 @@ class NewFile:
 
 
 @dataclass(frozen=True, slots=True)
-class TableFiles:
+class DeltaTableFiles:
     """Writes the rows of a task. Its notes are the files."""
 
     folder: Location
-    columns: Columns
+    columns: TableColumns
     partitioned_by: tuple[str, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tidemark.connectors.iceberg.writing import new_files
 from tidemark.connectors.lake.staging import GOES
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class TableMerge:
+class IcebergMerge:
     """Inserts, updates and deletes the rows of these columns."""
 
     columns: tuple[str, ...]
@@ -23,8 +24,6 @@ class TableMerge:
 
     def run(self, table: IcebergTable, change: Any, changes: pa.Table) -> None:
         import pyarrow.compute as pc
-
-        from tidemark.connectors.iceberg.sink import new_files
 
         rewritten = [*self._rewritten(table, changes.select(self.keys))]
         stays = changes.filter(pc.invert(changes.column(GOES))).drop_columns([GOES])

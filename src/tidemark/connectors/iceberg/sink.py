@@ -17,7 +17,7 @@ from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.by_workers import noted
 from tidemark.connectors.iceberg import options as o
 from tidemark.connectors.iceberg.creating import create
-from tidemark.connectors.iceberg.merging import TableMerge
+from tidemark.connectors.iceberg.merging import IcebergMerge
 from tidemark.connectors.iceberg.tables import (
     IcebergPlace,
     arrow_of,
@@ -25,10 +25,11 @@ from tidemark.connectors.iceberg.tables import (
     metadata_of,
     newest,
 )
+from tidemark.connectors.iceberg.writing import new_files
 from tidemark.connectors.lake import staging
 from tidemark.connectors.lake import types as lake_types
-from tidemark.connectors.lake.delivery import JobName, MicroBatch
-from tidemark.connectors.lake.encoding import Columns
+from tidemark.connectors.lake.delivery import JobBatch, JobName
+from tidemark.connectors.lake.encoding import TableColumns
 from tidemark.connectors.lake.frames import physical_fields
 from tidemark.errors import DataError, JobError, PlanError, TidemarkError
 from tidemark.storage import Location
@@ -62,15 +63,15 @@ def sink_of(target: Target) -> WorkerSink:
     schema = lake_types.check_writable(
         physical_fields(target), arrow_of(table.schema()), str(place)
     )
-    columns = Columns(schema, str(place))
-    delivery = Delivery(place, JobName.of(target), overwrite=target.overwrite)
+    columns = TableColumns(schema, str(place))
+    delivery = IcebergDelivery(place, JobName.of(target), overwrite=target.overwrite)
     tasks = target.options["sink.parallelism"]
     if not merges:
-        files = TableFiles(place, table.metadata_location, columns)
+        files = IcebergTableFiles(place, table.metadata_location, columns)
         return WorkerSink(files, delivery.commit_files, tasks=tasks)
     folder = Location.of(table.location(), target.access)
     staged = staging.of(target, folder / "_tidemark", columns)
-    merge = TableMerge(tuple(schema.names), staged.keys)
+    merge = IcebergMerge(tuple(schema.names), staged.keys)
 
     def commit(notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
         with staged.ready():
@@ -104,12 +105,12 @@ def _check_partitions(target: Target, table: IcebergTable, place: IcebergPlace) 
 
 
 @dataclass(frozen=True, slots=True)
-class TableFiles:
+class IcebergTableFiles:
     """Writes the rows of a task. Its notes are what the table is to know of the files."""
 
     place: IcebergPlace
     metadata: str
-    columns: Columns
+    columns: TableColumns
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, str]]:
         from tidemark.runtime.combining import gathered
@@ -132,30 +133,11 @@ def file_of(note: str) -> DataFile:
     return file
 
 
-def new_files(table: IcebergTable, rows: pa.Table) -> Iterator[DataFile]:
-    """Data files of rows, divided by partition."""
-    from pyiceberg.io.pyarrow import _dataframe_to_data_files
-
-    complete = with_all_columns(rows, arrow_of(table.schema()))
-    yield from _dataframe_to_data_files(table.metadata, complete, table.io)
-
-
-def with_all_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows with NULL in the columns of the table that they lack."""
-    import pyarrow as pa
-
-    columns = [
-        rows.column(own.name) if own.name in rows.column_names else pa.nulls(len(rows), own.type)
-        for own in schema
-    ]
-    return pa.table(columns, schema=schema)
-
-
 # --- where the job is --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class IcebergDelivery:
     """Makes a snapshot of what tasks have written."""
 
     place: IcebergPlace
@@ -164,19 +146,19 @@ class Delivery:
 
     def commit_files(self, notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
         files = [*map(file_of, notes())]
-        batch = MicroBatch.of(self.job, batch_id)
+        batch = JobBatch.of(self.job, batch_id)
         if files or self.overwrite:
             self._try(batch, lambda table, change: self._add(table, change, files))
 
     def commit_changes(
-        self, changes: Callable[[], pa.Table | None], merge: TableMerge, batch_id: int | None
+        self, changes: Callable[[], pa.Table | None], merge: IcebergMerge, batch_id: int | None
     ) -> None:
         found = changes()
         if found is not None:
-            batch = MicroBatch.of(self.job, batch_id)
+            batch = JobBatch.of(self.job, batch_id)
             self._try(batch, lambda table, change: merge.run(table, change, found))
 
-    def _add(self, table: IcebergTable, change: Change, files: Sequence[DataFile]) -> None:
+    def _add(self, table: IcebergTable, change: SnapshotChange, files: Sequence[DataFile]) -> None:
         if not self.overwrite:
             with change.snapshot().fast_append() as added:
                 for file in files:
@@ -189,7 +171,9 @@ class Delivery:
             for file in files:
                 written.append_data_file(file)
 
-    def _try(self, batch: MicroBatch | None, make: Callable[[IcebergTable, Change], None]) -> None:
+    def _try(
+        self, batch: JobBatch | None, make: Callable[[IcebergTable, SnapshotChange], None]
+    ) -> None:
         """Make a snapshot, again if another writer's came first."""
         from pyiceberg.exceptions import CommitFailedException
 
@@ -199,7 +183,7 @@ class Delivery:
                 return
             try:
                 with table.transaction() as transaction:
-                    make(table, Change(transaction, self.place.branch, _summary(batch)))
+                    make(table, SnapshotChange(transaction, self.place.branch, _summary(batch)))
             except CommitFailedException as problem:
                 if attempt == _ATTEMPTS:
                     raise self._failed(problem) from None
@@ -210,7 +194,7 @@ class Delivery:
             else:
                 return
 
-    def _last(self, table: IcebergTable, batch: MicroBatch) -> int | None:
+    def _last(self, table: IcebergTable, batch: JobBatch) -> int | None:
         """The last micro-batch of the job that snapshots know."""
         found = newest(table, self.place)
         while found is not None:
@@ -228,12 +212,12 @@ class Delivery:
         )
 
 
-def _summary(batch: MicroBatch | None) -> dict[str, str]:
+def _summary(batch: JobBatch | None) -> dict[str, str]:
     return {} if batch is None else {JOB: batch.job, BATCH: str(batch.number)}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SnapshotChange:
     """A transaction about to have a snapshot."""
 
     transaction: Transaction

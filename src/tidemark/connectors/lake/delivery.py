@@ -24,12 +24,12 @@ class JobName:
 
 
 @dataclass(frozen=True, slots=True)
-class MicroBatch:
+class JobBatch:
     job: str
     number: int
 
     @classmethod
-    def of(cls, job: JobName | None, batch_id: int | None) -> MicroBatch | None:
+    def of(cls, job: JobName | None, batch_id: int | None) -> JobBatch | None:
         """None if no batch comes again."""
         return None if job is None or batch_id is None else cls(job.name, batch_id)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class TableColumns:
     """The columns of a table that are written, in the order of those that come."""
 
     schema: pa.Schema
@@ -35,8 +35,8 @@ class Columns:
             made.append(converted(column, field.type))
         return pa.table(made, schema=self.schema)
 
-    def named(self, names: Sequence[str]) -> Columns:
-        return Columns(self.schema.empty_table().select(names).schema, self.place)
+    def named(self, names: Sequence[str]) -> TableColumns:
+        return TableColumns(self.schema.empty_table().select(names).schema, self.place)
 
 
 def converted(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target
-from tidemark.connectors.lake.encoding import Columns
+from tidemark.connectors.lake.encoding import TableColumns
 from tidemark.connectors.last_changes import GONE, last_changes, of_tasks, with_gone
 from tidemark.storage import Location
 
@@ -27,11 +27,11 @@ GOES: Final = "_tm_gone"
 
 
 @dataclass(frozen=True, slots=True)
-class Staging:
+class LakeStaging:
     """Takes the changes of a task. Its note is the names of files, in order."""
 
     folder: Location
-    columns: Columns
+    columns: TableColumns
     keys: tuple[str, ...]
     retracts: bool
 
@@ -74,7 +74,7 @@ class Staging:
         gone = rows.column(GONE)
         kept = self.columns
         # Of a row that goes, only the key counts: NULLs are allowed in it.
-        loose = Columns(pa.schema([f.with_nullable(True) for f in kept.schema]), kept.place)
+        loose = TableColumns(pa.schema([f.with_nullable(True) for f in kept.schema]), kept.place)
         kept.of(rows.filter(pa.compute.invert(gone)))
         return loose.of(rows).append_column(GOES, gone)
 
@@ -94,11 +94,11 @@ class Staging:
             return pl.read_ipc(file.read())
 
 
-def of(target: Target, folder: Location, columns: Columns) -> Staging:
+def of(target: Target, folder: Location, columns: TableColumns) -> LakeStaging:
     key = target.table.primary_key
     assert key is not None
     known = f"{target.job or uuid.uuid4().hex} {target.table.identifier}"
     own = folder / hashlib.sha256(known.encode()).hexdigest()[:24]
     there = {name.lower(): name for name in columns.schema.names}
     keys = tuple(there[name.lower()] for name in key.columns)
-    return Staging(own, columns, keys, target.changelog is Changelog.RETRACT)
+    return LakeStaging(own, columns, keys, target.changelog is Changelog.RETRACT)
