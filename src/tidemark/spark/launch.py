@@ -75,6 +75,8 @@ class Built:
     followed: tuple[FollowedSource, ...] = ()
     # Those that know how much they have left.
     lagging: tuple[Lagging, ...] = ()
+    # Whether the ends of all sources emit the last rows in the micro-batch that reads them.
+    ends_at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,7 @@ class Launcher:
             above,
             followed,
             tuple(builder.lagging),
+            ends_at_once=physical.ends_at_once and above is None and not self.sink_follows,
         )
 
     def _key_groups(self, streaming: bool) -> int:
@@ -285,8 +288,9 @@ class Launcher:
             folders.remove()
 
         def announce_ends() -> None:
-            for end in built.ends:
-                announce_end(self.spark, end)
+            # An earlier start may have read a marker and not emitted what it lets go.
+            news = [announce_end(self.spark, end) for end in built.ends]
+            stream.ends_at_once = built.ends_at_once and all(news)
 
         if bounded and built.ends:
             stream.phases = 2
@@ -339,6 +343,7 @@ class _Stream:
     watermarks: tuple[str, ...]
     reports: Reports
     phases: int = 1  # how often it is yet to be started until its input ends
+    ends_at_once: bool = False  # whether its last start needs no micro-batch without rows
     rows_out: int = 0
     query: StreamingQuery | None = None
     recorder: SizeRecorder | None = None
@@ -352,7 +357,8 @@ class _Stream:
 
     def start(self, at_end: AtEnd = nothing) -> StreamRun:
         self.phases -= 1
-        with starting(self.launcher.spark, empty_batches=self.phases == 0 or not self.bounded):
+        rows_alone = self.bounded and (self.phases > 0 or self.ends_at_once)
+        with starting(self.launcher.spark, empty_batches=not rows_alone):
             return self._start(at_end)
 
     def _start(self, at_end: AtEnd) -> StreamRun:

@@ -24,7 +24,8 @@ _EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
 @contextmanager
 def starting(spark: SparkSession, *, empty_batches: bool) -> Iterator[None]:
     """For starting a query: without `empty_batches`, it ends when it has read all rows, although a
-    micro-batch without rows would emit what its last watermark lets go. The next phase does that.
+    micro-batch without rows would emit what its last watermark lets go. The next phase does that,
+    unless the last micro-batch with rows has emitted everything.
     """
     with _ONE_START:
         before = spark.conf.get(_EMPTY_BATCHES)

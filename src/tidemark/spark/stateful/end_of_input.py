@@ -27,12 +27,18 @@ def end_folder_ready(spark: SparkSession, folder: str) -> None:
         spark.createDataFrame([], "ended BOOLEAN").write.mode("ignore").json(folder)
 
 
-def announce_end(spark: SparkSession, folder: str) -> None:
-    """Mark the input as read to its end; repeating it has no effect."""
+def announce_end(spark: SparkSession, folder: str) -> bool:
+    """Mark the input as read to its end; repeating it has no effect. Returns whether it is known
+    that nobody has done so before.
+    """
     if _is_reached(spark, folder):
-        (Location.of(folder) / "end.json").write(b'{"ended":true}\n')
-    else:
-        spark.sql("SELECT true AS ended").coalesce(1).write.mode("append").json(folder)
+        marker = Location.of(folder) / "end.json"
+        if marker.exists:
+            return False
+        marker.write(b'{"ended":true}\n')
+        return True
+    spark.sql("SELECT true AS ended").coalesce(1).write.mode("append").json(folder)
+    return False
 
 
 def _is_reached(spark: SparkSession, folder: str) -> bool:
@@ -52,11 +58,11 @@ def with_watermark(
     observed for the `source`.
     """
     if end_folder is None:
-        return _followed(frame, column, source)
+        return followed(frame, column, source)
     from pyspark.sql import functions as f
 
     end = f.timestamp_millis(f.lit(END_MS))
-    marked = _followed(frame.unionByName(_end(frame, column, end_folder)), column, source)
+    marked = followed(frame.unionByName(_end(frame, column, end_folder)), column, source)
     # The filter uses the watermark column: Spark pushes any other filter below the watermark, which
     # then would never see the marker.
     return marked.where(f.col(column).isNull() | (f.col(column) < end))
@@ -80,12 +86,13 @@ def with_watermark_beside(
     beside = rows.unionByName(_only(rows, column, marks, f.col(column)))
     if end_folder is not None:
         beside = beside.unionByName(_end(rows, column, end_folder))
-    marked = _followed(beside, column, source)
+    marked = followed(beside, column, source)
     # As above: the filter must not be pushed below the watermark.
     return marked.where(f.col(column) <= start).drop(column)
 
 
-def _followed(frame: DataFrame, column: str, source: FollowedSource | None) -> DataFrame:
+def followed(frame: DataFrame, column: str, source: FollowedSource | None) -> DataFrame:
+    """The frame with `column` as its watermark, which is observed for the `source`."""
     seen = frame if source is None else source.observed(frame, column)
     return seen.withWatermark(column, "0 seconds")
 
@@ -94,8 +101,13 @@ def _end(frame: DataFrame, column: str, folder: str) -> DataFrame:
     """The row that marks the end of the input, like those of a frame."""
     from pyspark.sql import functions as f
 
-    markers = frame.sparkSession.readStream.schema("ended BOOLEAN").json(folder)
+    markers = end_markers(frame.sparkSession, folder)
     return _only(frame, column, markers, f.timestamp_millis(f.lit(END_MS)))
+
+
+def end_markers(spark: SparkSession, folder: str) -> DataFrame:
+    """A stream with a row as soon as the end of an input is announced."""
+    return spark.readStream.schema("ended BOOLEAN").json(folder)
 
 
 def _only(frame: DataFrame, column: str, markers: DataFrame, value: Column) -> DataFrame:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tidemark.errors import PlanError
-from tidemark.kernels.columns import HASH
+from tidemark.kernels.columns import AFTER_ALL, HASH
 from tidemark.kernels.protocol import Kernel
 from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.hashing import can_hash
 from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.frame import WATERMARK
+from tidemark.spark.moments import END_MS
 from tidemark.spark.stateful.added import Added
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.counted import Opener
-from tidemark.spark.stateful.end_of_input import with_watermark, with_watermark_beside
+from tidemark.spark.stateful.end_of_input import end_markers, followed, with_watermark_beside
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed
@@ -173,8 +174,21 @@ def _packed(
 
     time = f.when(f.col(PAYLOAD).isNull(), f.timestamp_millis(POSITION))
     marked = packed.withColumn(WATERMARK, f.coalesce(time, f.timestamp_millis(f.lit(0))))
-    followed = with_watermark(marked, WATERMARK, watermark.end_folder, watermark.source)
-    return followed.drop(WATERMARK)
+    if watermark.end_folder is not None:
+        marked = marked.unionByName(
+            _end(packed.sparkSession, watermark.end_folder, number, numbers)
+        )
+    return followed(marked, WATERMARK, watermark.source).drop(WATERMARK)
+
+
+def _end(spark: SparkSession, folder: str, number: int, numbers: tuple[int, ...]) -> DataFrame:
+    """The end of an input, reported to each key group. So these know of it in the micro-batch that
+    reads the marker: Spark's watermark is there in the next one.
+    """
+    from pyspark.sql import functions as f
+
+    reports = _reports(end_markers(spark, folder), number, AFTER_ALL, numbers)
+    return reports.withColumn(WATERMARK, f.timestamp_millis(f.lit(END_MS)))
 
 
 def _from_rows(input_: StatefulInput, pack: Pack) -> DataFrame:
@@ -212,11 +226,18 @@ def _ticks(spark: SparkSession, every_ms: int, numbers: tuple[int, ...]) -> Data
     source = spark.readStream.format("rate").option("rowsPerSecond", per_second)
     ticks = source.option("numPartitions", 1).load()
     ticks = ticks.where(f.col("value") % max(1, every_ms * per_second // 1000) == 0)
-    return ticks.select(
-        f.explode(f.array(*(f.lit(number) for number in numbers))).alias(BUCKET),
-        f.lit(TICK).alias(INPUT),
+    return _reports(ticks, TICK, 0, numbers)
+
+
+def _reports(rows: DataFrame, number: int, position: int, numbers: tuple[int, ...]) -> DataFrame:
+    """For each of some rows a packed row without a payload for each key group."""
+    from pyspark.sql import functions as f
+
+    return rows.select(
+        f.explode(f.array(*(f.lit(label) for label in numbers))).alias(BUCKET),
+        f.lit(number).alias(INPUT),
         f.lit(0).alias(PARTITION),
-        f.lit(0).cast("bigint").alias(POSITION),
+        f.lit(position).cast("bigint").alias(POSITION),
         f.lit(None).cast("binary").alias(PAYLOAD),
     )
 
