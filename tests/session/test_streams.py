@@ -192,3 +192,24 @@ def test_a_stream_that_ends_runs_no_micro_batch_without_rows_before_the_end(spar
         # One for the row, and one for the end of the table, which emits what this lets go.
         assert result.job is not None and result.job.progress().batches == 2
         assert spark.conf.get("spark.sql.streaming.noDataMicroBatches.enabled") == "true"
+
+
+def test_a_job_that_was_killed_after_the_end_was_announced_emits_its_last_rows(spark, tmp_path):
+    (tmp_path / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
+    # The first start of the next run finds the marker beside rows that it has not read.
+    end = tmp_path / "checkpoint" / "insert-into-counts" / "end-0" / "end.json"
+    end.parent.mkdir(parents=True)
+    end.write_text('{"ended":true}\n')
+    with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+        session.sql(
+            "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/rows.json');"
+            "CREATE TABLE counts (n BIGINT) WITH "
+            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/counts')"
+        )
+        session.sql(
+            "INSERT INTO counts SELECT COUNT(*) AS n FROM TABLE(TUMBLE(TABLE `rows`, "
+            "DESCRIPTOR(ts), INTERVAL '1' DAY)) GROUP BY window_start, window_end"
+        ).job.wait()
+
+        assert written_lines(tmp_path / "counts") == ['{"n":1}']
