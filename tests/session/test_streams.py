@@ -177,11 +177,12 @@ def test_two_jobs_may_write_to_one_table(ticking):
 
 
 def test_a_stream_that_ends_runs_no_micro_batch_without_rows_before_the_end(spark, tmp_path):
-    (tmp_path / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
     with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
         session.sql(
             "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
-            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/rows.json')"
+            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in')"
         )
         result = session.sql(
             "SELECT COUNT(*) AS n FROM TABLE(TUMBLE(TABLE `rows`, DESCRIPTOR(ts), INTERVAL '1' DAY))"
@@ -195,7 +196,8 @@ def test_a_stream_that_ends_runs_no_micro_batch_without_rows_before_the_end(spar
 
 
 def test_a_job_that_was_killed_after_the_end_was_announced_emits_its_last_rows(spark, tmp_path):
-    (tmp_path / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
     # The first start of the next run finds the marker beside rows that it has not read.
     end = tmp_path / "checkpoint" / "insert-into-counts" / "end-0" / "end.json"
     end.parent.mkdir(parents=True)
@@ -203,7 +205,7 @@ def test_a_job_that_was_killed_after_the_end_was_announced_emits_its_last_rows(s
     with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
         session.sql(
             "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
-            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/rows.json');"
+            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in');"
             "CREATE TABLE counts (n BIGINT) WITH "
             f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/counts')"
         )
