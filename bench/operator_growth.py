@@ -43,7 +43,8 @@ _ROWS, _TOUCHED = 50_000, 10_000
 # So many keys come into state at once.
 _FILL = 500_000
 _START_MS, _BATCH_MS = 1_700_000_000_000, 1_000
-_ALWAYS = {"since": 0, "until": 2**62}
+_SINCE, _UNTIL = "since", "until"
+_ALWAYS = {_SINCE: 0, _UNTIL: 2**62}
 
 _PAYMENTS = pa.schema([("account", pa.int64()), ("amount", pa.int64()), ("id", pa.int64())])
 _IN_GROUPS = pa.schema([*_PAYMENTS, *((name, pa.int64()) for name in _ALWAYS)])
@@ -63,7 +64,7 @@ class Growing:
 
 def _grouped(*calls: AggregateSpec) -> Growing:
     kernel = WindowAggregateKernel(
-        _KEY, Given(*_ALWAYS, endless=True), calls, Emit(early=Firing(each_row=True))
+        _KEY, Given(_SINCE, _UNTIL, endless=True), calls, Emit(early=Firing(each_row=True))
     )
     return Growing(kernel, (_IN_GROUPS,), ("account", *(call.output for call in calls), KIND))
 

@@ -41,7 +41,7 @@ class Combine:
         """Whether there may be few enough: at least one for each key. An estimate of their number
         costs much less than to combine in vain.
         """
-        keys = rows.get_column(HASH).approx_n_unique()
+        keys: int = rows.select(pl.col(HASH).approx_n_unique()).item()
         return keys * (1 - _ESTIMATE_OFF) <= rows.height // 2
 
 

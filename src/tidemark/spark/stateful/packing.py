@@ -88,7 +88,7 @@ class Pack:
             rows = _from_arrow(table.select(schema.names).cast(schema))
             rows = rows.with_columns(self._time(table, rows))
             watermark = max(watermark, self._watermark(self._followed(table, rows)))
-            combined = combine and combine.reduced(rows)
+            combined = None if combine is None else combine.reduced(rows)
             if combined is None:
                 combine = None
             yield self._packed(rows if combined is None else combined, partition, position)
