@@ -45,7 +45,10 @@ _GROUP_BY = Query(
 
 QUERIES = {
     "over-rows": _over("ROWS BETWEEN 9 PRECEDING AND CURRENT ROW"),
-    "over-range": _over("RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW"),
+    # In batch mode, the code that Flink generates for a range of times does not compile.
+    "over-range": replace(
+        _over("RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW"), flink_batch=False
+    ),
     "over-unbounded": _over("ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"),
     "top-n": _ranks("amount DESC, id", 3),
     "first-row": _ranks("ts", 1, updating=False),
