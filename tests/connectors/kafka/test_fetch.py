@@ -1,0 +1,104 @@
+"""Ranges of offsets of a real broker, where offsets have gaps and transactions are open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from servers.kafka import Broker
+from servers.waiting import wait_until
+from tidemark.connectors.base import Part
+from tidemark.connectors.kafka.client import Topics
+from tidemark.connectors.kafka.fetch import records
+
+
+@contextmanager
+def transactions(kafka: Broker, topic: str) -> Iterator[Any]:
+    producer = kafka.producer({"transactional.id": topic})
+    producer.init_transactions()
+    yield producer
+    producer.flush()
+
+
+def written(producer: Any, topic: str, *values: str, ends: Any = None) -> None:
+    producer.begin_transaction()
+    for value in values:
+        producer.produce(topic, value, partition=0)
+    producer.flush()
+    if ends is not None:
+        ends()
+
+
+def settings(kafka: Broker) -> dict[str, str]:
+    return {"bootstrap.servers": kafka.address, "isolation.level": "read_committed"}
+
+
+def read(kafka: Broker, topic: str, start: int, end: int) -> list[bytes]:
+    part = Part("", start, end, topic=topic, partition=0)
+    found = records(settings(kafka), part, fails=True)
+    return [message.value() for messages in found for message in messages]
+
+
+@pytest.fixture(scope="module")
+def gaps(kafka: Broker) -> tuple[str, int]:
+    """A topic in which every other transaction was aborted, and where it ends."""
+    topic = kafka.topic()
+    with transactions(kafka, topic) as producer:
+        for number in range(12):
+            aborted = number % 2
+            values = [f"{number}.{place}" for place in range(1 + number % 3)]
+            ends = producer.abort_transaction if aborted else producer.commit_transaction
+            written(producer, topic, *values, ends=ends)
+    _, latest = Topics(settings(kafka), [topic]).bounds([(topic, 0)])
+    return topic, latest[topic, 0]
+
+
+COMMITTED = [
+    f"{number}.{place}".encode() for number in range(0, 12, 2) for place in range(1 + number % 3)
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_ranges_that_end_in_gaps_have_each_record_once(
+    kafka: Broker, gaps: tuple[str, int], size: int
+):
+    topic, end = gaps
+    cuts = [*range(0, end, size), end]
+
+    found = [read(kafka, topic, *cut) for cut in pairwise(cuts)]
+
+    assert [value for values in found for value in values] == COMMITTED
+
+
+def test_a_range_is_the_same_when_it_is_read_again_after_others(
+    kafka: Broker, gaps: tuple[str, int]
+):
+    topic, end = gaps
+    first, last = read(kafka, topic, 0, 3), read(kafka, topic, end - 3, end)
+
+    assert read(kafka, topic, 0, 3) == first
+    assert read(kafka, topic, 0, end) == COMMITTED
+    assert read(kafka, topic, end - 3, end) == last
+
+
+def test_a_backlog_ends_before_a_transaction_that_is_still_open(kafka: Broker):
+    topic = kafka.topic()
+    with transactions(kafka, topic) as producer:
+        written(producer, topic, "a", ends=producer.commit_transaction)
+        written(producer, topic, "b")
+        topics = Topics(settings(kafka), [topic])
+
+        def end() -> int:
+            return topics.bounds([(topic, 0)])[1][topic, 0]
+
+        open_at = end()
+        assert read(kafka, topic, 0, open_at) == [b"a"]
+
+        producer.commit_transaction()
+        # The coordinator's marker comes a little later.
+        wait_until(lambda: end() > open_at)
+        assert read(kafka, topic, open_at, end()) == [b"b"]
