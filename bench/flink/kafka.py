@@ -34,8 +34,9 @@ def main() -> None:
         play(job.targets(way), started, lambda target: start(target).wait())
     else:
         running = start(*job.targets(way))
-        attend()
-        running.get_job_client().cancel().result()
+        client = running.get_job_client()
+        attend(lambda: client.get_job_status().result().is_globally_terminal_state())
+        client.cancel().result()
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ def main() -> None:
             play(job.targets(way), started, lambda target: start(target).wait())
         else:
             running = start(*job.targets(way))
-            attend()
+            # A job that has failed says why.
+            attend(lambda: running.wait(0))
             running.stop()
 
 

@@ -9,9 +9,10 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from select import select
 
 from bench.processes import cpu_seconds, used_since
 from bench.real_bytes import queries
@@ -142,9 +143,16 @@ def parsed(command_line: Sequence[str] | None = None) -> tuple[str, Job, float]:
     return found.way, Job(found.query, *topics, found.folder, tuple(found.jar)), found.started
 
 
-def attend() -> None:
+def attend(has_ended: Callable[[], bool]) -> None:
     """Let a live job run. Answers with the CPU seconds between the two lines that it is sent."""
-    sys.stdin.readline()
+    _next_line(has_ended)
     before = cpu_seconds()
-    sys.stdin.readline()
+    _next_line(has_ended)
     print(json.dumps(used_since(before)), flush=True)
+
+
+def _next_line(has_ended: Callable[[], bool]) -> None:
+    while not select([sys.stdin], [], [], 1.0)[0]:
+        if has_ended():
+            raise SystemExit("the live job has ended early")
+    sys.stdin.readline()

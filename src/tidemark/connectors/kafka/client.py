@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +16,18 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
 _SECONDS: Final = 30
+# What brokers answer while leaders or coordinators change.
+_PASSING: Final = (
+    "LEADER_NOT_AVAILABLE",
+    "NOT_LEADER_FOR_PARTITION",
+    "FENCED_LEADER_EPOCH",
+    "UNKNOWN_LEADER_EPOCH",
+    "REPLICA_NOT_AVAILABLE",
+    "NOT_COORDINATOR",
+    "COORDINATOR_NOT_AVAILABLE",
+    "COORDINATOR_LOAD_IN_PROGRESS",
+)
+_PAUSE: Final = 0.1
 _EARLIEST: Final = -2
 _LATEST: Final = -1
 
@@ -131,12 +145,27 @@ class Topics:
             self._consumer = consumer(self.settings)
         return self._consumer
 
-    def _asked(self, question: Any) -> Any:
+    def _asked(self, question: Callable[[Consumer], Any]) -> Any:
+        """The answer; a partition may just have got another leader, which is asked then."""
         library = client_library()
-        try:
-            return question(self._consuming)
-        except library.KafkaException as problem:
-            raise self._unreachable(problem.args[0]) from None
+        passing = [getattr(library.KafkaError, name) for name in _PASSING]
+        deadline = time.monotonic() + self.patience_s
+        while True:
+            error = None
+            try:
+                found = question(self._consuming)
+            except library.KafkaException as problem:
+                error = problem.args[0]
+            else:
+                errors = [p.error for p in found if p.error] if isinstance(found, list) else []
+                error = next((each for each in errors if each.code() in passing), None)
+                if error is None:
+                    return found
+            if error.code() not in passing or time.monotonic() >= deadline:
+                raise self._unreachable(error)
+            with suppress(library.KafkaException):
+                self._consuming.list_topics(timeout=self.patience_s)
+            time.sleep(_PAUSE)
 
     def _unreachable(self, error: Any) -> JobError:
         return JobError(
