@@ -50,6 +50,27 @@ def test_sides_are_joined_by_their_keys(session: tidemark.Session):
     assert sorted(row["id"] for row in result.rows()) == [1, 3]
 
 
+def test_maps_and_multisets_are_unnested(session: tidemark.Session):
+    session.sql(
+        "CREATE VIEW words AS SELECT id, COLLECT(w) AS bag, MAP['k', id, 'l', 0] AS m FROM (VALUES"
+        " (1, 'p'), (1, 'q'), (1, 'p'), (2, CAST(NULL AS STRING))) AS t(id, w) GROUP BY id"
+    )
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    bags = session.sql("SELECT id, w, n FROM words, UNNEST(bag) WITH ORDINALITY AS t (w, n)")
+    assert sorted((*row.values(),) for row in bags.rows()) == [
+        (1, "p", 1),
+        (1, "p", 2),
+        (1, "q", 3),
+    ]
+    entries = session.sql("SELECT id, k, v FROM words LEFT JOIN UNNEST(m) AS t (k, v) ON TRUE")
+    assert sorted((*row.values(),) for row in entries.rows()) == [
+        (1, "k", 1),
+        (1, "l", 0),
+        (2, "k", 2),
+        (2, "l", 0),
+    ]
+
+
 def test_rows_of_a_bounded_table_are_generated(session: tidemark.Session):
     session.sql(
         "CREATE TABLE made (a INT, b STRING, p TIMESTAMP(3), WATERMARK FOR p AS p) WITH ("
