@@ -1,4 +1,5 @@
--- The tables of the benchmark Nexmark (https://github.com/nexmark/nexmark). To run a query:
+-- The tables of the benchmark Nexmark (https://github.com/nexmark/nexmark), in our spelling. Its newer
+-- scripts call the time customTime, since DATETIME is reserved; they run as well. To run a query:
 -- tidemark run --init examples/nexmark/tables.sql examples/nexmark/q4.sql
 
 CREATE TABLE nexmark (

@@ -60,6 +60,7 @@ MANY = {
     "group-window",
     "interval-join",
     "join",
+    "mixed",
     "temporal-join",
     "window-join",
     "window-tvf",

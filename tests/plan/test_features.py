@@ -16,6 +16,7 @@ from tidemark.errors import CatalogError, NotSupported, PlanError, UnknownFuncti
             "ANY or ALL with a subquery",
         ),
         ("CREATE TABLE x (a INT, b AS «a IN (SELECT 1)»)", "a subquery here"),
+        ("SELECT * FROM «TO_CHANGELOG(input => TABLE u)»", "TO_CHANGELOG"),
     ],
 )
 def test_feature_is_refused_by_name_at_its_place(marked, feature):

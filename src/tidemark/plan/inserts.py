@@ -10,6 +10,7 @@ from tidemark.dialect import span_of
 from tidemark.dialect import statements as s
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.functions.casts import can_cast_implicitly
+from tidemark.plan import unsupported
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Cast, Expression
 from tidemark.plan.hints import with_options
@@ -21,7 +22,6 @@ from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.sink_keys import materialized
 from tidemark.plan.tables import type_of
-from tidemark.plan.unsupported import IN_BUCKETS
 from tidemark.types import DataType
 
 WritableColumn = s.PhysicalColumn | s.MetadataColumn
@@ -41,7 +41,7 @@ def bind_into(table: Table, statement: s.Insert, context: Context) -> Sink:
             at=statement.target.span,
         )
     if table.distribution is not None:
-        raise IN_BUCKETS.error(statement.target.span)
+        raise unsupported.IN_BUCKETS.error(statement.target.span)
     if statement.overwrite and not context.batch and context.writes:
         raise PlanError(
             "INSERT OVERWRITE cannot run in streaming mode, as in Flink",

@@ -43,6 +43,14 @@ RELATION: Final = Unsupported(
     _QUERIES, "this", title="anything else in FROM", says="is not supported in FROM yet"
 )
 
+CHANGELOG_FUNCTION: Final = Unsupported(
+    _QUERIES,
+    "{}",
+    each={
+        "TO_CHANGELOG": "write to a table whose format keeps row kinds, such as debezium-json",
+        "FROM_CHANGELOG": "read a table with a format of changes, such as debezium-json",
+    },
+)
 IN_BUCKETS: Final = Unsupported(
     _QUERIES,
     "INSERT INTO a table that is DISTRIBUTED BY",

@@ -95,6 +95,8 @@ def _call(left: Relation, call: nodes.TableFunction, context: Context) -> Expres
 def _function(call: nodes.TableFunction, context: Context) -> UserFunction:
     declared = context.catalogs.function(Name((call.name,)))
     if declared is None:
+        if (name := call.name.upper()) in unsupported.CHANGELOG_FUNCTION.each:
+            raise unsupported.CHANGELOG_FUNCTION.error(span_of(call), name)
         known = context.catalogs.function_names()
         raise PlanError(
             f"unknown table function `{call.name}`",
