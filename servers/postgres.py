@@ -22,8 +22,9 @@ from servers.processes import ServerProcess
 # Where Debian, and others, keep the programs of each version.
 _FOLDERS = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 PASSWORD = "it's a secret"
-# Data need not outlive the machine.
-_SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=logical")
+# Data need not outlive the machine, nor, unless it is to be durable, a server that is killed.
+_SETTINGS = ("fsync=off", "full_page_writes=off", "wal_level=logical")
+_NOT_DURABLE = ("synchronous_commit=off",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,10 @@ class Postgres:
             self._connections[database] = driver.connect(uri, autocommit=True)
         return self._connections[database]
 
+    def forget_connections(self) -> None:
+        """Connect anew: a server that was killed knows none of them."""
+        self._connections.clear()
+
     def end_connections(self) -> None:
         """End those that are open; a server that stops waits for them."""
         others = "pid <> pg_backend_pid() AND backend_type = 'client backend'"
@@ -91,7 +96,7 @@ class Postgres:
 
 
 @contextmanager
-def server(*, own_group: bool = False) -> Iterator[Postgres]:
+def server(*, own_group: bool = False, durable: bool = False) -> Iterator[Postgres]:
     """A server with an empty folder of its own, to which its user has access."""
     programs = _programs()
     folder = Path(tempfile.mkdtemp(prefix="tidemark-postgres-"))
@@ -101,7 +106,8 @@ def server(*, own_group: bool = False) -> Iterator[Postgres]:
             shutil.chown(folder, user)
         _make(folder, programs, user)
         (port,) = free_ports(1)
-        settings = [f"-c{one}" for one in (*_SETTINGS, f"listen_addresses={HOST}")]
+        chosen = _SETTINGS if durable else _SETTINGS + _NOT_DURABLE
+        settings = [f"-c{one}" for one in (*chosen, f"listen_addresses={HOST}")]
         command: list[str | Path] = [
             programs / "postgres",
             "-D",

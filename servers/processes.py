@@ -59,6 +59,10 @@ class ServerProcess:
             self._process.kill()
             self._process.wait()
 
+    def serves(self) -> bool:
+        """Whether it answers, not only runs."""
+        return self.runs() and self._is_up()
+
     def runs(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
