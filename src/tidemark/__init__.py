@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tidemark.session.workspace import Workspace
     from tidemark.spark.jobs import Job
     from tidemark.spark.progress import OperatorProgress, Progress
+    from tidemark.spark.worker_packages import worker_packages
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ _HOMES = {
     "udtf": "tidemark.catalog.user_functions",
     "window_aggregate": "tidemark.session.dataframes",
     "window_join": "tidemark.session.co_groups",
+    "worker_packages": "tidemark.spark.worker_packages",
 }
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "udtf",
     "window_aggregate",
     "window_join",
+    "worker_packages",
 ]
 
 

@@ -109,6 +109,19 @@ def test_a_task_that_failed_in_java_is_explained_by_what_ended_it() -> None:
     )
 
 
+def test_a_worker_without_tidemark_is_told_apart_from_functions_that_fail() -> None:
+    failure = diagnose(
+        RuntimeError(
+            "Traceback (most recent call last):\n  File worker.py, line 1, in read_command\n"
+            "ModuleNotFoundError: No module named 'tidemark'\n"
+        )
+    )
+
+    assert failure.message == "a worker's Python has no package tidemark"
+    assert failure.hint is not None
+    assert "tidemark pack" in failure.hint
+
+
 def test_a_failure_that_cannot_be_explained_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(failure: BaseException) -> None:
         raise RecursionError("too deep")

@@ -53,6 +53,16 @@ Local = Annotated[
     bool,
     typer.Option("--local", help="Run in this process, without Java; only for bounded tables."),
 ]
+Master = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Spark's master: spark://..., k8s://..., yarn, local[4]."),
+]
+Packages = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARCHIVE", help="What `tidemark pack` made, for workers that have no Tidemark."
+    ),
+]
 AllowNonRestored = Annotated[
     bool,
     typer.Option(
@@ -108,6 +118,8 @@ def run(
     execute: Execute = [],  # noqa: B006 - typer copies it
     output: OutputFormat = ResultFormat.table,
     local: Local = False,
+    master: Master = None,
+    packages: Packages = None,
     checkpoint: Checkpoint = None,
     allow_non_restored_state: AllowNonRestored = False,
     init: Init = None,
@@ -130,6 +142,7 @@ def run(
       tidemark run --local enriched.sql         # over files, in a second or two
       tidemark run --init tables.sql report.sql --set table.local-time-zone=Asia/Tokyo
       tidemark run pipeline.sql --checkpoint /var/lib/orders    # run again to resume
+      tidemark run pipeline.sql --master spark://host:7077 --checkpoint s3a://bucket/orders
       cat orders.sql | tidemark run -
 
     Results go to standard output, everything else to standard error. Ctrl-C stops running
@@ -141,12 +154,13 @@ def run(
         from tidemark.catalog.options import IGNORE_UNCLAIMED
         from tidemark.cli.run import run_command
         from tidemark.cli.runner import Display
-        from tidemark.cli.scripts import on_engine
+        from tidemark.cli.scripts import on_cluster, on_engine
 
         if allow_non_restored_state:
             settings = [*settings, f"{IGNORE_UNCLAIMED[0]}=true"]
         display = Display(output, max_rows, progress, quiet, local)
         settings = on_engine(settings, checkpoint, local=local)
+        settings = on_cluster(settings, master, packages, local=local)
         metrics = None if metrics_port is None else (metrics_port, metrics_address)
         run_command(
             file,
@@ -335,6 +349,8 @@ def checkpoint_copy(
 def sql(
     output: OutputFormat = ResultFormat.table,
     local: Local = False,
+    master: Master = None,
+    packages: Packages = None,
     checkpoint: Checkpoint = None,
     init: Init = None,
     settings: Settings = [],  # noqa: B006
@@ -358,12 +374,43 @@ def sql(
     """
     with errors_as_exit_codes(color, debug) as terminal:
         from tidemark.cli.runner import Display
-        from tidemark.cli.scripts import on_engine
+        from tidemark.cli.scripts import on_cluster, on_engine
         from tidemark.cli.shell.command import shell_command
 
         display = Display(output, max_rows, progress, local=local)
         settings = on_engine(settings, checkpoint, local=local)
+        settings = on_cluster(settings, master, packages, local=local)
         shell_command(init, settings, checkpoint, terminal, display, debug=debug)
+
+
+@app.command(short_help="Pack Tidemark for the workers of a cluster.")
+def pack(
+    archive: Annotated[str, typer.Argument(metavar="ARCHIVE", help="packages.tar.gz")],
+    also: Annotated[
+        list[str],
+        typer.Option(
+            "--add", metavar="PACKAGE", help="Another installed package, e.g. of functions."
+        ),
+    ] = [],  # noqa: B006
+    color: Color = ColorChoice.auto,
+    debug: Debug = False,
+) -> None:
+    """Write an archive with Tidemark and all that it imports, as installed here, for workers whose
+    Python has none of it.
+
+    \b
+    Examples:
+      tidemark pack packages.tar.gz
+      tidemark run pipeline.sql --master spark://host:7077 --packages packages.tar.gz
+      tidemark pack packages.tar.gz --add scikit-learn
+
+    Workers need the same version of Python, on the same kind of machine. PySpark is not in the
+    archive: they have Spark's.
+    """
+    with errors_as_exit_codes(color, debug) as terminal:
+        from tidemark.cli.pack import pack_command
+
+        pack_command(archive, also, terminal)
 
 
 @app.command(short_help="Check Tidemark's requirements, and report what is missing.")

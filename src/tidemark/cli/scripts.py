@@ -110,6 +110,22 @@ def on_engine(settings: list[str], checkpoint: str | None, *, local: bool) -> li
     return [*settings, f"{ENGINE}=local"]
 
 
+def on_cluster(
+    settings: list[str], master: str | None, packages: str | None, *, local: bool
+) -> list[str]:
+    """The `key=value` pairs of --set, with those that --master and --packages stand for."""
+    if master is None and packages is None:
+        return settings
+    if local:
+        raise UsageError("--local runs without Spark, so it excludes --master and --packages")
+    from tidemark.spark.worker_packages import worker_packages
+
+    chosen = {} if packages is None else worker_packages(packages)
+    if master is not None:
+        chosen["spark.master"] = master
+    return [*(f"{key}={value}" for key, value in chosen.items()), *settings]
+
+
 def _decode(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8-sig")

@@ -27,6 +27,8 @@ _NO_FILE_SYSTEM = re.compile(
 # What ended a task for which Spark has no class of errors.
 _LOST_TASK = re.compile(r"most recent failure: Lost task .*?\): (.+)$", re.MULTILINE)
 _CRASHED = re.compile(r"Python worker exited unexpectedly")
+# What a worker's Python lacks of what every worker needs.
+_NOT_THERE = re.compile(r"No module named '(tidemark|polars|pyarrow|numpy|pandas|msgspec)\b")
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
@@ -41,6 +43,13 @@ def translate(failure: BaseException) -> TidemarkError:
     nowhere = _NO_FILE_SYSTEM.search(text)
     if nowhere:
         return _no_file_system(nowhere[1] or {"azurebfs": "abfss"}.get(nowhere[2], nowhere[2]))
+    lacking = _NOT_THERE.search(text)
+    if lacking:
+        return JobError(
+            f"a worker's Python has no package {lacking[1]}",
+            hint="install Tidemark on all workers, or send what is installed here: "
+            "tidemark pack packages.tar.gz; tidemark run --packages packages.tar.gz ...",
+        )
     ours = list(_OURS.finditer(text))
     if ours:
         return _again(*ours[-1].groups())

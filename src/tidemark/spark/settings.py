@@ -15,6 +15,7 @@ from tidemark.spark.defaults import spark_defaults, spark_home
 from tidemark.spark.interpreter import quick_to_start, use_this_python, worker_settings
 from tidemark.spark.logs import quiet_spark_config, silence_query_context
 from tidemark.spark.own_session import MARK, beside, is_own
+from tidemark.spark.worker_packages import use_packages_of_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -120,6 +121,7 @@ def start(config: Mapping[str, str]) -> SparkSession:
         ) from None
     builder = SparkSession.builder
     wanted = started_with(config, spark_defaults(), remote)
+    use_packages_of_workers(wanted)
     for key, value in wanted.items():
         builder = builder.config(key, value)
     local = (remote or wanted["spark.master"]).startswith("local")
