@@ -354,7 +354,8 @@ def test_the_kernel_finds_what_the_reference_finds(
     part: list[Event] = []
     for place, event in enumerate(events):
         part.append(event)
-        if place in cuts or place == len(events) - 1:
+        # A watermark that no row follows is only seen if a step ends with it.
+        if place in cuts or place == len(events) - 1 or events[place + 1] == END:
             found.update(driver.step(part))
             part = []
     assert found == wanted
