@@ -78,6 +78,31 @@ def test_in_processing_time_a_match_is_emitted_with_its_last_row(event_story: St
     )
 
 
+def test_the_longest_match_of_a_group_is_emitted_when_a_row_ends_it(event_story: Story):
+    goes_as_told(
+        event_story,
+        f"{MONITORED}SELECT n, c, i, f, x FROM ev MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts "
+        "MEASURES MATCH_NUMBER() AS n, CLASSIFIER() AS c, id AS i, FINAL COUNT(*) AS f "
+        "ALL ROWS PER MATCH "
+        "AFTER MATCH SKIP PAST LAST ROW PATTERN ((UP | DOWN){2,}) "
+        "DEFINE UP AS UP.x > PREV(UP.x), DOWN AS DOWN.x < PREV(DOWN.x)) AS m",
+        """
+        in      | row      | out
+        --------+----------+---------------------------------
+        ev      | 1 a 1 5  |
+        ev      | 2 a 3 7  |
+        ev      | 3 a 5 6  |
+        restart |          |
+        ev      | 4 a 6 8  |
+        ev      | 5 a 7 8  |
+        restart |          |
+        ev      | 6 a 9 1  | 1 DOWN 3 3 6, 1 UP 2 3 7, 1 UP 4 3 8
+        ev      | 7 a 12 4 |
+        """,
+        row,
+    )
+
+
 def test_late_rows_are_reported_and_matches_have_a_time(spark: SparkSession, tmp_path: Path):
     rows = ["1 a 5 9", "2 a 7 8", "3 a 6 1", "4 a 8 9", "5 a 30 9", "6 a 29 1"]
     (tmp_path / "ev").write_text("\n".join(json.dumps(row(text)) for text in rows))
