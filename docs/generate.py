@@ -259,6 +259,48 @@ Flink 2.3 reads a `TIMESTAMP(6)` of such messages as if its microseconds were mi
 year 55972. In `avro`, with `'avro.timestamp_mapping.legacy' = 'false'`, it is read here as it was
 written.
 
+## Messages of Protocol Buffers
+
+```sql
+CREATE TABLE clicks (
+  uid BIGINT, name STRING, kind STRING, tags ARRAY<STRING>,
+  place ROW<lat DOUBLE, lon DOUBLE>, at_time ROW<seconds BIGINT, nanos INT>
+) WITH (
+  'connector' = 'kafka', 'topic' = 'clicks', 'format' = 'protobuf',
+  'properties.bootstrap.servers' = 'localhost:9092', 'scan.startup.mode' = 'earliest-offset',
+  'protobuf.message-class-name' = 'com.example.Click',
+  'tidemark.protobuf.descriptor-file' = 'clicks.desc'
+);
+```
+
+In `protobuf` a record is a message. Flink takes its fields from a class of Java; here they are in a
+file that `protoc --include_imports --descriptor_set_out=clicks.desc clicks.proto` makes, and the
+table names it in `tidemark.protobuf.descriptor-file`. The workers of a cluster need the file at
+the same path. `protobuf.message-class-name` may remain as it is: the names of classes follow from
+the options of the `.proto` file. The full name of a message will do, too, and its simple name if
+there is only one. A column without a field in the message, or with another type, is an error.
+
+| in the message | in the table |
+|---|---|
+| `string`, `bytes`, `bool`, `float`, `double` | `STRING`, `BYTES`, `BOOLEAN`, `FLOAT`, `DOUBLE` |
+| `int32`, `uint32`, `sint32`, `fixed32`, `sfixed32` | `INT`: large ones are negative |
+| `int64`, `uint64`, `sint64`, `fixed64`, `sfixed64` | `BIGINT`, the same |
+| an enum | `STRING` for the names, or a number |
+| a message, such as `google.protobuf.Timestamp` | `ROW`, here `ROW<seconds BIGINT, nanos INT>` |
+| `repeated`, `map` | `ARRAY`, `MAP` |
+
+As in Flink, what a message does not have is NULL, and so are arrays and maps without elements; but
+in files with the syntax `proto3`, numbers, strings, bytes, flags and enums have their default, even
+where they are `optional` or in a `oneof`. With `protobuf.read-default-values` everything has. A
+number that an enum does not have is `UNRECOGNIZED` as a string and a bad record as a number, in
+`proto3`. A NULL is not written; in arrays and maps, which cannot have it, it becomes the default,
+or `protobuf.write-null-string-literal`. Of several columns of a `oneof`, the last one that is not
+NULL is written.
+
+A record without a value has no rows; in Flink, it is a bad one unless the connector is
+`upsert-kafka`. As in Flink, files cannot have this format, and messages with the ID of a schema
+before them, as Confluent's serializers write them, cannot be read.
+
 ## Sinks in Kafka
 
 ```sql
@@ -339,8 +381,9 @@ confluent-kafka; the workers of a cluster need it too. No jars are needed. Worke
 decode them as columns, which costs less CPU time than Spark's own source. A table with
 `scan.bounded.mode` is read by batches and local runs, too.
 
-Formats are `json`, `csv`, `raw`, `avro`, `avro-confluent`, `debezium-avro-confluent`,
-`debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`, for keys those without row kinds.
+Formats are `json`, `csv`, `raw`, `avro`, `avro-confluent`, `protobuf`,
+`debezium-avro-confluent`, `debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`, for keys
+those without row kinds.
 Options of formats are `json.*` for `format`, `value.json.*` for `value.format` and `key.json.*` for
 `key.format`. An error names the topic, the partition and the offset of the bad record. As in Flink,
 a record without a key has no rows if the table reads keys, and a column that is in keys and values

@@ -53,7 +53,7 @@ LIBRARIES = {
     "kernels": {"polars", "pyarrow", "numpy"},
     "runtime": {"polars", "pyarrow", "numpy"},
     "functions": {"pyarrow"},
-    "formats": {"msgspec", "polars", "pyarrow", "numpy"},
+    "formats": {"google", "msgspec", "polars", "pyarrow", "numpy"},
     "schema_registry": {"cryptography"},
     "dialect": {"sqlglot"},
     "catalog": {"sqlglot"},

@@ -15,12 +15,15 @@ from tidemark.formats.decoded import Decoder
 from tidemark.formats.json import JsonDecoder
 from tidemark.formats.maxwell_json import maxwell_decoder
 from tidemark.formats.ogg_json import ogg_decoder
+from tidemark.formats.protobuf import ProtobufDecoder
+from tidemark.formats.protobuf_options import NAME as PROTOBUF
 from tidemark.formats.raw import RawDecoder
 
 # Of these, whole messages are decoded, and never a part of a file.
 _OF_MESSAGES: Mapping[str, Callable[..., Decoder]] = {
     "avro": AvroDecoder,
     avro_confluent.NAME: avro_confluent.ConfluentDecoder,
+    PROTOBUF: ProtobufDecoder,
 }
 DECODERS: Mapping[str, Callable[..., Decoder]] = {
     "csv": CsvDecoder,
@@ -48,7 +51,7 @@ def decoder(
     The format's connector has checked the table's options. `metadata` are keys of the format's own
     metadata, which changelog formats have. Blocks of fewer than `few` records are read one by one.
     If only some fields are to be `read`, the others are not converted, and become no columns; those
-    of changelog formats and of messages in Avro always are.
+    of changelog formats, of messages in Avro and of protobuf always are.
     """
     how: dict[str, Any] = {} if few is None else {"few": few}
     if format_ == avro_debezium.NAME:

@@ -15,6 +15,8 @@ from tidemark.formats.avro_message_encoders import AVRO_MESSAGES
 from tidemark.formats.changelog_encode import event_lines
 from tidemark.formats.csv_encode import csv_lines
 from tidemark.formats.json_encode import json_lines
+from tidemark.formats.protobuf_encode import protobuf_messages
+from tidemark.formats.protobuf_options import NAME as PROTOBUF
 from tidemark.formats.raw_encode import can_encode, raw_lines, raw_values
 
 # A string for each row, from columns by position, fields and the table's options.
@@ -49,6 +51,8 @@ def messages(
     """The bytes of each row alone, as a message has them; NULL if a message is to have none."""
     if format_ == "raw":
         return raw_values(rows, fields, options)
+    if format_ == PROTOBUF:
+        return protobuf_messages(rows, fields, options)
     if format_ in AVRO_MESSAGES:
         return AVRO_MESSAGES[format_](rows, fields, options)
     values = ENCODERS[format_](rows, fields, options)

@@ -12,6 +12,7 @@ from tidemark.connectors.formats.debezium_json import DEBEZIUM_JSON
 from tidemark.connectors.formats.json import JSON
 from tidemark.connectors.formats.maxwell_json import MAXWELL_JSON
 from tidemark.connectors.formats.ogg_json import OGG_JSON
+from tidemark.connectors.formats.protobuf import PROTOBUF
 from tidemark.connectors.formats.raw import RAW
 
 FORMATS: dict[str, Format] = {
@@ -22,6 +23,7 @@ FORMATS: dict[str, Format] = {
         RAW,
         AVRO,
         AVRO_CONFLUENT,
+        PROTOBUF,
         PARQUET,
         ORC,
         DEBEZIUM_JSON,

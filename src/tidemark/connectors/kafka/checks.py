@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidemark.catalog.tables import Table
 from tidemark.connectors.formats import FORMATS
-from tidemark.connectors.kafka.options import RECORD_FORMATS, key_columns, value_format
+from tidemark.connectors.formats.base import FormatField
+from tidemark.connectors.kafka.options import (
+    RECORD_FORMATS,
+    key_columns,
+    options_of_format,
+    value_columns,
+    value_format,
+)
 from tidemark.connectors.kafka.positions import specific_offsets
 from tidemark.connectors.kafka.properties import client_settings
 from tidemark.connectors.kafka.sink_options import check_sink, check_upsert_sink
@@ -38,6 +45,7 @@ def check(table: Table, options: Mapping[str, Any]) -> None:
             hint="name the columns of the key",
         )
     _check_fields(table, options)
+    _check_columns(table, options)
     check_sink(table, options, value_format(options))
 
 
@@ -73,6 +81,7 @@ def check_upsert(table: Table, options: Mapping[str, Any]) -> None:
             notes={"why": "in `upsert-kafka` a record is an upsert, or without a value a delete"},
             hint="use the connector 'kafka'",
         )
+    _check_columns(table, options)
     check_upsert_sink(table, options)
 
 
@@ -184,3 +193,25 @@ def _check_fields(table: Table, options: Mapping[str, Any]) -> None:
                 "key.fields-prefix",
                 f"the key field `{name}` does not begin with the prefix '{prefix}'",
             )
+
+
+def _check_columns(table: Table, options: Mapping[str, Any]) -> None:
+    """Keys and values can have the columns that are in them."""
+    prefix = "" if options.get("format") else "value."
+    _check_part(table, value_format(options), prefix, value_columns(table, options), "", options)
+    if options["key.format"] is not None:
+        keys, begin = key_columns(table, options), options["key.fields-prefix"]
+        _check_part(table, options["key.format"].lower(), "key.", keys, begin, options)
+
+
+def _check_part(
+    table: Table,
+    format_: str,
+    prefix: str,
+    names: Sequence[str],
+    begin: str,
+    options: Mapping[str, Any],
+) -> None:
+    types = {c.name: c.type for c in table.columns if isinstance(c, PhysicalColumn)}
+    fields = [FormatField(name.removeprefix(begin), name, types[name]) for name in names]
+    FORMATS[format_].check(table, tuple(fields), options_of_format(options, prefix))

@@ -17,6 +17,7 @@ RECORD_FORMATS: Final = (
     "raw",
     "avro",
     "avro-confluent",
+    "protobuf",
     "debezium-json",
     "debezium-avro-confluent",
     "canal-json",
