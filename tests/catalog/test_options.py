@@ -3,7 +3,13 @@
 import pytest
 
 from tests.plan.marked import refused, workspace
-from tidemark.catalog.options import OPTIONS, SessionOptions
+from tidemark.catalog.options import (
+    CHECKPOINT_INTERVAL,
+    MINI_BATCH,
+    MINI_BATCH_LATENCY,
+    OPTIONS,
+    SessionOptions,
+)
 from tidemark.errors import OptionError
 
 
@@ -116,3 +122,18 @@ def test_defaults_are_valid_values():
     for option in OPTIONS:
         if option.default is not None:
             option.check(option.default)
+
+
+@pytest.mark.parametrize(
+    ("values", "interval_ms"),
+    [
+        ({}, 0),
+        ({MINI_BATCH_LATENCY: "5 s"}, 0),
+        ({MINI_BATCH: "true"}, 0),
+        ({MINI_BATCH: "TRUE", MINI_BATCH_LATENCY: "5 s"}, 5000),
+        ({MINI_BATCH: "true", MINI_BATCH_LATENCY: "5 s", CHECKPOINT_INTERVAL: "1 s"}, 1000),
+        ({MINI_BATCH: "true", MINI_BATCH_LATENCY: "5 s", CHECKPOINT_INTERVAL: "0 s"}, 0),
+    ],
+)
+def test_mini_batches_keep_micro_batches_apart_where_checkpoints_do_not(values, interval_ms):
+    assert SessionOptions(values).interval_ms == interval_ms

@@ -88,6 +88,8 @@ RUNTIME_MODE = "execution.runtime-mode"
 LOCAL_TIME_ZONE = "table.local-time-zone"
 STATE_TTL = "table.exec.state.ttl"
 CHECKPOINT_INTERVAL = "execution.checkpointing.interval"
+MINI_BATCH = "table.exec.mini-batch.enabled"
+MINI_BATCH_LATENCY = "table.exec.mini-batch.allow-latency"
 JOB_NAME = "pipeline.name"
 INTERVAL_CLEANUP = "table.exec.interval-join.min-cleanup-interval"
 INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
@@ -243,14 +245,16 @@ OPTIONS = (
         "forever",
     ),
     SessionOption(
-        "table.exec.mini-batch.enabled",
+        MINI_BATCH,
         _boolean,
-        "accepted without effect; input is always processed in micro-batches",
+        "whether rows wait to be processed together; input is always processed in micro-batches, "
+        f"which `{MINI_BATCH_LATENCY}` then keeps apart",
     ),
     SessionOption(
-        "table.exec.mini-batch.allow-latency",
+        MINI_BATCH_LATENCY,
         parse_duration,
-        f"accepted without effect; the time between micro-batches is `{CHECKPOINT_INTERVAL}`",
+        f"with `{MINI_BATCH}`, the minimum time between two micro-batches of an unbounded job, "
+        f"unless `{CHECKPOINT_INTERVAL}` is set",
     ),
     SessionOption(
         "table.exec.mini-batch.size",
@@ -317,6 +321,8 @@ OF_RUNNING = frozenset(
     {
         JOB_NAME,
         CHECKPOINT_INTERVAL,
+        MINI_BATCH,
+        MINI_BATCH_LATENCY,
         ENGINE,
         MAX_PARALLELISM,
         FORCE_RECOMPILE,
@@ -391,6 +397,14 @@ class SessionOptions:
         """The value of a duration option."""
         value = self.get(key)
         return None if value is None else parse_duration(value)
+
+    @property
+    def interval_ms(self) -> int:
+        """The minimum time between two micro-batches."""
+        interval = self.milliseconds(CHECKPOINT_INTERVAL)
+        if interval is None and self._is(MINI_BATCH, "true"):
+            interval = self.milliseconds(MINI_BATCH_LATENCY)
+        return interval or 0
 
     @property
     def batch(self) -> bool:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from tidemark import connectors
 from tidemark.catalog.loading import module_of
 from tidemark.catalog.options import (
-    CHECKPOINT_INTERVAL,
     ENGINE,
     IGNORE_UNCLAIMED,
     MAX_PARALLELISM,
@@ -221,7 +220,7 @@ class Session:
             checkpoint=self._checkpoint and replace(self._checkpoint, access=access_of(spark)),
             drops_unclaimed=(options.first(IGNORE_UNCLAIMED) or "").lower() == "true",
             savepoint=None if savepoint is None else Location.of(savepoint, access_of(spark)),
-            interval_ms=options.milliseconds(CHECKPOINT_INTERVAL) or 0,
+            interval_ms=options.interval_ms,
             key_groups=int(options.get(MAX_PARALLELISM) or 0) or None,
         )
 
