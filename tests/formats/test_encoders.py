@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.formats.examples import fields_of, options_of, rows
 from tidemark.formats.column_types import series
@@ -89,6 +91,64 @@ def test_strings_are_escaped_only_where_they_must_be(text: str, written: str) ->
 )  # fmt: skip
 def test_doubles_are_written_as_in_java(value: float, text: str) -> None:
     assert lines("json", "x DOUBLE", (value,)) == f'{{"x":{text}}}\n'
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "plain"),
+    [
+        ("188410.000", "1.8841E+5", "188410.000"),
+        ("0.000", "0", "0.000"),
+        ("-10.000", "-1E+1", "-10.000"),
+        ("12345678901234567890.000", "1.234567890123456789E+19", "12345678901234567890.000"),
+        ("1.500", "1.5", "1.500"),
+        ("-0.010", "-0.01", "-0.010"),
+        ("101.000", "101", "101.000"),
+        (None, "", ""),
+    ],
+)
+def test_decimals_are_written_as_flink_2_3_writes_them(value, text, plain) -> None:
+    decimal = None if value is None else Decimal(value)
+    columns = "id INT, x DECIMAL(23, 3)"
+    shown, as_plain = text or "null", plain or "null"
+
+    assert lines("json", columns, (1, decimal)) == f'{{"id":1,"x":{shown}}}\n'
+    assert lines("csv", columns, (1, decimal)) == f"1,{text}\n"
+    option = {"json__encode__decimal_as_plain_number": "true"}
+    assert lines("json", columns, (1, decimal), **option) == f'{{"id":1,"x":{as_plain}}}\n'
+    assert rows("json", columns, lines("json", columns, (1, decimal)).encode()) == [(1, decimal)]
+    if decimal is not None:
+        assert rows("csv", columns, f"1,{text}\n".encode()) == [(1, decimal)]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("1E-7", "1E-7"), ("-0.00000123", "-0.00000123"), ("0.000001", "0.000001"), ("0.0000001230", "1.23E-7"),
+        ("100000000000000000", "1E+17"), ("0", "0"), ("0.000000000000000001", "1E-18"), ("-1.000000000000000001", "-1.000000000000000001"),
+    ],
+)  # fmt: skip
+def test_small_decimals_have_an_exponent(value: str, text: str) -> None:
+    assert lines("json", "x DECIMAL(38, 18)", (Decimal(value),)) == f'{{"x":{text}}}\n'
+
+
+@given(
+    st.decimals(
+        allow_nan=False, allow_infinity=False, places=9, min_value=-(10**12), max_value=10**12
+    )
+)
+def test_decimals_are_written_as_java_writes_them_without_zeros_at_the_end(value: Decimal) -> None:
+    # Python's notation of a normalized decimal is Java's, but for a zero.
+    expected = "0" if value == 0 else str(value.normalize())
+
+    assert lines("json", "x DECIMAL(38, 9)", (value,)) == f'{{"x":{expected}}}\n'
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("100", "1E+2"), ("-12300", "-1.23E+4"), ("7", "7"), ("0", "0"), ("10", "1E+1")],
+)
+def test_decimals_without_a_fraction_have_an_exponent_for_zeros(value: str, text: str) -> None:
+    assert lines("csv", "x DECIMAL(5, 0)", (Decimal(value),)) == f"{text}\n"
 
 
 def test_floats_have_their_own_digits() -> None:

@@ -8,6 +8,8 @@ from tidemark import types as t
 
 # From here on, and below its inverse, Java writes a number with an exponent.
 _LARGE, _SMALL = 1e7, 1e-3
+# A decimal whose fraction begins so is written with one, too.
+_SO_SMALL = "000000"
 
 
 def text_of(value: pl.Expr, type_: t.DataType, *, iso_times: bool = False) -> pl.Expr:
@@ -32,8 +34,43 @@ def text_of(value: pl.Expr, type_: t.DataType, *, iso_times: bool = False) -> pl
 
 
 def shortened(decimal: pl.Expr, type_: t.Decimal) -> pl.Expr:
-    """A DECIMAL without zeros at the end of its fraction, as Flink writes it."""
-    return _trimmed(decimal.cast(pl.String)) if type_.scale else decimal.cast(pl.String)
+    """A DECIMAL without zeros at its end, as Flink writes it: 1.50 is 1.5, and 1200 is 1.2E+3."""
+    text = decimal.cast(pl.String)
+    sign = pl.when(text.str.starts_with("-")).then(pl.lit("-")).otherwise(pl.lit(""))
+    whole = text.str.strip_chars_start("-")
+    if not type_.scale:
+        return sign + _without_zeros(whole)
+    split = whole.str.split_exact(".", 1).struct
+    whole, fraction = split.field("field_0"), split.field("field_1").str.strip_chars_end("0")
+    written = (
+        pl.when(fraction == "")
+        .then(_without_zeros(whole))
+        .when((whole == "0") & fraction.str.starts_with(_SO_SMALL))
+        .then(_small(fraction))
+        .otherwise(whole + "." + fraction)
+    )
+    return sign + written
+
+
+def _without_zeros(whole: pl.Expr) -> pl.Expr:
+    """The digits of a number without a fraction; those that end with zeros with an exponent."""
+    digits = whole.str.strip_chars_end("0")
+    exponent = (whole.str.len_bytes().cast(pl.Int64) - 1).cast(pl.String)
+    shown = _mantissa(digits) + "E+" + exponent
+    return pl.when((digits == whole) | (whole == "0")).then(whole).otherwise(shown)
+
+
+def _small(fraction: pl.Expr) -> pl.Expr:
+    digits = fraction.str.strip_chars_start("0")
+    zeros = fraction.str.len_bytes().cast(pl.Int64) - digits.str.len_bytes()
+    return _mantissa(digits) + "E-" + (zeros + 1).cast(pl.String)
+
+
+def _mantissa(digits: pl.Expr) -> pl.Expr:
+    """One digit before the point."""
+    rest = digits.str.slice(1)
+    point = pl.when(rest == "").then(pl.lit("")).otherwise(pl.lit("."))
+    return digits.str.slice(0, 1) + point + rest
 
 
 def _trimmed(text: pl.Expr) -> pl.Expr:
