@@ -88,16 +88,16 @@ def test_one_wrong_option_is_one_error_however_often_the_table_is_used():
 
 
 def test_a_table_that_nothing_uses_is_only_warned_about():
-    findings = checked("CREATE TABLE t (id INT) WITH ('connector' = 'iceberg');")
+    findings = checked("CREATE TABLE t (id INT) WITH ('connector' = 'postgres-cdc');")
     terminal = plain_terminal()
 
     show_as_text(findings, terminal)
 
     assert findings.ok
-    assert "script.sql:1:31  warning: connector 'iceberg'" in terminal.err.getvalue()
+    assert "script.sql:1:31  warning: connector 'postgres-cdc'" in terminal.err.getvalue()
 
 
-ICEBERG = "CREATE TABLE k (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'iceberg');\n"
+PLANNED = "CREATE TABLE k (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'postgres-cdc');\n"
 
 
 @pytest.mark.parametrize(
@@ -115,20 +115,20 @@ ICEBERG = "CREATE TABLE k (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'iceberg
     ],
 )
 def test_a_connector_that_is_not_there_is_an_error_for_whatever_names_its_table(use):
-    findings = checked(ORDERS + SINK + ICEBERG + use)
+    findings = checked(ORDERS + SINK + PLANNED + use)
 
     assert "script.sql:3:48" in places(findings)
     assert findings.warnings == []
 
 
 def test_a_name_that_with_defines_is_not_the_table_of_that_name():
-    findings = checked(ICEBERG + "WITH k AS (SELECT 1 AS id) SELECT id FROM k;")
+    findings = checked(PLANNED + "WITH k AS (SELECT 1 AS id) SELECT id FROM k;")
 
     assert findings.ok
     assert len(findings.warnings) == 1
 
 
-@pytest.mark.parametrize("connector", ["iceberg", "icebreg", "filesystem"])
+@pytest.mark.parametrize("connector", ["postgres-cdc", "postgers-cdc", "filesystem"])
 def test_all_else_that_is_wrong_is_found_although_the_connector_is(connector):
     findings = checked(
         f"CREATE TABLE t (id INT, k STRING METADATA) WITH ('connector' = '{connector}');\n"
@@ -140,10 +140,10 @@ def test_all_else_that_is_wrong_is_found_although_the_connector_is(connector):
 
 
 def test_a_batch_is_checked_although_its_connector_is_not_there():
-    findings = checked("SET 'execution.runtime-mode' = 'batch';\n" + ICEBERG + "SELECT id FROM k;")
+    findings = checked("SET 'execution.runtime-mode' = 'batch';\n" + PLANNED + "SELECT id FROM k;")
 
     assert [error.message for error in findings.errors] == [
-        "connector 'iceberg' is not supported yet"
+        "connector 'postgres-cdc' is not supported yet"
     ]
 
 
