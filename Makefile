@@ -1,6 +1,6 @@
 # `make` lists what there is. Everything runs in .venv, which the first target that needs it makes.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-live test test-deep check docs conformance-record bench lock java
+.PHONY: help demo demo-live test test-deep check chaos docs conformance-record bench lock java
 SHELL := /bin/bash
 
 BIN := .venv/bin
@@ -27,6 +27,9 @@ check: .venv/.ready ## format, lint, types and the layers: what CI asks before t
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest tests/test_layers.py
+
+chaos: java .venv/.ready ## kill jobs, workers and servers at random, and compare what jobs write (ARGS="--seeds 7")
+	$(BIN)/python -m chaos $(ARGS)
 
 docs: .venv/.ready ## write the pages that are made from the code
 	$(BIN)/python -m docs.generate
