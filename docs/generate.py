@@ -285,7 +285,7 @@ there is only one. A column without a field in the message, or with another type
 | `string`, `bytes`, `bool`, `float`, `double` | `STRING`, `BYTES`, `BOOLEAN`, `FLOAT`, `DOUBLE` |
 | `int32`, `uint32`, `sint32`, `fixed32`, `sfixed32` | `INT`: large ones are negative |
 | `int64`, `uint64`, `sint64`, `fixed64`, `sfixed64` | `BIGINT`, the same |
-| an enum | `STRING` for the names, or a number |
+| an enum | `STRING` for the names, or `INT`; here also other integers |
 | a message, such as `google.protobuf.Timestamp` | `ROW`, here `ROW<seconds BIGINT, nanos INT>` |
 | `repeated`, `map` | `ARRAY`, `MAP` |
 
