@@ -58,6 +58,12 @@ def test_a_wider_watermark_delay_and_other_options_of_a_table_fit() -> None:
     assert said(contract(TEMPORAL), wider) == []
 
 
+def test_late_rows_of_a_temporal_join_may_be_dropped_or_joined_from_now_on() -> None:
+    dropping = contract(f"SET 'tidemark.flink-version' = '2.4'; {TEMPORAL}")
+
+    assert said(contract(TEMPORAL), dropping) == said(dropping, contract(TEMPORAL)) == []
+
+
 @pytest.mark.parametrize(
     ("then", "now"),
     [

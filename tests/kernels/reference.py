@@ -62,6 +62,7 @@ class KeyState:
 class EventTimeReference:
     how: str = "inner"
     update_before: str = "ignored"
+    drops_late: bool = False
     watermark: int = NONE_YET
     keys: dict[str | None, KeyState] = field(default_factory=dict)
     clean_up: CleanUpTimers = field(default_factory=CleanUpTimers)
@@ -71,6 +72,8 @@ class EventTimeReference:
             del self.keys[key]
 
     def left(self, row: Row) -> list[Emitted]:
+        if self.drops_late and row.time <= self.watermark:
+            return []
         state = self.keys.setdefault(row.key, KeyState())
         state.left[state.next_number] = row
         state.next_number += 1

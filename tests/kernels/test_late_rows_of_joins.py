@@ -21,6 +21,7 @@ from tidemark.kernels.late_rows import LATE_TIME, LATE_WATERMARK, DropLateRows, 
 from tidemark.kernels.pieces import steps_of
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.state import State
+from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.kernels.window_join import window_join
 from tidemark.kernels.windows.spec import Cumulating, Given, Sliding
 from tidemark.kernels.windows.wall_clock import WallClock
@@ -30,6 +31,7 @@ from .histories import CUTS, Event, JoinDriver, histories, in_any_order, left, r
 
 TEN = Sliding(10, 10)
 HOPPING, CUMULATING = Sliding(12, 5), Cumulating(12, 4)
+NEVER = 2**40  # in milliseconds: no row is that late
 TOKYO = "Asia/Tokyo"
 WINDOWS = Given("l_start", "l_end"), Given("r_start", "r_end")
 # A join, what drops its late rows on each side, and whether rows say which window they are in.
@@ -63,6 +65,11 @@ JOINS: dict[str, tuple[Kernel, tuple[Kernel, Kernel], bool]] = {
         StreamIntervalJoinKernel(("l_key",), ("r_key",), -5, 5),
         # A row is late behind the watermark, not at it.
         (DropLateRows(None, lateness_ms=1), DropLateRows(None, lateness_ms=1)),
+        False,
+    ),
+    "temporal join": (
+        TemporalJoinKernel(("l_key",), ("r_key",), drops_late=True),
+        (DropLateRows(None), DropLateRows(None, lateness_ms=NEVER)),
         False,
     ),
 }

@@ -51,21 +51,23 @@ def joins() -> st.SearchStrategy[tuple[TemporalJoinKernel, EventTimeReference]]:
         _pair,
         how=st.sampled_from(["inner", "left"]),
         update_before=st.sampled_from(["ignored", "ends version"]),
+        drops_late=st.booleans(),
         compaction=st.builds(Compaction, fanout=st.integers(2, 4), smallest=st.integers(1, 4)),
     )
 
 
 def _pair(
-    how: str, update_before: str, compaction: Compaction
+    how: str, update_before: str, drops_late: bool, compaction: Compaction
 ) -> tuple[TemporalJoinKernel, EventTimeReference]:
     kernel = TemporalJoinKernel(
         left_keys=("l_key",),
         right_keys=("r_key",),
         how=how,  # type: ignore[arg-type]
         update_before=update_before,  # type: ignore[arg-type]
+        drops_late=drops_late,
         compaction=compaction,
     )
-    return kernel, EventTimeReference(how=how, update_before=update_before)
+    return kernel, EventTimeReference(how, update_before, drops_late)
 
 
 def row_by_row(reference: EventTimeReference, history: Sequence[Arrived | int]) -> list[Emitted]:

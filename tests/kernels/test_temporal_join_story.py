@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, HASH, STAMP, TIME
@@ -67,6 +69,27 @@ def test_a_late_order_matches_the_only_version_left_or_nothing() -> None:
     assert join.metrics is not None and join.metrics.late == (2, 0)
     assert join.next_event_time == 31
     assert join.feed(watermark=31) == ["3 - +I", "4 3 +I"]
+
+
+def test_late_orders_may_be_dropped_by_the_watermark_that_they_meet() -> None:
+    join = Driver(replace(LEFT_JOIN, drops_late=True))
+    join.feed(right="a 1 1, a 12 2, a 20 3", left="a 10 1, a 30 2")
+    join.feed(watermark=30)
+
+    assert join.feed(left="a 15 3, a 30 4, a 31 5, b 2 6", right="a 25 7", watermark=30) == []
+    assert join.metrics is not None
+    assert (join.metrics.late, join.metrics.waiting) == ((3, 1), 1)
+    assert join.feed(watermark=31) == ["5 7 +I"]
+
+
+def test_late_orders_that_wait_when_a_job_resumes_are_joined_although_it_drops_others_now() -> None:
+    join = Driver(LEFT_JOIN)
+    join.feed(right="a 1 1", left="a 10 1", watermark=30)
+    join.restart()
+    join.kernel = replace(LEFT_JOIN, drops_late=True)
+
+    join.feed(left="a 10 2", watermark=30)
+    assert join.feed(watermark=31) == ["1 1 +I"]
 
 
 def test_null_matches_null_as_a_key_like_any_other() -> None:

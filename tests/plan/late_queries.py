@@ -15,6 +15,9 @@ NEAR = (
     "SELECT l.k, 1 FROM o AS l JOIN s AS r "
     "ON l.k = r.k AND l.ts BETWEEN r.ts - INTERVAL '5' SECOND AND r.ts"
 )
+VERSIONED = (
+    "SELECT l.k, 1 FROM s AS l LEFT JOIN versions FOR SYSTEM_TIME AS OF l.ts AS v ON l.i = v.id"
+)
 FIRST = (
     "SELECT k, i FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS rn FROM s) "
     "WHERE rn = 1"

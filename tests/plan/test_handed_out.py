@@ -23,6 +23,7 @@ from tests.plan.late_queries import (
     UNION,
     UNITED,
     UNITED_VIEW,
+    VERSIONED,
     beside,
     found,
     together,
@@ -50,12 +51,14 @@ def tables():
 
 @pytest.fixture
 def dropping(tables):
-    """Tables whose interval joins drop late rows."""
-    tables.plan_script("SET 'tidemark.interval-join.late-rows' = 'drop'")
+    """Tables whose interval and temporal joins drop late rows."""
+    tables.plan_script(
+        "SET 'tidemark.interval-join.late-rows' = 'drop'; SET 'tidemark.flink-version' = '2.4'"
+    )
     return tables
 
 
-@pytest.mark.parametrize("query", [TUMBLE, FIRST, SESSIONS, NEAR])
+@pytest.mark.parametrize("query", [TUMBLE, FIRST, SESSIONS, NEAR, VERSIONED])
 def test_an_operator_hands_out_the_rows_it_drops_with_the_requested_columns(dropping, query):
     both = beside(dropping, query, late="SELECT c, late_operator, late_by FROM s$late WHERE i > 1")
     reader, job = both.roots

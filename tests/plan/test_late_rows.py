@@ -283,6 +283,31 @@ def test_an_interval_join_of_sql_drops_nothing(tables):
     assert late.operator == "source"
 
 
+def test_a_temporal_join_drops_late_left_rows_as_flink_2_4_does_and_joins_them_as_2_3(tables):
+    as_of = "LEFT JOIN versions FOR SYSTEM_TIME AS OF l.ts AS v ON l.i = v.id"
+    join = f"SELECT l.k, v.id FROM s AS l {as_of}"
+    [joined] = beside(tables, join)
+    tables.plan_script("SET 'tidemark.flink-version' = '2.4'")
+    [late] = beside(tables, join)
+
+    assert joined.operator == "source"
+    assert late.operator == "temporal-join of i, left side"
+    assert (late.given, late.assigner, late.lateness_ms) == (None, None, 0)
+    assert sources_of(late) == ["s", "versions"]
+
+
+def test_late_versions_are_never_dropped(tables):
+    tables.plan_script("SET 'tidemark.flink-version' = '2.4'")
+    as_of = "JOIN versions FOR SYSTEM_TIME AS OF l.ts AS v ON l.i = v.id"
+    [late] = beside(
+        tables,
+        f"SELECT l.k, v.id FROM s AS l {as_of}",
+        late="SELECT late_kind, late_operator, late_by FROM versions$late",
+    )
+
+    assert late.operator == "source"
+
+
 def test_a_join_above_an_interval_join_waits_as_long_as_its_rows_may_lag(tables):
     pairs = f"(SELECT l.k, l.ts FROM o AS l JOIN o AS r ON {NEAR}) AS b"
     join = f"SELECT a.k, 1 FROM s AS a JOIN {pairs} ON a.k = b.k AND a.ts = b.ts"

@@ -163,6 +163,15 @@ def test_a_stream_is_joined_by_processing_time_once_it_has_been_loaded(tables):
     assert message == "`plain` has no key to keep the latest row of"
 
 
+def test_late_left_rows_are_dropped_as_flink_2_4_does_and_explain_says_so(tables):
+    sql = "SELECT o.id, x.rate FROM o JOIN r FOR SYSTEM_TIME AS OF o.ts AS x ON o.cur = x.cur"
+    assert not join_of(sql, tables).drops_late
+    tables.plan_script("SET 'tidemark.flink-version' = '2.4'")
+
+    assert join_of(sql, tables).drops_late
+    assert "versions by=[rt], drops late rows" in explain(plan(sql, tables))
+
+
 def test_a_temporal_function_does_not_wait_for_a_load_phase(tables):
     tables.plan_script("SET 'tidemark.temporal-join.load-phase' = '10 s'")
     tables.declare_temporal_function(TemporalFunction("rates", "plain", "rt", ("cur",)))

@@ -93,6 +93,7 @@ MINI_BATCH_LATENCY = "table.exec.mini-batch.allow-latency"
 JOB_NAME = "pipeline.name"
 INTERVAL_CLEANUP = "table.exec.interval-join.min-cleanup-interval"
 INTERVAL_LATE_ROWS = "tidemark.interval-join.late-rows"
+FLINK_VERSION = "tidemark.flink-version"
 NOT_NULL_ENFORCER = "table.exec.sink.not-null-enforcer"
 
 IDLE_TIMEOUT = "table.exec.source.idle-timeout"
@@ -194,6 +195,13 @@ OPTIONS = (
         "whether rows of one key and window, and in a batch those of one group, are pre-aggregated "
         "before the shuffle; `auto` does so where that at least halves the number of rows",
         default="auto",
+    ),
+    SessionOption(
+        FLINK_VERSION,
+        _one_of("2.3", "2.4"),
+        "the version of Flink whose results a query has where versions differ: in 2.4 event-time "
+        "temporal joins drop late left rows",
+        default="2.3",
     ),
     SessionOption(
         "pipeline.auto-watermark-interval",
@@ -424,6 +432,11 @@ class SessionOptions:
         """How rows with the same primary key of a sink replace each other."""
         mode = (self.get(UPSERT_MATERIALIZE) or "auto").lower()
         return Materializing(mode, self._is(REQUIRE_ON_CONFLICT, "true"))
+
+    @property
+    def flink_version(self) -> str | None:
+        """The version of Flink whose results queries have where versions differ."""
+        return self.get(FLINK_VERSION)
 
     @property
     def cdc_duplicates(self) -> bool:

@@ -26,6 +26,11 @@ class Advances:
     def __len__(self) -> int:
         return len(self.sequence)
 
+    def met_by(self, sequence: Longs, first: int) -> Longs:
+        """Per row the watermark when it arrived, which was `first` before this step."""
+        passed = np.searchsorted(self.sequence, sequence, side="right")
+        return np.concatenate([[first], self.watermark])[passed].astype(np.int64)
+
     def firing(self, sequence: Longs, time: Longs) -> Longs:
         """Per row the first moment after it that reaches its time; `len(self)` if none does.
 

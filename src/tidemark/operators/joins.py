@@ -75,7 +75,8 @@ def temporal_join_kernel(operator: Operator, columns: JoinColumns, ttl_ms: int) 
 
     node = _node(operator)
     kernel_of = _by_processing_time if node.right_time is None else _by_event_time
-    return held_back(kernel_of(node, columns, retention_of(ttl_ms)), operator.held_back_ms)
+    kernel = handing_out(kernel_of(node, columns, retention_of(ttl_ms)), operator)
+    return held_back(kernel, operator.held_back_ms)
 
 
 def _node(operator: Operator) -> TemporalJoin:
@@ -94,6 +95,7 @@ def _by_event_time(node: TemporalJoin, columns: JoinColumns, kept: Retention | N
         node.how,
         update_before="ends version" if node.retractions_overwrite else "ignored",
         retention=kept,
+        drops_late=node.drops_late,
     )
 
 

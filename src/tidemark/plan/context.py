@@ -48,6 +48,7 @@ class Context:
     cdc_duplicates: bool = False  # whether changelogs may deliver changes more than once
     interval_slack: str | None = None  # how much longer interval joins keep rows
     interval_drops_late: bool = False  # whether inner ones drop late rows
+    temporal_drops_late: bool = False  # whether temporal joins drop late left rows
     state_ttl_ms: int = 0  # how long idle state is kept unless something else says so
     load_idle_ms: int | None = None  # after how much silence a processing-time join has loaded
     hints: tuple[exp.Expression, ...] = ()  # those of the SELECT that is being planned

@@ -98,6 +98,7 @@ class Planner:
             cdc_duplicates=self.options.cdc_duplicates,
             interval_slack=self.options.get(INTERVAL_CLEANUP),
             interval_drops_late=self.options.get(INTERVAL_LATE_ROWS) == "drop",
+            temporal_drops_late=self.options.flink_version == "2.4",
             state_ttl_ms=self.options.milliseconds(STATE_TTL) or 0,
             load_idle_ms=self.options.milliseconds(LOAD_PHASE) or None,
         )

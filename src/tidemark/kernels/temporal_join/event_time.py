@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from tidemark.kernels.arrivals import Advances, Arrivals, arrange
+from tidemark.kernels.arrivals import Advances, Arrivals, arrange, unnumbered
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH, KIND, SEQUENCE, TIME
 from tidemark.kernels.cuts import BY_TIME, ByArrival, Cut
 from tidemark.kernels.history import FLOOR, PURGED, living_versions, newest_records, recall
@@ -33,7 +33,7 @@ class TemporalJoinKernel:
     watermark is kept, which late rows can still match.
 
     `update_before` says what a `-U` row of the right side does: nothing, or end the version of
-    its time as a `-D` does.
+    its time as a `-D` does. With `drops_late`, left rows at or behind the watermark are dropped.
     """
 
     left_keys: tuple[str, ...]
@@ -41,6 +41,7 @@ class TemporalJoinKernel:
     how: JoinType = "inner"
     update_before: Literal["ignored", "ends version"] = "ignored"
     retention: Retention | None = None
+    drops_late: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     def step(
@@ -51,7 +52,8 @@ class TemporalJoinKernel:
         processing_time: int,
     ) -> Step:
         arrivals = arrange(state, inputs, watermark)
-        left = arrivals.frames[0]
+        left, late = self._by_lateness(state, arrivals)
+        dropped = tuple(unnumbered(state, rows) for rows in (late, arrivals.frames[1].clear()))
         ignored = ("-U",) if self.update_before == "ignored" else ()
         right = as_versions(arrivals.frames[1], ignored)
         clean_up = self.retention and CleanUp(self.retention, self.right_keys, self.compaction)
@@ -65,12 +67,21 @@ class TemporalJoinKernel:
         state = replace(state, watermark=arrivals.watermark, sequence=arrivals.end)
         waiting = state.queue("waiting").height
         metrics = Metrics.of(state, arrivals.rows_in, arrivals.late, output.height, waiting)
-        return Step(state, output, metrics, _next_firing(state))
+        return Step(state, output, metrics, _next_firing(state), late=dropped)
 
     def cut(self, inputs: Sequence[pl.DataFrame]) -> Cut:
         """Changes of left rows are emitted in order of arrival."""
         changes = KIND in inputs[0].columns
         return ByArrival() if changes or self.retention else BY_TIME
+
+    def _by_lateness(self, state: State, arrivals: Arrivals) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The left rows to join, and those to drop."""
+        left = arrivals.frames[0]
+        if not self.drops_late or not arrivals.late[0]:
+            return left, left.clear()
+        met = arrivals.advances.met_by(longs(left, SEQUENCE), state.watermark)
+        late = longs(left, TIME) <= met
+        return left.filter(~late), left.filter(late)
 
     def _take_due(
         self, state: State, arrivals: Arrivals, left: pl.DataFrame, right: pl.DataFrame

@@ -48,7 +48,8 @@ def plan_by_event_time(join: BoundJoin, context: Context) -> Relation:
     how = _how(join)
     _check_versions(join, join.as_of)
     _warn_of_repeated_keys(join.right.node, context)
-    return _planned(join, join.as_of, how, join.as_of.versions.time, None)
+    right_time, drops_late = join.as_of.versions.time, context.temporal_drops_late
+    return _planned(join, join.as_of, how, right_time=right_time, drops_late=drops_late)
 
 
 def _check_versions(join: BoundJoin, as_of: AsOf) -> None:
@@ -112,7 +113,7 @@ def plan_by_processing_time(join: BoundJoin, context: Context) -> Relation:
             "ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1",
         )
     waits = None if versions.of_function else join.as_of.load_idle_ms
-    return _planned(join, join.as_of, how, None, waits)
+    return _planned(join, join.as_of, how, load_idle_ms=waits)
 
 
 # --- both --------------------------------------------------------------------------------------
@@ -181,7 +182,13 @@ def _together(conjuncts: tuple[Conjunct, ...]) -> Span | None:
 
 
 def _planned(
-    join: BoundJoin, as_of: AsOf, how: JoinType, right_time: int | None, load_idle_ms: int | None
+    join: BoundJoin,
+    as_of: AsOf,
+    how: JoinType,
+    *,
+    right_time: int | None = None,
+    load_idle_ms: int | None = None,
+    drops_late: bool = False,
 ) -> Relation:
     matched = _matched(join, as_of)
     left, right = join.left, join.right
@@ -199,6 +206,7 @@ def _planned(
         right_time=right_time,
         retractions_overwrite=_retractions_overwrite(versions),
         load_idle_ms=load_idle_ms,
+        drops_late=drops_late,
     )
     padded, rows = how == "left", sides.finished(joined)
     if matched.residual is not None:

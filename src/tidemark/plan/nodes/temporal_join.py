@@ -10,6 +10,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.plan.nodes.base import Description, LateInput
 from tidemark.plan.nodes.families import ON_STATE
 from tidemark.plan.nodes.join import Join
+from tidemark.plan.nodes.lateness import late_sides
 from tidemark.plan.nodes.needs import USUAL_TICK_MS, Needs, Port
 from tidemark.plan.nodes.state import StateSpec, by_name
 
@@ -20,7 +21,8 @@ class TemporalJoin(Join):
 
     Without `right_time`, it is the version that is current when the left row arrives; with
     `load_idle_ms`, left rows wait until the right side has been silent for so long. If
-    `retractions_overwrite`, a `-U` ends the version at its time.
+    `retractions_overwrite`, a `-U` ends the version at its time. If `drops_late`, left rows at or
+    behind the watermark are dropped.
     """
 
     how: Literal["inner", "left"]
@@ -28,6 +30,7 @@ class TemporalJoin(Join):
     right_time: int | None
     retractions_overwrite: bool
     load_idle_ms: int | None = None
+    drops_late: bool = False
 
     @property
     def own_columns(self) -> tuple[Sequence[int], Sequence[int]]:
@@ -57,6 +60,8 @@ class TemporalJoin(Join):
                 keeps += "; left rows until the right side has been loaded"
         else:
             details.append(f"versions by=[{right[self.right_time]}]")
+            if self.drops_late:
+                details.append("drops late rows")
             keeps = (
                 f"left rows until the watermark reaches their {left[self.left_time]}; of each key "
                 f"the versions after the watermark and the newest one before it"
@@ -94,4 +99,7 @@ class TemporalJoin(Join):
 
     @property
     def late_inputs(self) -> tuple[LateInput, ...]:
-        return ()  # a late row is joined with the remaining versions
+        if not self.drops_late:
+            return ()  # a late row is joined with the remaining versions
+        left, _ = late_sides(self, "temporal-join")
+        return (replace(left, time=self.left_time),)
