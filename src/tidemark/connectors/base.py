@@ -203,8 +203,8 @@ class WorkerSink:
 
 @dataclass(frozen=True, slots=True)
 class OneWriterSink:
-    """Encodes changes in the workers that produce them, and has one process write all of a batch:
-    for systems in which only what one client writes becomes visible as a whole.
+    """Encodes changes in the workers that produce them, and has one task write all of a batch: for
+    systems in which only what one client writes becomes visible as a whole.
 
     `encode` makes bytes of the rows, each with how many they are of. `write` gets all bytes, maybe
     again for a task that is retried, and in a stream the query's id, which a new checkpoint

@@ -29,7 +29,7 @@ class JobFolders:
     def __init__(self, spark: SparkSession, kept: Location | None = None) -> None:
         self._kept = kept
         self._spark = spark
-        self._shared = not is_remote(spark) and on_one_machine(spark)
+        self._shared = not is_remote(spark) and _on_one_machine(spark)
 
     @property
     def shared(self) -> bool:
@@ -65,7 +65,6 @@ class JobFolders:
         return folder
 
 
-def on_one_machine(spark: SparkSession) -> bool:
-    """Whether the driver is the only executor."""
+def _on_one_machine(spark: SparkSession) -> bool:
     master = spark.conf.get("spark.master") or ""
     return master == "local" or master.startswith("local[")

@@ -68,8 +68,6 @@ ON_THIS_MACHINE: Mapping[str, str] = {
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
     _JAVA_OPTIONS: "-XX:+UseParallelGC -XX:CompileThresholdScaling=5",
-    # What tasks return is in the memory of the same process anyway.
-    "spark.driver.maxResultSize": "0",
     # The default one starts some twenty processes for each micro-batch here, to follow links and to
     # set permissions; this one renames files itself.
     "spark.sql.streaming.checkpointFileManagerClass": (

@@ -1,7 +1,7 @@
 """Tables in Kafka as sinks: workers encode the rows that they have, and send them.
 
 At least once, each task sends its own records. Exactly once, a micro-batch is one transaction of
-one producer, so that all of it is visible or nothing: tasks encode, and one process sends what all
+one producer, so that all of it is visible or nothing: tasks encode, and one task sends what all
 have encoded.
 """
 

@@ -1,17 +1,15 @@
-"""Rows that workers encode, and that one process writes: see `OneWriterSink`."""
+"""Rows that workers encode, and that one task writes: see `OneWriterSink`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
 
-from tidemark.spark.job_folders import on_one_machine
-
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 ENCODED_DDL: Final = "rows BIGINT, content BINARY"
 ENCODED: Final = pa.schema([("rows", pa.int64()), ("content", pa.binary())])
@@ -28,25 +26,10 @@ def encoded(data: DataFrame, encode: Encode) -> DataFrame:
 
 
 def write(data: DataFrame, batch_id: int | None, *, write: Write) -> int:
-    """Write what is encoded, in one process: the number of rows.
-
-    Where all of Spark is on one machine that is the driver's, which is always the same. On a
-    cluster it is a task, wherever Spark runs it: a client there may have to take over from that of
-    another worker.
-    """
+    """Write what is encoded, in one task: the number of rows."""
     batch = None if batch_id is None else (_query_of(data), batch_id)
-    writing = _Writing(write, batch)
-    if _driver_may_collect(data.sparkSession):
-        return writing.rows(data.toArrow().to_batches())
-    written = data.repartition(1).mapInArrow(writing, "rows BIGINT")
+    written = data.repartition(1).mapInArrow(_Writing(write, batch), "rows BIGINT")
     return sum(row.rows for row in written.collect())
-
-
-def _driver_may_collect(spark: SparkSession) -> bool:
-    """Whether a micro-batch of any size may come here: the executor's memory is the driver's, and
-    nobody has limited what tasks return.
-    """
-    return on_one_machine(spark) and spark.conf.get("spark.driver.maxResultSize", "1g") == "0"
 
 
 def _query_of(data: DataFrame) -> str:
@@ -74,10 +57,6 @@ class _Writing:
     batch: tuple[str, int] | None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.RecordBatch.from_pydict({"rows": [self.rows(batches)]}, schema=_WRITTEN)
-
-    def rows(self, batches: Iterable[pa.RecordBatch]) -> int:
-        """Write them: how many rows they are of."""
         total = 0
 
         def contents() -> Iterator[bytes]:
@@ -87,4 +66,4 @@ class _Writing:
                 yield from batch.column(1).to_pylist()
 
         self.write(self.batch, contents())
-        return total
+        yield pa.RecordBatch.from_pydict({"rows": [total]}, schema=_WRITTEN)
