@@ -50,6 +50,16 @@ def test_sides_are_joined_by_their_keys(session: tidemark.Session):
     assert sorted(row["id"] for row in result.rows()) == [1, 3]
 
 
+def test_a_column_may_equal_several_of_the_other_side(session: tidemark.Session):
+    others = "(VALUES (1, 1), (1, 2), (2, 2)) AS u(a, b)"
+    result = session.sql(f"SELECT id, b FROM {VALUES} LEFT JOIN {others} ON id = a AND id = b")
+    assert sorted(map(str, result.rows())) == [
+        "{'id': 1, 'b': 1}",
+        "{'id': 2, 'b': 2}",
+        "{'id': 3, 'b': None}",
+    ]
+
+
 def test_maps_and_multisets_are_unnested(session: tidemark.Session):
     session.sql(
         "CREATE VIEW words AS SELECT id, COLLECT(w) AS bag, MAP['k', id, 'l', 0] AS m FROM (VALUES"

@@ -12,7 +12,7 @@ from tidemark.catalog.options import AS_NEEDED, Materializing
 from tidemark.catalog.tables import Identifier, Table, TableTraits, View
 from tidemark.plan.nodes import Node
 from tidemark.plan.order_clauses import without_order
-from tidemark.plan.relation import Relation
+from tidemark.plan.relation import Relation, renamed
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
 from tidemark.plan.state_ttls import NO_STATE_TTLS, StateTtls
@@ -82,6 +82,15 @@ class Context:
     def naming(self, name: str, query: Node) -> Context:
         """The scope after `WITH name AS (query)`; an earlier such name is hidden."""
         return replace(self, common={**self.common, name: query})
+
+    def with_names(self, query: exp.Expression) -> Context:
+        """The scope of a query after its WITH."""
+        context, with_ = self, query.args.get("with_")
+        for cte in with_.expressions if with_ is not None else ():
+            alias = cte.args["alias"]
+            bound = renamed(context.bind_query(cte.this), alias.args.get("columns") or (), cte)
+            context = context.naming(alias.name, bound)
+        return context
 
     def inside(self, view: View) -> Context:
         """A view sees the names at its definition, but no WITH names around its use."""

@@ -23,7 +23,7 @@ from tidemark.plan.nodes import Column, Filter, Node, Values, project
 from tidemark.plan.order_clauses import is_ordered
 from tidemark.plan.ordering import bind_ordered
 from tidemark.plan.over import above_groups, bind_over, has_over
-from tidemark.plan.relation import Relation, renamed
+from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.conversions import common_type, convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.select_list import project_select
@@ -35,7 +35,7 @@ from tidemark.plan.subqueries.values import has_values
 
 def bind_query(node: exp.Expression, context: Context) -> Node:
     """The plan of a query. Its edge has the query's columns."""
-    context = _with_names(node, context)
+    context = context.with_names(node)
     match node:
         case exp.Expression() if is_ordered(node):
             return bind_ordered(node, context, bind_query)
@@ -60,18 +60,6 @@ def bind_result(node: exp.Expression, context: Context) -> Node:
     bound = bind_query(node, context)
     refs = [Scope.of(bound.edge).ref(index) for index in range(len(bound.edge.columns))]
     return project(bound, refs, _distinct_names(bound.edge.names))
-
-
-def _with_names(node: exp.Expression, context: Context) -> Context:
-    with_ = node.args.get("with_")
-    if with_ is None:
-        return context
-    for cte in with_.expressions:
-        alias = cte.args["alias"]
-        columns = alias.args.get("columns") or ()
-        bound = renamed(context.bind_query(cte.this), columns, cte)
-        context = context.naming(alias.name, bound)
-    return context
 
 
 # --- SELECT ------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from tidemark.plan import late_rows, unsupported
 from tidemark.plan.bind.collections import bind_collection, is_collection, join_collection
 from tidemark.plan.bind.joins import bind_join
 from tidemark.plan.bind.lateral import bind_lateral, is_lateral
+from tidemark.plan.bind.on_subqueries import bind_join_with_subqueries, has_subqueries
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse_relation
 from tidemark.plan.hints import check_hints, options_of, refuse_options, with_options
@@ -60,6 +61,8 @@ def _joined(
             relation = join_collection(relation, join, context)
         elif is_lateral(join.this):
             relation = bind_lateral(relation, join, context)
+        elif has_subqueries(join):
+            relation = bind_join_with_subqueries(relation, join, where, context)
         else:
             relation = bind_join(relation, join, where, context)
         met += relation.met

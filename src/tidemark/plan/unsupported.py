@@ -116,43 +116,53 @@ UNNEST_CONDITION: Final = Unsupported(
 SUBQUERY: Final = Unsupported(
     _QUERIES,
     "a subquery here",
-    title="a subquery in GROUP BY, in ON, inside an aggregate function, or outside of queries",
-    hint="use it in WHERE, HAVING or SELECT, or join it",
+    title="a subquery outside of SELECT, WHERE, GROUP BY, HAVING and ON",
+    hint="use it in one of these, or join it",
+    says=NEVER,
 )
-QUANTIFIED_VALUE: Final = Unsupported(
+SUBQUERY_OF_BOTH_SIDES: Final = Unsupported(
     _QUERIES,
-    "ANY or ALL with a subquery",
-    why="it is supported in conditions of WHERE joined by AND",
+    "a subquery that refers to both sides of an outer join in its ON",
+    hint="join one side with the subquery first",
+    says=NEVER,
 )
 ROWS_IN_VALUE: Final = Unsupported(
     _QUERIES,
-    "IN with several columns and a subquery",
-    why="it is supported in conditions of WHERE joined by AND",
+    "IN with several nullable columns and a subquery",
+    title="IN with several nullable columns and a subquery, where NULL is not as good as FALSE",
+    why="it may be NULL in ways that Flink refuses too",
+    hint="use it in WHERE or WHEN, or test that the columns are not NULL",
+    says=NEVER,
 )
 CORRELATED_VALUE: Final = Unsupported(
     _QUERIES,
-    "a scalar subquery that selects outer columns",
-    hint="compute with the outer columns outside of the subquery",
+    "this value of outer columns in a correlated subquery",
+    title="a value of outer columns in a correlated subquery with RIGHT or FULL joins",
+    hint="join the tables in a view",
+    says=NEVER,
 )
 CORRELATED: Final = Unsupported(
     _QUERIES,
     "{} in a correlated subquery",
-    title="WITH, WINDOW and GROUPING SETS in a correlated subquery; ORDER BY, LIMIT and OFFSET in "
-    "one with groups or DISTINCT, and LIMIT without ORDER BY",
+    title="WINDOW, QUALIFY and GROUPING SETS in a correlated subquery; ORDER BY, LIMIT and OFFSET "
+    "in one with groups or DISTINCT, and LIMIT without ORDER BY",
+    why="Flink refuses it, or applies it to the rows for all outer rows together",
+    says=NEVER,
 )
 CORRELATED_GROUP: Final = Unsupported(
     _QUERIES,
-    "this condition in a correlated subquery with groups",
-    title="conditions other than `=` between the outer query and a subquery with groups, DISTINCT "
-    "or a single value",
-    why="the groups of all outer rows are computed at once, and equal values say which is whose",
-    hint="compare with =",
+    "this condition in a correlated subquery",
+    title="conditions other than `=` in a correlated subquery with RIGHT or FULL joins",
+    why="unmatched rows would have to be padded for each outer row",
+    hint="join the tables in a view",
+    says=NEVER,
 )
 CORRELATED_TOTAL: Final = Unsupported(
     _QUERIES,
-    "an aggregate without GROUP BY in a correlated EXISTS or NOT IN",
-    why="it has a row even where no rows belong to the outer one",
-    hint="compare with it: ... = (SELECT ...)",
+    "a correlated IN with several columns and aggregates without GROUP BY",
+    why="there is a row even where no rows belong to the outer one",
+    hint="compare each column: ... = (SELECT ...)",
+    says=NEVER,
 )
 
 # --- windows and aggregates --------------------------------------------------------------------

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from tidemark.catalog.catalogs import Catalogs
 from tidemark.catalog.tables import Changelog
 from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import PlanError
-from tidemark.plan import unsupported
 from tidemark.plan.aggregates.aggregation import Aggregation
 from tidemark.plan.aggregates.calls import aggregate_of, bind_call, calls_within, finished
 from tidemark.plan.aggregates.grouping import grouping_number
+from tidemark.plan.aggregates.subqueries import with_values_of_rows
 from tidemark.plan.bind.subquery_values import with_values
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Ref, references, replaced
@@ -23,7 +22,7 @@ from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
 from tidemark.plan.select_list import name_of
-from tidemark.plan.subqueries.values import has_values, values_in
+from tidemark.plan.subqueries.values import has_values
 from tidemark.plan.windows import group_windows
 from tidemark.plan.windows.grouped import ByCall
 
@@ -32,6 +31,7 @@ _GROUPING = ("GROUPING", "GROUPING_ID")
 
 def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> Node:
     """The plan of a grouping SELECT over the rows of FROM and WHERE."""
+    select, relation = with_values_of_rows(select, relation, context)
     aggregation = Aggregation.of(select, relation, context)
     binder = _GroupedBinder(relation.scope, context.catalogs, aggregation)
     having = select.args.get("having")
@@ -54,8 +54,6 @@ def _with_subqueries(
     """
     for part in written:
         for call in calls_within(part, context.catalogs):
-            for inside in values_in(call):
-                raise unsupported.SUBQUERY.error(span_of(inside))
             binder.bind(call)
     node = binder.aggregation.node(context)
     groups = Relation(node, _scope_of_groups(node, binder))
@@ -77,7 +75,8 @@ def _scope_of_groups(node: Node, binder: _GroupedBinder) -> Scope:
         if isinstance(key, Ref):
             column = replace(visible[place].column, name=below[key.index].column.name)
             visible[place] = replace(below[key.index], column=column)
-    return Scope(visible)
+    # Numbers up to here are of values of the rows.
+    return Scope(visible, binder.scope.values)
 
 
 def _item(item: exp.Expression, binder: Binder, place: int) -> tuple[Expression, str]:
@@ -101,13 +100,14 @@ class _GroupedBinder(Binder):
     """Binds expressions over a group: they consist of its keys and of aggregates."""
 
     aggregation: Aggregation
-    values: tuple[Expression, ...] = ()  # those of subqueries, over the groups
+    # Those of subqueries, over the groups, after as many as there are over the rows.
+    values: tuple[Expression, ...] = ()
 
     def bind(self, node: exp.Expression) -> Expression:
         found = self._of_group(node)
         if found is not None:
             return found
-        if any(_asks_of_group(part, self.catalogs) for part in _parts(node)):
+        if any(self._asks_of_group(part) for part in _parts(node)):
             # The whole expression is not a key, but its parts may be.
             return Binder.bind(self, node)
         return self._made_of_keys(node)
@@ -119,7 +119,7 @@ class _GroupedBinder(Binder):
 
     def _of_group(self, node: exp.Expression) -> Expression | None:
         to_be = self.aggregation
-        if isinstance(node, nodes.SubqueryValue):
+        if self._is_value_of_group(node):
             number: int = node.this
             return self.values[number]
         if aggregate_of(node, self.catalogs) is not None:
@@ -140,6 +140,14 @@ class _GroupedBinder(Binder):
                 hint=f"use {node.name.upper()}_START or {node.name.upper()}_END",
             )
         return None
+
+    def _is_value_of_group(self, node: exp.Expression) -> bool:
+        return isinstance(node, nodes.SubqueryValue) and node.this >= len(self.scope.values)
+
+    def _asks_of_group(self, node: exp.Expression) -> bool:
+        asks = group_windows.is_property(node) or group_windows.is_group_window(node)
+        asks = asks or self._is_value_of_group(node) or _is_grouping(node)
+        return asks or aggregate_of(node, self.catalogs) is not None
 
     def _grouping(self, node: exp.Expression) -> Expression:
         keys = self.aggregation.grouping.keys
@@ -195,12 +203,6 @@ def _parts(node: exp.Expression) -> list[exp.Expression]:
 
 def _is_grouping(node: exp.Expression) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.upper() in _GROUPING
-
-
-def _asks_of_group(node: exp.Expression, catalogs: Catalogs) -> bool:
-    asks = group_windows.is_property(node) or group_windows.is_group_window(node)
-    asks = asks or isinstance(node, nodes.SubqueryValue)
-    return asks or _is_grouping(node) or aggregate_of(node, catalogs) is not None
 
 
 def _without_groups(expression: Expression, aggregation: Aggregation) -> bool:

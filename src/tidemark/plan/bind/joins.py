@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from tidemark.plan.context import Context
 from tidemark.plan.joins import interval, lookup, regular, temporal, window
-from tidemark.plan.joins.bound import BoundJoin
+from tidemark.plan.joins.bound import BoundJoin, Unjoined
 from tidemark.plan.joins.using import with_merged
 from tidemark.plan.relation import Relation
 
@@ -42,10 +42,16 @@ RULES: Final = (
 
 
 def bind_join(
-    left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
+    left: Relation,
+    join: exp.Join,
+    where: exp.Expression | None,
+    context: Context,
+    prepared: Callable[[Unjoined], Unjoined] = lambda given: given,
 ) -> Relation:
-    """The rows of `left` joined with a further relation of FROM."""
-    bound = BoundJoin.of(left, join, where, context)
+    """The rows of `left` joined with a further relation of FROM. `prepared` may give both sides
+    columns that the condition needs.
+    """
+    bound = BoundJoin.of(left, join, where, context, prepared)
     return with_merged(classified(bound, context), bound.merged, bound.how)
 
 

@@ -21,7 +21,8 @@ from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conditions import flattened, is_true
 from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Scope, Visible
-from tidemark.plan.subqueries.rows import SubqueryRows, bind_rows
+from tidemark.plan.subqueries.rows import bind_rows
+from tidemark.plan.subqueries.subquery_rows import SubqueryRows
 
 
 def is_lateral(relation: exp.Expression) -> bool:
@@ -31,7 +32,7 @@ def is_lateral(relation: exp.Expression) -> bool:
 def bind_lateral(left: Relation, join: exp.Join, context: Context) -> Relation:
     """Each row with the rows of a subquery that are made for it."""
     how = _how(join)
-    rows = bind_rows(join.this.this, left.scope, context)
+    rows = bind_rows(join.this.this, left, context)
     right = _Right.of(rows, left, how, _names(join.this, rows.names))
     scope = _Values(left.scope, right)
     binder, width = context.binder(scope), len(left.scope.visible)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import PlanError
-from tidemark.plan import unsupported
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.bind.joins import classified
+from tidemark.plan.bind.subquery_values import with_values
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
 from tidemark.plan.joins.bound import BoundJoin, Conjunct
-from tidemark.plan.nodes import Node, project
+from tidemark.plan.nodes import Filter, Node, project
 from tidemark.plan.relation import Relation
 from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import convert
 from tidemark.plan.scope import Scope
 from tidemark.plan.subqueries.conditions import SubqueryCondition
-from tidemark.plan.subqueries.rows import SubqueryRows, bind_rows
+from tidemark.plan.subqueries.rows import bind_rows
+from tidemark.plan.subqueries.subquery_rows import SubqueryRows
 
 
 def bind_condition(left: Relation, condition: SubqueryCondition, context: Context) -> Relation:
     """The rows of `left` for which a condition on a subquery holds."""
-    rows = bind_rows(condition.query, left.scope, context)
-    _check_total(condition, rows)
+    rows = bind_rows(condition.query, left, context)
+    if _asks_of_none(condition, rows):
+        left, [test] = with_values(left, [condition.node], context, tests=True)
+        holds = context.binder(left.scope).condition(test, "WHERE")
+        return replace(left, node=Filter(left.node, holds))
     on = (*_compared(left, condition, rows, context), *rows.on)
     node = rows.node if on else one_row(rows.node, context)
     at = condition.node if span_of(condition.node) is not None else condition.query
@@ -31,12 +37,13 @@ def bind_condition(left: Relation, condition: SubqueryCondition, context: Contex
     return classified(BoundJoin(left, right, condition.how, on, (), at), context)
 
 
-def _check_total(condition: SubqueryCondition, rows: SubqueryRows) -> None:
-    """An aggregation of all rows has a row for every outer row, even if nothing belongs to it."""
+def _asks_of_none(condition: SubqueryCondition, rows: SubqueryRows) -> bool:
+    """Whether what all rows become matters where there are none: an aggregation without GROUP BY
+    has a row for every outer row, even if nothing belongs to it.
+    """
     if not rows.is_total or not rows.on:
-        return
-    if not condition.compared or condition.how == "anti" or rows.of_none is not None:
-        raise unsupported.CORRELATED_TOTAL.error(span_of(condition.query))
+        return False
+    return not condition.compared or condition.how == "anti" or rows.of_none is not None
 
 
 def one_row(node: Node, context: Context) -> Node:

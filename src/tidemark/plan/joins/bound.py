@@ -20,6 +20,7 @@ from tidemark.plan.relation import Relation
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened, is_true
 from tidemark.plan.scalars.conversions import convert
+from tidemark.plan.scope import Scope
 
 _HOW: dict[str, How] = {"INNER": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
 
@@ -65,6 +66,16 @@ class Conjunct:
 
 
 @dataclass(frozen=True, slots=True)
+class Unjoined:
+    """Both sides and the condition of ON, over the columns of both that the scope knows."""
+
+    left: Relation
+    right: Relation
+    condition: exp.Expression | None
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
 class BoundJoin:
     """Both sides, the conditions of ON, and those of WHERE that are over these two sides only.
     The latter are tested after the join too; here they only show which rows can match. With
@@ -84,12 +95,20 @@ class BoundJoin:
 
     @classmethod
     def of(
-        cls, left: Relation, join: exp.Join, where: exp.Expression | None, context: Context
+        cls,
+        left: Relation,
+        join: exp.Join,
+        where: exp.Expression | None,
+        context: Context,
+        prepared: Callable[[Unjoined], Unjoined] = lambda given: given,
     ) -> BoundJoin:
+        """`prepared` may give the sides columns that the condition needs."""
         how = _HOW[(join.args.get("side") or "INNER").upper()]
         right, as_of = right_side(left, join.this, context)
-        condition = join.args.get("on")
-        binder = context.binder(left.scope + right.scope)
+        given = Unjoined(left, right, join.args.get("on"), left.scope + right.scope)
+        given = prepared(given)
+        left, right, condition = given.left, given.right, given.condition
+        binder = context.binder(given.scope)
         width = len(left.node.edge.columns)
         merged = merged_columns(join, left, right)
         on = [Conjunct.equality(m.left, m.right, m.written, binder, width) for m in merged]

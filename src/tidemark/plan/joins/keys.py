@@ -26,16 +26,18 @@ def key_pair(
 
 
 def with_keys(node: Node, keys: Sequence[Expression]) -> tuple[Node, tuple[int, ...]]:
-    """The node with its keys as plain columns, and their positions."""
-    positions = [key.index if isinstance(key, Ref) else None for key in keys]
-    if None not in positions:
-        return node, tuple(p for p in positions if p is not None)
+    """The node with its keys as plain columns, and their positions. A column that is equal to
+    several of the other side is a key once; for the others it is repeated.
+    """
+    positions = [key.index for key in keys if isinstance(key, Ref)]
+    if len(set(positions)) == len(keys):
+        return node, tuple(positions)
     scope = Scope.of(node.edge)
     expressions: list[Expression] = [scope.ref(i) for i in range(len(node.edge.columns))]
     names = list(node.edge.names)
-    placed = []
+    placed: list[int] = []
     for number, key in enumerate(keys):
-        if not isinstance(key, Ref):
+        if not isinstance(key, Ref) or key.index in placed:
             placed.append(len(expressions))
             expressions.append(key)
             names.append(f"$key{number}")

@@ -33,13 +33,18 @@ def take_conditions(
     """The SELECT without those parts of its WHERE, and these."""
     where = select.args.get("where")
     parts = flattened(where.this) if where is not None else []
-    found = tuple(one for part in parts if (one := _condition(part, part)) is not None)
+    found = tuple(one for part in parts if (one := condition_of(part)) is not None)
     if where is None or not found:
         return select, ()
     rest = without(where.this, [one.node for one in found])
     plain = select.copy()
     plain.set("where", None if rest is None else exp.Where(this=rest))
     return plain, found
+
+
+def condition_of(node: exp.Expression) -> SubqueryCondition | None:
+    """What a node tests of a subquery, if it does."""
+    return _condition(node, node)
 
 
 def _condition(
@@ -69,7 +74,7 @@ def _quantified(
     """
     of_all, operator = isinstance(part.expression, exp.All), COMPARISONS[type(part)]
     if negated:
-        of_all, operator = not of_all, _OPPOSITE[operator]
+        of_all, operator = not of_all, OPPOSITES[operator]
     if of_all and operator == "<>":
         operator = "="  # NOT IN
     elif of_all:
@@ -86,7 +91,7 @@ COMPARISONS: Final[dict[type[exp.Expression], str]] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
-_OPPOSITE: Final = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+OPPOSITES: Final = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def fields_of(value: exp.Expression) -> tuple[exp.Expression, ...]:

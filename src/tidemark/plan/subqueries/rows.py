@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from sqlglot import exp
 
-from tidemark import types as t
 from tidemark.dialect import span_of
 from tidemark.errors import NotSupported, PlanError, UnknownFunction
-from tidemark.functions.aggregates import lookup
 from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import is_grouped
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Expression, Literal, Ref, references, replaced, shifted
+from tidemark.plan.expressions import Expression, shifted
 from tidemark.plan.joins.bound import Conjunct
-from tidemark.plan.nodes import Filter, GroupAggregate, Node, Project
-from tidemark.plan.order_clauses import ORDER_CLAUSES
+from tidemark.plan.nodes import Filter
 from tidemark.plan.relation import Relation
-from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conditions import flattened
 from tidemark.plan.scope import InnerFirst, Scope
 from tidemark.plan.select_list import name_of
+from tidemark.plan.subqueries.by_key import check_clauses, is_known, with_keys, with_tests
 from tidemark.plan.subqueries.conditions import take_conditions
-from tidemark.plan.subqueries.first_rows import first_of_each, takes_first
+from tidemark.plan.subqueries.first_rows import takes_first
+from tidemark.plan.subqueries.outer_values import over_outer_values
+from tidemark.plan.subqueries.subquery_rows import SubqueryRows, is_total, of_none
 
 
-@dataclass(frozen=True, slots=True)
-class SubqueryRows:
-    """The rows of a subquery that may belong to some row of the query around it.
-
-    The `values` that it selects and the conditions `on` which a row belongs to an outer one are
-    over the outer columns, followed by those of the rows. If it aggregates all of its rows, it has
-    a row even for none: with the value `of_none`, if that is not NULL.
+def bind_rows(
+    query: exp.Expression, outer: Relation, context: Context, *, by_key: bool = False
+) -> SubqueryRows:
+    """The rows of a subquery, in which names mean its own columns first; if wanted, with values
+    that are equal for each outer row and those that belong to it.
     """
-
-    node: Node
-    values: tuple[Expression, ...]
-    names: tuple[str, ...]
-    on: tuple[Conjunct, ...] = ()
-    is_total: bool = False
-    of_none: Expression | None = None
-
-
-def bind_rows(query: exp.Expression, outer: Scope, context: Context) -> SubqueryRows:
-    """The rows of a subquery, in which names mean its own columns first."""
     query = query.this if isinstance(query, exp.Subquery) else query
     try:
         node = context.bind_query(query)
@@ -56,16 +40,27 @@ def bind_rows(query: exp.Expression, outer: Scope, context: Context) -> Subquery
     except PlanError:
         if not isinstance(query, exp.Select):
             raise
-        return _Correlated(query, outer, context).rows()
-    values = tuple(shifted(ref, len(outer.visible)) for ref in node.edge.refs)
-    total = isinstance(query, exp.Select) and _is_total(query, context)
+        return _correlated(query, outer, context, by_key=by_key)
+    values = tuple(shifted(ref, len(outer.scope.visible)) for ref in node.edge.refs)
+    total = isinstance(query, exp.Select) and is_total(query, context)
     return SubqueryRows(node, values, node.edge.names, is_total=total)
 
 
-def _is_total(select: exp.Select, context: Context) -> bool:
-    """Whether it has one row, made of all the rows below it."""
-    others = any(select.args.get(key) for key in ("group", "having", "limit", "offset"))
-    return is_grouped(select, context.catalogs) and not others
+def _correlated(
+    select: exp.Select, outer: Relation, context: Context, *, by_key: bool
+) -> SubqueryRows:
+    """By the conditions of its WHERE if they are enough, otherwise for the outer values."""
+    try:
+        rows = _Correlated(select, outer.scope, context).rows()
+        if not by_key or rows.is_by_key(len(outer.scope.visible)):
+            return rows
+    except PlanError:
+        found = over_outer_values(select, outer, context)
+        if found is None:
+            raise
+        return found
+    found = over_outer_values(select, outer, context)
+    return rows if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,9 @@ class _Correlated:
     context: Context
 
     def rows(self) -> SubqueryRows:
-        self._check()
+        check_clauses(self.select, self.context.catalogs)
+        if self.select.args.get("with_") is not None:
+            raise unsupported.CORRELATED.error(span_of(self.select.args["with_"]), "WITH")
         grouped = is_grouped(self.select, self.context.catalogs)
         if grouped or self.select.args.get("distinct") is not None or takes_first(self.select):
             return self._by_key()
@@ -90,14 +87,6 @@ class _Correlated:
             relation = self.context.bind_condition(relation, one)
         values, names = self._selected(relation.scope)
         return SubqueryRows(relation.node, values, names, on)
-
-    def _check(self) -> None:
-        grouped = is_grouped(self.select, self.context.catalogs) or self.select.args.get("distinct")
-        allowed = ORDER_CLAUSES if takes_first(self.select) and not grouped else ()
-        for key, clause in _CLAUSES.items():
-            if self.select.args.get(key) and key not in allowed:
-                at = span_of(self.select.args[key]) if key != "windows" else None
-                raise unsupported.CORRELATED.error(at or span_of(self.select), clause)
 
     def _conditions(
         self, where: exp.Expression | None, relation: Relation
@@ -151,8 +140,11 @@ class _Correlated:
         parts = flattened(condition) if condition is not None else []
         outside = [part for part in parts if not self._is_own(part, relation.scope)]
         keys = [self._key(part, relation.scope) for part in outside]
-        own = [part for part in parts if part not in outside] + [one.node for one in nested]
-        node = self.context.bind_query(self._grouped([key for _, key in keys], own))
+        tests = [part for part in parts if part not in outside] + [one.node for one in nested]
+        theirs = [key for _, key in keys]
+        # A key that is NULL equals none.
+        select = with_tests(self.select, [*tests, *map(is_known, theirs)])
+        node = self.context.bind_query(with_keys(select, theirs, self.context.catalogs))
         width, binder = self._width, self._binder(Scope.of(node.edge))
         refs = [shifted(ref, width) for ref in node.edge.refs]
         count = len(refs) - len(keys) - takes_first(self.select)
@@ -160,10 +152,11 @@ class _Correlated:
             Conjunct.equality(binder.bind(mine), refs[count + place], part, binder, width)
             for place, ((mine, _), part) in enumerate(zip(keys, outside, strict=True))
         )
-        total = _is_total(self.select, self.context)
-        of_none = _of_none(node) if total else None
+        total = is_total(self.select, self.context)
+        outer = [one.pair[0] for one in on if one.pair is not None]
+        nothing = of_none(node, outer) if total else None
         names = node.edge.names[:count]
-        return SubqueryRows(node, tuple(refs[:count]), names, on, total, of_none)
+        return SubqueryRows(node, tuple(refs[:count]), names, on, total, nothing)
 
     def _key(self, part: exp.Expression, scope: Scope) -> tuple[exp.Expression, exp.Expression]:
         """The outer value that a condition compares, and the one of the subquery."""
@@ -172,57 +165,3 @@ class _Correlated:
             raise unsupported.CORRELATED_GROUP.error(span_of(part))
         one, other = part.this, part.expression
         return (other, one) if self._is_own(one, scope) else (one, other)
-
-    def _grouped(self, keys: Sequence[exp.Expression], own: list[exp.Expression]) -> exp.Select:
-        """The SELECT with further keys, which it also selects. A key that is NULL equals none."""
-        select = self.select.copy()
-        known = [exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null())) for key in keys]
-        tests = [*(part.copy() for part in own), *known]
-        select.set("where", exp.Where(this=reduce(_and, tests)))
-        named = [exp.Alias(this=k.copy(), alias=f"$key{n}") for n, k in enumerate(keys)]
-        select.set("expressions", [*select.expressions, *named])
-        if is_grouped(self.select, self.context.catalogs):
-            group = select.args.get("group")
-            written = group.expressions if group is not None else []
-            for element in written:
-                if isinstance(element, exp.GroupingSets | exp.Rollup | exp.Cube):
-                    raise unsupported.CORRELATED.error(span_of(element), "GROUPING SETS")
-            select.set("group", exp.Group(expressions=[*written, *(k.copy() for k in keys)]))
-        return first_of_each(select, keys) if takes_first(select) else select
-
-
-_CLAUSES = {
-    "with_": "WITH",
-    "order": "ORDER BY",
-    "limit": "LIMIT",
-    "offset": "OFFSET",
-    "qualify": "QUALIFY",
-    "windows": "WINDOW",
-}
-
-
-def _and(one: exp.Expression, other: exp.Expression) -> exp.Expression:
-    return exp.And(this=one, expression=other)
-
-
-def _of_none(node: Node) -> Expression | None:
-    """What the first column of an aggregation is if there are no rows; None if that is NULL."""
-    if not isinstance(node, Project) or not isinstance(node.input, GroupAggregate):
-        return None
-    aggregate = node.input
-
-    def result(part: Expression) -> Expression | None:
-        if not isinstance(part, Ref) or part.index < len(aggregate.keys):
-            return None
-        call = aggregate.calls[part.index - len(aggregate.keys)]
-        if call.function == "COUNT":
-            return Literal(0, t.BigInt(nullable=False))
-        known = lookup(call.function)
-        if known is not None and known.never_null:
-            raise unsupported.CORRELATED.error(None, call.function)
-        return literals.null(part.type)
-
-    value = replaced(node.expressions[0], result)
-    if references(value) or (isinstance(value, Literal) and value.value is None):
-        return None
-    return value

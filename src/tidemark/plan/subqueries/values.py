@@ -15,12 +15,14 @@ from tidemark.plan.subqueries.conditions import COMPARISONS
 
 @dataclass(frozen=True, slots=True)
 class ValueSubquery:
-    """A scalar subquery, or EXISTS or IN in place of a BOOLEAN. If it `filters`, a row for which it
-    is NULL is dropped anyway.
+    """A scalar subquery, or EXISTS, IN or a comparison with ANY or ALL in place of a BOOLEAN. If it
+    `filters`, a row for which it is NULL is dropped anyway; if `only_true` matters, NULL is as good
+    as FALSE.
     """
 
     node: exp.Expression
     filters: bool
+    only_true: bool
 
 
 def take_values(
@@ -34,8 +36,9 @@ def take_values(
     for expression in written:
         plain = expression.copy()
         strict = _strict(plain) if tests else set()
+        only_true = set(_only_true(plain, tests=tests))
         for node in list(values_in(plain)):
-            found.append(ValueSubquery(node, id(node) in strict))
+            found.append(ValueSubquery(node, id(node) in strict, id(node) in only_true))
             number = nodes.SubqueryValue(this=first + len(found) - 1)
             if node is plain:
                 plain = number
@@ -60,8 +63,35 @@ def values_in(node: exp.Expression) -> Iterator[exp.Expression]:
 
 
 def _is_value(node: exp.Expression) -> bool:
-    of_query = isinstance(node, exp.In) and node.args.get("query") is not None
-    return of_query or isinstance(node, exp.Exists | exp.Query | exp.Any | exp.All)
+    return isinstance(node, exp.Query | exp.Any | exp.All) or is_test(node)
+
+
+def is_test(node: exp.Expression) -> bool:
+    """Whether it is EXISTS, IN, or a comparison with ANY or ALL."""
+    if isinstance(node, exp.In):
+        return node.args.get("query") is not None
+    quantified = isinstance(node, tuple(COMPARISONS)) and isinstance(
+        node.expression, exp.Any | exp.All
+    )
+    return quantified or isinstance(node, exp.Exists)
+
+
+def _only_true(node: exp.Expression, *, tests: bool) -> Iterator[int]:
+    """The tests in conditions of which only matters whether they are true."""
+    if is_test(node):
+        if tests:
+            yield id(node)
+        return
+    if isinstance(node, exp.Query):
+        return
+    searched = isinstance(node, exp.Case) and node.this is None
+    for child in node.iter_expressions():
+        if isinstance(child, exp.If):
+            yield from _only_true(child.this, tests=searched)
+            yield from _only_true(child.args["true"], tests=False)
+        else:
+            passes = tests and isinstance(node, exp.Paren | exp.And | exp.Or)
+            yield from _only_true(child, tests=passes)
 
 
 def _strict(condition: exp.Expression) -> set[int]:
