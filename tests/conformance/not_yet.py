@@ -22,7 +22,6 @@ CASES = {
     "match-recognize/error_exclude": _REFUSED,
     "match-recognize/error_next": _REFUSED,
     "functions/current_watermark_of_windows": "CURRENT_WATERMARK above an operator",
-    "functions/current_watermark_union": "CURRENT_WATERMARK above UNION ALL",
 }
 
 

@@ -35,6 +35,26 @@ def test_group_is_updated_by_each_row(session: tidemark.Session):
     ]
 
 
+def test_group_id_numbers_grouping_sets_that_are_repeated(session: tidemark.Session):
+    sets = "GROUPING SETS ((name), (), (name))"
+    result = session.sql(f"SELECT name, GROUP_ID() AS again FROM {VALUES} GROUP BY {sets}")
+    assert sorted((str(row["name"]), row["again"]) for row in result.rows()) == [
+        ("None", 0),
+        ("a", 0),
+        ("a", 1),
+        ("b", 0),
+        ("b", 1),
+    ]
+
+
+def test_sum0_of_no_numbers_is_0(session: tidemark.Session):
+    numbers = "(VALUES (1, CAST(NULL AS INT)), (2, 3), (2, 4)) AS t(k, v)"
+    of_groups = session.sql(f"SELECT k, $sum0(v) AS n FROM {numbers} GROUP BY k")
+    of_frames = session.sql(f"SELECT $SUM0(v) OVER (PARTITION BY k ORDER BY v) AS n FROM {numbers}")
+    assert sorted(row["n"] for row in of_groups.rows()) == [0, 7]
+    assert sorted(row["n"] for row in of_frames.rows()) == [0, 3, 7]
+
+
 def test_rows_are_counted_although_no_column_is_needed(session: tidemark.Session):
     assert session.sql(f"SELECT COUNT(*) AS n FROM {VALUES}").rows() == [{"n": 3}]
 

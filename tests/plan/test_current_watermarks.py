@@ -11,11 +11,12 @@ from tidemark.plan.nodes import AssignWatermark, CurrentWatermark, walk
 
 EVENTS = """CREATE TABLE e (id INT, ts TIMESTAMP(3), made TIMESTAMP(3), WATERMARK FOR ts AS ts)
 WITH ('connector' = 'datagen')"""
+OTHERS = EVENTS.replace("TABLE e", "TABLE f")
 WINDOWS = "TABLE(TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
 
 
 def planned(query: str):
-    return with_current_watermarks(root(query, world(EVENTS)))
+    return with_current_watermarks(root(query, world(f"{EVENTS};\n{OTHERS}")))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,14 @@ def test_the_source_adds_it_once_and_the_columns_stay_the_same(query):
     assert above.input is added
 
 
+def test_branches_of_one_table_have_the_same_watermark():
+    union = "SELECT id, ts FROM e WHERE id < 4 UNION ALL SELECT id + 1 AS id, ts FROM e"
+    after = planned(f"SELECT id, CURRENT_WATERMARK(ts) AS wm FROM ({union}) AS x WHERE id > 2")
+
+    assert after.edge.names == ("id", "wm")
+    assert len([node for node in walk(after) if isinstance(node, CurrentWatermark)]) == 2
+
+
 def test_a_plan_that_does_not_ask_for_it_is_the_same():
     plan = root("SELECT id FROM e WHERE id > 1", world(EVENTS))
     assert with_current_watermarks(plan) is plan
@@ -50,8 +59,8 @@ def test_a_plan_that_does_not_ask_for_it_is_the_same():
     [
         (f"SELECT CURRENT_WATERMARK(ts) FROM {WINDOWS}", "above WindowFunction"),
         (
-            "SELECT CURRENT_WATERMARK(ts) FROM (SELECT ts FROM e UNION ALL SELECT ts FROM e) AS x",
-            "above UnionAll",
+            "SELECT CURRENT_WATERMARK(ts) FROM (SELECT ts FROM e UNION ALL SELECT ts FROM f) AS x",
+            "above UNION ALL of several tables",
         ),
         (
             "SELECT 1 FROM e JOIN (SELECT 1 AS id, 2 AS n) AS o "
@@ -65,7 +74,7 @@ def test_a_plan_that_does_not_ask_for_it_is_the_same():
     ],
 )
 def test_elsewhere_it_is_refused_by_name(query, where):
-    with pytest.raises(NotSupported, match=f"CURRENT_WATERMARK is not supported yet {where}"):
+    with pytest.raises(NotSupported, match=f"CURRENT_WATERMARK is not supported {where}"):
         planned(query)
 
 

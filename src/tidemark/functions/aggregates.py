@@ -136,6 +136,7 @@ _JSON = t.VarChar(nullable=False)
 FUNCTIONS: tuple[AggregateFunction, ...] = (
     _aggregate("COUNT", "([any])", _COUNT, "the number of rows or values", never_null=True),
     _aggregate("SUM", "(numeric)", _sum, "the sum"),
+    _aggregate("$SUM0", "(numeric)", _sum, "the sum, or 0 if there is none", never_null=True),
     _aggregate("AVG", "(numeric)", _average, "the average"),
     _aggregate("MIN", "(any)", _extreme, "the smallest value"),
     _aggregate("MAX", "(any)", _extreme, "the largest value"),

@@ -18,6 +18,7 @@ from tidemark.plan.nodes import (
     Node,
     Project,
     Scan,
+    UnionAll,
     project,
     walk,
 )
@@ -64,7 +65,32 @@ def _carried(node: Node) -> tuple[Node, int]:
                 return replace(node, input=below), node.expressions.index(current)
             widened = Project(below, (*node.expressions, current), (*node.names, CURRENT))
             return widened, len(node.names)
+        case UnionAll():
+            _refuse_several_tables(node)
+            return UnionAll(tuple(map(_with_it_last, node.branches))), len(node.edge.columns)
     raise unsupported.CURRENT_WATERMARK.error(None, where=f" above {node.description.name}")
+
+
+def _with_it_last(branch: Node) -> Node:
+    below, place = _carried(branch)
+    places = [*range(len(branch.edge.columns)), place]
+    refs = [below.edge.ref(one) for one in places]
+    return project(below, refs, [*branch.edge.names, CURRENT])
+
+
+def _refuse_several_tables(union: UnionAll) -> None:
+    """The watermark of a union is that of its branches only if these have the same."""
+    first, *others = (
+        (
+            scan.table,
+            next(one.expression for one in walk(branch) if isinstance(one, AssignWatermark)),
+        )
+        for branch in union.branches
+        for scan in walk(branch)
+        if isinstance(scan, Scan)
+    )
+    if any(other != first for other in others):
+        raise unsupported.CURRENT_WATERMARK.error(None, where=" above UNION ALL of several tables")
 
 
 def _refuse_partitions(node: AssignWatermark) -> None:

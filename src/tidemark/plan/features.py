@@ -18,7 +18,7 @@ from tidemark.functions.aggregates import lookup
 from tidemark.plan import unsupported
 from tidemark.unsupported import Unsupported
 
-_OF_GROUPINGS = ("GROUPING", "GROUPING_ID")
+_OF_GROUPINGS = ("GROUPING", "GROUPING_ID", "GROUP_ID")
 GROUP_WINDOWS = frozenset({"TUMBLE", "HOP", "SESSION"})
 WINDOW_PROPERTIES = frozenset(
     f"{window}_{part}"
@@ -48,8 +48,6 @@ def refuse_call_that_cannot_run(call: exp.Expression) -> None:
             at=span_of(call),
             hint=f"write {name}(...) OVER (PARTITION BY ... ORDER BY ...)",
         )
-    if name in unsupported.AGGREGATE.each:
-        raise unsupported.AGGREGATE.error(span_of(call), name)
     if name in unsupported.NOT_FLINKS_AGGREGATE.each:
         raise unsupported.NOT_FLINKS_AGGREGATE.error(span_of(call), name)
     if name in GROUP_WINDOWS | WINDOW_PROPERTIES:

@@ -174,17 +174,15 @@ NULLS_CLAUSE: Final = Unsupported(
     hint="leave it out; aggregate functions skip NULLs anyway",
     says=ARE_NEVER,
 )
-AGGREGATE: Final = Unsupported(
-    _WINDOWS,
-    "aggregate function {}",
-    each={"GROUP_ID": None},
-)
 NOT_FLINKS_AGGREGATE: Final = Unsupported(
     _WINDOWS,
     "aggregate function {}",
     why="Flink does not have it",
     says=NEVER,
-    each={"NTH_VALUE": "use ARRAY_AGG(x), and take its element", "SUM0": "use COALESCE(SUM(x), 0)"},
+    each={
+        "NTH_VALUE": "use ARRAY_AGG(x), and take its element",
+        "SUM0": "use $SUM0(x), or COALESCE(SUM(x), 0)",
+    },
 )
 RANK_WITHOUT_ORDER: Final = Unsupported(
     _WINDOWS,
@@ -242,10 +240,11 @@ LATE_FOR_FRAMES: Final = Unsupported(
 CURRENT_WATERMARK: Final = Unsupported(
     _WINDOWS,
     "CURRENT_WATERMARK",
-    title="CURRENT_WATERMARK above operators and UNION ALL, and for tables whose partitions have "
-    "watermarks of their own",
-    why="sources provide the watermark, to SELECT and WHERE above them",
+    title="CURRENT_WATERMARK above operators and UNION ALL of several tables, and for tables whose "
+    "partitions have watermarks of their own",
+    why="it would depend on which rows have arrived together; in Flink, on when they arrived",
     hint="select it in a view that only projects and filters rows of a table with a WATERMARK",
+    says=NEVER,
 )
 
 # --- expressions -------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from sqlglot import exp
 
@@ -105,6 +106,7 @@ def bind_call(
         aggregate, separator = _LISTAGG, ","
         applied = apply(aggregate.function, [_json_text(call, args)], call)
         some = False
+    aggregate = _COMPUTED_AS.get(aggregate.name, aggregate)
     keep = columns.add(_condition(condition, binder)) if condition is not None else None
     return AggregateCall(
         function="COUNT" if aggregate.name == "APPROX_COUNT_DISTINCT" else aggregate.name,
@@ -224,6 +226,9 @@ def _json_text(call: nodes.JsonCall, args: list[Expression]) -> Expression:
 def finished(call: exp.Expression, result: Expression) -> Expression:
     """The final result from an aggregate's result: for JSON, the elements in brackets."""
     call = _filtered(call)[1]
+    if isinstance(call, exp.Anonymous) and call.name.upper() == _SUM0:
+        nothing = convert(literals.integer(0), result.type.with_nullable(False))
+        return apply(functions.BUILT_IN["COALESCE"], [result, nothing], call)
     name = call.this if isinstance(call, nodes.JsonCall) else ""
     if name not in _BRACKETS:
         return result
@@ -233,6 +238,9 @@ def finished(call: exp.Expression, result: Expression) -> Expression:
     return _joined([opening, elements, closing], call)
 
 
+_SUM0: Final = "$SUM0"
+# What other functions compute, before `finished`.
+_COMPUTED_AS: Final = {_SUM0: aggregates.named("SUM")}
 _BRACKETS = {"JSON_ARRAYAGG": "[]", "JSON_OBJECTAGG": "{}"}
 
 

@@ -128,8 +128,20 @@ def grouping_number(
 
     `number` is the set's number.
     """
+    return _of_set(written, [_bits(asked, one) for one in grouping.sets], number)
+
+
+def repetition_number(
+    written: exp.Expression, grouping: Grouping, number: Expression
+) -> Expression:
+    """GROUP_ID(): how often the row's grouping set came before among the sets."""
+    sets = grouping.sets
+    return _of_set(written, [sets[:place].count(one) for place, one in enumerate(sets)], number)
+
+
+def _of_set(written: exp.Expression, values: Sequence[int], number: Expression) -> Expression:
+    """The value for the grouping set of this number."""
     type_ = t.BigInt(nullable=False)
-    values = [_bits(asked, one) for one in grouping.sets]
     if len(set(values)) == 1:
         return Literal(values[0], type_)
     branches = tuple(

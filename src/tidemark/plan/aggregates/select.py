@@ -11,7 +11,7 @@ from tidemark.dialect import nodes, span_of, to_sql
 from tidemark.errors import PlanError
 from tidemark.plan.aggregates.aggregation import Aggregation
 from tidemark.plan.aggregates.calls import aggregate_of, bind_call, calls_within, finished
-from tidemark.plan.aggregates.grouping import grouping_number
+from tidemark.plan.aggregates.grouping import grouping_number, repetition_number
 from tidemark.plan.aggregates.subqueries import with_values_of_rows
 from tidemark.plan.bind.subquery_values import with_values
 from tidemark.plan.context import Context
@@ -26,7 +26,8 @@ from tidemark.plan.subqueries.values import has_values
 from tidemark.plan.windows import group_windows
 from tidemark.plan.windows.grouped import ByCall
 
-_GROUPING = ("GROUPING", "GROUPING_ID")
+_REPETITION = "GROUP_ID"
+_GROUPING = ("GROUPING", "GROUPING_ID", _REPETITION)
 
 
 def bind_grouped(select: exp.Select, relation: Relation, context: Context) -> Node:
@@ -150,7 +151,12 @@ class _GroupedBinder(Binder):
         return asks or aggregate_of(node, self.catalogs) is not None
 
     def _grouping(self, node: exp.Expression) -> Expression:
-        keys = self.aggregation.grouping.keys
+        to_be = self.aggregation
+        if node.name.upper() == _REPETITION:
+            if node.expressions:
+                raise PlanError("GROUP_ID has no arguments", at=span_of(node))
+            return repetition_number(node, to_be.grouping, to_be.set_number)
+        keys = to_be.grouping.keys
         asked = []
         for argument in node.expressions:
             bound = self.below.bind(argument)
@@ -160,7 +166,6 @@ class _GroupedBinder(Binder):
                     at=span_of(argument),
                 )
             asked.append(keys.index(bound))
-        to_be = self.aggregation
         return grouping_number(node, asked, to_be.grouping, to_be.set_number)
 
     def _made_of_keys(self, node: exp.Expression) -> Expression:
