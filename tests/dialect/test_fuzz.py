@@ -128,6 +128,59 @@ def test_expressions_print_back_whatever_their_operators(pairs_, last):
     assert parse_expression(to_sql(tree)) == tree, to_sql(tree)
 
 
+quantifiers = st.sampled_from(
+    ["", "*", "+", "?", "*?", "+?", "??", "{2}", "{,3}", "{1,}", "{1,2}", "{0,2}?", "{2}?"]
+)
+variables = st.sampled_from(["A", "B", "`c d`", "Permute_"])
+
+
+def _patterns(inner):
+    listed = st.lists(inner, min_size=1, max_size=3)
+    return st.one_of(
+        st.tuples(inner, quantifiers).map(lambda both: f"({both[0]}){both[1]}"),
+        listed.map(" ".join),
+        listed.map(" | ".join),
+        listed.map(lambda parts: f"PERMUTE({', '.join(parts)})"),
+        inner.map(lambda part: f"{{- {part} -}}"),
+        inner.map(lambda part: f"^ {part} $"),
+    )
+
+
+row_patterns = st.recursive(st.tuples(variables, quantifiers).map("".join), _patterns, max_leaves=8)
+matches = st.tuples(
+    st.sampled_from(["", "ONE ROW PER MATCH", "ALL ROWS PER MATCH", "ALL ROWS PER MATCH WITH UNMATCHED ROWS"]),
+    st.sampled_from(["", "AFTER MATCH SKIP PAST LAST ROW", "AFTER MATCH SKIP TO FIRST A", "AFTER MATCH SKIP TO NEXT ROW"]),
+    row_patterns,
+    st.sampled_from(["", "WITHIN INTERVAL '5' SECOND"]),
+    st.sampled_from(["", "SUBSET S = (A, B)"]),
+    st.sampled_from(["TRUE", "PREV(A.v, 2) < RUNNING LAST(A.v)", "FINAL COUNT(A.v) > 1", "CLASSIFIER() = 'A'"]),
+)  # fmt: skip
+
+
+def match_recognize(parts):
+    rows, after, pattern, within, subset, condition = parts
+    return (
+        f"SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS v {rows} "
+        f"{after} PATTERN ({pattern}) {within} {subset} DEFINE A AS {condition})"
+    )
+
+
+@bounded
+@given(matches)
+def test_patterns_of_any_shape_print_back(parts):
+    check_printing(parse_script(match_recognize(parts)))
+
+
+@bounded
+@given(matches, st.data())
+def test_patterns_with_tokens_lost_and_doubled(parts, data):
+    text = match_recognize(parts)
+    tokens = [text[t.start : t.end + 1] for t in scan(Source(text))]
+    at = data.draw(st.integers(0, len(tokens) - 1))
+    tokens[at : at + 1] = data.draw(st.sampled_from([[], [tokens[at]] * 2, [data.draw(words)]]))
+    check(" ".join(tokens))
+
+
 type_words = st.sampled_from(
     [
         "INT",

@@ -100,7 +100,8 @@ def goes_as_told(
             story.end()
             story.go_on(script)
         else:
-            assert story.step(table, row(arrives)) == expected, f"when {arrives} came"
+            came = story.step(table, row(arrives))
+            assert came == expected, f"when {arrives} came, this came out: {came!r}"
 
 
 def table_of(story: str) -> list[list[str]]:

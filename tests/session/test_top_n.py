@@ -41,6 +41,27 @@ def test_the_best_rows_of_a_key_change_as_rows_come_and_survive_a_restart(event_
     )
 
 
+def test_rows_of_equal_rank_enter_and_leave_together_after_a_restart(event_story: Story):
+    goes_as_told(
+        event_story,
+        TABLE + "SELECT id, rn FROM (SELECT *, RANK() OVER (PARTITION BY who ORDER BY points DESC) "
+        "AS rn FROM ev) WHERE rn <= 2",
+        """
+        in      | row     | out
+        --------+---------+------
+        ev      | 1 ann 5 | 1 1 +I
+        ev      | 2 ann 5 | 2 1 +I
+        restart |         |
+        ev      | 3 ann 7 | 1 1 -U, 1 2 +U, 2 1 -U, 2 2 +U, 3 1 +I
+        ev      | 4 ann 5 | 4 2 +I
+        restart |         |
+        ev      | 5 ann 6 | 1 2 -D, 2 2 -D, 4 2 -D, 5 2 +I
+        ev      | 6 ann 5 |
+        """,
+        row,
+    )
+
+
 def test_a_limit_holds_for_all_rows_and_forgets_those_it_leaves_out(event_story: Story):
     goes_as_told(
         event_story,
