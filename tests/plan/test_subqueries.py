@@ -287,6 +287,10 @@ def test_lateral_rows_that_are_near_in_time_are_an_interval_join(tables):
             "this condition in a correlated subquery",
         ),
         (
+            "SELECT id, «(SELECT l.v + r.v FROM l AS x FULL JOIN r ON x.id = r.id)» FROM l",
+            "this value of outer columns in a correlated subquery",
+        ),
+        (
             "SELECT id, «(k, v) IN (SELECT k, v FROM r)» FROM l",
             "IN with several nullable columns and a subquery",
         ),
