@@ -89,6 +89,17 @@ def test_comparisons_with_any_and_all_are_unknown_where_a_null_may_decide(
     groups = f"SELECT {test} AS x, COUNT(*) AS n FROM l GROUP BY {test}"
     assert {*column(session, groups)} == {(x, wanted.count(x)) for x in wanted}
 
+    sums = {k: [v for mine_k, v in mine if mine_k == k and v is not None] for k, _ in mine}
+    wanted_groups = {
+        (k, of_all(compared(op, len(values), their) for _, their in belong(k, theirs, correlated)))
+        for k, values in sums.items()
+    }
+    test = f"COUNT(v) {op} {word} (SELECT v FROM r{where})"
+    assert {*column(session, f"SELECT k, {test} AS x FROM l GROUP BY k")} == wanted_groups
+    assert {*column(session, f"SELECT k FROM l GROUP BY k HAVING {test}")} == {
+        (k,) for k, truth in wanted_groups if truth
+    }
+
 
 @searched(15)
 @given(rows, rows, st.booleans(), st.sampled_from(["batch", "streaming"]))
@@ -207,6 +218,11 @@ def test_subqueries_are_computed_for_the_outer_values_that_they_compare(
     assert asked(f"(SELECT MAX(r.v + l.v) FROM r {where})") == wanted(
         lambda k, v: max((their + v for their in found(k, v)), default=None)
     )
+    lateral = f"LATERAL (SELECT COUNT(*) AS n FROM r {where}) AS t ON"
+    for on, of in (("TRUE", len), ("t.n > 1", lambda rows: len(rows) if len(rows) > 1 else None)):
+        sql = f"SELECT l.id, t.n FROM l LEFT JOIN {lateral} {on}"
+        counts = wanted(lambda k, v, of=of: of(found(k, v)))
+        assert sorted(column(session, sql)) == counts
     inner = f"EXISTS (SELECT 1 FROM r {where} AND r.id = x.id)"
     sql = f"SELECT id FROM l WHERE EXISTS (SELECT 1 FROM r AS x WHERE x.v IS NOT NULL AND {inner})"
     assert sorted(column(session, sql)) == [(i,) for i, (k, v) in enumerate(mine) if found(k, v)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -22,7 +23,8 @@ from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scope import Scope
 from tidemark.plan.select_list import name_of
-from tidemark.plan.subqueries.values import has_values
+from tidemark.plan.subqueries.conditions import condition_of
+from tidemark.plan.subqueries.values import has_values, values_in
 from tidemark.plan.windows import group_windows
 from tidemark.plan.windows.grouped import ByCall
 
@@ -56,11 +58,13 @@ def _with_subqueries(
     for part in written:
         for call in calls_within(part, context.catalogs):
             binder.bind(call)
+    values = list(binder.scope.values)
+    written = [_with_compared(part, binder, values) for part in written]
     node = binder.aggregation.node(context)
-    groups = Relation(node, _scope_of_groups(node, binder))
-    having = written[: len(written) - len(select.expressions)]
-    groups, tests = with_values(groups, having, context, tests=True)
-    groups, items = with_values(groups, select.expressions, context)
+    groups = Relation(node, _scope_of_groups(node, binder, values))
+    conditions = len(written) - len(select.expressions)
+    groups, tests = with_values(groups, written[:conditions], context, tests=True)
+    groups, items = with_values(groups, written[conditions:], context)
     binder = replace(binder, values=groups.scope.values)
     node = groups.node
     for test in tests:
@@ -69,15 +73,27 @@ def _with_subqueries(
     return project(node, [value for value, _ in found], [name for _, name in found])
 
 
-def _scope_of_groups(node: Node, binder: _GroupedBinder) -> Scope:
-    """What subqueries may refer to: the columns that are grouped by."""
+def _with_compared(
+    written: exp.Expression, binder: _GroupedBinder, values: list[Expression]
+) -> exp.Expression:
+    """The expression with numbers for what it compares with subqueries: `values` of a group."""
+    written = written.copy()
+    for node in values_in(written):
+        test = condition_of(node)
+        for compared in test.compared if test is not None else ():
+            values.append(binder.bind(compared))
+            compared.replace(nodes.SubqueryValue(this=len(values) - 1))
+    return written
+
+
+def _scope_of_groups(node: Node, binder: _GroupedBinder, values: Sequence[Expression]) -> Scope:
+    """What subqueries may refer to: the columns that are grouped by, and these values."""
     below, visible = binder.scope.visible, list(Scope.hidden(node.edge).visible)
     for place, key in enumerate(binder.aggregation.grouping.keys):
         if isinstance(key, Ref):
             column = replace(visible[place].column, name=below[key.index].column.name)
             visible[place] = replace(below[key.index], column=column)
-    # Numbers up to here are of values of the rows.
-    return Scope(visible, binder.scope.values)
+    return Scope(visible, tuple(values))
 
 
 def _item(item: exp.Expression, binder: Binder, place: int) -> tuple[Expression, str]:

@@ -33,12 +33,15 @@ def bind_lateral(left: Relation, join: exp.Join, context: Context) -> Relation:
     """Each row with the rows of a subquery that are made for it."""
     how = _how(join)
     rows = bind_rows(join.this.this, left, context)
+    condition = join.args.get("on")
+    parts = flattened(condition) if condition is not None else []
+    tests = [part for part in parts if not is_true(part)]
+    if tests:
+        rows = replace(rows, of_none=None)  # a row that they reject is padded too
     right = _Right.of(rows, left, how, _names(join.this, rows.names))
     scope = _Values(left.scope, right)
     binder, width = context.binder(scope), len(left.scope.visible)
-    condition = join.args.get("on")
-    parts = flattened(condition) if condition is not None else []
-    on = (*rows.on, *(Conjunct.of(part, binder, width) for part in parts if not is_true(part)))
+    on = (*rows.on, *(Conjunct.of(test, binder, width) for test in tests))
     joined = classified(BoundJoin(left, right.relation, how, on, (), join), context)
     return right.shown(joined, width, how, join)
 
@@ -77,6 +80,7 @@ class _Right:
     table: str
     names: tuple[str, ...]
     flag: int | None
+    of_none: Expression | None  # the only value, if an aggregation is of no rows
 
     @classmethod
     def of(
@@ -89,28 +93,32 @@ class _Right:
             if not isinstance(value, Ref) and min(references(value), default=width) >= width:
                 values[place] = Ref(width + own + len(added), f"$value{place}", value.type)
                 added.append(shifted(value, -width))
+        of_none = rows.of_none if how == "left" and len(values) == 1 else None
         outer = how == "left" and any(min(references(v), default=0) < width for v in values)
+        outer = outer or of_none is not None
         flag = own + len(added) if outer else None
         if outer:
             added.append(literals.boolean(True))
         called = [*node.edge.names, *(f"$value{number}" for number in range(len(added)))]
         node = project(node, [*node.edge.refs, *added], called)
         relation = Relation(node, Scope.hidden(node.edge))
-        return cls(relation, tuple(values), *names, flag)
+        return cls(relation, tuple(values), *names, flag, of_none)
 
     def shown(self, joined: Relation, width: int, how: How, at: exp.Expression) -> Relation:
         """The left columns of the join, and what the subquery selects."""
         refs = [joined.scope.ref(place) for place in range(len(joined.scope.visible))]
         values: list[Expression] = []
         for value in self.values:
-            if isinstance(value, Ref):
+            if isinstance(value, Ref) and self.of_none is None:
                 values.append(refs[value.index])
             elif self.flag is None:
                 values.append(value)
             else:
+                value = refs[value.index] if isinstance(value, Ref) else value
                 unmatched = apply(functions.BUILT_IN["IS NULL"], [refs[width + self.flag]], at)
                 type_ = value.type.with_nullable(True)
-                values.append(Case(((unmatched, literals.null(type_)),), value, type_))
+                nothing = literals.null(type_) if self.of_none is None else self.of_none
+                values.append(Case(((unmatched, nothing),), value, type_))
         mine = [*joined.node.edge.names[:width]]
         node = project(joined.node, [*refs[:width], *values], [*mine, *self.names])
         left = zip(joined.scope.visible[:width], node.edge.columns, strict=False)
