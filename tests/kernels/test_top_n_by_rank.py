@@ -122,6 +122,8 @@ def test_the_changes_leave_the_rows_with_the_wanted_ranks(
     for size in cuts:
         taken, changes = changes[:size], changes[size:]
         apply(left, driver.step(*taken))
+        if not taken:  # one batch without rows is enough
+            break
 
     wanted = Counter(
         (one.id, *[rank] * shown)
