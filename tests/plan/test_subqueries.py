@@ -321,7 +321,7 @@ def test_what_flink_refuses_too_is_named(marked, message, tables):
         ),
         (
             "SELECT id FROM l WHERE v IN «(SELECT k, v FROM r)»",
-            "the subquery must select 1 columns, not 2",
+            "the subquery must select 1 column, not 2",
         ),
         ("SELECT id FROM l WHERE EXISTS (SELECT 1 FROM r WHERE «r.x» = 1)", "column `x` not found"),
         (

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tidemark import types as t
 from tidemark.dialect import span_of
-from tidemark.errors import PlanError
 from tidemark.plan.aggregates.distinct import distinct
 from tidemark.plan.bind.joins import classified
+from tidemark.plan.bind.subquery_tests import compared
 from tidemark.plan.bind.subquery_values import with_values
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression
@@ -58,18 +58,7 @@ def _compared(
     """What the outer values must be to the values that the subquery selects."""
     if not condition.compared:
         return []
-    if len(condition.compared) != len(rows.values):
-        raise PlanError(
-            f"the subquery must select {len(condition.compared)} columns, not {len(rows.values)}",
-            at=span_of(condition.query),
-            notes={"selected": ", ".join(rows.names)},
-        )
-    if len(condition.compared) > 1 and condition.operator != "=":
-        raise PlanError(
-            "rows can only be compared for equality with a subquery", at=span_of(condition.node)
-        )
-    binder = context.binder(left.scope)
-    pairs = zip(map(binder.bind, condition.compared), rows.values, strict=True)
+    pairs = zip(compared(left, condition, rows, context), rows.values, strict=True)
     return [_comparison(mine, theirs, condition, left, context) for mine, theirs in pairs]
 
 

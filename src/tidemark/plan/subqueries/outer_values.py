@@ -70,7 +70,7 @@ def _rows(
         for mine, theirs in zip(values, refs[count:], strict=False)
     )
     total = is_total(select, context)
-    nothing = of_none(node, values) if total else None
+    nothing = of_none(select, node, values, context) if total else None
     return SubqueryRows(node, tuple(refs[:count]), node.edge.names[:count], on, total, nothing)
 
 

@@ -154,7 +154,7 @@ class _Correlated:
         )
         total = is_total(self.select, self.context)
         outer = [one.pair[0] for one in on if one.pair is not None]
-        nothing = of_none(node, outer) if total else None
+        nothing = of_none(self.select, node, outer, self.context) if total else None
         names = node.edge.names[:count]
         return SubqueryRows(node, tuple(refs[:count]), names, on, total, nothing)
 

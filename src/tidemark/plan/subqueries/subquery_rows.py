@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from sqlglot import exp
 
 from tidemark import types as t
-from tidemark.functions.aggregates import lookup
-from tidemark.plan import unsupported
-from tidemark.plan.aggregates.calls import is_grouped
+from tidemark.plan.aggregates.calls import aggregate_of, is_grouped
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, Literal, Ref, references, replaced
 from tidemark.plan.joins.bound import Conjunct
@@ -48,11 +47,16 @@ def is_total(select: exp.Select, context: Context) -> bool:
     return is_grouped(select, context.catalogs) and not others
 
 
-def of_none(node: Node, outer: Sequence[Expression]) -> Expression | None:
-    """What the first column of an aggregation is if there are no rows; None if that is NULL. Its
-    keys are the `outer` values.
+def of_none(
+    select: exp.Select, node: Node, outer: Sequence[Expression], context: Context
+) -> Expression | None:
+    """What the first column of an aggregation is if there are no rows; None if that is NULL, as all
+    results but COUNT are then. The keys of `node`, its plan, are the `outer` values.
     """
     if not isinstance(node, Project) or not isinstance(node.input, GroupAggregate):
+        return None
+    selected = aggregate_of(select.expressions[0].unalias(), context.catalogs)
+    if selected is not None and selected.name not in _COUNTS:
         return None
     aggregate = node.input
 
@@ -64,12 +68,12 @@ def of_none(node: Node, outer: Sequence[Expression]) -> Expression | None:
         call = aggregate.calls[part.index - len(aggregate.keys)]
         if call.function == "COUNT":
             return Literal(0, t.BigInt(nullable=False))
-        known = lookup(call.function)
-        if known is not None and known.never_null:
-            raise unsupported.CORRELATED.error(None, call.function)
-        return literals.null(part.type)
+        return literals.null(part.type.with_nullable(True))
 
     value = replaced(node.expressions[0], result)
     if isinstance(value, Literal) and value.value is None:
         return None
     return value
+
+
+_COUNTS: Final = ("COUNT", "APPROX_COUNT_DISTINCT")
