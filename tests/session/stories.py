@@ -88,11 +88,31 @@ def _text(value: object) -> str:
     return "-" if value is None else str(value)
 
 
+# A table of one story, whose rows are written `id who points`.
+POINTS = (
+    "CREATE TABLE ev (id INT, who STRING, points INT) WITH ('connector' = 'filesystem', "
+    "'path' = '{folder}/ev', 'format' = 'json', 'source.monitor-interval' = '1');\n"
+)
+
+
+def points(text: str) -> dict[str, Any]:
+    id_, who, number = text.split()
+    return {"id": int(id_), "who": who, "points": int(number)}
+
+
+def what_came(story: Story, came: str) -> str:
+    return came
+
+
 def goes_as_told(
-    story: Story, script: str, text: str, row: Callable[[str], dict[str, Any]]
+    story: Story,
+    script: str | Build,
+    text: str,
+    row: Callable[[str], dict[str, Any]],
+    seen: Callable[[Story, str], str] = what_came,
 ) -> None:
-    """Tell the story of a table: each line is a row that arrives, and what comes out; or `restart`,
-    after which the script goes on from its checkpoint.
+    """Tell the story of a table: each line is a row that arrives, and what is `seen` then: by
+    default what comes out; or `restart`, after which the script goes on from its checkpoint.
     """
     story.begin(script)
     for table, arrives, expected in table_of(text):
@@ -100,8 +120,8 @@ def goes_as_told(
             story.end()
             story.go_on(script)
         else:
-            came = story.step(table, row(arrives))
-            assert came == expected, f"when {arrives} came, this came out: {came!r}"
+            found = seen(story, story.step(table, row(arrives)))
+            assert found == expected, f"when {table} {arrives} came: {found!r}"
 
 
 def table_of(story: str) -> list[list[str]]:

@@ -17,7 +17,8 @@ import tidemark
 from tidemark.session.interval_joins import Stream
 from tidemark.windows import Session
 
-from .stories import Build, Story, table_of
+from . import stories
+from .stories import Build, Story
 
 TABLES = "".join(
     f"CREATE TABLE {name} (id INT, who STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
@@ -47,13 +48,7 @@ def row(text: str) -> dict[str, Any]:
 
 
 def goes_as_told(story: Story, script: str | Build, text: str) -> None:
-    story.begin(script)
-    for table, arrives, expected in table_of(text):
-        if table == "restart":
-            story.end()
-            story.go_on(script)
-        else:
-            assert story.step(table, row(arrives)) == expected, f"when {table} {arrives} came"
+    stories.goes_as_told(story, script, text, row)
 
 
 def test_an_outer_interval_join_resumes_with_its_rows_and_knows_which_had_matches(story: Story):

@@ -5,20 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .stories import Story, table_of
-
-TABLE = (
-    "CREATE TABLE ev (id INT, who STRING, points INT) WITH ('connector' = 'filesystem', "
-    "'path' = '{folder}/ev', 'format' = 'json', 'source.monitor-interval' = '1');\n"
-)
+from .stories import POINTS, Story, goes_as_told, points
 
 
-def row(text: str) -> dict[str, object]:
-    id_, who, points = text.split()
-    return {"id": int(id_), "who": who, "points": int(points)}
-
-
-def result(story: Story) -> str:
+def result(story: Story, _came: str) -> str:
     """What all changes so far leave; nothing may be retracted that is not there."""
     rows: Counter[str] = Counter()
     for change in story.came_out:
@@ -28,21 +18,10 @@ def result(story: Story) -> str:
     return ", ".join(sorted(rows.elements()))
 
 
-def becomes(story: Story, script: str, text: str) -> None:
-    story.begin(script)
-    for table, arrives, expected in table_of(text):
-        if table == "restart":
-            story.end()
-            story.go_on(script)
-        else:
-            story.step(table, row(arrives))
-            assert result(story) == expected, f"when {arrives} came"
-
-
 def test_rows_are_counted_for_the_values_that_they_are_compared_with(event_story: Story):
-    becomes(
+    goes_as_told(
         event_story,
-        TABLE + "SELECT id, (SELECT COUNT(*) FROM ev AS x WHERE x.who = ev.who "
+        POINTS + "SELECT id, (SELECT COUNT(*) FROM ev AS x WHERE x.who = ev.who "
         "AND x.points < ev.points) AS below FROM ev",
         """
         in      | row     | result
@@ -54,14 +33,16 @@ def test_rows_are_counted_for_the_values_that_they_are_compared_with(event_story
         restart |         |
         ev      | 4 ann 5 | 1 0, 2 3, 3 2, 4 0
         """,
+        points,
+        result,
     )
 
 
 def test_groups_by_a_comparison_with_all_rows_change_after_a_restart(event_story: Story):
     best = "points >= ALL (SELECT points FROM ev AS x WHERE x.who = ev.who)"
-    becomes(
+    goes_as_told(
         event_story,
-        TABLE + f"SELECT {best} AS best, COUNT(*) AS n FROM ev GROUP BY {best}",
+        POINTS + f"SELECT {best} AS best, COUNT(*) AS n FROM ev GROUP BY {best}",
         """
         in      | row     | result
         --------+---------+------
@@ -70,4 +51,6 @@ def test_groups_by_a_comparison_with_all_rows_change_after_a_restart(event_story
         ev      | 2 ann 7 | False 1, True 1
         ev      | 3 bob 1 | False 1, True 2
         """,
+        points,
+        result,
     )

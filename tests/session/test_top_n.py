@@ -3,28 +3,13 @@ row is `id who points`; a restart goes on from the checkpoint."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .stories import Story, goes_as_told
-
-if TYPE_CHECKING:
-    pass
-
-TABLE = (
-    "CREATE TABLE ev (id INT, who STRING, points INT) WITH ('connector' = 'filesystem', "
-    "'path' = '{folder}/ev', 'format' = 'json', 'source.monitor-interval' = '1');\n"
-)
-
-
-def row(text: str) -> dict[str, object]:
-    id_, who, points = text.split()
-    return {"id": int(id_), "who": who, "points": int(points)}
+from .stories import POINTS, Story, goes_as_told, points
 
 
 def test_the_best_rows_of_a_key_change_as_rows_come_and_survive_a_restart(event_story: Story):
     goes_as_told(
         event_story,
-        TABLE
+        POINTS
         + "SELECT id, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY who ORDER BY points DESC) "
         "AS rn FROM ev) WHERE rn <= 2",
         """
@@ -37,14 +22,15 @@ def test_the_best_rows_of_a_key_change_as_rows_come_and_survive_a_restart(event_
         ev      | 4 ann 1 |
         ev      | 5 bob 1 | 5 1 +I
         """,
-        row,
+        points,
     )
 
 
 def test_rows_of_equal_rank_enter_and_leave_together_after_a_restart(event_story: Story):
     goes_as_told(
         event_story,
-        TABLE + "SELECT id, rn FROM (SELECT *, RANK() OVER (PARTITION BY who ORDER BY points DESC) "
+        POINTS
+        + "SELECT id, rn FROM (SELECT *, RANK() OVER (PARTITION BY who ORDER BY points DESC) "
         "AS rn FROM ev) WHERE rn <= 2",
         """
         in      | row     | out
@@ -58,14 +44,14 @@ def test_rows_of_equal_rank_enter_and_leave_together_after_a_restart(event_story
         ev      | 5 ann 6 | 1 2 -D, 2 2 -D, 4 2 -D, 5 2 +I
         ev      | 6 ann 5 |
         """,
-        row,
+        points,
     )
 
 
 def test_a_limit_holds_for_all_rows_and_forgets_those_it_leaves_out(event_story: Story):
     goes_as_told(
         event_story,
-        TABLE + "SELECT id FROM ev ORDER BY points DESC LIMIT 2",
+        POINTS + "SELECT id FROM ev ORDER BY points DESC LIMIT 2",
         """
         in      | row     | out
         --------+---------+------
@@ -74,7 +60,7 @@ def test_a_limit_holds_for_all_rows_and_forgets_those_it_leaves_out(event_story:
         restart |         |
         ev      | 3 ann 6 | 1 -D, 3 +I
         """,
-        row,
+        points,
     )
 
 
