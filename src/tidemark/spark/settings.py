@@ -94,6 +94,9 @@ def own_settings(master: str) -> dict[str, str]:
         **(_on_this_machine() if master.startswith("local") else {}),
         "spark.sql.warehouse.dir": os.path.join(_temporary(), "tidemark-warehouse"),
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
+        # Spark sets it for functions over columns, but not for stateful operators, and starts a
+        # daemon for each set of variables.
+        "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
     }
 
 

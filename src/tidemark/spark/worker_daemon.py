@@ -9,7 +9,14 @@ from __future__ import annotations
 import gc
 import importlib
 
-_NEEDED_BY_WORKERS = ("numpy", "pandas", "pyarrow", "pyarrow.compute", "pyspark.worker")
+_NEEDED_BY_WORKERS = (
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "pyarrow.compute",
+    "pyspark.worker",
+    "tidemark.session.columns_in_workers",
+)
 
 
 def load() -> None:
