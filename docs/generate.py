@@ -13,6 +13,8 @@ from tidemark.connectors import OptionSpec
 from tidemark.connectors import unsupported as of_connectors
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka import KAFKA, METADATA
+from tidemark.connectors.postgres_cdc import POSTGRES_CDC
+from tidemark.connectors.postgres_cdc import metadata as postgres_cdc
 from tidemark.dialect import parse_type
 from tidemark.dialect import unsupported as of_dialect
 from tidemark.functions.arrow_types import to_arrow
@@ -461,6 +463,51 @@ quotes keep points and capitals in them as they are.
 | `STRING` | any type, from the string that PostgreSQL reads |
 | any other | what PostgreSQL converts in an INSERT; a value that does not fit is an error |
 
+## Changes of PostgreSQL
+
+Connector `postgres-cdc` reads a table and then its changes, by the options of Flink CDC's
+connector. Nothing else must run: the database's own logical decoding (`pgoutput`, PostgreSQL 13 or
+newer) is asked by SQL, in workers. It needs `pip install 'tidemark[jdbc]'`, and of the database
+`wal_level = logical`, a user who may replicate and read the table, and a publication, which is
+created if the user owns the table. [PostgreSQL](postgresql.md#changes-of-a-table-as-a-stream) is a
+page to begin with. Types are those of connector `jdbc`.
+
+**Snapshot.** When a job starts, it creates the slot, reads the table in one transaction into files
+in its checkpoint, and then reads what the log has from there on. Changes during the snapshot come
+once: a transaction that the snapshot has is skipped. The first micro-batch has the rows of the
+snapshot, all as inserts; the files are removed when it is committed.
+
+**Changes.** A micro-batch has whole transactions, in the order of their commits: those in about 64
+MB of the log. The slot advances when Spark has committed the micro-batch; one that comes again
+after a failure has the same rows. If the slot was dropped, or has advanced without the job, changes
+are lost, and the job says so instead of going on. So does a savepoint that is older than where the
+slot is. While nothing happens in the table, the slot advances every `heartbeat.interval.ms`, so
+that the database can clean up its log.
+
+| change | `'changelog-mode' = 'all'` | `'upsert'` |
+| --- | --- | --- |
+| INSERT | `+I` | `+I` |
+| UPDATE | `-U`, `+U` | `+U` |
+| UPDATE of the key | `-D`, `+I` | `-D`, `+I` |
+| DELETE | `-D` | `-D`, with the key |
+| TRUNCATE | skipped, and counted | the same |
+
+`all` needs the rows before changes: `ALTER TABLE t REPLICA IDENTITY FULL`. It is an error at once
+if the table has another one; Flink fails at the first update. `upsert` needs a `PRIMARY KEY`, and
+the job keeps the last row of each key. Then an update lacks large values that it does not touch
+(TOAST), which is an error if the query reads the column, and FULL helps as well. A column may get a
+type whose values fit; if they do not, or if it is renamed or dropped, the job ends with an error.
+
+**Slots.** Each reader of a table needs its own: to read a table twice, give one of them another
+slot by `/*+ OPTIONS('slot.name' = '...') */`. A job that starts without a checkpoint replaces a
+slot of the same name that nobody uses. Slots stay when a job has ended, so that it can go on, and
+the database keeps its log for them. When it never will, drop the slot and the publication, which by
+default has its name: `SELECT pg_drop_replication_slot('s'); DROP PUBLICATION s`.
+
+Not as in Flink: `schema-name` and `table-name` are names, not patterns; snapshots are read by one
+task, so that the options of incremental snapshots have no effect; and `debezium.*` is refused, but
+for the publication.
+
 ## Delta and Iceberg
 
 Connector `delta` reads and writes tables of Delta Lake, by the options of Flink's connector. No
@@ -529,12 +576,15 @@ of clocks in the session's zone, as in Flink, and may be followed by plus or min
 """
 
 
+_METADATA = {KAFKA.name: METADATA, POSTGRES_CDC.name: postgres_cdc.METADATA}
+
+
 def connectors_page() -> str:
     """Every connector and format with its options, and those that are not supported yet."""
     parts = [_CONNECTORS_OPENING]
     for name, connector in connectors.REGISTRY.items():
         parts += [f"## {name}\n", f"{connector.summary}\n", *_options(connector.options)]
-        parts += _metadata(METADATA) if name == KAFKA.name else ()
+        parts += _metadata(_METADATA.get(name, {}))
     for name, format_ in FORMATS.items():
         parts += [f"## Format {name}\n", *_options(format_.options), *_metadata(format_.metadata)]
     parts += ["## Not supported yet\n", "| name | why |\n| --- | --- |"]

@@ -106,6 +106,7 @@ LOADED_ON_WORKERS = {
     "connectors/faker/made",
     "connectors/made_rows/columns",
     "connectors/nexmark/made",
+    "connectors/postgres_cdc/columns",
     "formats",
     "kernels",
     "local",

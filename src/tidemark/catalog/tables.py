@@ -96,6 +96,8 @@ class TableTraits:
     ordered: bool = False
     # Whether its rows come from partitions, each with a watermark of its own.
     partitioned: bool = False
+    # Whether its connector keeps account of a stream itself, as that of partitions does.
+    noted: bool = False
     # After how much silence a partition holds back no watermark; 0 is never. None: as the session.
     idle_ms: int | None = None
     writable: bool = False

@@ -28,6 +28,7 @@ from tidemark.connectors.options import (
     span_of_option,
     without_secrets,
 )
+from tidemark.connectors.postgres_cdc import POSTGRES_CDC
 from tidemark.connectors.print import PRINT
 from tidemark.connectors.python_lookup import PYTHON
 from tidemark.connectors.spark import SPARK
@@ -55,6 +56,7 @@ REGISTRY: dict[str, Connector] = {
         KAFKA,
         UPSERT_KAFKA,
         JDBC,
+        POSTGRES_CDC,
         DELTA,
         ICEBERG,
         DATAGEN,

@@ -12,7 +12,23 @@ CONNECTOR: Final = Unsupported(
     _CONNECTORS,
     "connector '{}'",
     why="planned",
-    each={"postgres-cdc": None},
+    each={"mysql-cdc": "read its changes from Kafka: 'format' = 'debezium-json'"},
+)
+CDC_PATTERN: Final = Unsupported(
+    _CONNECTORS,
+    "a pattern as '{}' of connector 'postgres-cdc'",
+    why="a table of SQL is one table of the database",
+    hint="declare each table, and UNION ALL them",
+    title="patterns as 'schema-name' or 'table-name' of connector 'postgres-cdc'",
+    says=NEVER,
+)
+DEBEZIUM_SETTING: Final = Unsupported(
+    _CONNECTORS,
+    "'{}'",
+    why="the connector reads PostgreSQL itself, without Debezium",
+    hint="leave it out",
+    title="settings 'debezium.*' of connector 'postgres-cdc', but for the publication",
+    says=NEVER,
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
     _CONNECTORS,
@@ -40,6 +56,13 @@ MARKS_WITHOUT_CHECKPOINT: Final = Unsupported(
     _CONNECTORS,
     "the watermark of a Kafka table on a cluster without a checkpoint",
     why="workers leave the watermarks of partitions in its folder",
+    hint="give the job a checkpoint in a folder or bucket that all workers reach",
+    says=NEVER,
+)
+NOTES_WITHOUT_CHECKPOINT: Final = Unsupported(
+    _CONNECTORS,
+    "connector 'postgres-cdc' on a cluster without a checkpoint",
+    why="workers read the snapshot of the table from files in its folder",
     hint="give the job a checkpoint in a folder or bucket that all workers reach",
     says=NEVER,
 )

@@ -130,7 +130,7 @@ class _Planner:
             return self._operator(picked, picked.needs, node.edge)
         if node.needs is not None:
             return self._operator(node, node.needs, node.edge)
-        if isinstance(node, Scan) and node.partitioned:
+        if isinstance(node, Scan) and node.keeps_notes:
             node = replace(node, number=self.sources)
             self.sources += 1
         if isinstance(node, CurrentWatermark):

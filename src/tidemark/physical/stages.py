@@ -228,7 +228,7 @@ def _hears_end(input_: Input) -> bool:
 
 
 def _keeps_notes(node: Node) -> bool:
-    return isinstance(node, CurrentWatermark) or (isinstance(node, Scan) and node.partitioned)
+    return isinstance(node, CurrentWatermark) or (isinstance(node, Scan) and node.keeps_notes)
 
 
 def inputs(stage: Stage) -> tuple[Stage, ...]:

@@ -83,6 +83,7 @@ def _scan(table: Table, context: Context) -> Scan:
         *rows,
         partitioned=traits.partitioned,
         idle_ms=traits.idle_ms,
+        noted=traits.noted,
     )
 
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from tidemark import connectors
 from tidemark.connectors.base import ReadRequest, WatermarkNotes
-from tidemark.connectors.unsupported import MARKS_WITHOUT_CHECKPOINT
+from tidemark.connectors.unsupported import MARKS_WITHOUT_CHECKPOINT, NOTES_WITHOUT_CHECKPOINT
 from tidemark.plan.nodes import Scan
 from tidemark.spark.builder import Builder
 from tidemark.spark.frame import names_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from tidemark.storage import Location
 
 
 def read(scan: Scan, builder: Builder) -> DataFrame:
@@ -37,12 +39,21 @@ def request_of(scan: Scan, builder: Builder) -> ReadRequest:
         count_skipped=builder.count_skipped,
         once=builder.once,
         read=scan.names_read,
-        folder=builder.source_folder(scan.number)
-        if builder.streaming and scan.partitioned
-        else None,
+        folder=_folder(scan, builder),
         marks=marks_of(scan, builder),
         lagging=builder.lagging,
     )
+
+
+def _folder(scan: Scan, builder: Builder) -> Location | None:
+    """Where a source that keeps account of its stream itself has its notes."""
+    if not (builder.streaming and scan.keeps_notes):
+        return None
+    if scan.noted and not builder.state.shared:
+        raise NOTES_WITHOUT_CHECKPOINT.error(
+            None, where=f" (table `{scan.table.name}`)", source=scan.table.source
+        )
+    return builder.source_folder(scan.number)
 
 
 def marks_of(scan: Scan, builder: Builder) -> WatermarkNotes | None:

@@ -79,7 +79,7 @@ def modern(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def check(table: Table, options: Mapping[str, Any]) -> None:
     _check_url(table, options)
-    _check_types(table)
+    check_types(table)
     _check_partitions(table, options)
     check_reloads(table, options)
 
@@ -106,7 +106,7 @@ def _check_url(table: Table, options: Mapping[str, Any]) -> None:
         raise option_error(table, given, "'username' and 'password' must be given together")
 
 
-def _check_types(table: Table) -> None:
+def check_types(table: Table) -> None:
     for column in table.columns:
         if isinstance(column, PhysicalColumn) and not is_known(column.type):
             where = f" (column `{column.name}`)"

@@ -41,7 +41,7 @@ def connected(database: PostgresDatabase, what: str) -> Iterator[Connection]:
     """A connection, inside a transaction; what is not committed is undone. Failures say `what` was
     to be done.
     """
-    driver = _driver()
+    driver = load_driver()
     connection = _idle(database, driver) or _opened(database, driver)
     try:
         yield connection
@@ -50,7 +50,7 @@ def connected(database: PostgresDatabase, what: str) -> Iterator[Connection]:
         with suppress(driver.Error):
             connection.close()
         if isinstance(problem, driver.Error):
-            raise _failed(database, what, problem) from None
+            raise failed(database, what, problem) from None
         raise
     _IDLE[os.getpid(), database.uri].append(connection)
 
@@ -63,12 +63,12 @@ def _close() -> None:
             idle.pop().close()
 
 
-def _driver() -> Any:
+def load_driver() -> Any:
     try:
         import adbc_driver_postgresql.dbapi as driver
     except ImportError:
         raise SetupError(
-            "connector 'jdbc' needs the package adbc-driver-postgresql",
+            "PostgreSQL needs the package adbc-driver-postgresql",
             hint="pip install 'tidemark[jdbc]'",
         ) from None
     return driver
@@ -94,20 +94,20 @@ def _opened(database: PostgresDatabase, driver: Any) -> Connection:
     try:
         connection: Connection = driver.connect(database.uri)
     except driver.Error as problem:
-        raise _not_connected(database, problem) from None
+        raise not_connected(database, problem) from None
     return connection
 
 
-def _not_connected(database: PostgresDatabase, problem: Any) -> SetupError:
+def not_connected(database: PostgresDatabase, problem: Any) -> SetupError:
     why = str(problem).split("failed: ", 1)[-1].strip().splitlines()
     return SetupError(
         f"cannot connect to {database}",
         notes={"user": database.user or "that of the operating system", "why": why[0]},
-        hint="check 'url', 'username' and 'password', and that the server accepts connections",
+        hint="check the address, user and password, and that the server accepts connections",
     )
 
 
-def _failed(
+def failed(
     database: PostgresDatabase, what: str, problem: Any
 ) -> JobError | DataError | SetupError:
     state = problem.sqlstate or "08000"

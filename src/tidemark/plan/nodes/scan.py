@@ -31,10 +31,16 @@ class Scan(Leaf, Stateless):
     watermark: Expression | None = None
     number: int = 0
     idle_ms: int | None = None  # after how much silence a partition holds back no watermark
+    noted: bool = False  # whether its connector keeps account of a stream itself
 
     @property
     def names_read(self) -> frozenset[str] | None:
         return None if self.read is None else frozenset(self.columns[i].name for i in self.read)
+
+    @property
+    def keeps_notes(self) -> bool:
+        """Whether a stream of it needs a folder of its own."""
+        return self.partitioned or self.noted
 
     def _edge(self) -> Edge:
         key = self.table.primary_key

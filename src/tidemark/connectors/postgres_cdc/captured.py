@@ -1,0 +1,177 @@
+"""The table whose changes are read, its slot and its publication: their names, and what the
+database knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tidemark import types as t
+from tidemark.catalog.tables import Table
+from tidemark.connectors.base import ColumnsRequest, ReadRequest
+from tidemark.connectors.jdbc.postgres import Described, StoredColumn, described, name, rows, string
+from tidemark.connectors.jdbc.types import asked
+from tidemark.connectors.jdbc.url import PostgresDatabase
+from tidemark.connectors.postgres_cdc import options as o
+from tidemark.dialect.statements import PhysicalColumn
+from tidemark.errors import DataError, SetupError
+
+if TYPE_CHECKING:
+    from adbc_driver_manager.dbapi import Cursor
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A table of the database as a table of SQL. It is sent to workers."""
+
+    database: PostgresDatabase
+    schema: str
+    table: str
+    slot: str
+    publication: str
+    creates: bool  # whether a missing publication is created
+    partitioned: bool  # whether a partitioned table is read
+    upserts: bool
+    columns: Mapping[str, t.DataType]  # the physical ones, by their names in the DDL
+    read: frozenset[str] | None = field(default=None)
+    key: tuple[str, ...] = ()  # the declared primary key
+
+    @classmethod
+    def of(cls, request: ReadRequest | ColumnsRequest) -> Captured:
+        names = [c.name for c in request.table.columns if isinstance(c, PhysicalColumn)]
+        types = dict(zip(names, request.types, strict=False))
+        return cls.declared(request.table, request.options, types, request.read)
+
+    @classmethod
+    def declared(
+        cls,
+        table: Table,
+        options: o.Options,
+        types: Mapping[str, t.DataType],
+        read: frozenset[str] | None,
+    ) -> Captured:
+        return cls(
+            database=o.database_of(options),
+            schema=options[o.SCHEMA],
+            table=options[o.TABLE],
+            slot=options[o.SLOT],
+            publication=options.get(o.PUBLICATION) or options[o.SLOT],
+            creates=options.get(o.AUTOCREATE, "filtered") == "filtered",
+            partitioned=options[o.PARTITIONED],
+            upserts=options[o.CHANGELOG] == "upsert",
+            columns=types,
+            read=read,
+            key=table.primary_key.columns if table.primary_key else (),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.table}"
+
+    @property
+    def quoted(self) -> str:
+        """Its name, as SQL has it."""
+        return f"{name(self.schema)}.{name(self.table)}"
+
+    @property
+    def columns_read(self) -> dict[str, t.DataType]:
+        return {
+            c: type_ for c, type_ in self.columns.items() if self.read is None or c in self.read
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the database knows of the table."""
+
+    oid: int
+    described: Described
+    identity: str  # d(efault), f(ull), i(ndex) or n(othing), as PostgreSQL has it
+    identity_key: frozenset[str]  # the columns that an old row has at least
+    primary_key: frozenset[str]
+    partitioned: bool
+    types: Mapping[int, str]  # the names of its columns' types, by their OIDs
+
+    @classmethod
+    def of(cls, cursor: Cursor, captured: Captured) -> Known:
+        found = described(cursor, captured.quoted)
+        place = string(found.sql)
+        [(oid, kind, identity)] = rows(cursor, _TABLE.format(table=place))
+        keys = rows(cursor, _KEYS.format(table=place))
+        primary = frozenset(column for column, _, is_primary in keys if is_primary)
+        own = frozenset(column for column, is_identity, _ in keys if is_identity)
+        oids = rows(cursor, _TYPES.format(table=place))
+        return cls(
+            oid,
+            found,
+            identity,
+            {"d": primary, "i": own, "f": frozenset(found.columns)}.get(identity, frozenset()),
+            primary,
+            kind == "p",
+            {number: found.columns[column].type for column, number in oids},
+        )
+
+    def keys(self, captured: Captured) -> frozenset[str]:
+        """The columns by which a change of the key is found."""
+        own = (self.described.column(column, str(captured)).name for column in captured.key)
+        return self.primary_key.union(own)
+
+    def check(self, captured: Captured) -> None:
+        """That it can be read as it is declared. Raises DataError and SetupError."""
+        if self.partitioned and not captured.partitioned:
+            raise SetupError(
+                f"{captured} is a partitioned table",
+                hint=f"set '{o.PARTITIONED}' = 'true' (same in Flink)",
+            )
+        for column, type_ in captured.columns_read.items():
+            check_fits(self.described.column(column, str(captured)), column, type_, captured)
+
+
+def check_fits(found: StoredColumn, column: str, type_: t.DataType, captured: Captured) -> None:
+    if asked(found, type_) is None:
+        raise DataError(
+            f"column `{column}` of {captured} is {found.written}, which cannot be read as "
+            f"{type_.text()}",
+            notes={"database": str(captured.database)},
+        )
+
+
+def check_identity(known: Known, captured: Captured) -> None:
+    """That changes will have the rows before them, as far as they are needed."""
+    if captured.upserts:
+        own = {known.described.column(column, str(captured)).name for column in captured.key}
+        if not own <= known.identity_key:
+            raise SetupError(
+                f"deletes in {captured} lack columns of the primary key",
+                notes={
+                    "primary key": ", ".join(captured.key),
+                    "replica identity": ", ".join(sorted(known.identity_key)) or "nothing",
+                },
+                hint=f"ALTER TABLE {known.described.sql} REPLICA IDENTITY FULL",
+            )
+    elif known.identity != "f":
+        raise no_old_rows(captured)
+
+
+def no_old_rows(captured: Captured) -> SetupError:
+    return SetupError(
+        f"updates and deletes in {captured} lack the rows before them",
+        notes={"why": "its replica identity is not FULL"},
+        hint=f"ALTER TABLE {captured.quoted} REPLICA IDENTITY FULL; or set "
+        f"'{o.CHANGELOG}' = 'upsert', which needs a primary key",
+    )
+
+
+_TABLE = """
+SELECT oid::bigint, relkind::text, relreplident::text FROM pg_class
+WHERE oid = to_regclass({table})
+"""
+_KEYS = """
+SELECT a.attname::text, i.indisreplident, i.indisprimary FROM pg_index i
+JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::int2[])
+WHERE i.indrelid = to_regclass({table}) AND (i.indisreplident OR i.indisprimary)
+"""
+_TYPES = """
+SELECT attname::text, atttypid::bigint FROM pg_attribute
+WHERE attrelid = to_regclass({table}) AND attnum > 0 AND NOT attisdropped
+"""

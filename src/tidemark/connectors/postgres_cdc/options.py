@@ -1,0 +1,191 @@
+"""The options of the connector postgres-cdc, and which of them fit together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tidemark.catalog.tables import Changelog, Table
+from tidemark.connectors.base import OptionSpec
+from tidemark.connectors.jdbc.options import check_types
+from tidemark.connectors.jdbc.url import PostgresDatabase
+from tidemark.connectors.options import option_error, span_of_option
+from tidemark.connectors.unsupported import CDC_PATTERN, DEBEZIUM_SETTING
+from tidemark.errors import PlanError
+
+Options = Mapping[str, Any]
+
+_NO_EFFECT: Final = "accepted without effect"
+_ONE_READER: Final = "accepted; one transaction reads the table"
+
+_WAL2JSON: Final = (
+    "wal2json",
+    "wal2json_rds",
+    "wal2json_streaming",
+    "wal2json_rds_streaming",
+)
+
+SLOT: Final = "slot.name"
+SCHEMA: Final = "schema-name"
+TABLE: Final = "table-name"
+CHANGELOG: Final = "changelog-mode"
+STARTUP: Final = "scan.startup.mode"
+HEARTBEAT: Final = "heartbeat.interval.ms"
+AS_APPENDED: Final = "scan.read-changelog-as-append-only.enabled"
+PARTITIONED: Final = "scan.include-partitioned-tables.enabled"
+PUBLICATION: Final = "debezium.publication.name"
+AUTOCREATE: Final = "debezium.publication.autocreate.mode"
+_DEBEZIUM: Final = "debezium."
+WAIT: Final = "connect.timeout"
+
+OPTIONS: Final = (
+    OptionSpec("hostname", required=True, summary="the server"),
+    OptionSpec("port", "int", 5432, summary="its port"),
+    OptionSpec("username", required=True, summary="who logs in; needs the right to replicate"),
+    OptionSpec("password", required=True, secret=True, summary="never shown"),
+    OptionSpec("database-name", required=True, summary="the database"),
+    OptionSpec(SCHEMA, required=True, summary="the schema; patterns are not supported"),
+    OptionSpec(TABLE, required=True, summary="the table; patterns are not supported"),
+    OptionSpec(SLOT, required=True, summary="the replication slot; each job needs its own"),
+    OptionSpec(
+        "decoding.plugin.name",
+        "enum",
+        "pgoutput",
+        choices=("pgoutput", "decoderbufs", *_WAL2JSON),
+        summary="accepted; it is always `pgoutput`, which every PostgreSQL has",
+    ),
+    OptionSpec(
+        CHANGELOG,
+        "enum",
+        "all",
+        choices=("all", "upsert"),
+        summary="`all` needs REPLICA IDENTITY FULL, `upsert` a primary key",
+    ),
+    OptionSpec(
+        STARTUP,
+        "enum",
+        "initial",
+        choices=("initial", "latest-offset", "committed-offset", "snapshot"),
+        summary="the table and then its changes; only changes from now on, or from where the slot "
+        "is; or only the table, which is bounded",
+    ),
+    OptionSpec(HEARTBEAT, "duration", 30_000, summary="how often a slot advances without changes"),
+    OptionSpec(AS_APPENDED, "boolean", False, summary="read each change as an insert"),
+    OptionSpec(PARTITIONED, "boolean", False, summary="read a partitioned table, by its root"),
+    OptionSpec(PUBLICATION, summary="the publication; by default it has the slot's name"),
+    OptionSpec(
+        AUTOCREATE,
+        "enum",
+        "filtered",
+        choices=("filtered", "disabled"),
+        summary="whether the publication is created if it does not exist",
+    ),
+    OptionSpec(WAIT, "duration", 30_000, summary="how long to wait for a connection"),
+    OptionSpec("connect.max-retries", "int", 3, summary=_NO_EFFECT),
+    OptionSpec("connect.pool.size", "int", 30, summary=_NO_EFFECT),
+    OptionSpec("connection.pool.size", "int", 20, summary=_NO_EFFECT),
+    OptionSpec("scan.incremental.snapshot.enabled", "boolean", False, summary=_ONE_READER),
+    OptionSpec("scan.incremental.snapshot.chunk.size", "int", 8096, summary=_ONE_READER),
+    OptionSpec("scan.incremental.snapshot.chunk.key-column", summary=_ONE_READER),
+    OptionSpec(
+        "scan.incremental.snapshot.unbounded-chunk-first.enabled",
+        "boolean",
+        True,
+        summary=_ONE_READER,
+    ),
+    OptionSpec(
+        "scan.incremental.snapshot.backfill.skip",
+        "boolean",
+        False,
+        summary="accepted; changes during the snapshot are never read twice",
+    ),
+    OptionSpec("scan.incremental.close-idle-reader.enabled", "boolean", False, summary=_NO_EFFECT),
+    OptionSpec("scan.snapshot.fetch.size", "int", 1024, summary="accepted; rows come as a stream"),
+    OptionSpec(
+        "scan.lsn-commit.checkpoints-num-delay",
+        "int",
+        3,
+        summary="accepted; the slot advances when the next micro-batch begins",
+    ),
+    OptionSpec("chunk-meta.group.size", "int", 1000, summary=_ONE_READER),
+    OptionSpec(
+        "chunk-key.even-distribution.factor.lower-bound", "double", 0.05, summary=_ONE_READER
+    ),
+    OptionSpec(
+        "chunk-key.even-distribution.factor.upper-bound", "double", 1000.0, summary=_ONE_READER
+    ),
+    OptionSpec("table-id.include-database", "boolean", False, summary=_NO_EFFECT),
+    OptionSpec(f"{_DEBEZIUM}#", summary="other settings of Debezium are refused by name"),
+)
+
+# How values are written. What the database or the user has set does not change what is read.
+_WRITTEN: Final = {
+    "TimeZone": "UTC",
+    "DateStyle": "ISO",
+    "IntervalStyle": "postgres",
+    "bytea_output": "hex",
+    "extra_float_digits": "1",
+}
+
+
+def database_of(options: Options) -> PostgresDatabase:
+    """The database that the table is in, with connections that write values in one way."""
+    settings = {
+        "user": options["username"],
+        "password": options["password"],
+        "connect_timeout": str(max(options[WAIT] // 1000, 1)),
+        "client_encoding": "UTF8",
+        "application_name": "tidemark",
+        "options": " ".join(f"-c {name}={value}" for name, value in _WRITTEN.items()),
+    }
+    hosts = ((options["hostname"], str(options["port"])),)
+    return PostgresDatabase(hosts, options["database-name"], settings)
+
+
+def changelog_of(options: Options) -> Changelog:
+    if is_bounded(options) or options[AS_APPENDED]:
+        return Changelog.APPEND
+    return Changelog.UPSERT if options[CHANGELOG] == "upsert" else Changelog.RETRACT
+
+
+def is_bounded(options: Options) -> bool:
+    return bool(options[STARTUP] == "snapshot")
+
+
+def check(table: Table, options: Options) -> None:
+    check_types(table)
+    for key in options:
+        if key.startswith(_DEBEZIUM) and key not in (PUBLICATION, AUTOCREATE):
+            raise DEBEZIUM_SETTING.error(
+                span_of_option(table, key),
+                key,
+                source=table.source,
+                hint=_INSTEAD.get(key.removeprefix(_DEBEZIUM)),
+            )
+    if not re.fullmatch(r"[a-z0-9_]{1,63}", options[SLOT]):
+        raise option_error(
+            table,
+            SLOT,
+            f"'{options[SLOT]}' is not the name of a replication slot",
+            notes={"expected": "1 to 63 lower-case letters, digits and underscores"},
+        )
+    for key in (SCHEMA, TABLE):
+        if re.search(r"[*+?|()\[\]{}^\\,]", options[key]):
+            raise CDC_PATTERN.error(span_of_option(table, key), key, source=table.source)
+    if options[CHANGELOG] == "upsert" and table.primary_key is None:
+        raise PlanError(
+            f"'{CHANGELOG}' = 'upsert' needs a primary key",
+            at=span_of_option(table, CHANGELOG),
+            source=table.source,
+            notes={"why": "an update replaces the row with the same key (same in Flink)"},
+            hint="declare PRIMARY KEY (...) NOT ENFORCED",
+        )
+
+
+_INSTEAD: Final = {
+    "snapshot.mode": f"set '{STARTUP}'",
+    "plugin.name": "leave it out: it is always `pgoutput`",
+    "slot.name": f"set '{SLOT}'",
+    "slot.drop.on.stop": "drop the slot yourself: SELECT pg_drop_replication_slot('...')",
+}

@@ -1,0 +1,201 @@
+"""Which changes a micro-batch reads: the transactions whose commits are in a range of the log.
+
+Spark keeps positions of the log in its checkpoint. The database keeps the log from where the slot
+is, which advances only when Spark has committed a micro-batch.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from tidemark.connectors.base import ReadRequest
+from tidemark.connectors.jdbc.postgres import connected
+from tidemark.connectors.planned_stream import Offset, Planning
+from tidemark.connectors.postgres_cdc import options as o
+from tidemark.connectors.postgres_cdc import snapshots
+from tidemark.connectors.postgres_cdc.captured import Captured, Known, check_identity
+from tidemark.connectors.postgres_cdc.slots import (
+    HeldSlot,
+    SlotState,
+    check_from,
+    check_until,
+)
+from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
+from tidemark.errors import DataError
+from tidemark.storage import Location
+
+_START: Final = "start.json"
+_IDLE: Final = "idle.json"
+_SNAPSHOT: Final = "snapshot"
+# How much of the log a micro-batch reads at most, but for its last transaction.
+_WINDOW: Final = 64 << 20
+
+
+@dataclass(frozen=True)
+class CdcReading:
+    """What a stream reads, and where it keeps its notes."""
+
+    captured: Captured
+    startup: str
+    heartbeat_ms: int
+    folder: Location
+
+
+def planning(request: ReadRequest) -> Callable[[], Planning]:
+    captured = Captured.of(request)
+    assert request.folder is not None
+    options = request.options
+    reading = CdcReading(captured, options[o.STARTUP], options[o.HEARTBEAT], request.folder)
+    # What is wrong with the table is an error at once.
+    looking = connected(captured.database, f"looking at {captured}")
+    with looking as connection, connection.cursor() as cursor:
+        known = Known.of(cursor, captured)
+    known.check(captured)
+    check_identity(known, captured)
+    return lambda: SlotPlanning(reading)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """How a job began."""
+
+    position: int
+    oid: int  # the table; one that is made anew has another
+    visible: str | None  # which transactions the snapshot has, if there is one
+
+    def written(self) -> bytes:
+        return json.dumps([self.position, self.oid, self.visible]).encode()
+
+
+class SlotPlanning:
+    """Plans micro-batches. An offset is a position of the log, and whether the snapshot is read."""
+
+    def __init__(self, reading: CdcReading) -> None:
+        self._reading = reading
+        self._slot = HeldSlot(reading.captured)
+        self._until: int | None = None
+        self._beat = time.monotonic()
+        self._seen = 0  # there are no changes from the last offset to this position
+        self._cleaned = False
+
+    # --- where a job begins ---
+
+    def initial(self) -> dict[str, Any]:
+        """Where the job started; it stays the same when it resumes."""
+        note = self._reading.folder / _START
+        if note.read() is None:
+            note.write(self._begun().written())
+        return {"position": self._start.position, "snapshot": self._start.visible is None}
+
+    @cached_property
+    def _start(self) -> _Start:
+        written = (self._reading.folder / _START).read()
+        if written is None:
+            raise DataError(
+                f"the checkpoint lacks its notes about {self._reading.captured}",
+                notes={"file": str(self._reading.folder / _START)},
+                hint="start the job without its checkpoint",
+            )
+        return _Start(*json.loads(written))
+
+    def _begun(self) -> _Start:
+        """Make what a job needs. If it crashes in between, this begins again."""
+        captured, startup = self._reading.captured, self._reading.startup
+        oid = self._slot.known().oid
+        if startup == "committed-offset":
+            return _Start(self._slot.state().confirmed, oid, None)
+        position = self._slot.create()
+        if startup == "latest-offset":
+            return _Start(position, oid, None)
+        visible = snapshots.take(captured, self._reading.folder / _SNAPSHOT)
+        return _Start(position, oid, visible.written())
+
+    # --- micro-batches ---
+
+    def latest(self, start: Offset) -> dict[str, Any]:
+        """Where the next micro-batch ends."""
+        if not start["snapshot"]:
+            return {**start, "snapshot": True}
+        position, state = start["position"], self._slot.state()
+        self._check(start, state)
+        done = max(position, self._seen)
+        end = min(state.flushed, done + _WINDOW)
+        if self._until is not None:
+            end = min(end, self._until)
+        if end <= done:
+            return dict(start)
+        if self._slot.has_changes(end, self._start.oid):
+            return {"position": end, "snapshot": True}
+        self._seen = end
+        self._advance_idle(position, state, end)
+        return dict(start)
+
+    def _check(self, start: Offset, state: SlotState) -> None:
+        check_from(state, self._from(start), self._reading.captured)
+        check_until(state, start["position"], self._reading.captured)
+
+    def _from(self, start: Offset) -> int:
+        """Where the changes after an offset begin: later, if it is known that there are none."""
+        written = (self._reading.folder / _IDLE).read()
+        if written is not None:
+            idle_from, idle_to = json.loads(written)
+            if idle_from == start["position"]:
+                return int(idle_to)
+        return int(start["position"])
+
+    def _advance_idle(self, position: int, state: SlotState, end: int) -> None:
+        """Let the database clean up its log although nothing happens in this table."""
+        due = (time.monotonic() - self._beat) * 1000 >= self._reading.heartbeat_ms
+        if not due and end - state.confirmed < _WINDOW:
+            return
+        self._check_same_table()
+        (self._reading.folder / _IDLE).write(json.dumps([position, end]).encode())
+        self._advance(end)
+
+    def _check_same_table(self) -> None:
+        captured = self._reading.captured
+        if self._slot.known().oid != self._start.oid:
+            raise DataError(
+                f"{captured} was dropped and made anew: its changes are not those of the old one",
+                notes={"database": str(captured.database)},
+                hint=f"start the job without its checkpoint, and DROP PUBLICATION "
+                f'"{captured.publication}" before',
+            )
+
+    def _advance(self, to: int) -> None:
+        self._slot.advance(to)
+        self._beat = time.monotonic()
+
+    def stop_here(self) -> None:
+        """Read what there is now, and no more."""
+        self._until = self._slot.flushed_all()
+
+    def parts(self, start: Offset, end: Offset) -> list[tuple[Any, ...]]:
+        """The files of the snapshot; or what one task reads of the log, which has one reader."""
+        if not start["snapshot"]:
+            folder = self._reading.folder / _SNAPSHOT
+            return [(file.uri, 0, None, "") for file in snapshots.files(folder)]
+        if start["position"] == end["position"]:
+            return []
+        about = {"oid": self._start.oid, "visible": self._visible(start)}
+        return [("", self._from(start), end["position"], json.dumps(about))]
+
+    def _visible(self, start: Offset) -> str | None:
+        """Which transactions the snapshot has, as long as some of them may come."""
+        written = self._start.visible
+        if written is None or VisibleTransactions.read(written).before <= start["position"]:
+            return None
+        return written
+
+    def commit(self, end: Offset) -> None:
+        """What comes before the offset is read: the database need not keep it."""
+        if not self._cleaned and end["snapshot"]:
+            (self._reading.folder / _SNAPSHOT).remove_all()
+            self._cleaned = True
+        if self._slot.state().confirmed < end["position"]:
+            self._advance(end["position"])
