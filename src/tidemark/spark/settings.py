@@ -13,6 +13,7 @@ from tidemark.errors import SetupError
 from tidemark.spark import class_archive, java_names, machine
 from tidemark.spark.defaults import spark_defaults, spark_home
 from tidemark.spark.interpreter import quick_to_start, use_this_python, worker_settings
+from tidemark.spark.local_files import set_permissions_in_java
 from tidemark.spark.logs import quiet_spark_config, silence_query_context
 from tidemark.spark.own_session import MARK, beside, is_own
 from tidemark.spark.worker_packages import use_packages_of_workers
@@ -140,6 +141,8 @@ def start(config: Mapping[str, str]) -> SparkSession:
         ) from problem
     if java is not None:
         java_names.look_up(session)
+    if local and java is not None and os.name == "posix":
+        set_permissions_in_java(session)
     silence_query_context()
     return session
 
