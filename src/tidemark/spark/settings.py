@@ -16,6 +16,7 @@ from tidemark.spark.interpreter import quick_to_start, use_this_python, worker_s
 from tidemark.spark.local_files import set_permissions_in_java
 from tidemark.spark.logs import quiet_spark_config, silence_query_context
 from tidemark.spark.own_session import MARK, beside, is_own
+from tidemark.spark.warm_workers import start_workers
 from tidemark.spark.worker_packages import use_packages_of_workers
 
 if TYPE_CHECKING:
@@ -62,13 +63,18 @@ _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 
 # A local Spark's driver is not reachable from outside, and needs no resolvable host name. It is the
 # executor too: rows pass through it in values of megabytes, and a stream's state is outside its
-# heap. The throughput collector uses half as much CPU for that as the default one. The JIT compiler
-# compiles later than by default: what runs for every row is still compiled soon, and the thousands
-# of planner methods leave the cores to the micro-batches.
+# heap. The throughput collector uses half as much CPU for that as the default one. The quick JIT
+# compiler compiles a little later than by default, and the thorough one much later: what runs for
+# every row is still compiled soon, and thousands of planner methods leave the cores to the query.
+_COMPILERS = (
+    "-XX:CompileThresholdScaling=3 -XX:Tier4InvocationThreshold=50000"
+    " -XX:Tier4MinInvocationThreshold=6000 -XX:Tier4CompileThreshold=150000"
+    " -XX:Tier4BackEdgeThreshold=400000"
+)
 ON_THIS_MACHINE: Mapping[str, str] = {
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
-    _JAVA_OPTIONS: "-XX:+UseParallelGC -XX:CompileThresholdScaling=5",
+    _JAVA_OPTIONS: f"-XX:+UseParallelGC {_COMPILERS}",
     # The default one starts some twenty processes for each micro-batch here, to follow links and to
     # set permissions; this one renames files itself.
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -143,6 +149,8 @@ def start(config: Mapping[str, str]) -> SparkSession:
         java_names.look_up(session)
     if local and java is not None and os.name == "posix":
         set_permissions_in_java(session)
+    if local and java is not None:
+        start_workers(session)
     silence_query_context()
     return session
 
