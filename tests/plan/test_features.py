@@ -6,18 +6,6 @@ from tests.plan.marked import edge, refused, world
 from tidemark.errors import CatalogError, NotSupported, PlanError, UnknownFunction
 
 
-@pytest.mark.parametrize(
-    ("marked", "feature"),
-    [
-        ("SELECT * FROM «FROM_CHANGELOG(input => TABLE u)»", "FROM_CHANGELOG"),
-        ("SELECT * FROM «TO_CHANGELOG(input => TABLE u)»", "TO_CHANGELOG"),
-    ],
-)
-def test_feature_is_refused_by_name_at_its_place(marked, feature):
-    error = refused(marked, NotSupported)
-    assert error.message == f"{feature} is not supported yet"
-
-
 def test_a_subquery_outside_of_queries_is_refused_at_its_place():
     error = refused("CREATE TABLE x (a INT, b AS «a IN (SELECT 1)»)", NotSupported)
     assert error.message == "a subquery here is not supported"

@@ -57,6 +57,9 @@ CALLED_WITHOUT_PARENTHESES = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Table functions whose arguments may be DEFAULT.
+CHANGELOG_FUNCTIONS = frozenset({"TO_CHANGELOG", "FROM_CHANGELOG"})
+
 # Words that are never function names, even before a parenthesis: `FROM (`, `CAST (`.
 NEVER_CALLED = frozenset(
     """

@@ -244,6 +244,12 @@ class Descriptor(exp.Expression):
     arg_types: ClassVar[dict[str, bool]] = {"expressions": True}
 
 
+class DefaultArgument(exp.Expression):
+    """`DEFAULT` in place of an argument of TO_CHANGELOG and FROM_CHANGELOG."""
+
+    arg_types: ClassVar[dict[str, bool]] = {}
+
+
 class TableArgument(exp.Expression):
     """`TABLE t [PARTITION BY a, b] [ORDER BY c]` as an argument.
 

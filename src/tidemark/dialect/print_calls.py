@@ -142,6 +142,7 @@ class CallPrinter(ExpressionPrinter):
         exp.WindowSpec: _frame,
         nodes.NamedArgument: _named_argument,
         nodes.Descriptor: _descriptor,
+        nodes.DefaultArgument: lambda self, node: "DEFAULT",
         nodes.TableArgument: _table_argument,
     }
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.expressions import identifier
-from tidemark.dialect.keywords import NEVER_CALLED
+from tidemark.dialect.keywords import CHANGELOG_FUNCTIONS, NEVER_CALLED
 from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.patterns import PatternParser
@@ -207,7 +207,9 @@ class RelationParser(PatternParser):
         start = self.here
         *qualifier, name = self._function_name()
         self.expect("(")
-        arguments = [] if self.at(")") else self.listed(self._table_function_argument)
+        takes_default = name.upper() in CHANGELOG_FUNCTIONS
+        argument = self._default_or_argument if takes_default else self._table_function_argument
+        arguments = [] if self.at(")") else self.listed(argument)
         self.expect_close(")")
         function = nodes.TableFunction(
             this=name,
@@ -224,6 +226,15 @@ class RelationParser(PatternParser):
 
     def _table_function_argument(self) -> exp.Expression:
         return self.argument(self._table_or_value)
+
+    def _default_or_argument(self) -> exp.Expression:
+        return self.argument(self._default_table_or_value)
+
+    def _default_table_or_value(self) -> exp.Expression:
+        start = self.here
+        if self.take("DEFAULT"):
+            return self.located(nodes.DefaultArgument(), start)
+        return self._table_or_value()
 
     def _table_or_value(self) -> exp.Expression:
         is_table = self.at(*QUERY_STARTS) or (self.at("(") and self.starts_query(1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tidemark.local import compute, joins, windowed
+from tidemark.local import changelogs, compute, joins, windowed
 from tidemark.local.assign_windows import assign_windows
 from tidemark.local.builder import needs_spark
 from tidemark.local.lookups.join import lookup_join
@@ -18,6 +18,7 @@ from tidemark.plan.nodes import (
     ChangelogNormalize,
     CurrentWatermark,
     Filter,
+    FromChangelog,
     GroupAggregate,
     IntervalJoin,
     KeepFirst,
@@ -32,6 +33,7 @@ from tidemark.plan.nodes import (
     SinkUpsertMaterializer,
     SortByTime,
     TemporalJoin,
+    ToChangelog,
     TopN,
     UnionAll,
     Unnest,
@@ -74,6 +76,8 @@ _COMPUTES: dict[type[Any], Callable[[LocalBuilder, Compute], LocalRows]] = {
     Scan: compute.scan,
     Project: compute.project,
     Filter: compute.filter_rows,
+    ToChangelog: changelogs.to_changelog,
+    FromChangelog: changelogs.from_changelog,
     UnionAll: compute.union,
     Values: compute.values,
     Unnest: unnest,

@@ -20,9 +20,11 @@ from tidemark.plan.expressions import Expression, Literal
 from tidemark.plan.nodes import (
     Edge,
     Filter,
+    FromChangelog,
     LookupJoin,
     Project,
     Scan,
+    ToChangelog,
 )
 
 # Whether a table can be read so, as a stream or not.
@@ -94,6 +96,8 @@ class _Marking:
                 return self.readable(node, self.streaming)
             case Compute(node=Filter(condition=Literal())):
                 return False  # Spark does not run what a filter drops altogether
+            case Compute(node=ToChangelog() | FromChangelog(), inputs=(below,)):
+                return self._is_columnar(below)
             case Compute(node=Project() | Filter() | LookupJoin(), inputs=(below,)):
                 return self._is_columnar(below) and self._only_in_spark(stage) is None
             case WatermarkStage(inputs=(below,), declared=False, stamps=False):

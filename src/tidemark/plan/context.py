@@ -40,6 +40,7 @@ class Context:
     traits: Callable[[Table], TableTraits]
     within: Recursion
     common: Mapping[str, Node] = field(default_factory=dict)
+    written: tuple[exp.Expression, ...] = ()  # what WITH says about them, outermost first
     views: tuple[Identifier, ...] = ()  # views being expanded, outermost first
     batch: bool = False  # whether all rows are there, so that groups only emit their last result
     writes: bool = True  # whether sinks will be written to, and must support the changes
@@ -87,15 +88,30 @@ class Context:
         """The scope of a query after its WITH."""
         context, with_ = self, query.args.get("with_")
         for cte in with_.expressions if with_ is not None else ():
-            alias = cte.args["alias"]
-            bound = renamed(context.bind_query(cte.this), alias.args.get("columns") or (), cte)
-            context = context.naming(alias.name, bound)
+            context = context._with_name(cte)
+        return context
+
+    def _with_name(self, cte: exp.Expression) -> Context:
+        alias = cte.args["alias"]
+        bound = renamed(self.bind_query(cte.this), alias.args.get("columns") or (), cte)
+        return replace(self.naming(alias.name, bound), written=(*self.written, cte))
+
+    def as_stream(self) -> Context:
+        """The same scope, in which queries emit all of their changes, in a batch too."""
+        if not self.batch:
+            return self
+        names = {cte.args["alias"].name for cte in self.written}
+        others = {name: rows for name, rows in self.common.items() if name not in names}
+        context = replace(self, batch=False, common=others, written=())
+        for cte in self.written:
+            context = context._with_name(cte)
         return context
 
     def inside(self, view: View) -> Context:
         """A view sees the names at its definition, but no WITH names around its use."""
         catalogs = self.catalogs.seen_from(view.path) if view.path else self.catalogs
-        return replace(self, catalogs=catalogs, common={}, views=(*self.views, view.identifier))
+        views = (*self.views, view.identifier)
+        return replace(self, catalogs=catalogs, common={}, written=(), views=views)
 
     def warn(self, text: str) -> None:
         if text not in self.warnings:

@@ -18,7 +18,17 @@ from tidemark.kernels.windows.spec import Session
 from tidemark.plan import unsupported
 from tidemark.plan.carried import Carried, CarriedTable, sources
 from tidemark.plan.expressions import Expression, Ref
-from tidemark.plan.nodes import LateInput, LateRows, Node, Project, UnionAll, project, walk
+from tidemark.plan.nodes import (
+    FromChangelog,
+    LateInput,
+    LateRows,
+    Node,
+    Project,
+    ToChangelog,
+    UnionAll,
+    project,
+    walk,
+)
 from tidemark.plan.scope import Scope
 from tidemark.plan.upserts import as_upserts
 
@@ -72,6 +82,8 @@ class _Read:
         """The rows of the table that the operators of a plan drop."""
         for node in walk(root):
             for input_ in node.late_inputs:
+                if self._is_coded(input_.rows):
+                    raise unsupported.LATE_CHANGELOGS.error(self.at)
                 for path, carried in enumerate(self.carried.to(input_.rows)):
                     late = replace(self._late(carried, input_), path=path)
                     yield replace(late, dropped_by=node, port=input_.port, table=self.rows)
@@ -101,6 +113,15 @@ class _Read:
             rule.held_back_ms,
             shares_sessions=rule.shared is not None,
         )
+
+    def _is_coded(self, node: Node, coded: bool = False) -> bool:
+        """Whether the table's rows reach a node by TO_CHANGELOG or FROM_CHANGELOG: they are other
+        rows after it.
+        """
+        if node == self.carried.core or node.is_stateful:
+            return coded and node == self.carried.core
+        coded = coded or isinstance(node, ToChangelog | FromChangelog)
+        return any(self._is_coded(below, coded) for below in node.inputs)
 
     def _refuse_sessions(self) -> None:
         raise unsupported.LATE_SESSIONS.error(self.at)

@@ -12,6 +12,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import NOWHERE, Name
 from tidemark.errors import PlanError, Span, SqlError
 from tidemark.plan import late_rows, unsupported
+from tidemark.plan.bind.changelogs import bind_changelog_function, is_changelog_function
 from tidemark.plan.bind.collections import bind_collection, is_collection, join_collection
 from tidemark.plan.bind.joins import bind_join
 from tidemark.plan.bind.lateral import bind_lateral, is_lateral
@@ -84,6 +85,8 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return _joined(node.this, node.args["joins"], None, context)
         case nodes.TableFunction() if window_functions.is_window_function(node):
             return window_functions.bind_window_function(node, context)
+        case exp.Lateral() | nodes.TableFunction() if is_changelog_function(node, context):
+            return bind_changelog_function(node, context)
         case exp.Unnest() | exp.Lateral() | nodes.TableFunction():
             return bind_collection(ONE_EMPTY_ROW, node, False, context)
         case nodes.MatchRecognize():

@@ -43,14 +43,6 @@ RELATION: Final = Unsupported(
     _QUERIES, "this", title="anything else in FROM", says="is not supported in FROM yet"
 )
 
-CHANGELOG_FUNCTION: Final = Unsupported(
-    _QUERIES,
-    "{}",
-    each={
-        "TO_CHANGELOG": "write to a table whose format keeps row kinds, such as debezium-json",
-        "FROM_CHANGELOG": "read a table with a format of changes, such as debezium-json",
-    },
-)
 IN_BUCKETS: Final = Unsupported(
     _QUERIES,
     "INSERT INTO a table that is DISTRIBUTED BY",
@@ -227,6 +219,14 @@ LATE_SESSIONS: Final = Unsupported(
     why="lateness depends on sessions over the rows of all branches",
     hint="create a view of the UNION ALL, and read its late rows",
     says="is not supported for session windows over UNION ALL",
+)
+
+LATE_CHANGELOGS: Final = Unsupported(
+    _WINDOWS,
+    "`$late`",
+    why="the operators drop rows that the function has made of those of the table",
+    hint="create a view that calls the function, and read its late rows",
+    says="is not supported for tables that are read by TO_CHANGELOG and FROM_CHANGELOG",
 )
 
 LATE_FOR_FRAMES: Final = Unsupported(

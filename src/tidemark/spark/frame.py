@@ -116,14 +116,22 @@ class Frame:
     def checked(self) -> Frame:
         """The rows without the fault column: the first row with a fault fails the job.
 
-        For where rows leave Spark's expressions. Spark moves no filter across a nondeterministic
-        expression, which is what `rand` is for; it is not evaluated for valid rows.
+        For where rows leave Spark's expressions.
         """
         if not self.faulty:
             return self
-        fails = f"CASE WHEN {FAULT} IS NOT NULL AND rand() >= 0 THEN raise_error({FAULT}) END"
-        good = self.data.where(f"({fails}) IS NULL")
+        good = self.data.where(passes_unless(FAULT))
         return self.over(good.drop(FAULT), faulty=False)
+
+
+def passes_unless(fault: str) -> str:
+    """SQL of a condition that all rows meet; if the SQL of a fault has a value, it fails the job.
+
+    Spark moves no filter across a nondeterministic expression, which is what `rand` is for; it is
+    not evaluated for valid rows. Spark would take a bare `rand() >= 0` for TRUE.
+    """
+    raised = f"CASE WHEN {fault} IS NOT NULL AND rand() + 1 > 0 THEN raise_error({fault}) END"
+    return f"({raised}) IS NULL"
 
 
 def names_of(edge: Edge) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from tidemark.plan.nodes import (
     CoGroup,
     CurrentWatermark,
     Filter,
+    FromChangelog,
     GroupAggregate,
     IntervalJoin,
     KeepFirst,
@@ -27,6 +28,7 @@ from tidemark.plan.nodes import (
     SinkUpsertMaterializer,
     SortByTime,
     TemporalJoin,
+    ToChangelog,
     TopN,
     UnionAll,
     Unnest,
@@ -35,7 +37,7 @@ from tidemark.plan.nodes import (
     WindowJoin,
     WindowRank,
 )
-from tidemark.spark import compute
+from tidemark.spark import changelogs, compute
 from tidemark.spark.assign_windows import assign_windows
 from tidemark.spark.current_watermark import current_watermark
 from tidemark.spark.operators.changelog_normalize import changelog_normalize
@@ -84,6 +86,8 @@ _COMPUTES: dict[type[Any], Callable[[Builder, Compute], Frame]] = {
     Scan: compute.scan,
     Project: compute.project,
     Filter: compute.filter_rows,
+    ToChangelog: changelogs.to_changelog,
+    FromChangelog: changelogs.from_changelog,
     UnionAll: compute.union,
     Values: compute.values,
     Unnest: compute.unnest,

@@ -13,6 +13,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.dialect.statements import Name
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.plan import unsupported
+from tidemark.plan.bind.changelogs import is_changelog_function
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, UserCall
 from tidemark.plan.nodes import Column, Edge, Unnest
@@ -30,7 +31,7 @@ def is_collection(relation: exp.Expression, context: Context) -> bool:
     call = _called(relation)
     if not isinstance(call, nodes.TableFunction):
         return isinstance(relation, exp.Unnest)
-    if is_window_function(call):
+    if is_window_function(call) or is_changelog_function(relation, context):
         return False
     return call.name.lower() not in context.catalogs.temporal_functions
 
@@ -95,8 +96,6 @@ def _call(left: Relation, call: nodes.TableFunction, context: Context) -> Expres
 def _function(call: nodes.TableFunction, context: Context) -> UserFunction:
     declared = context.catalogs.function(Name((call.name,)))
     if declared is None:
-        if (name := call.name.upper()) in unsupported.CHANGELOG_FUNCTION.each:
-            raise unsupported.CHANGELOG_FUNCTION.error(span_of(call), name)
         known = context.catalogs.function_names()
         raise PlanError(
             f"unknown table function `{call.name}`",

@@ -25,6 +25,7 @@ from tidemark.plan.nodes.current_watermark import CURRENT, CurrentWatermark
 from tidemark.plan.nodes.edge import Column, Edge, TimeAttribute, WindowColumn
 from tidemark.plan.nodes.families import Picking
 from tidemark.plan.nodes.filter import Filter
+from tidemark.plan.nodes.from_changelog import FromChangelog
 from tidemark.plan.nodes.group_aggregate import GroupAggregate
 from tidemark.plan.nodes.interval_join import IntervalJoin
 from tidemark.plan.nodes.join import How, Join, TwoSided
@@ -59,6 +60,7 @@ from tidemark.plan.nodes.sink import Sink
 from tidemark.plan.nodes.sink_upsert_materializer import SinkUpsertMaterializer
 from tidemark.plan.nodes.sort_by_time import SortByTime
 from tidemark.plan.nodes.temporal_join import TemporalJoin
+from tidemark.plan.nodes.to_changelog import ToChangelog
 from tidemark.plan.nodes.top_n import TopN
 from tidemark.plan.nodes.union_all import UnionAll
 from tidemark.plan.nodes.unnest import Unnest
@@ -83,6 +85,7 @@ __all__ = [
     "Emitted",
     "Filter",
     "FinalValue",
+    "FromChangelog",
     "GroupAggregate",
     "How",
     "IntervalJoin",
@@ -123,6 +126,7 @@ __all__ = [
     "SortByTime",
     "TemporalJoin",
     "TimeAttribute",
+    "ToChangelog",
     "TopN",
     "TwoSided",
     "UnionAll",
