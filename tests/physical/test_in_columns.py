@@ -9,7 +9,7 @@ from tests.plan.marked import root, world
 from tidemark.physical import ColumnStage, Compute, Operator, PhysicalPlan, Settings, physical_plan
 from tidemark.physical.stages import walk
 from tidemark.physical.words import line
-from tidemark.plan.nodes import AssignWatermark, Filter, Project, Scan
+from tidemark.plan.nodes import AssignWatermark, Filter, FromChangelog, Project, Scan, ToChangelog
 
 
 def physical(sql: str, *, streaming: bool = False, readable: str = "") -> PhysicalPlan:
@@ -33,6 +33,16 @@ def test_everything_above_a_table_is_in_columns_that_can_be():
     assert nodes[0] is Scan
     assert nodes[-1] is Project
     assert {AssignWatermark, Filter} <= {*nodes}
+    assert isinstance(plan.root, ColumnStage)
+
+
+def test_changes_as_rows_and_rows_as_changes_are_in_columns():
+    coded = "TO_CHANGELOG(input => (SELECT id, currency FROM orders), op => DESCRIPTOR(kind))"
+    changes = f"FROM_CHANGELOG(input => (SELECT * FROM {coded}), op => DESCRIPTOR(kind))"
+    plan = physical(f"SELECT id + 1 FROM {changes} WHERE currency = 'EUR'")
+
+    [nodes] = in_columns(plan)
+    assert {ToChangelog, FromChangelog} <= {*nodes}
     assert isinstance(plan.root, ColumnStage)
 
 

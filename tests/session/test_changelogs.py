@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 import tidemark
 from tidemark.errors import DataError
+from tidemark.session.failures import diagnose
 
 from .stories import Story, goes_as_told
 
@@ -52,11 +53,55 @@ def test_changes_in_and_changes_out_go_on_after_a_restart(story: Story):
         log     | b ann 3  | gone ann 3
         log     | u ann 5  | now ann 5
         log     | c ann 1  | now ann 6
-        restart |          |
         log     | d bob 4  | gone bob 4
         """,
         row,
     )
+
+
+@pytest.mark.parametrize("computed", ["who", "IF(RAND() < 2, who, '')"], ids=["columns", "Spark"])
+def test_rows_of_kinds_without_a_code_advance_the_watermark(computed: str, story: Story):
+    """In columns of workers, and by Spark, which alone computes RAND."""
+    table = (
+        "CREATE TABLE log (who STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ("
+        "'connector' = 'filesystem', 'path' = '{folder}/log', 'format' = 'debezium-json', "
+        "'source.monitor-interval' = '1');\n"
+    )
+    deletes = (
+        f"CREATE VIEW gone AS SELECT * FROM TO_CHANGELOG(input => (SELECT {computed} AS who, ts "
+        "FROM log), op_mapping => MAP['DELETE', 'gone']);\n"
+    )
+    windows = "SELECT op, COUNT(*) FROM gone GROUP BY op, TUMBLE(ts, INTERVAL '10' SECOND)"
+
+    def event(text: str) -> dict[str, Any]:
+        op, who, second = text.split()
+        row = {"who": who, "ts": f"2024-01-01 00:00:{int(second):02}"}
+        return {"op": op, "before" if op == "d" else "after": row}
+
+    goes_as_told(
+        story,
+        table + deletes + windows,
+        """
+        table   | row      | comes out
+        --------+----------+----------
+        log     | c ann 1  |
+        log     | d ann 1  |
+        log     | c bob 9  |
+        restart |          |
+        log     | c eve 25 | gone 1
+        """,
+        event,
+    )
+
+
+def test_a_code_that_is_not_known_fails_a_stream_with_its_file(story: Story):
+    script = STREAM % ", 'source.monitor-interval' = '1'" + VIEW + "SELECT who FROM scores"
+    story.begin(script)
+    story.step("log", row("c ann 3"))
+
+    with pytest.raises(Exception) as raised:
+        story.step("log", row("x ann 3"))
+    assert diagnose(raised.value).message.endswith("does not know the op code 'x'")
 
 
 @pytest.fixture

@@ -45,6 +45,21 @@ def test_a_filter_takes_back_a_row_whose_update_does_not_pass(session: tidemark.
     assert [change for change in changes if change[1] == 3] == [("+I", 3, 30), ("-D", 3, 30)]
 
 
+def test_changes_as_rows_have_the_rows_that_are_replaced(session: tidemark.Session):
+    changes = f"TO_CHANGELOG(input => (SELECT id, k, v FROM {UPSERTS}))"
+    result = session.sql(f"SELECT op, id FROM {changes} WHERE v > 8")
+
+    # A filter above is one of rows: it deletes none.
+    assert sorted((row["op"], row["id"]) for row in result.rows()) == [
+        ("DELETE", 2),
+        ("INSERT", 1),
+        ("INSERT", 2),
+        ("INSERT", 3),
+        ("UPDATE_BEFORE", 1),
+        ("UPDATE_BEFORE", 3),
+    ]
+
+
 def test_joined_and_grouped_rows_are_those_that_are_left(session: tidemark.Session):
     result = session.sql(
         f"SELECT team, COUNT(*) AS n, SUM(v) AS total FROM {UPSERTS} JOIN teams USING (k) "

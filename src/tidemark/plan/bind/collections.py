@@ -10,12 +10,14 @@ from tidemark import types as t
 from tidemark.catalog.loading import resolved
 from tidemark.catalog.tables import UserFunction
 from tidemark.dialect import nodes, span_of
+from tidemark.dialect.keywords import CHANGELOG_FUNCTIONS
 from tidemark.dialect.statements import Name
 from tidemark.errors import PlanError, did_you_mean
 from tidemark.plan import unsupported
 from tidemark.plan.bind.changelogs import is_changelog_function
 from tidemark.plan.context import Context
 from tidemark.plan.expressions import Expression, UserCall
+from tidemark.plan.features import WINDOW_TABLE_FUNCTIONS
 from tidemark.plan.nodes import Column, Edge, Unnest
 from tidemark.plan.relation import Relation, check_distinct, check_number
 from tidemark.plan.scalars.calls import as_parameters
@@ -96,7 +98,8 @@ def _call(left: Relation, call: nodes.TableFunction, context: Context) -> Expres
 def _function(call: nodes.TableFunction, context: Context) -> UserFunction:
     declared = context.catalogs.function(Name((call.name,)))
     if declared is None:
-        known = context.catalogs.function_names()
+        built_in = WINDOW_TABLE_FUNCTIONS | CHANGELOG_FUNCTIONS
+        known = [*context.catalogs.function_names(), *sorted(built_in)]
         raise PlanError(
             f"unknown table function `{call.name}`",
             at=span_of(call),
