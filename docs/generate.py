@@ -469,8 +469,8 @@ Connector `postgres-cdc` reads a table and then its changes, by the options of F
 connector. Nothing else must run: the database's own logical decoding (`pgoutput`, PostgreSQL 13 or
 newer) is asked by SQL, in workers. It needs `pip install 'tidemark[jdbc]'`, and of the database
 `wal_level = logical`, a user who may replicate and read the table, and a publication, which is
-created if the user owns the table. [PostgreSQL](postgresql.md#changes-of-a-table-as-a-stream) is a
-page to begin with. Types are those of connector `jdbc`.
+created if the user owns the table. [Changes of
+PostgreSQL](postgresql-changes.md) is a page to begin with. Types are those of connector `jdbc`.
 
 **Snapshot.** When a job starts, it creates the slot, reads the table in one transaction into files
 in its checkpoint, and then reads what the log has from there on. Changes during the snapshot come

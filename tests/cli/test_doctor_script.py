@@ -191,3 +191,34 @@ def test_the_command_checks_a_script_and_fails_if_something_is_missing(tmp_path:
     [finding] = json.loads(capsys.readouterr().out)["findings"]
     assert finding["name"] == "database"
     assert finding["detail"].startswith("cannot connect to postgresql://localhost:1/shop")
+
+
+# --- changes of PostgreSQL ---------------------------------------------------------------------
+
+
+def test_a_table_whose_changes_can_be_read(postgres: Postgres):
+    from tests.connectors.postgres_cdc.streams import captured, options
+
+    name = captured(postgres, "id int primary key")
+    declared = f"CREATE TABLE t (id INT) {options(postgres, name, slot__name='a_new_slot')};"
+
+    assert [(status, about, said.split(" of ")[0]) for status, about, said in lines(
+        declared + "SELECT id FROM t;"
+    )] == [
+        ("ok", "database", f"postgresql://127.0.0.1:{postgres.port}/postgres, whose wal_level is logical"),
+        ("ok", "table", "columns, types and replica identity fit"),
+        ("ok", "rights", "SELECT, REPLICATION"),
+        ("ok", "publication", "'a_new_slot' will be created"),
+        ("ok", "slot", "'a_new_slot' will be created"),
+    ]  # fmt: skip
+    assert postgres.rows("SELECT * FROM pg_replication_slots WHERE slot_name = 'a_new_slot'") == []
+
+
+def test_a_table_without_the_rows_before_changes_is_found(postgres: Postgres):
+    from tests.connectors.postgres_cdc.streams import captured, options
+
+    name = captured(postgres, "id int primary key", full=False)
+    findings = found(f"CREATE TABLE t (id INT) {options(postgres, name)}; SELECT id FROM t;")
+
+    assert [finding.status for finding in findings] == ["ok", "missing"]
+    assert "REPLICA IDENTITY FULL" in str(findings[-1].todo)

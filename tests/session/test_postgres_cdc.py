@@ -1,7 +1,9 @@
-"""Tables of PostgreSQL and their changes in jobs on Spark."""
+"""Changes of PostgreSQL in jobs on Spark; how jobs resume is in the test of their page."""
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,50 +17,49 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def test_a_job_goes_on_where_it_was_and_its_result_is_that_of_the_table(
+def test_each_row_gets_the_version_of_its_time(
     spark: SparkSession, postgres: Postgres, tmp_path: Path
 ):
-    source = captured(postgres, "id int primary key, who text, n int", "(1, 'a', 1), (2, 'b', 2)")
-    sums = postgres.table("who text primary key, total bigint, ids bigint")
-    script = f"""
-        CREATE TABLE source (id INT, who STRING, n INT, PRIMARY KEY (id) NOT ENFORCED)
-        {options(postgres, source)};
-        CREATE TABLE sums (who STRING, total BIGINT, ids BIGINT, PRIMARY KEY (who) NOT ENFORCED)
-        {postgres.options(sums)};
-        INSERT INTO sums SELECT who, SUM(n), COUNT(*) FROM source GROUP BY who;
-    """
-    changes = [
-        (),
-        (
-            f"UPDATE {source} SET who = 'c', n = 5 WHERE id = 1",
-            f"INSERT INTO {source} VALUES (3, 'b', 7), (4, 'd', 1)",
-            f"DELETE FROM {source} WHERE id = 2",
-            f"UPDATE {source} SET id = 5 WHERE id = 4",
-        ),
-    ]
-    for each in changes:
-        postgres.run(*each)  # while no job runs
-        run(spark, tmp_path / "state", script, postgres, source, sums)
+    # The snapshot holds since 1970, and the change since its commit.
+    rates = captured(postgres, "currency text primary key, rate int", "('EUR', 1)", "('YEN', 9)")
+    postgres.run(f"ALTER TABLE {rates} REPLICA IDENTITY DEFAULT")
+    rated = postgres.table("id int, rate int")
+    orders = tmp_path / "orders"
+    orders.mkdir()
 
+    def order(id_: int, at: dt.datetime) -> None:
+        hidden = orders / f".{id_}"
+        time = at.astimezone(dt.UTC).isoformat(" ", "milliseconds").replace("+00:00", "Z")
+        hidden.write_text(json.dumps({"id": id_, "currency": "EUR", "ts": time}))
+        hidden.rename(orders / f"{id_}.json")
 
-def run(
-    spark: SparkSession, state: Path, script: str, postgres: Postgres, source: str, sums: str
-) -> None:
-    """Runs the job until its result is what the database has, and stops it."""
-    session = tidemark.connect(spark, checkpoint=state)
-    *_, result = session.run(script)
-    assert isinstance(result, JobResult)
-    expected = f"SELECT who, SUM(n), COUNT(*) FROM {source} GROUP BY who ORDER BY who"
-
-    def same() -> bool:
-        found = postgres.rows(f"SELECT who, total, ids FROM {sums} ORDER BY who")
-        return found == postgres.rows(expected)
-
-    try:
+    order(1, dt.datetime(2000, 1, 1, tzinfo=dt.UTC))
+    with tidemark.connect(spark, checkpoint=tmp_path / "state") as session:
+        *_, result = session.run(
+            f"""
+            CREATE TABLE rates (
+              currency STRING, rate INT, changed TIMESTAMP_LTZ(3) METADATA FROM 'op_ts' VIRTUAL,
+              WATERMARK FOR changed AS changed, PRIMARY KEY (currency) NOT ENFORCED
+            ) {options(postgres, rates, changelog_mode="upsert")};
+            CREATE TABLE orders (
+              id INT, currency STRING, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts
+            ) WITH ('connector' = 'filesystem', 'path' = '{orders}', 'format' = 'json',
+              'source.monitor-interval' = '10 ms');
+            CREATE TABLE rated (id INT, rate INT) {postgres.options(rated)};
+            INSERT INTO rated SELECT o.id, r.rate FROM orders AS o
+            JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency;
+            """
+        )
+        assert isinstance(result, JobResult)
+        wait_until(lambda: [*(tmp_path / "state").rglob("start.json")])
+        postgres.run(f"UPDATE {rates} SET rate = 2 WHERE currency = 'EUR'")
+        [(now,)] = postgres.rows("SELECT clock_timestamp() + interval '1 ms'")
+        order(2, now)
+        wait_until(lambda: postgres.rows("SELECT clock_timestamp()") > [(now,)])
+        postgres.run(f"DELETE FROM {rates} WHERE currency = 'YEN'")
+        found = f"SELECT id, rate FROM {rated} ORDER BY id"
         wait_until(
-            same,
-            lambda: postgres.rows(f"SELECT * FROM {sums}"),
+            lambda: postgres.rows(found) == [(1, 1), (2, 2)],
+            lambda: postgres.rows(found),
             lambda: result.job.state == "running",
         )
-    finally:
-        session.stop()

@@ -67,7 +67,7 @@ class ValuePlaces:
 class TableChanges:
     """Changes of a table, in their order."""
 
-    relation: ChangedTable
+    table: ChangedTable
     messages: pl.Series
     kinds: Bytes  # INSERT, UPDATE or DELETE
     committed_us: Longs  # since 1970

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,13 +12,10 @@ from tidemark.formats.pgoutput import (
     DELETE,
     INSERT,
     KEY,
-    NOTHING,
-    NULL,
     STRING,
     UNCHANGED,
     UPDATE,
     WHOLE,
-    Bytes,
     ChangedTable,
     Flags,
     Longs,
@@ -27,6 +24,9 @@ from tidemark.formats.pgoutput import (
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+_KINDS: Final = ("+I", "-U", "+U", "-D")
 
 
 class NoOldRow(ValueError):
@@ -88,6 +88,8 @@ def changed_rows(changes: TableChanges, keys: Collection[str], *, upserts: bool)
     """The rows of changes: an update retracts the old row, or replaces the one with the same key.
     One that changes the key is a delete and an insert. `keys` are the columns of the key.
     """
+    import polars as pl
+
     kinds, before = changes.kinds, changes.before
     is_update, is_delete = kinds == UPDATE, kinds == DELETE
     needs_whole = is_delete | is_update
@@ -99,22 +101,18 @@ def changed_rows(changes: TableChanges, keys: Collection[str], *, upserts: bool)
     # Two places for each change, of which those that are used stay.
     used = np.stack([has_old, has_new], axis=1)
     deletes = is_delete | moves
-    words = np.stack(
-        [
-            np.where(deletes, "-D", "-U"),
-            np.where((kinds == INSERT) | moves, "+I", "+U"),
-        ],
-        axis=1,
-    )
+    old = np.where(deletes, _KINDS.index("-D"), _KINDS.index("-U"))
+    new = np.where((kinds == INSERT) | moves, _KINDS.index("+I"), _KINDS.index("+U"))
     change, side = np.nonzero(used)
-    return ChangedRows(changes, change.astype(np.int64), side == 0, _series(words[used]))
+    words = pl.Series(_KINDS).gather(pl.Series(np.stack([old, new], axis=1)[used]))
+    return ChangedRows(changes, change.astype(np.int64), side == 0, words)
 
 
 def _differs(changes: TableChanges, keys: Collection[str]) -> Flags:
     """Which updates have whole rows whose keys differ."""
     both = np.flatnonzero((changes.kinds == UPDATE) & (changes.before == WHOLE))
     differs = np.zeros(len(changes.kinds), np.bool_)
-    places = places_of(changes.relation, keys)
+    places = places_of(changes.table, keys)
     if not places or not len(both):
         return differs
     rows = _pairs(changes, both)
@@ -125,19 +123,12 @@ def _differs(changes: TableChanges, keys: Collection[str]) -> Flags:
 
 
 def _pairs(changes: TableChanges, chosen: Longs) -> tuple[ChangedRows, ChangedRows]:
-    nothing = _series(np.array([], np.str_))
+    import polars as pl
+
+    nothing = pl.Series(dtype=pl.String)
     old, new = (np.full(len(chosen), is_old) for is_old in (True, False))
     return ChangedRows(changes, chosen, old, nothing), ChangedRows(changes, chosen, new, nothing)
 
 
-def places_of(relation: ChangedTable, names: Collection[str]) -> list[int]:
-    return [place for place, column in enumerate(relation.columns) if column.name in names]
-
-
-def _series(values: np.ndarray[tuple[int, ...], np.dtype[np.str_]]) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(values.tolist(), dtype=pl.String)
-
-
-__all__ = ["NOTHING", "NULL", "Bytes", "ChangedRows", "NoOldRow", "Untouched", "changed_rows"]
+def places_of(table: ChangedTable, names: Collection[str]) -> list[int]:
+    return [place for place, column in enumerate(table.columns) if column.name in names]

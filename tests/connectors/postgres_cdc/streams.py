@@ -68,6 +68,21 @@ class Stream:
     skipped: int = 0
     planning: SlotPlanning | None = None
 
+    def __enter__(self) -> Stream:
+        self.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End, and remove what is in the database."""
+        if self.planning is not None:
+            self.end()
+        slot = self.table.option("slot.name")
+        self.postgres.rows(
+            "SELECT pg_drop_replication_slot(slot_name)::text FROM pg_replication_slots "
+            f"WHERE slot_name = '{slot}'"
+        )
+        self.postgres.run(f"DROP PUBLICATION IF EXISTS {slot}")
+
     def begin(self) -> None:
         """Start, or go on from where the last one has ended."""
         asked = tables.columns_request(self.table, **self._metadata)
@@ -77,6 +92,7 @@ class Stream:
             self.request.options[o.STARTUP],
             self.request.options[o.HEARTBEAT],
             Location.of(self.folder),
+            pause_s=0,
         )
         self.planning = SlotPlanning(reading)
         if not self.log:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +22,14 @@ Begin = Callable[..., Stream]
 @pytest.fixture
 def begin(postgres: Postgres, tmp_path: Path) -> Iterator[Begin]:
     """Begins the stream of a table, and drops its slot in the end."""
-    begun: list[Stream] = []
+    with ExitStack() as begun:
 
-    def begin(columns: str, name: str, **options: str) -> Stream:
-        folder = tmp_path / f"source-{len(begun)}"
-        stream = Stream(postgres, table(postgres, columns, name, **options), folder)
-        begun.append(stream)
-        stream.begin()
-        return stream
+        def begin(columns: str, name: str, **options: str) -> Stream:
+            folder = tmp_path / f"source-{uuid.uuid4().hex[:8]}"
+            stream = Stream(postgres, table(postgres, columns, name, **options), folder)
+            return begun.enter_context(stream)
 
-    yield begin
-    for stream in begun:
-        if stream.planning is not None:
-            stream.end()
-        slot = stream.table.option("slot.name")
-        postgres.rows(
-            "SELECT pg_drop_replication_slot(slot_name)::text FROM pg_replication_slots "
-            f"WHERE slot_name = '{slot}'"
-        )
-        postgres.run(f"DROP PUBLICATION IF EXISTS {slot}")
+        yield begin
 
 
 def table_of(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -230,9 +221,9 @@ def test_changes_that_are_lost_are_an_error(postgres, begin, sql):
 
 
 def test_a_slot_has_one_reader(postgres, begin, monkeypatch):
-    from tidemark.connectors.postgres_cdc import slots
+    from tidemark.connectors.postgres_cdc import held_slot
 
-    monkeypatch.setattr(slots, "_PATIENCE", 2)
+    monkeypatch.setattr(held_slot, "PATIENCE", 2)
     name = captured(postgres, "id int primary key, x text")
     stream = begin(KEYED, name)
 

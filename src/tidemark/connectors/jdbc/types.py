@@ -70,10 +70,17 @@ def asked(column: StoredColumn, wanted: t.DataType, table: str = "") -> str | No
     if column.type in _AS_THEY_ARE.get(type(wanted), ()):
         return sql
     if isinstance(wanted, t.CHARACTERS):
-        return f"{sql}::text"  # as PostgreSQL writes it
+        return _written(sql, column.type)
     if isinstance(wanted, t.Decimal):
         return _decimal(sql, column, wanted)
     return None
+
+
+def _written(sql: str, type_: str) -> str:
+    """A value as PostgreSQL writes it. As text, an address has a mask that is written nowhere."""
+    if type_ == "inet":
+        return f"CASE WHEN {sql} IS NOT NULL THEN format('%s', {sql}) END"
+    return f"{sql}::text"
 
 
 def _elements(sql: str, column: StoredColumn, wanted: t.DataType) -> str | None:
@@ -81,7 +88,7 @@ def _elements(sql: str, column: StoredColumn, wanted: t.DataType) -> str | None:
     if found in _AS_THEY_ARE.get(type(wanted), ()):
         return sql
     if isinstance(wanted, t.CHARACTERS):
-        return f"{sql}::text[]"
+        return f"({_written(sql, found) if found == 'inet' else sql})::text[]"
     if isinstance(wanted, t.Decimal) and (found == "numeric" or found in _DIGITS):
         return f"{sql}::numeric({wanted.precision}, {wanted.scale})[]::text[]"
     return None

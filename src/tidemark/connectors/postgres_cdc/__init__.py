@@ -15,6 +15,7 @@ from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadReques
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.connectors.postgres_cdc.metadata import METADATA
 from tidemark.connectors.postgres_cdc.planning import planning
+from tidemark.connectors.postgres_cdc.probes import probes
 from tidemark.errors import PlanError
 
 if TYPE_CHECKING:
@@ -98,4 +99,5 @@ POSTGRES_CDC = Connector(
     arriving=arriving,
     always_in_columns=True,
     check=o.check,
+    probes=probes,
 )

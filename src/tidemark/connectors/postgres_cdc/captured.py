@@ -90,6 +90,7 @@ class Known:
     identity_key: frozenset[str]  # the columns that an old row has at least
     primary_key: frozenset[str]
     partitioned: bool
+    generated: frozenset[str]  # the columns that are computed, which are not in changes
     types: Mapping[int, str]  # the names of its columns' types, by their OIDs
 
     @classmethod
@@ -100,7 +101,7 @@ class Known:
         keys = rows(cursor, _KEYS.format(table=place))
         primary = frozenset(column for column, _, is_primary in keys if is_primary)
         own = frozenset(column for column, is_identity, _ in keys if is_identity)
-        oids = rows(cursor, _TYPES.format(table=place))
+        columns = rows(cursor, _COLUMNS.format(table=place))
         return cls(
             oid,
             found,
@@ -108,7 +109,8 @@ class Known:
             {"d": primary, "i": own, "f": frozenset(found.columns)}.get(identity, frozenset()),
             primary,
             kind == "p",
-            {number: found.columns[column].type for column, number in oids},
+            frozenset(column for column, _, generated in columns if generated),
+            {number: found.columns[column].type for column, number, _ in columns},
         )
 
     def keys(self, captured: Captured) -> frozenset[str]:
@@ -124,7 +126,14 @@ class Known:
                 hint=f"set '{o.PARTITIONED}' = 'true' (same in Flink)",
             )
         for column, type_ in captured.columns_read.items():
-            check_fits(self.described.column(column, str(captured)), column, type_, captured)
+            found = self.described.column(column, str(captured))
+            check_fits(found, column, type_, captured)
+            if found.name in self.generated:
+                raise DataError(
+                    f"column `{column}` of {captured} is not in its changes",
+                    notes={"why": "it is a generated column"},
+                    hint="declare it as a computed column: name AS expression",
+                )
 
 
 def check_fits(found: StoredColumn, column: str, type_: t.DataType, captured: Captured) -> None:
@@ -171,7 +180,7 @@ SELECT a.attname::text, i.indisreplident, i.indisprimary FROM pg_index i
 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::int2[])
 WHERE i.indrelid = to_regclass({table}) AND (i.indisreplident OR i.indisprimary)
 """
-_TYPES = """
-SELECT attname::text, atttypid::bigint FROM pg_attribute
+_COLUMNS = """
+SELECT attname::text, atttypid::bigint, attgenerated <> '' FROM pg_attribute
 WHERE attrelid = to_regclass({table}) AND attnum > 0 AND NOT attisdropped
 """

@@ -13,18 +13,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from tidemark.connectors.base import ReadRequest
+from tidemark.connectors.base import ColumnsRequest, ReadRequest
 from tidemark.connectors.jdbc.postgres import connected
 from tidemark.connectors.planned_stream import Offset, Planning
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.connectors.postgres_cdc import snapshots
 from tidemark.connectors.postgres_cdc.captured import Captured, Known, check_identity
-from tidemark.connectors.postgres_cdc.slots import (
-    HeldSlot,
-    SlotState,
-    check_from,
-    check_until,
-)
+from tidemark.connectors.postgres_cdc.held_slot import HeldSlot
+from tidemark.connectors.postgres_cdc.slots import SlotState, check_from, check_until, no_slot
 from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
 from tidemark.errors import DataError
 from tidemark.storage import Location
@@ -34,6 +30,8 @@ _IDLE: Final = "idle.json"
 _SNAPSHOT: Final = "snapshot"
 # How much of the log a micro-batch reads at most, but for its last transaction.
 _WINDOW: Final = 64 << 20
+# How often the database is asked whether there are changes: Spark asks all the time.
+_PAUSE_S: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -44,19 +42,25 @@ class CdcReading:
     startup: str
     heartbeat_ms: int
     folder: Location
+    pause_s: float = _PAUSE_S
 
 
-def planning(request: ReadRequest) -> Callable[[], Planning]:
+def look_at(request: ReadRequest | ColumnsRequest) -> Captured:
+    """The table that is asked for. What is wrong with it is an error at once."""
     captured = Captured.of(request)
-    assert request.folder is not None
-    options = request.options
-    reading = CdcReading(captured, options[o.STARTUP], options[o.HEARTBEAT], request.folder)
-    # What is wrong with the table is an error at once.
     looking = connected(captured.database, f"looking at {captured}")
     with looking as connection, connection.cursor() as cursor:
         known = Known.of(cursor, captured)
     known.check(captured)
     check_identity(known, captured)
+    return captured
+
+
+def planning(request: ReadRequest) -> Callable[[], Planning]:
+    captured = look_at(request)
+    assert request.folder is not None
+    options = request.options
+    reading = CdcReading(captured, options[o.STARTUP], options[o.HEARTBEAT], request.folder)
     return lambda: SlotPlanning(reading)
 
 
@@ -80,6 +84,8 @@ class SlotPlanning:
         self._slot = HeldSlot(reading.captured)
         self._until: int | None = None
         self._beat = time.monotonic()
+        self._idle: tuple[int, int] | None = None
+        self._looked = 0.0
         self._seen = 0  # there are no changes from the last offset to this position
         self._cleaned = False
 
@@ -108,6 +114,8 @@ class SlotPlanning:
         captured, startup = self._reading.captured, self._reading.startup
         oid = self._slot.known().oid
         if startup == "committed-offset":
+            if not self._slot.exists():
+                raise no_slot(captured)
             return _Start(self._slot.state().confirmed, oid, None)
         position = self._slot.create()
         if startup == "latest-offset":
@@ -121,9 +129,17 @@ class SlotPlanning:
         """Where the next micro-batch ends."""
         if not start["snapshot"]:
             return {**start, "snapshot": True}
+        if self._until is None and time.monotonic() - self._looked < self._reading.pause_s:
+            return dict(start)
+        found = self._latest(start)
+        if found == start:
+            self._looked = time.monotonic()
+        return found
+
+    def _latest(self, start: Offset) -> dict[str, Any]:
         position, state = start["position"], self._slot.state()
         self._check(start, state)
-        done = max(position, self._seen)
+        done = max(self._from(start), self._seen)
         end = min(state.flushed, done + _WINDOW)
         if self._until is not None:
             end = min(end, self._until)
@@ -141,12 +157,12 @@ class SlotPlanning:
 
     def _from(self, start: Offset) -> int:
         """Where the changes after an offset begin: later, if it is known that there are none."""
-        written = (self._reading.folder / _IDLE).read()
-        if written is not None:
-            idle_from, idle_to = json.loads(written)
-            if idle_from == start["position"]:
-                return int(idle_to)
-        return int(start["position"])
+        if self._idle is None:
+            written = (self._reading.folder / _IDLE).read()
+            self._idle = (0, 0) if written is None else tuple(json.loads(written))
+        idle_from, idle_to = self._idle
+        position = int(start["position"])
+        return max(position, idle_to) if idle_from == position else position
 
     def _advance_idle(self, position: int, state: SlotState, end: int) -> None:
         """Let the database clean up its log although nothing happens in this table."""
@@ -154,7 +170,8 @@ class SlotPlanning:
         if not due and end - state.confirmed < _WINDOW:
             return
         self._check_same_table()
-        (self._reading.folder / _IDLE).write(json.dumps([position, end]).encode())
+        self._idle = position, end
+        (self._reading.folder / _IDLE).write(json.dumps(self._idle).encode())
         self._advance(end)
 
     def _check_same_table(self) -> None:

@@ -191,7 +191,7 @@ class _ReadingChanges:
 
     def _values(self, rows: ChangedRows, column: str, type_: t.DataType, known: Known) -> pl.Series:
         captured = self.captured
-        place, found = self._found(rows.changes.relation.columns, column)
+        place, found = self._found(rows.changes.table.columns, column)
         stored = _stored(found, known, captured)
         check_fits(stored, column, type_, captured)
         try:

@@ -130,8 +130,9 @@ def _lists(strings: pl.Series, type_: str, wanted: t.Array) -> pl.Series | None:
         .when(value != "NULL")
         .then(value)
     )
-    elements = values_of(_computed(written, text), type_, wanted.element)
-    if elements is None:
+    strings = _computed(written, text)
+    elements = values_of(strings, type_, wanted.element)
+    if elements is None or elements.null_count() > strings.null_count():
         return None
     values = elements.to_arrow(compat_level=pl.CompatLevel.oldest())
     made = pa.LargeListArray.from_arrays(lists.offsets, values, mask=lists.is_null())

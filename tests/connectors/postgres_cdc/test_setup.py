@@ -1,0 +1,231 @@
+"""What a job needs of its options and of the database, and what it says if that is not there."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servers.postgres import PASSWORD, Postgres
+from tests.connectors import tables
+from tests.connectors.postgres_cdc.streams import Stream, captured, table
+from tidemark import connectors
+from tidemark.catalog.tables import Changelog
+from tidemark.connectors.postgres_cdc.planning import look_at
+from tidemark.errors import JobError, NotSupported, OptionError, PlanError, SetupError, SqlError
+
+KEYED = "id INT, x STRING, PRIMARY KEY (id) NOT ENFORCED"
+
+
+def nowhere(columns: str = KEYED, **more: str) -> Any:
+    """A table of a server that is not there: its options can be checked all the same."""
+    server = Postgres(port=1, process=None)  # type: ignore[arg-type]
+    return table(server, columns, "orders", **more)
+
+
+# --- options -----------------------------------------------------------------------------------
+
+
+def test_the_changelog_is_that_of_the_mode():
+    found = {
+        mode: connectors.traits(nowhere(changelog_mode=mode)).changelog
+        for mode in ("all", "upsert")
+    }
+    assert found == {"all": Changelog.RETRACT, "upsert": Changelog.UPSERT}
+    bounded = connectors.traits(nowhere(scan__startup__mode="snapshot"))
+    assert (bounded.bounded, bounded.changelog) == (True, Changelog.APPEND)
+
+
+def test_options_of_flink_that_change_nothing_here_are_accepted():
+    accepted = {
+        "decoding.plugin.name": "decoderbufs",
+        "scan.incremental.snapshot.enabled": "true",
+        "scan.incremental.snapshot.chunk.size": "100",
+        "scan.incremental.snapshot.backfill.skip": "true",
+        "scan.lsn-commit.checkpoints-num-delay": "5",
+        "chunk-key.even-distribution.factor.upper-bound": "10.5",
+        "connect.timeout": "5s",
+        "heartbeat.interval.ms": "10s",
+    }
+    assert connectors.options_of(nowhere(**accepted))["heartbeat.interval.ms"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "message"),
+    [
+        ({"slot__name": "My-Slot"}, OptionError, "is not the name of a replication slot"),
+        ({"table_name": "orders_.*"}, NotSupported, "a pattern as 'table-name'"),
+        ({"schema_name": "a|b"}, NotSupported, "a pattern as 'schema-name'"),
+        ({"debezium__snapshot__mode": "never"}, NotSupported, "'debezium.snapshot.mode'"),
+        ({"debezium__slot__drop__on__stop": "true"}, NotSupported, "slot.drop.on.stop"),
+        ({"changelog_mode": "some"}, OptionError, "expected one of all, upsert"),
+        ({"scan__startup__mode": "earliest"}, OptionError, "expected one of initial"),
+        ({"slot__nam": "s"}, OptionError, "unknown option 'slot.nam'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_by_name(option, error, message):
+    with pytest.raises(error, match=message) as caught:
+        connectors.options_of(nowhere(**option))
+    assert isinstance(caught.value, SqlError) and caught.value.at is not None
+
+
+def test_upserts_need_a_primary_key():
+    with pytest.raises(PlanError, match="needs a primary key"):
+        connectors.options_of(nowhere("id INT", changelog_mode="upsert"))
+
+
+def test_a_type_that_postgresql_does_not_have_is_refused():
+    with pytest.raises(NotSupported, match="MAP<STRING, INT>"):
+        connectors.options_of(nowhere("m MAP<STRING, INT>"))
+
+
+def test_the_password_is_not_shown(postgres):
+    from tidemark.connectors.postgres_cdc.captured import Captured
+
+    declared = table(postgres, KEYED, "orders")
+    assert PASSWORD not in str(connectors.shown_options(declared))
+    seen = repr(Captured.of(tables.columns_request(declared)))
+    assert PASSWORD not in seen and "orders" in seen
+    with pytest.raises(SetupError) as caught:
+        look_at(tables.columns_request(table(postgres, KEYED, "orders", password="wrong one")))
+    assert "cannot connect" in str(caught.value) and "wrong one" not in str(caught.value)
+
+
+def test_an_unbounded_table_is_not_read_in_a_batch():
+    parts = connectors.lookup(nowhere()).parts
+    assert parts is not None
+    with pytest.raises(PlanError, match="is unbounded") as caught:
+        parts(tables.columns_request(nowhere()))
+    assert "'scan.startup.mode' = 'snapshot'" in (caught.value.hint or "")
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+
+def test_a_table_that_is_bounded_is_read_as_it_is(postgres):
+    name = captured(postgres, "id int, x text", "(1, 'a')", "(2, NULL)", full=False)
+    declared = table(postgres, "X STRING, id INT", name, scan__startup__mode="snapshot")
+
+    assert tables.frame(declared).rows() == [("a", 1), (None, 2)]
+    assert tables.frame(declared, read=frozenset()).rows() == [(None, None)] * 2
+
+
+def test_a_table_needs_the_rows_before_changes(postgres):
+    name = captured(postgres, "id int primary key, x text", full=False)
+
+    with pytest.raises(SetupError, match="lack the rows before them") as caught:
+        look_at(tables.columns_request(table(postgres, KEYED, name)))
+    assert f'ALTER TABLE "public"."{name}" REPLICA IDENTITY FULL' in (caught.value.hint or "")
+    look_at(tables.columns_request(table(postgres, KEYED, name, changelog_mode="upsert")))
+    other = "id INT, x STRING, PRIMARY KEY (x) NOT ENFORCED"
+    with pytest.raises(SetupError, match="lack columns of the primary key"):
+        look_at(tables.columns_request(table(postgres, other, name, changelog_mode="upsert")))
+
+
+def test_a_partitioned_table_is_read_only_if_that_is_wanted(postgres):
+    name = postgres.table("id int, x text) PARTITION BY RANGE (id")
+    postgres.run(f"ALTER TABLE {name} REPLICA IDENTITY FULL")
+
+    with pytest.raises(SetupError, match="is a partitioned table"):
+        look_at(tables.columns_request(table(postgres, KEYED, name)))
+
+
+# --- publications and slots --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("publication", "why"),
+    [
+        ("FOR TABLE {other}", "it does not have table"),
+        ("FOR TABLE {name} WITH (publish = 'insert')", "it leaves out inserts, updates or deletes"),
+        ("FOR TABLE {name} WHERE (id > 1)", "it leaves out rows"),
+    ],
+)
+def test_a_publication_that_leaves_out_changes_is_refused(
+    postgres: Postgres, tmp_path: Path, publication: str, why: str
+):
+    name, other = (captured(postgres, "id int primary key, x text") for _ in range(2))
+    own = f"p{uuid.uuid4().hex[:8]}"
+    postgres.run(f"CREATE PUBLICATION {own} " + publication.format(name=name, other=other))
+    declared = table(postgres, KEYED, name, debezium__publication__name=own)
+
+    with (
+        pytest.raises(SetupError, match="cannot be used") as caught,
+        Stream(postgres, declared, tmp_path),
+    ):
+        pass
+    assert why in str(caught.value)
+    postgres.run(f"DROP PUBLICATION {own}")
+
+
+def test_a_publication_of_many_tables_can_be_used(postgres, tmp_path):
+    name, other = (captured(postgres, "id int primary key, x text") for _ in range(2))
+    own = f"p{uuid.uuid4().hex[:8]}"
+    postgres.run(f"CREATE PUBLICATION {own} FOR TABLE {other}, {name}")
+    declared = table(postgres, KEYED, name, debezium__publication__name=own)
+    with Stream(postgres, declared, tmp_path) as stream:
+        stream.step()
+        postgres.run(f"INSERT INTO {other} VALUES (1, 'other')")
+        assert stream.step() == [] and len(stream.log) == 2
+        postgres.run(f"INSERT INTO {name} VALUES (1, 'a')", f"DELETE FROM {other}")
+        assert stream.step() == [("+I", 1, "a")]
+    postgres.run(f"DROP PUBLICATION {own}")
+
+
+def test_a_publication_is_not_created_if_that_is_not_wanted(postgres, tmp_path):
+    name = captured(postgres, "id int primary key, x text")
+    declared = table(postgres, KEYED, name, debezium__publication__autocreate__mode="disabled")
+
+    with pytest.raises(SetupError, match="does not exist") as caught:
+        Stream(postgres, declared, tmp_path).begin()
+    assert f'FOR TABLE "public"."{name}"' in (caught.value.hint or "")
+
+
+def test_a_user_who_may_not_replicate_is_told_so(postgres, tmp_path):
+    name = captured(postgres, "id int primary key, x text")
+    user = f"u{uuid.uuid4().hex[:8]}"
+    postgres.run(
+        f"CREATE ROLE {user} LOGIN PASSWORD 'x'",
+        f"ALTER TABLE {name} OWNER TO {user}",
+        f"GRANT CREATE ON DATABASE postgres TO {user}",
+    )
+    declared = table(postgres, KEYED, name, username=user, password="x")
+
+    with pytest.raises((SetupError, JobError)) as caught:
+        Stream(postgres, declared, tmp_path).begin()
+    assert f"ALTER ROLE {user} REPLICATION" in (caught.value.hint or "")
+    postgres.run(f"DROP PUBLICATION {declared.option('slot.name')}")
+
+
+def test_a_slot_of_another_plugin_is_left_alone(postgres, tmp_path):
+    name = captured(postgres, "id int primary key, x text")
+    slot = f"s{uuid.uuid4().hex[:8]}"
+    postgres.rows(f"SELECT pg_create_physical_replication_slot('{slot}')::text")
+    declared = table(postgres, KEYED, name, slot__name=slot)
+
+    stream = Stream(postgres, declared, tmp_path)
+    with pytest.raises(SetupError, match="is another one"):
+        stream.begin()
+    stream.__exit__()
+
+
+def test_a_job_cannot_begin_where_no_slot_is(postgres, tmp_path):
+    name = captured(postgres, "id int primary key, x text")
+    declared = table(postgres, KEYED, name, scan__startup__mode="committed-offset")
+
+    with pytest.raises(SetupError, match=r"replication slot 's.*' does not exist"):
+        Stream(postgres, declared, tmp_path).begin()
+
+
+def test_a_table_that_was_made_anew_is_an_error(postgres, tmp_path):
+    from tidemark.errors import DataError
+
+    name = captured(postgres, "id int primary key, x text")
+    declared = table(postgres, KEYED, name, heartbeat__interval__ms="1 ms")
+    with Stream(postgres, declared, tmp_path) as stream:
+        stream.step()
+        postgres.run(f"DROP TABLE {name}", f"CREATE TABLE {name} (id int primary key, x text)")
+        with pytest.raises(DataError, match="was dropped and made anew"):
+            stream.step()
