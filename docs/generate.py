@@ -498,8 +498,10 @@ the job keeps the last row of each key. Then an update lacks large values that i
 (TOAST), which is an error if the query reads the column, and FULL helps as well. A column may get a
 type whose values fit; if they do not, or if it is renamed or dropped, the job ends with an error.
 
-**Slots.** Each reader of a table needs its own: to read a table twice, give one of them another
-slot by `/*+ OPTIONS('slot.name' = '...') */`. A job that starts without a checkpoint replaces a
+**Slots.** Each reader of a table needs its own. If a script reads the table several times, in
+several `INSERT`s or in a join with itself, the first reader has the slot that is named, and the
+others `name_2`, `name_3`, which stay theirs in their checkpoints. A slot that another run reads is
+an error. A job that starts without a checkpoint replaces a
 slot of the same name that nobody uses. Slots stay when a job has ended, so that it can go on, and
 the database keeps its log for them. When it never will, drop the slot and the publication, which by
 default has its name: `SELECT pg_drop_replication_slot('s'); DROP PUBLICATION s`.

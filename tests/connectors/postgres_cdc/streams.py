@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import polars as pl
 
@@ -48,6 +49,10 @@ def table(postgres: Postgres, columns: str, name: str, **more: str) -> Table:
     return tables.declared(f"CREATE TABLE t ({columns}) {options(postgres, name, **more)}")
 
 
+def uri_of(postgres: Postgres) -> str:
+    return f"postgresql://postgres:{quote(PASSWORD)}@{HOST}:{postgres.port}/postgres"
+
+
 def captured(postgres: Postgres, columns: str, *rows: str, full: bool = True) -> str:
     """A new table of the database."""
     name = postgres.table(columns, *rows)
@@ -66,6 +71,7 @@ class Stream:
     log: list[dict[str, Any]] = field(default_factory=list)
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     skipped: int = 0
+    run: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
     planning: SlotPlanning | None = None
 
     def __enter__(self) -> Stream:
@@ -79,7 +85,7 @@ class Stream:
         slot = self.table.option("slot.name")
         self.postgres.rows(
             "SELECT pg_drop_replication_slot(slot_name)::text FROM pg_replication_slots "
-            f"WHERE slot_name = '{slot}'"
+            f"WHERE slot_name LIKE '{slot}%' AND NOT active"
         )
         self.postgres.run(f"DROP PUBLICATION IF EXISTS {slot}")
 
@@ -92,6 +98,7 @@ class Stream:
             self.request.options[o.STARTUP],
             self.request.options[o.HEARTBEAT],
             Location.of(self.folder),
+            self.run,
             pause_s=0,
         )
         self.planning = SlotPlanning(reading)
@@ -108,12 +115,17 @@ class Stream:
 
     def end(self) -> None:
         assert self.planning is not None
-        self.planning._slot.close()
+        self.planning.close()
         self.planning = None
 
     def restart(self) -> None:
         self.end()
         self.begin()
+
+    def restart_and_read(self) -> list[tuple[Any, ...]]:
+        """What the last micro-batch reads if it was not committed when the job ended."""
+        self.restart()
+        return self.read()
 
     def planned(self) -> bool:
         """Write into the log where the next micro-batch ends; whether there is one."""

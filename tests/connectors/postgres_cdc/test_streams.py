@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from servers.postgres import Postgres
-from tests.connectors.postgres_cdc.streams import Stream, captured, flushed, table
+from tests.connectors.postgres_cdc.streams import Stream, captured, flushed, table, uri_of
 from tidemark.errors import DataError, SetupError
 
 Begin = Callable[..., Stream]
@@ -98,15 +98,6 @@ def test_transactions_come_whole_in_the_order_of_their_commits(postgres, begin):
         assert stream.step() == [("+I", 1, "a"), ("+I", 3, "a"), ("+I", 5, "a")]
 
 
-def uri_of(postgres: Postgres) -> str:
-    from urllib.parse import quote
-
-    from servers.ports import HOST
-    from servers.postgres import PASSWORD
-
-    return f"postgresql://postgres:{quote(PASSWORD)}@{HOST}:{postgres.port}/postgres"
-
-
 def test_changes_during_the_snapshot_come_once(postgres, begin, monkeypatch):
     import adbc_driver_postgresql.dbapi as driver
 
@@ -117,10 +108,10 @@ def test_changes_during_the_snapshot_come_once(postgres, begin, monkeypatch):
     original = snapshots.take
 
     def disturbed(*of: Any) -> Any:
-        # After the slot was made: what is committed before the snapshot is in both.
-        postgres.run(f"INSERT INTO {name} VALUES (3, 'c')", f"DELETE FROM {name} WHERE id = 2")
         with other.cursor() as cursor:
             cursor.execute(f"UPDATE {name} SET x = 'late' WHERE id = 1")
+        # After the slot was made: what is committed before the snapshot is in both.
+        postgres.run(f"INSERT INTO {name} VALUES (3, 'c')", f"DELETE FROM {name} WHERE id = 2")
         taken = original(*of)
         other.commit()  # it was running when the snapshot was taken
         postgres.run(f"UPDATE {name} SET x = 'later' WHERE id = 3")
@@ -229,6 +220,32 @@ def test_a_slot_has_one_reader(postgres, begin, monkeypatch):
 
     with pytest.raises(SetupError, match="is read by another job"):
         begin(KEYED, name, slot__name=str(stream.table.option("slot.name")))
+
+
+def test_a_run_that_reads_a_table_twice_has_two_slots(postgres, tmp_path, monkeypatch):
+    from tidemark.connectors.postgres_cdc import held_slot
+
+    monkeypatch.setattr(held_slot, "_LETS_GO", 0)
+    name = captured(postgres, "id int primary key, x text", "(1, 'a')")
+    declared = table(postgres, KEYED, name)
+    with (
+        Stream(postgres, declared, tmp_path / "a", run="r") as first,
+        Stream(postgres, declared, tmp_path / "b", run="r") as second,
+    ):
+        assert first.step() == second.step() == [("+I", 1, "a")]
+        postgres.run(f"INSERT INTO {name} VALUES (2, 'b')")
+        assert first.step() == [("+I", 2, "b")]
+        # Each goes on with its own, whichever comes first.
+        for stream in (first, second):
+            stream.end()
+        second.begin()
+        first.begin()
+        assert (first.step(), second.step()) == ([], [("+I", 2, "b")])
+        slots = postgres.rows(
+            "SELECT slot_name::text FROM pg_replication_slots "
+            f"WHERE slot_name LIKE '{declared.option('slot.name')}%' ORDER BY 1"
+        )
+        assert slots == [(declared.option("slot.name"),), (f"{declared.option('slot.name')}_2",)]
 
 
 # --- what changes look like --------------------------------------------------------------------

@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tidemark.connectors.jdbc.postgres import (
     Transient,
@@ -33,7 +34,7 @@ from tidemark.connectors.postgres_cdc.slots import (
     state_of,
     when_free,
 )
-from tidemark.errors import SetupError
+from tidemark.errors import JobError, SetupError
 
 if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Connection, Cursor
@@ -41,12 +42,44 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 
-class HeldSlot:
-    """The connection that plans a job. It holds the slot, and every statement is a transaction."""
+_EXISTS: Final = "42710"
+# How long a reader of the same run may take to let go of a slot.
+_LETS_GO: Final = 12
+_LONGEST_NAME: Final = 63
 
-    def __init__(self, captured: Captured) -> None:
-        self._captured = captured
+
+class _HeldBySibling(SetupError):
+    """Another reader of the same run has the slot."""
+
+
+class HeldSlot:
+    """The connection that plans a job. It holds the slot, and every statement is a transaction.
+
+    `run` is what those of one run have in common.
+    """
+
+    def __init__(self, captured: Captured, run: str) -> None:
+        self._captured, self._run = captured, f"tidemark {run}"
         self._open: Connection | None = None
+
+    @classmethod
+    def free(cls, captured: Captured, run: str) -> HeldSlot:
+        """That of the name; if the same run reads the table several times, the next one."""
+        number = 1
+        while True:
+            ending = f"_{number}" if number > 1 else ""
+            slot = captured.slot[: _LONGEST_NAME - len(ending)] + ending
+            held = cls(replace(captured, slot=slot), run)
+            try:
+                held.rows("SELECT 1")
+            except _HeldBySibling:
+                number += 1
+                continue
+            return held
+
+    @property
+    def name(self) -> str:
+        return self._captured.slot
 
     def state(self) -> SlotState:
         return self._with(lambda cursor: state_of(cursor, self._captured))
@@ -130,6 +163,9 @@ class HeldSlot:
             )
         try:
             self._with(lambda cursor: cursor.execute(create))
+        except JobError as problem:
+            if problem.notes.get("SQLSTATE") != _EXISTS:  # another reader has been quicker
+                raise
         except SetupError as problem:
             hint = f"have somebody who may do it run: {create}"
             raise SetupError(problem.message, notes=problem.notes, hint=hint) from None
@@ -154,8 +190,9 @@ class HeldSlot:
 
     def _opened(self, driver: Any) -> Connection:
         database = self._captured.database
+        named = replace(database, settings={**database.settings, "application_name": self._run})
         try:
-            connection: Connection = driver.connect(database.uri, autocommit=True)
+            connection: Connection = driver.connect(named.uri, autocommit=True)
         except driver.Error as problem:
             raise not_connected(database, problem) from None
         try:
@@ -168,15 +205,21 @@ class HeldSlot:
     def _hold(self, connection: Connection) -> None:
         """Take the lock, which the server lets go of when it notices that a process has ended."""
         lock = f"pg_try_advisory_lock(hashtext('tidemark slot'), hashtext({self._slot}))"
-        for _ in range(PATIENCE):
+        for number in range(PATIENCE):
             with connection.cursor() as cursor:
                 if rows(cursor, f"SELECT {lock}") == [(True,)]:
                     return
+                holders = rows(cursor, _HOLDERS.format(slot=self._slot))
+            if number >= _LETS_GO and holders == [(self._run,)]:
+                raise self._is_held(_HeldBySibling)
             time.sleep(PAUSE_S)
-        raise SetupError(
+        raise self._is_held(SetupError)
+
+    def _is_held(self, kind: type[SetupError]) -> SetupError:
+        return kind(
             f"replication slot '{self._captured.slot}' is read by another job",
-            notes={"why": "each reader of a table needs a slot of its own (same in Flink)"},
-            hint="choose another slot: FROM t /*+ OPTIONS('slot.name' = '...') */",
+            notes={"why": "each job needs a slot of its own (same in Flink)"},
+            hint="choose another 'slot.name', or stop the other job",
         )
 
     def close(self) -> None:
@@ -184,3 +227,12 @@ class HeldSlot:
         if connection is not None:
             with suppress(load_driver().Error):
                 connection.close()
+
+
+_HOLDERS = """
+SELECT a.application_name::text FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
+  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND l.classid::bigint = hashtext('tidemark slot')::bigint & 4294967295
+  AND l.objid::bigint = hashtext({slot})::bigint & 4294967295
+"""

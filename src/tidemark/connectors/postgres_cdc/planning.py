@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ _IDLE: Final = "idle.json"
 _SNAPSHOT: Final = "snapshot"
 # How much of the log a micro-batch reads at most, but for its last transaction.
 _WINDOW: Final = 64 << 20
+# Of this process, in which all jobs of a run are planned.
+_RUN: Final = uuid.uuid4().hex[:12]
 # How often the database is asked whether there are changes: Spark asks all the time.
 _PAUSE_S: Final = 0.1
 
@@ -42,6 +45,7 @@ class CdcReading:
     startup: str
     heartbeat_ms: int
     folder: Location
+    run: str  # what readers of one run have in common
     pause_s: float = _PAUSE_S
 
 
@@ -60,7 +64,7 @@ def planning(request: ReadRequest) -> Callable[[], Planning]:
     captured = look_at(request)
     assert request.folder is not None
     options = request.options
-    reading = CdcReading(captured, options[o.STARTUP], options[o.HEARTBEAT], request.folder)
+    reading = CdcReading(captured, options[o.STARTUP], options[o.HEARTBEAT], request.folder, _RUN)
     return lambda: SlotPlanning(reading)
 
 
@@ -69,11 +73,17 @@ class _Start:
     """How a job began."""
 
     position: int
+    slot: str
     oid: int  # the table; one that is made anew has another
     visible: str | None  # which transactions the snapshot has, if there is one
 
     def written(self) -> bytes:
-        return json.dumps([self.position, self.oid, self.visible]).encode()
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def noted(cls, folder: Location) -> _Start | None:
+        written = (folder / _START).read()
+        return None if written is None else cls(**json.loads(written))
 
 
 class SlotPlanning:
@@ -81,7 +91,6 @@ class SlotPlanning:
 
     def __init__(self, reading: CdcReading) -> None:
         self._reading = reading
-        self._slot = HeldSlot(reading.captured)
         self._until: int | None = None
         self._beat = time.monotonic()
         self._idle: tuple[int, int] | None = None
@@ -93,35 +102,48 @@ class SlotPlanning:
 
     def initial(self) -> dict[str, Any]:
         """Where the job started; it stays the same when it resumes."""
-        note = self._reading.folder / _START
-        if note.read() is None:
-            note.write(self._begun().written())
+        folder = self._reading.folder
+        if _Start.noted(folder) is None:
+            (folder / _START).write(self._begun().written())
         return {"position": self._start.position, "snapshot": self._start.visible is None}
 
     @cached_property
     def _start(self) -> _Start:
-        written = (self._reading.folder / _START).read()
-        if written is None:
+        start = _Start.noted(self._reading.folder)
+        if start is None:
             raise DataError(
                 f"the checkpoint lacks its notes about {self._reading.captured}",
                 notes={"file": str(self._reading.folder / _START)},
                 hint="start the job without its checkpoint",
             )
-        return _Start(*json.loads(written))
+        return start
+
+    @cached_property
+    def _slot(self) -> HeldSlot:
+        """The slot that the job has, or will have."""
+        captured, run = self._reading.captured, self._reading.run
+        start = _Start.noted(self._reading.folder)
+        if start is None:
+            return HeldSlot.free(captured, run)
+        return HeldSlot(replace(captured, slot=start.slot), run)
+
+    def close(self) -> None:
+        """Let go of the slot."""
+        self._slot.close()
 
     def _begun(self) -> _Start:
         """Make what a job needs. If it crashes in between, this begins again."""
         captured, startup = self._reading.captured, self._reading.startup
-        oid = self._slot.known().oid
+        slot, oid = self._slot.name, self._slot.known().oid
         if startup == "committed-offset":
             if not self._slot.exists():
-                raise no_slot(captured)
-            return _Start(self._slot.state().confirmed, oid, None)
+                raise no_slot(replace(captured, slot=slot))
+            return _Start(self._slot.state().confirmed, slot, oid, None)
         position = self._slot.create()
         if startup == "latest-offset":
-            return _Start(position, oid, None)
+            return _Start(position, slot, oid, None)
         visible = snapshots.take(captured, self._reading.folder / _SNAPSHOT)
-        return _Start(position, oid, visible.written())
+        return _Start(position, slot, oid, visible.written())
 
     # --- micro-batches ---
 
@@ -199,7 +221,8 @@ class SlotPlanning:
             return [(file.uri, 0, None, "") for file in snapshots.files(folder)]
         if start["position"] == end["position"]:
             return []
-        about = {"oid": self._start.oid, "visible": self._visible(start)}
+        begun = self._start
+        about = {"oid": begun.oid, "slot": begun.slot, "visible": self._visible(start)}
         return [("", self._from(start), end["position"], json.dumps(about))]
 
     def _visible(self, start: Offset) -> str | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,7 +58,9 @@ class CdcColumns:
 
     def _frames(self, part: Part) -> Iterator[tuple[pl.DataFrame, int]]:
         if part.details:
-            changes = _ReadingChanges(self._captured, self._request.metadata, part)
+            about = json.loads(part.details)
+            captured = replace(self._captured, slot=about["slot"])
+            changes = _ReadingChanges(captured, part, about["oid"], about["visible"])
             for rows, kinds, of_rows in changes.rows():
                 yield self._made(rows, kinds, of_rows), 0
             if changes.truncated:
@@ -139,15 +140,16 @@ class _ReadingChanges:
     """Reads the changes between two positions of the log."""
 
     captured: Captured
-    metadata: tuple[str, ...]
     part: Part
+    oid: int  # the table
+    visible: str | None  # the transactions of the snapshot, if some of them may come
     truncated: int = 0
 
     def rows(self) -> Iterator[Rows]:
         """The values by column, the row kinds, and what makes metadata of them."""
         captured, part = self.captured, self.part
         assert part.end is not None
-        decoder = ChangeDecoder(self._about["oid"], self._wanted)
+        decoder = ChangeDecoder(self.oid, self._wanted)
         with connected(captured.database, f"reading changes of {captured}") as connection:
             with connection.cursor() as cursor:
                 known = Known.of(cursor, captured)
@@ -161,21 +163,15 @@ class _ReadingChanges:
                 self._check_slot(cursor)  # that nobody has moved it meanwhile
         self.truncated = decoder.truncated
 
-    @cached_property
-    def _about(self) -> dict[str, Any]:
-        return dict(json.loads(self.part.details))
-
     def _check_slot(self, cursor: Cursor) -> None:
         check_from(state_of(cursor, self.captured), self.part.start, self.captured)
 
     def _wanted(self, committed: Longs, numbers: Longs) -> Flags:
         """The transactions of the part that the snapshot does not have."""
         inside = (committed >= self.part.start) & (committed < (self.part.end or 0))
-        if self._about["visible"] is None:
+        if self.visible is None:
             return np.asarray(inside)
-        return np.asarray(
-            inside & ~VisibleTransactions.read(self._about["visible"]).has(committed, numbers)
-        )
+        return np.asarray(inside & ~VisibleTransactions.read(self.visible).has(committed, numbers))
 
     def _read(self, changes: TableChanges, known: Known) -> Rows:
         captured = self.captured

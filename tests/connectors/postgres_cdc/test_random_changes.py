@@ -1,0 +1,123 @@
+"""Whatever transactions do and wherever a job stops, its rows are those of the table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servers.postgres import Postgres
+from tests.connectors.postgres_cdc.streams import Stream, captured, table, uri_of
+from tests.searching import searched
+
+KEYED = "id INT, x STRING, PRIMARY KEY (id) NOT ENFORCED"
+ids = st.integers(1, 4)
+statements = st.one_of(
+    st.builds(
+        "INSERT INTO {{t}} VALUES ({}, '{}') ON CONFLICT (id) DO NOTHING".format,
+        ids,
+        st.sampled_from("abc"),
+    ),
+    st.builds("UPDATE {{t}} SET x = x || '{}' WHERE id = {}".format, st.sampled_from("de"), ids),
+    st.builds(
+        "UPDATE {{t}} SET id = {0} WHERE id = {1} AND NOT EXISTS "
+        "(SELECT 1 FROM {{t}} WHERE id = {0})".format,
+        ids,
+        ids,
+    ),
+    st.builds("DELETE FROM {{t}} WHERE id = {}".format, ids),
+    st.just("SAVEPOINT s; DELETE FROM {t}; ROLLBACK TO s"),
+)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("commit"), st.lists(statements, min_size=1, max_size=4)),
+        st.tuples(st.just("roll back"), st.lists(statements, min_size=1, max_size=2)),
+        st.tuples(st.sampled_from(["step", "restart", "crash"]), st.just([])),
+    ),
+    max_size=8,
+)
+
+
+@searched(12)
+@given(steps, st.booleans())
+def test_the_rows_of_a_stream_are_those_of_the_table(
+    postgres: Postgres, tmp_path_factory: Any, told: list[tuple[str, list[str]]], upserts: bool
+):
+    name = captured(postgres, "id int primary key, x text", "(1, 'first')", full=not upserts)
+    mode = "upsert" if upserts else "all"
+    declared = table(postgres, KEYED, name, changelog_mode=mode)
+    with Stream(postgres, declared, Path(tmp_path_factory.mktemp("source"))) as stream:
+        for what, work in told:
+            follow(stream, postgres, what, [each.format(t=name) for each in work])
+        stream.step()
+        found = result_of(stream.rows, by_key=upserts)
+    assert found == postgres.rows(f"SELECT id, x FROM {name} ORDER BY id")
+
+
+def follow(stream: Stream, postgres: Postgres, what: str, work: list[str]) -> None:
+    if what in ("commit", "roll back"):
+        end = "COMMIT" if what == "commit" else "ROLLBACK"
+        postgres.run("; ".join(["BEGIN", *work, end]))
+    elif what == "step":
+        stream.step()
+    elif what == "restart":
+        stream.restart()
+    elif stream.planned():
+        stream.read()  # and then it crashes: the micro-batch comes again
+        again = stream.restart_and_read()
+        stream.rows += again
+
+
+def result_of(rows: list[tuple[Any, ...]], *, by_key: bool) -> list[tuple[Any, ...]]:
+    if by_key:
+        last = {id_: (kind, id_, x) for kind, id_, x in rows}
+        return sorted((id_, x) for kind, id_, x in last.values() if kind != "-D")
+    counted: Counter[tuple[Any, ...]] = Counter()
+    for kind, *row in rows:
+        counted[tuple(row)] += 1 if kind in ("+I", "+U") else -1
+        assert counted[tuple(row)] >= 0, rows
+    return sorted(counted.elements())
+
+
+def test_changes_during_many_snapshots_come_once(postgres: Postgres, tmp_path: Path):
+    """Somebody changes the table all the time while jobs begin."""
+    import threading
+
+    import adbc_driver_postgresql.dbapi as driver
+
+    name = captured(postgres, "id int primary key, x text", *(f"({n}, '0')" for n in range(20)))
+    ended = threading.Event()
+
+    def disturb() -> None:
+        with driver.connect(uri_of(postgres), autocommit=True) as connection:
+            number = 0
+            while not ended.is_set():
+                number += 1
+                with connection.cursor() as cursor:
+                    cursor.executescript(
+                        f"UPDATE {name} SET x = '{number}' WHERE id % 3 = {number % 3}; "
+                        f"DELETE FROM {name} WHERE id = {number % 20}; "
+                        f"INSERT INTO {name} VALUES ({number % 20}, 'new')"
+                    )
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    streams = []
+    try:
+        for number in range(3):
+            stream = Stream(postgres, table(postgres, KEYED, name), tmp_path / f"{number}")
+            streams.append(stream)
+            stream.begin()
+            while len(stream.log) < 5:
+                stream.rows += stream.read() if stream.planned() else []
+    finally:
+        ended.set()
+        thread.join()
+    for stream in streams:
+        stream.step()
+        found = result_of(stream.rows, by_key=False)
+        assert found == postgres.rows(f"SELECT id, x FROM {name} ORDER BY id")
+        stream.__exit__()
