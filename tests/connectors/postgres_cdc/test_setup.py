@@ -6,14 +6,17 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from servers.postgres import PASSWORD, Postgres
 from tests.connectors import tables
+from tests.connectors.postgres_cdc import streams
 from tests.connectors.postgres_cdc.streams import Stream, captured, table
-from tidemark import connectors
+from tidemark import connect, connectors
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.postgres_cdc.planning import look_at
+from tidemark.connectors.postgres_cdc.snapshots import VisibleTransactions
 from tidemark.errors import JobError, NotSupported, OptionError, PlanError, SetupError, SqlError
 
 KEYED = "id INT, x STRING, PRIMARY KEY (id) NOT ENFORCED"
@@ -229,3 +232,36 @@ def test_a_table_that_was_made_anew_is_an_error(postgres, tmp_path):
         postgres.run(f"DROP TABLE {name}", f"CREATE TABLE {name} (id int primary key, x text)")
         with pytest.raises(DataError, match="was dropped and made anew"):
             stream.step()
+
+
+def test_a_bounded_table_is_queried_without_spark(postgres):
+    name = captured(postgres, "id int, x text", "(1, 'a')", "(2, 'a')", "(3, NULL)", full=False)
+    with connect(engine="local", options={"execution.runtime-mode": "batch"}) as session:
+        *_, result = session.run(
+            "CREATE TABLE t (x STRING, s STRING METADATA FROM 'table_name') "
+            f"{streams.options(postgres, name, scan__startup__mode='snapshot')};"
+            "SELECT s, x, COUNT(*) AS n FROM t GROUP BY s, x;"
+        )
+        found = [tuple(row.values()) for row in result.rows()]  # type: ignore[union-attr]
+    assert sorted(found, key=str) == [(name, "a", 2), (name, None, 1)]
+    assert postgres.rows(f"SELECT * FROM pg_publication_tables WHERE tablename = '{name}'") == []
+
+
+# --- snapshots ---------------------------------------------------------------------------------
+
+
+def test_a_snapshot_has_what_was_committed_before_it():
+    wrap = 2**32
+    visible = VisibleTransactions(before=100, next=wrap + 10, running=(wrap + 5, 3))
+    transactions = {
+        (50, 4): True,
+        (50, 5): False,  # it was running, although its commit was in the log
+        (150, 4): False,  # it has committed later
+        (50, 10): False,  # it had not begun
+        (50, wrap - 1): True,  # numbers in the log begin again at 0
+        (50, 3): True,  # not the one with the same last bits that is running
+    }
+    positions, numbers = (np.array(each) for each in zip(*transactions, strict=True))
+
+    assert visible.has(positions, numbers).tolist() == [*transactions.values()]
+    assert VisibleTransactions.read(visible.written()) == visible
