@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from servers.postgres import Postgres
+from servers.postgres import server as own_server
 from tests.connectors.postgres_cdc.streams import Stream, captured, flushed, table, uri_of
 from tidemark.errors import DataError, SetupError
 
@@ -381,3 +382,19 @@ def test_a_partitioned_table_is_read_by_its_root(postgres, begin):
     assert sorted(stream.step()) == [("+I", 1, "a"), ("+I", 11, "b")]
     postgres.run(f"UPDATE {name} SET x = 'c' WHERE id = 11")
     assert stream.step() == [("-U", 11, "b"), ("+U", 11, "c")]
+
+
+def test_a_job_waits_for_a_server_that_restarts(tmp_path):
+    with own_server(durable=True) as postgres:
+        name = captured(postgres, "id int primary key, x text", "(1, 'a')")
+        stream = Stream(postgres, table(postgres, KEYED, name), tmp_path / "source")
+        stream.begin()
+        stream.step()
+        postgres.run(f"INSERT INTO {name} VALUES (2, 'b')")
+        assert stream.step() == [("+I", 2, "b")]
+        postgres.run(f"INSERT INTO {name} VALUES (3, 'c')")
+        postgres.process.kill()
+        postgres.forget_connections()
+        postgres.process.start()
+        assert stream.step() == [("+I", 3, "c")]
+        stream.end()

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
-from tidemark.connectors.jdbc.postgres import Described, StoredColumn, described, name, rows, string
+from tidemark.connectors.jdbc.postgres import (
+    Described,
+    StoredColumn,
+    Transient,
+    again,
+    connected,
+    described,
+    name,
+    rows,
+    string,
+)
 from tidemark.connectors.jdbc.types import asked
 from tidemark.connectors.jdbc.url import PostgresDatabase
 from tidemark.connectors.postgres_cdc import options as o
@@ -33,6 +43,7 @@ class Captured:
     creates: bool  # whether a missing publication is created
     partitioned: bool  # whether a partitioned table is read
     upserts: bool
+    retries: int  # how often it is tried to connect again
     columns: Mapping[str, t.DataType]  # the physical ones, by their names in the DDL
     read: frozenset[str] | None = field(default=None)
     key: tuple[str, ...] = ()  # the declared primary key
@@ -60,6 +71,7 @@ class Captured:
             creates=options.get(o.AUTOCREATE, "filtered") == "filtered",
             partitioned=options[o.PARTITIONED],
             upserts=options[o.CHANGELOG] == "upsert",
+            retries=options[o.RETRIES],
             columns=types,
             read=read,
             key=table.primary_key.columns if table.primary_key else (),
@@ -72,6 +84,18 @@ class Captured:
     def quoted(self) -> str:
         """Its name, as SQL has it."""
         return f"{name(self.schema)}.{name(self.table)}"
+
+    def wait_until_reachable(self) -> None:
+        """Wait for a server that restarts, but not forever."""
+
+        def reach() -> None:
+            try:
+                with connected(self.database, f"reading {self}"):
+                    return
+            except SetupError as problem:
+                raise Transient(problem.message, notes=problem.notes, hint=problem.hint) from None
+
+        again(reach, self.retries)
 
     @property
     def columns_read(self) -> dict[str, t.DataType]:

@@ -61,6 +61,7 @@ class HeldSlot:
     def __init__(self, captured: Captured, run: str) -> None:
         self._captured, self._run = captured, f"tidemark {run}"
         self._open: Connection | None = None
+        self._was_open = False
 
     @classmethod
     def free(cls, captured: Captured, run: str) -> HeldSlot:
@@ -173,12 +174,14 @@ class HeldSlot:
     # --- the connection ---
 
     def _with(self, work: Callable[[Cursor], _Result]) -> _Result:
-        return again(lambda: self._tried(work), 3)
+        return again(lambda: self._tried(work), self._captured.retries)
 
     def _tried(self, work: Callable[[Cursor], _Result]) -> _Result:
         driver = load_driver()
         if self._open is None:
-            self._open = self._opened(driver)
+            if self._was_open:
+                self._captured.wait_until_reachable()
+            self._open, self._was_open = self._opened(driver), True
         try:
             with self._open.cursor() as cursor:
                 return work(cursor)

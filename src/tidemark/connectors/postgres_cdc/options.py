@@ -38,6 +38,7 @@ PUBLICATION: Final = "debezium.publication.name"
 AUTOCREATE: Final = "debezium.publication.autocreate.mode"
 _DEBEZIUM: Final = "debezium."
 WAIT: Final = "connect.timeout"
+RETRIES: Final = "connect.max-retries"
 
 OPTIONS: Final = (
     OptionSpec("hostname", required=True, summary="the server"),
@@ -82,7 +83,7 @@ OPTIONS: Final = (
         summary="whether the publication is created if it does not exist",
     ),
     OptionSpec(WAIT, "duration", 30_000, summary="how long to wait for a connection"),
-    OptionSpec("connect.max-retries", "int", 3, summary=_NO_EFFECT),
+    OptionSpec(RETRIES, "int", 3, summary="how often a running job tries to connect again"),
     OptionSpec("connect.pool.size", "int", 30, summary=_NO_EFFECT),
     OptionSpec("connection.pool.size", "int", 20, summary=_NO_EFFECT),
     OptionSpec("scan.incremental.snapshot.enabled", "boolean", False, summary=_ONE_READER),

@@ -150,6 +150,7 @@ class _ReadingChanges:
         captured, part = self.captured, self.part
         assert part.end is not None
         decoder = ChangeDecoder(self.oid, self._wanted)
+        captured.wait_until_reachable()
         with connected(captured.database, f"reading changes of {captured}") as connection:
             with connection.cursor() as cursor:
                 known = Known.of(cursor, captured)
