@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from tests.kernels.match_reference import END, Part, Row
 from tidemark.kernels.match_recognize.spec import (
     Alternatives,
+    FirstOfKey,
     One,
     PartsInOrder,
     RepeatedPart,
@@ -86,6 +87,9 @@ class PreferredMatcher:
         match shape:
             case One(variable, excluded):
                 yield from self._one(variable, excluded, path, then)
+            case FirstOfKey():
+                if not self.here and not path:
+                    yield from then(path)
             case PartsInOrder(()):
                 yield from then(path)
             case PartsInOrder((first, *rest)):
@@ -123,6 +127,8 @@ def may_be_empty(shape: Shape) -> bool:
     match shape:
         case One():
             return False
+        case FirstOfKey():
+            return True
         case PartsInOrder(parts):
             return all(map(may_be_empty, parts))
         case Alternatives(parts):

@@ -22,6 +22,7 @@ from tidemark.kernels.match_recognize.kernel import MatchRecognizeKernel
 from tidemark.kernels.match_recognize.spec import (
     Alternatives,
     Classifier,
+    FirstOfKey,
     MatchCondition,
     MatchNumber,
     MatchTime,
@@ -294,7 +295,10 @@ def patterns(draw: st.DrawFn) -> Pattern:
 
 
 def shapes(variables: int) -> st.SearchStrategy[Shape]:
-    ones = st.builds(One, st.integers(0, variables - 1), st.sampled_from([False, False, True]))
+    one = st.builds(One, st.integers(0, variables - 1), st.sampled_from([False, False, True]))
+    anchored = one.map(lambda row: PartsInOrder((FirstOfKey(), row)))
+    after_a_row = one.map(lambda row: PartsInOrder((row, FirstOfKey(), row)))
+    ones = st.one_of(one, one, one, anchored, after_a_row)
     bounds = st.sampled_from([(0, 1), (0, None), (1, None), (1, None), (2, 2), (1, 3), (0, 2)])
 
     def larger(parts: st.SearchStrategy[Shape]) -> st.SearchStrategy[Shape]:

@@ -56,6 +56,15 @@ def test_the_longest_match_is_preferred(session: tidemark.Session):
     assert found == [(2, 6, 3, 5), (8, 8, 0, 1)]
 
 
+def test_what_follows_an_anchor_begins_with_the_first_row(session: tidemark.Session):
+    ends = "FIRST(id) AS a, LAST(id) AS b"
+
+    assert matched(session, "^ A UP | DOWN DOWN", ends) == [(1, 2), (3, 4)]
+    assert matched(session, "^ A{2,3}", ends) == [(1, 3)]
+    assert matched(session, "^ DOWN", ends) == []
+    assert matched(session, "A ^ UP", ends) == []
+
+
 def test_a_group_is_repeated_as_a_whole(session: tidemark.Session):
     found = matched(
         session, "(DOWN UP){1,2} UP", "FIRST(id) AS a, CLASSIFIER() AS c, LAST(id) AS b"

@@ -90,6 +90,13 @@ def test_explain_describes_the_pattern(tables):
     assert "the rows of partial matches" in said.keeps
 
 
+def test_a_pattern_that_begins_with_the_first_row_keeps_the_last_one(tables):
+    found = node(matching("^ A (B | ^ C)"), tables)
+
+    assert "pattern=[^ A (B | ^ C)]" in found.description.details
+    assert "the last row of each key" in found.description.keeps
+
+
 def test_an_unbounded_pattern_without_within_is_warned_of(tables):
     def warnings(sql: str) -> tuple[str, ...]:
         return tuple(plan(sql, tables).warnings)
@@ -144,8 +151,9 @@ def test_what_flink_refuses_too(marked, tables):
     "marked",
     [
         matching("A «{- B -}» C"),
-        matching("A (B | «^» A B)"),
-        matching("«^» A B"),
+        matching("A (B | «$» A B)"),
+        matching("A B «$»"),
+        matching("A | «^»", more="ALL ROWS PER MATCH OMIT EMPTY MATCHES "),
         matching("A «(B* C?)*»"),
         matching("«(A | B){1,501}»"),
         matching("«PERMUTE(A, B, C, D, E, F, G)»"),

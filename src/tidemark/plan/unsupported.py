@@ -19,7 +19,8 @@ IN_PATTERNS: Final = Unsupported(
     "{} in MATCH_RECOGNIZE",
     says=NEVER,
     each={
-        "an anchor": "leave it out",
+        "the anchor `$`": "leave it out",
+        "an anchor that no row must follow": "put a variable after it",
         "WITH UNMATCHED ROWS": "join the matches to the rows with a LEFT JOIN",
         "a pattern of more than 1,000 variables, repeated ones counted each time,": (
             "bound the quantifiers of groups by less, or use * and +"

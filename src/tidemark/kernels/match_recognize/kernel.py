@@ -79,12 +79,13 @@ class MatchRecognizeKernel:
 
     @cached_property
     def _back(self) -> int:
-        """How many rows conditions and measures look back."""
+        """How many rows the pattern, conditions and measures look back."""
         values = [v.value if isinstance(v, OfMatch) else v for _, v in self.measures]
         for variable in self.variables:
             if isinstance(variable.condition, MatchCondition):
                 values += variable.condition.values
-        return max((value.back for value in values if isinstance(value, Pick)), default=0)
+        back = (value.back for value in values if isinstance(value, Pick))
+        return max(back, default=0) or self._search.back
 
     def _keeping(self) -> Keeping:
         """For one step: its attempts may share what they note of their rows."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from tidemark.kernels.match_recognize.spec import (
     Alternatives,
+    FirstOfKey,
     One,
     PartsInOrder,
     RepeatedPart,
@@ -23,10 +24,11 @@ _FIRST_STATE = 1
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A row with this label leads to a state."""
+    """A row with this label leads to a state, if it is the first one of its key or need not be."""
 
     label: int
     target: int
+    only_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,18 @@ class _Fork:
     targets: list[int] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _First:
+    """Goes on without a row, if the next one is the first of its key."""
+
+    then: int
+
+
 @dataclass(slots=True)
 class _Building:
     """Nodes, made from the end of the pattern to its beginning."""
 
-    nodes: list[_Take | _Fork] = field(default_factory=list)
+    nodes: list[_Take | _Fork | _First] = field(default_factory=list)
     labels: list[tuple[int, bool]] = field(default_factory=list)
 
     def end(self) -> int:
@@ -76,6 +85,8 @@ class _Building:
         match shape:
             case One(variable, excluded):
                 return self._node(_Take(self._label((variable, excluded)), then))
+            case FirstOfKey():
+                return self._node(_First(then))
             case PartsInOrder(parts):
                 for part in reversed(parts):
                     then = self.part(part, then)
@@ -99,7 +110,7 @@ class _Building:
             entry = self.part(shape.part, entry)
         return entry
 
-    def _node(self, node: _Take | _Fork) -> int:
+    def _node(self, node: _Take | _Fork | _First) -> int:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
@@ -111,40 +122,46 @@ class _Building:
     # --- states: the nodes that follow a row ------------------------------------------------------
 
     def resolved(self, first: int) -> PreferenceAutomaton:
-        number = {first: _FIRST_STATE}
+        # The state before the first row is one of its own if anchors make it different.
+        anchored = any(isinstance(node, _First) for node in self.nodes)
+        number = {} if anchored else {first: _FIRST_STATE}
         pending, ends = [first], [False]
         ways: list[tuple[Way, ...]] = [()]
         for node in pending:
-            takes, may_end = self._closure(node)
-            for take in takes:
+            takes, may_end = self._closure(node, begins=len(ways) == _FIRST_STATE)
+            for take, _ in takes:
                 if take.then not in number:
-                    number[take.then] = _FIRST_STATE + len(number)
+                    number[take.then] = _FIRST_STATE + len(pending)
                     pending.append(take.then)
-            ways.append(tuple(Way(take.label, number[take.then]) for take in takes))
+            ways.append(tuple(Way(t.label, number[t.then], only) for t, only in takes))
             ends.append(may_end)
         return PreferenceAutomaton(tuple(ways), tuple(ends), tuple(self.labels))
 
-    def _closure(self, node: int) -> tuple[list[_Take], bool]:
-        """What can follow without a row in between, up to the end if that can follow.
+    def _closure(self, node: int, begins: bool) -> tuple[list[tuple[_Take, bool]], bool]:
+        """What can follow without a row in between, up to the end if that can follow; and of each
+        whether only the first row of a key can, which a match `begins` with.
 
         A node that is reached again is reached in a way that is preferred less. So a repetition
         never goes on without a row either.
         """
-        takes: list[_Take] = []
-        seen: set[int] = set()
-        stack = [node]
+        takes: list[tuple[_Take, bool]] = []
+        seen: set[tuple[int, bool]] = set()
+        stack = [(node, False)]
         while stack:
-            current = stack.pop()
-            if current in seen:
+            current, only_first = stack.pop()
+            if not seen.isdisjoint([(current, only_first), (current, False)]):
                 continue
-            seen.add(current)
+            seen.add((current, only_first))
             found = self.nodes[current]
-            if isinstance(found, _Take):
-                takes.append(found)
-            elif not found.targets:
-                return takes, True
-            else:
-                stack += reversed(found.targets)
+            match found:
+                case _Take():
+                    takes.append((found, only_first))
+                case _First(then):
+                    stack += [(then, True)] * begins
+                case _Fork([]) if not only_first:
+                    return takes, True
+                case _Fork(targets):
+                    stack += [(target, only_first) for target in reversed(targets)]
         return takes, False
 
 

@@ -51,6 +51,11 @@ class PreferredSearch:
         return Labels.of(self.automaton.labels, len(self.variables), self.subsets)
 
     @property
+    def back(self) -> int:
+        """How many rows it looks back: the first row of a key is the one before which none is."""
+        return int(any(way.only_first for ways in self.automaton.ways for way in ways))
+
+    @property
     def ends_with_input(self) -> bool:
         """A match that waits for a preferred one is the match when no more rows come."""
         return True
@@ -92,6 +97,8 @@ class PreferredSearch:
                 if way.label not in holds:
                     holds[way.label] = self._holds(sequences, those, way.label)
                 takes = holds[way.label]
+                if way.only_first:
+                    takes = takes & (those.next == sequences.begin[those.start])
                 if takes.any():
                     taken.append(those[takes].taking(way.label, way.target))
                     order.append(here[takes] * _MOST_WAYS + place)
@@ -104,8 +111,10 @@ class PreferredSearch:
 
     def _ended(self, attempts: Attempts) -> tuple[Attempts, Attempts]:
         """The matches, and the attempts that go on because they are preferred."""
-        may_end = np.array(self.automaton.ends)[attempts.state]
-        goes_on = np.array([len(ways) > 0 for ways in self.automaton.ways])[attempts.state]
+        ends, ways = np.array(self.automaton.ends), np.array(list(map(len, self.automaton.ways)))
+        # An anchor that comes after a row leads nowhere.
+        attempts = attempts[(ends | (ways > 0))[attempts.state]]
+        may_end, goes_on = ends[attempts.state], (ways > 0)[attempts.state]
         if not may_end.any():
             return attempts[:0], attempts
         # Of each row the first attempt that may end; those after it are given up.

@@ -44,6 +44,10 @@ class PatternSearch:
     within_ms: int | None = None
 
     @property
+    def back(self) -> int:
+        return 0
+
+    @property
     def ends_with_input(self) -> bool:
         """As in Flink, an attempt that is open at the end of all rows stays so."""
         return False

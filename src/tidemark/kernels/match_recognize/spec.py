@@ -129,6 +129,11 @@ class One:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstOfKey:
+    """No row; what follows begins with the first row of the key."""
+
+
+@dataclass(frozen=True, slots=True)
 class PartsInOrder:
     """One part after the other."""
 
@@ -154,7 +159,7 @@ class RepeatedPart:
     greedy: bool = True
 
 
-Shape = One | PartsInOrder | Alternatives | RepeatedPart
+Shape = One | FirstOfKey | PartsInOrder | Alternatives | RepeatedPart
 
 
 # --------------------------------------------------------------------------------------------------

@@ -124,8 +124,7 @@ def _parts(pattern: exp.Expression) -> Iterator[exp.Expression]:
 def _variable(part: exp.Expression) -> MatchVariable:
     if isinstance(part, nodes.PatternVariable):
         return MatchVariable(part.name)
-    if not isinstance(part, nodes.PatternRepeat):
-        raise unsupported.IN_PATTERNS.error(span_of(part), "an anchor")
+    assert isinstance(part, nodes.PatternRepeat)
     repeated, (least, most) = part.this, bounds_of(part)
     greedy = bool(part.args["greedy"])
     if not greedy and (least, most) == (0, 1):

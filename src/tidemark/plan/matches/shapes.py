@@ -13,6 +13,7 @@ from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
 from tidemark.kernels.match_recognize.spec import (
     Alternatives,
+    FirstOfKey,
     One,
     PartsInOrder,
     RepeatedPart,
@@ -22,13 +23,19 @@ from tidemark.plan import unsupported
 
 _MOST_VARIABLES: Final = 1_000
 _TOO_LARGE = "a pattern of more than 1,000 variables, repeated ones counted each time,"
+_SHAPES: Final = (
+    nodes.PatternChoice,
+    nodes.PatternPermute,
+    nodes.PatternExclude,
+    nodes.PatternAnchor,
+)
 _REPEATS_NOTHING = "`*`, `+` or `{n,}` after a group that may be empty"
 
 
 def has_shape(pattern: exp.Expression) -> bool:
     """Whether a pattern is more than variables that follow each other, which Flink rejects."""
     return any(
-        isinstance(part, nodes.PatternChoice | nodes.PatternPermute | nodes.PatternExclude)
+        isinstance(part, _SHAPES)
         or (isinstance(part, nodes.PatternRepeat) and not _is_variable(part.this))
         for part in pattern.walk()
     )
@@ -47,7 +54,26 @@ def names_in(pattern: exp.Expression) -> list[str]:
 def shape_of(pattern: exp.Expression, names: Sequence[str]) -> Shape:
     if _size(pattern) > _MOST_VARIABLES:
         raise unsupported.IN_PATTERNS.error(span_of(pattern), _TOO_LARGE)
-    return _shape(pattern, names, False)
+    shape = _shape(pattern, names, False)
+    if _is_anchor_alone(shape):
+        anchor = pattern.find(nodes.PatternAnchor)
+        assert anchor is not None
+        raise unsupported.IN_PATTERNS.error(span_of(anchor), "an anchor that no row must follow")
+    return shape
+
+
+def _is_anchor_alone(shape: Shape) -> bool:
+    """Whether a way through it consists of anchors, without a row."""
+    match shape:
+        case FirstOfKey():
+            return True
+        case PartsInOrder(parts):
+            return all(map(may_be_empty, parts)) and any(map(_is_anchor_alone, parts))
+        case Alternatives(parts):
+            return any(map(_is_anchor_alone, parts))
+        case RepeatedPart(part):
+            return _is_anchor_alone(part)
+    return False
 
 
 def _size(part: exp.Expression) -> int:
@@ -76,7 +102,9 @@ def _shape(part: exp.Expression, names: Sequence[str], excluded: bool) -> Shape:
         case nodes.PatternRepeat():
             return _repeated(part, _shape(part.this, names, excluded))
         case nodes.PatternAnchor():
-            raise unsupported.IN_PATTERNS.error(span_of(part), "an anchor")
+            if part.this == "$":
+                raise unsupported.IN_PATTERNS.error(span_of(part), "the anchor `$`")
+            return FirstOfKey()
     parts = tuple(_shape(each, names, excluded) for each in part.expressions)
     match part:
         case nodes.PatternChoice():
@@ -108,6 +136,8 @@ def may_be_empty(shape: Shape) -> bool:
     match shape:
         case One():
             return False
+        case FirstOfKey():
+            return True
         case PartsInOrder(parts):
             return all(may_be_empty(part) for part in parts)
         case Alternatives(parts):

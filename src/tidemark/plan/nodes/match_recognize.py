@@ -9,6 +9,7 @@ from typing import Any
 from tidemark.kernels.match_recognize.spec import (
     ALL_ROWS,
     Alternatives,
+    FirstOfKey,
     One,
     PartsInOrder,
     RepeatedPart,
@@ -137,6 +138,8 @@ def shape_words(shape: Shape, names: Sequence[str]) -> str:
     match shape:
         case One(variable, excluded):
             return f"{{- {names[variable]} -}}" if excluded else names[variable]
+        case FirstOfKey():
+            return "^"
         case PartsInOrder(parts):
             words_of = [shape_words(part, names) for part in parts]
             return " ".join(
@@ -148,6 +151,17 @@ def shape_words(shape: Shape, names: Sequence[str]) -> str:
         case RepeatedPart(part):
             inside = shape_words(part, names)
             return (inside if isinstance(part, One) else f"({inside})") + _quantifier(shape)
+
+
+def _is_anchored(shape: Shape) -> bool:
+    match shape:
+        case FirstOfKey():
+            return True
+        case PartsInOrder(parts) | Alternatives(parts):
+            return any(map(_is_anchored, parts))
+        case RepeatedPart(part):
+            return _is_anchored(part)
+    return False
 
 
 @dataclass(frozen=True)
@@ -223,12 +237,13 @@ class Match(Unary, Stateful):
 
     @property
     def _back(self) -> int:
-        """How many rows conditions and measures look back."""
+        """How many rows the pattern, conditions and measures look back."""
         values = [v.value if isinstance(v, FinalValue) else v for _, v in self.measures]
         for variable in self.variables:
             if isinstance(variable.test, MatchTest):
                 values += variable.test.values
-        return max((value.back for value in values if isinstance(value, PreviousValue)), default=0)
+        back = (value.back for value in values if isinstance(value, PreviousValue))
+        return max(back, default=0) or int(self.shape is not None and _is_anchored(self.shape))
 
     @property
     def _numbers_matches(self) -> bool:
