@@ -79,11 +79,13 @@ def of_string(text: pl.Expr, target: t.Decimal) -> pl.Expr:
     parts = text.str.extract_groups(_NUMBER)
     sign, before, fraction, exponent = (parts.struct.field(str(place)) for place in (1, 2, 3, 4))
     digits = (before.fill_null("") + fraction.fill_null("")).str.strip_chars_start("0")
-    # More digits than there can be decide nothing.
+    # Of more digits than there can be, only the first may decide: whether the last is rounded up.
     dropped = digits.str.len_bytes().cast(pl.Int64).clip(lower_bound=_ALL) - _ALL
     number = (pl.lit("0") + digits.str.head(_ALL)).cast(WHOLE, strict=False)
     places = exponent.cast(pl.Int64, strict=False).fill_null(0) + dropped + target.scale
     places = places - fraction.fill_null("").str.len_bytes().cast(pl.Int64)
+    next_digit = digits.str.slice(_ALL, 1).cast(pl.Int8, strict=False).fill_null(0)
+    number = number + ((places == 0) & (next_digit >= 5)).cast(WHOLE)
     grown = pl.when(_fits(number, places)).then(number * _power(places))
     shrunk = rounded_quotient(number, _power(-places))
     shrunk = pl.when(places >= -_ALL).then(shrunk).otherwise(pl.lit(0, dtype=WHOLE))

@@ -60,18 +60,28 @@ def values_of(strings: pl.Series, type_: str, wanted: t.DataType) -> pl.Series |
 
     Which types fit is known before. A DECIMAL with too many digits is NULL, as in Flink.
     """
+    if isinstance(wanted, t.Array):
+        return _lists(strings, type_.removeprefix("_"), wanted)
+    if isinstance(wanted, t.Decimal):
+        return _decimals(strings, wanted)
+    found = _plain(strings, type_, wanted)
+    return None if found.null_count() > strings.null_count() else as_wanted(found, wanted)
+
+
+def _decimals(strings: pl.Series, wanted: t.Decimal) -> pl.Series | None:
     import polars as pl
 
     from tidemark.columns import decimals
 
-    if isinstance(wanted, t.Array):
-        return _lists(strings, type_.removeprefix("_"), wanted)
-    if isinstance(wanted, t.Decimal):
-        if not strings.str.contains(r"\A-?[0-9]").fill_null(True).all():
-            return None  # NaN, Infinity
-        return _computed(strings, decimals.of_string(pl.col(strings.name), wanted))
-    found = _plain(strings, type_, wanted)
-    return None if found.null_count() > strings.null_count() else as_wanted(found, wanted)
+    if not strings.str.contains(r"\A-?[0-9]").fill_null(True).all():
+        return None  # NaN, Infinity
+    before = wanted.precision - wanted.scale
+    whole = rf"(?:0|[1-9][0-9]{{0,{before - 1}}})" if before else "0"
+    after = rf"(?:\.[0-9]{{1,{wanted.scale}}})?" if wanted.scale else ""
+    # Where nothing is to be rounded, which takes twenty times as long.
+    if strings.str.contains(rf"\A-?{whole}{after}\z").fill_null(True).all():
+        return strings.cast(pl.Decimal(wanted.precision, wanted.scale))
+    return _computed(strings, decimals.of_string(pl.col(strings.name), wanted))
 
 
 def _plain(strings: pl.Series, type_: str, wanted: t.DataType) -> pl.Series:
