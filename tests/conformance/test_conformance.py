@@ -34,7 +34,7 @@ def _short(case: Case) -> str:
 
 # Cases that run without Spark, in a fraction of the time, need not all run on it, too. Of these
 # areas the named ones do: of two operators with different keys, Spark merges the changes in any
-# order.
+# order. Of those in a fixed order, which take a micro-batch for each record, one of each kind does.
 ON_SPARK = {
     "dedup-topn": (
         "keep_first keep_first_ties keep_last_late keep_last_of_changes limit_alone "
@@ -48,6 +48,14 @@ ON_SPARK = {
     "over": (
         "by_value distinct_so_far first_last_value lag late_range_bounded of_groups "
         "over_then_window row_number_by_processing_time two_windows"
+    ),
+    "sequenced": (
+        "anti_join_order cdc_full_join_updates cdc_join_order except_all_order full_join_order "
+        "intersect_order interval_cleanup_boundary interval_late_beyond interval_late_within "
+        "interval_min_cleanup interval_overtaken join_delete_of_nothing_full "
+        "join_duplicates_right join_null_keys_cdc join_residual_left_cdc not_in_order "
+        "scalar_correlated_order scalar_where_order temporal_late_probe_left union_times_order "
+        "union_watermark window_join_late_hop window_join_late_rows window_join_waits"
     ),
     "subquery": (
         "exists_groups in_correlated in_or lateral_left not_in_pairs quantified_all "
@@ -72,7 +80,7 @@ def _some(cases: list[Case]) -> Iterator[Case]:
     seen: Counter[str] = Counter()
     for case in cases:
         seen[case.area] += 1
-        only_here = not runs_locally(case) or may_need_spark(case)
+        only_here = not case.arrival and (not runs_locally(case) or may_need_spark(case))
         if only_here or os.environ.get("ALL_ON_SPARK"):
             yield case
         elif case.area in ON_SPARK:
