@@ -96,7 +96,8 @@ def _leave(part: str, config: pytest.Config, items: list[pytest.Item]) -> None:
     guesses = {item.nodeid: 2.0 if item.get_closest_marker("spark") else 0.05 for item in items}
     undisturbed = {item.nodeid for item in items if item.get_closest_marker("undisturbed")}
     heavy = {item.nodeid for item in items if any(map(item.get_closest_marker, ("spark", "slow")))}
-    kinds = parts.Kinds(undisturbed, guesses.keys() - heavy)
+    sharing = {item.nodeid for item in items if "kafka" in getattr(item, "fixturenames", ())}
+    kinds = parts.Kinds(undisturbed, guesses.keys() - heavy, sharing)
     ours = parts.of_part(guesses, part, parts.recorded(), kinds)
     named = {item.nodeid: item for item in items}
     config.hook.pytest_deselected(items=[named[test] for test in named.keys() - set(ours)])

@@ -34,11 +34,13 @@ def group_of(test: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """The tests that begin the first part, because they give up on a busy machine, and the light
-    ones with which the others begin."""
+    """The tests that begin the first part, because they give up on a busy machine; the light
+    ones with which the others begin; and those that share a server, which is not to be started
+    for each part."""
 
     undisturbed: Collection[str] = ()
     light: Collection[str] = ()
+    sharing: Collection[str] = ()
 
     def turn(self, test: str) -> int:
         """When the test's turn is in its part."""
@@ -54,17 +56,21 @@ def parts_of(
     """The part of each group, from 0; the longest groups first, each to the part with least.
 
     `guesses` holds the seconds that each test may take, for groups that nobody has measured.
-    The tests that run undisturbed are all in the first part. Light ones are given out next, so each
-    other part has at least as many seconds of them.
+    The tests that run undisturbed are all in the first part, those that share a server all in the
+    last one. Light ones are given out next, so each other part has at least as many seconds of
+    them.
     """
     weights = {group: seconds.get(group, guess) for group, guess in summed(guesses).items()}
     undisturbed = {group_of(test) for test in kinds.undisturbed}
     heavy = {group_of(test) for test in guesses if test not in kinds.light}
-    first = sum(weights[group] for group in undisturbed)
-    parts = [(first, 0), *((0.0, part) for part in range(1, count))]
+    sharing = {group_of(test) for test in kinds.sharing}
+    given = dict.fromkeys(sharing, count - 1) | dict.fromkeys(undisturbed, 0)
+    totals = dict.fromkeys(range(count), 0.0)
+    for group, part in given.items():
+        totals[part] += weights[group]
+    parts = [(total, part) for part, total in totals.items()]
     heapq.heapify(parts)
-    given = dict.fromkeys(undisturbed, 0)
-    others = weights.keys() - undisturbed
+    others = weights.keys() - given.keys()
     for group in sorted(others, key=lambda group: (group in heavy, -weights[group], group)):
         total, part = heapq.heappop(parts)
         given[group] = part

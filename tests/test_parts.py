@@ -66,6 +66,16 @@ def test_undisturbed_tests_begin_the_first_part_and_light_ones_the_other():
     assert given == [[tests[2], tests[0]], [tests[1], tests[3]]]
 
 
+def test_tests_that_share_a_server_are_all_in_the_last_part():
+    tests = ["tests/a.py::kafka", "tests/b.py::kafka", "tests/c.py::spark", "tests/d.py::spark"]
+    seconds = {"tests/a.py": 4.0, "tests/b.py": 4.0, "tests/c.py": 6.0, "tests/d.py": 1.0}
+    kinds = parts.Kinds(sharing=tests[:2])
+
+    given = parts.parts_of(guesses(tests), 2, seconds, kinds)
+
+    assert given == {"tests/a.py": 1, "tests/b.py": 1, "tests/c.py": 0, "tests/d.py": 0}
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_each_test_is_in_one_part(count):
     seconds = {"tests/a.py": 100.0}
