@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from tidemark.catalog.tables import Changelog
 from tidemark.functions.spark_text import safe_names
 from tidemark.kernels.columns import KIND
-from tidemark.kernels.op_codes import coded, decoded
 from tidemark.local.rows import LocalRows
 from tidemark.plan.nodes import FromChangelog, ToChangelog
 
@@ -28,6 +27,8 @@ def to_changelog(builder: LocalBuilder, stage: Compute) -> LocalRows:
     def as_rows(frame: pl.DataFrame) -> pl.DataFrame:
         import polars as pl
 
+        from tidemark.kernels.op_codes import coded
+
         rows = coded(frame, codes, "_tm_op")
         columns = zip(("_tm_op", *given), names, strict=True)
         return rows.select(*(pl.col(old).alias(new) for old, new in columns), *others)
@@ -43,6 +44,8 @@ def from_changelog(builder: LocalBuilder, stage: Compute) -> LocalRows:
 
     def as_changes(frame: pl.DataFrame) -> pl.DataFrame:
         import polars as pl
+
+        from tidemark.kernels.op_codes import decoded
 
         rows = decoded(frame, op, kinds)
         columns = zip(given, names, strict=True)
