@@ -14,7 +14,7 @@ DEEP: Final = "deep"
 # as many, because each change waits for them.
 STEADY: Final = "steady"
 QUICK: Final = "quick"
-_TIMES_AS_MANY = {STEADY: 0.6, DEEP: 50}
+_TIMES_AS_MANY = {STEADY: 0.5, DEEP: 50}
 _EXAMPLES = 40
 
 

@@ -64,11 +64,14 @@ ON_SPARK = {
 }
 # And of these areas one in three.
 MANY = {
+    "aggregate",
     "cdc",
+    "changelog",
     "group-window",
     "interval-join",
     "join",
     "mixed",
+    "set-operation",
     "temporal-join",
     "window-join",
     "window-tvf",
