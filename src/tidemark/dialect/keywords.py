@@ -59,6 +59,7 @@ CALLED_WITHOUT_PARENTHESES = frozenset(
 
 # Table functions whose arguments may be DEFAULT.
 CHANGELOG_FUNCTIONS = frozenset({"TO_CHANGELOG", "FROM_CHANGELOG"})
+SNAPSHOT = "SNAPSHOT"
 
 # Words that are never function names, even before a parenthesis: `FROM (`, `CAST (`.
 NEVER_CALLED = frozenset(

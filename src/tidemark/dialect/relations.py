@@ -7,7 +7,7 @@ from sqlglot import exp
 from tidemark.dialect import nodes, unsupported
 from tidemark.dialect.cursor import DOUBLE, NAME, NUMBER, STRING
 from tidemark.dialect.expressions import identifier
-from tidemark.dialect.keywords import CHANGELOG_FUNCTIONS, NEVER_CALLED
+from tidemark.dialect.keywords import CHANGELOG_FUNCTIONS, NEVER_CALLED, SNAPSHOT
 from tidemark.dialect.literals import string_of
 from tidemark.dialect.operators import QUERY_STARTS
 from tidemark.dialect.patterns import PatternParser
@@ -106,8 +106,7 @@ class RelationParser(PatternParser):
         if self.at("("):
             return self._parenthesized()
         if self.take("LATERAL"):
-            inner = self.subquery() if self.at("(") else self._table_call()
-            return self.located(exp.Lateral(this=inner), start)
+            return self.located(exp.Lateral(this=self._made_for_each_row()), start)
         if self.sees("TABLE", "("):
             return self._table_call()
         if self.sees("UNNEST", "("):
@@ -117,6 +116,13 @@ class RelationParser(PatternParser):
         if self._at_call():
             return self._function()
         return self.table()
+
+    def _made_for_each_row(self) -> exp.Expression:
+        """What follows LATERAL: a subquery, `TABLE(f(...))` or `f(...)`."""
+        if self.at("("):
+            return self.subquery()
+        called = self._at_call() and not self.sees("TABLE", "(")
+        return self._function() if called else self._table_call()
 
     def _parenthesized(self) -> exp.Expression:
         start = self.here
@@ -207,7 +213,7 @@ class RelationParser(PatternParser):
         start = self.here
         *qualifier, name = self._function_name()
         self.expect("(")
-        takes_default = name.upper() in CHANGELOG_FUNCTIONS
+        takes_default = name.upper() in {*CHANGELOG_FUNCTIONS, SNAPSHOT}
         argument = self._default_or_argument if takes_default else self._table_function_argument
         arguments = [] if self.at(")") else self.listed(argument)
         self.expect_close(")")

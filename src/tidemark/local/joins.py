@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.catalog.tables import Changelog
 from tidemark.local.builder import needs_spark
 from tidemark.operators import joins as kernels
-from tidemark.plan.nodes import IntervalJoin, RegularJoin, TemporalJoin, WindowJoin
+from tidemark.plan.nodes import IntervalJoin, RegularJoin, SnapshotJoin, TemporalJoin, WindowJoin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +29,18 @@ def temporal_join(builder: LocalBuilder, operator: Operator) -> LocalRows:
     assert isinstance(operator.node, TemporalJoin)
     sides = BothInputs.of(builder, operator)
     kernel = kernels.temporal_join_kernel(operator, sides.columns, builder.ttl_ms)
+    return _joined(builder, operator, sides, kernel)
+
+
+def snapshot_join(builder: LocalBuilder, operator: Operator) -> LocalRows:
+    from tidemark.local.inputs import BothInputs
+
+    node = operator.node
+    assert isinstance(node, SnapshotJoin)
+    sides = BothInputs.of(builder, operator)
+    kernel = kernels.snapshot_join_kernel(
+        operator, node, sides.columns, builder.ttl_ms, builder.zone
+    )
     return _joined(builder, operator, sides, kernel)
 
 

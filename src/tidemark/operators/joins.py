@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import time_ns
 from typing import TYPE_CHECKING
 
 from tidemark import types as t
@@ -13,6 +14,7 @@ from tidemark.kernels.windows.spec import WINDOW_END, WINDOW_START
 from tidemark.operators.outlets import handing_out
 from tidemark.operators.pair_conditions import pair_condition
 from tidemark.operators.times import by_watermark
+from tidemark.plan.nodes import PointInTime
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         Edge,
         IntervalJoin,
         RegularJoin,
+        SnapshotJoin,
         TemporalJoin,
         WindowColumn,
         WindowJoin,
@@ -105,6 +108,35 @@ def _by_processing_time(node: TemporalJoin, columns: JoinColumns, kept: Retentio
 
     kernel = ProcessingTimeTemporalJoinKernel(columns.left, columns.right, node.how, retention=kept)
     return kernel if node.load_idle_ms is None else AfterLoading(kernel, node.load_idle_ms)
+
+
+def snapshot_join_kernel(
+    operator: Operator, node: SnapshotJoin, columns: JoinColumns, ttl_ms: int, zone: str
+) -> Kernel:
+    from tidemark.kernels.held_back import held_back
+    from tidemark.kernels.regular_join.lifetimes import JoinInput
+    from tidemark.kernels.snapshot_join.kernel import SnapshotJoinKernel
+
+    right = operator.inputs[1].stage.edge
+    time, until = right.columns[node.right_time].type, node.load_until
+    at_start = until is None
+    until = until or PointInTime(epoch_ms=time_ns() // 1_000_000)
+    known = _known(columns.right, columns.of_right(operator), right)
+    # Rows of a table that only inserts are all there, even if its key is not unique.
+    known = known if known.retracts else JoinInput(known.keys)
+    kernel = SnapshotJoinKernel(
+        columns.left,
+        known,
+        until.as_event_time(time, zone),
+        at_start=at_start,
+        how=node.how,
+        idle_ms=node.load_idle_ms,
+        condition=_condition(node.condition, columns.names),
+        nulls_equal=node.nulls_equal,
+        wanted=columns.output,
+        retention=retention_of(node.ttls_ms(ttl_ms)[0]),
+    )
+    return held_back(handing_out(kernel, operator), operator.held_back_ms)
 
 
 def interval_join_kernel(operator: Operator, node: IntervalJoin, columns: JoinColumns) -> Kernel:

@@ -105,7 +105,7 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
 
 # Who declares the watermark to Spark: the source, or the operator above. If rows are stamped, that
 # is done at the source too.
-_Declared = Literal["by source", "by operator", "stamped"]
+_Declared = Literal["by source", "by operator", "by nobody", "stamped"]
 # How often operators with state retention check the clock.
 _RETENTION_TICK_MS = 1000
 
@@ -139,13 +139,14 @@ class _Planner:
         return Compute(node, tuple(self.stage(below, declared) for below in node.inputs))
 
     def _watermark(self, node: AssignWatermark, declared: _Declared) -> WatermarkStage:
-        marks = self._marks(node) if self._remembers else None
+        watched = declared != "by nobody"
+        marks = self._marks(node) if self._remembers and watched else None
         below = self.stage(node.input if marks is None else followed_by_partition(node))
         if not self._remembers:
             return WatermarkStage(node, (below,))
         streaming = self._streaming
-        end = self._end() if streaming and node.edge.bounded else None
-        here = streaming and declared != "by operator"
+        end = self._end() if streaming and watched and node.edge.bounded else None
+        here = streaming and watched and declared != "by operator"
         stage = WatermarkStage(node, (below,), here, declared == "stamped", end)
         return replace(stage, marks=marks) if streaming else stage
 
@@ -184,6 +185,7 @@ class _Planner:
             asks.held_back_ms,
             min(ticks, default=None),
             self._settings.phases if self._combines(node) else "one_phase",
+            asks.follows,
         )
 
     def _combines(self, node: Node) -> bool:
@@ -198,6 +200,9 @@ class _Planner:
             return replace(given, outlets=tuple(outlets))
         if port.window is not None:
             return self._in_windows(node, port, port.window)
+        if port.unwatched:
+            stage = self.stage(node, "by nobody")
+            return Input(stage, port.keys, port.time, True, is_stateful(node))
         stamped = port.stamps and node.can_be_stamped
         given = self._following(node, port, "stamped" if stamped else "by source")
         return replace(given, shown=shown or port.time is None)

@@ -151,7 +151,8 @@ class Operator:
     operators of its kind are the same, in the same order. It emits the columns of `edge`; `output`
     says which columns of its inputs these are, if it passes input columns on. It holds back
     watermarks by `held_back_ms`, because its input may be that far behind them, and checks the
-    clock every `tick_ms`.
+    clock every `tick_ms`. If it `follows` an input, that one's watermark is its own, as far as it
+    is known from the rows.
     """
 
     id: str
@@ -162,6 +163,7 @@ class Operator:
     held_back_ms: int = 0
     tick_ms: int | None = None
     phases: Phases = "one_phase"
+    follows: int | None = None
 
     @property
     def outlets(self) -> dict[int, int]:

@@ -20,6 +20,7 @@ from tidemark.plan.bind.on_subqueries import bind_join_with_subqueries, has_subq
 from tidemark.plan.context import Context
 from tidemark.plan.features import refuse_relation
 from tidemark.plan.hints import check_hints, options_of, refuse_options, with_options
+from tidemark.plan.joins import snapshot
 from tidemark.plan.matches.bind import bind_match_recognize
 from tidemark.plan.nodes import Node
 from tidemark.plan.relation import (
@@ -58,7 +59,9 @@ def _joined(
     relation = bind_relation(first, context)
     met: list[exp.Expression] = []
     for join in joins:
-        if is_collection(join.this, context):
+        if snapshot.is_snapshot(join.this, context):
+            relation = snapshot.bind_snapshot_join(relation, join, where, context)
+        elif is_collection(join.this, context):
             relation = join_collection(relation, join, context)
         elif is_lateral(join.this):
             relation = bind_lateral(relation, join, context)
@@ -87,6 +90,8 @@ def bind_relation(node: exp.Expression, context: Context) -> Relation:
             return window_functions.bind_window_function(node, context)
         case exp.Lateral() | nodes.TableFunction() if is_changelog_function(node, context):
             return bind_changelog_function(node, context)
+        case exp.Lateral() | nodes.TableFunction() if snapshot.is_snapshot(node, context):
+            raise snapshot.refuse_alone(node)
         case exp.Unnest() | exp.Lateral() | nodes.TableFunction():
             return bind_collection(ONE_EMPTY_ROW, node, False, context)
         case nodes.MatchRecognize():

@@ -46,7 +46,7 @@ def refuse_time_travel(relation: exp.Expression) -> None:
 
 def _constant(time: exp.Expression, context: Context) -> dt.datetime:
     try:
-        found = _value(context.binder(Scope(())).bind(time))
+        found = constant_value(context.binder(Scope(())).bind(time))
     except SqlError as problem:
         raise _not_constant(time) from problem
     if not isinstance(found, dt.datetime):
@@ -54,13 +54,13 @@ def _constant(time: exp.Expression, context: Context) -> dt.datetime:
     return found
 
 
-def _value(expression: Expression) -> object:
+def constant_value(expression: Expression) -> object:
     """The value of a TIMESTAMP, and of one with an interval added or taken away."""
     match expression:
         case Literal(value=value, type=t.Timestamp() | t.DayTimeInterval() | t.YearMonthInterval()):
             return value
         case Cast(operand=operand, type=t.Timestamp(), implicit=True):
-            return _value(operand)
+            return constant_value(operand)
         case Call(function=function, args=(left, right)) if function.name in ("+", "-"):
             return _moved(left, right, 1 if function.name == "+" else -1)
     return None
@@ -69,7 +69,7 @@ def _value(expression: Expression) -> object:
 def _moved(left: Expression, right: Expression, sign: int) -> object:
     if not isinstance(left.type, t.Timestamp):
         left, right = right, left
-    time, interval = _value(left), _value(right)
+    time, interval = constant_value(left), constant_value(right)
     if not isinstance(time, dt.datetime) or not isinstance(interval, int):
         return None
     if isinstance(right.type, t.DayTimeInterval):

@@ -90,6 +90,14 @@ OUTER_TEMPORAL_JOIN: Final = Unsupported(
     each={"RIGHT": None, "FULL": None},
     says=ARE_NEVER,
 )
+OUTER_SNAPSHOT_JOIN: Final = Unsupported(
+    _JOINS,
+    "{} joins with LATERAL SNAPSHOT",
+    why="a row of the table would be emitted when it turns out that no left row comes for it",
+    hint="use LEFT JOIN or INNER JOIN (same in Flink)",
+    each={"RIGHT": None, "FULL": None},
+    says=ARE_NEVER,
+)
 LOOKUP_JOIN: Final = Unsupported(
     _JOINS,
     "a processing-time temporal join with a stream",

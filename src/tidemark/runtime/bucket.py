@@ -65,6 +65,8 @@ class Bucket:
     payloads: Payloads = IN_ROWS
     # The columns of the late rows that the kernel hands out, by the number of their outlet.
     late: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    # The input whose watermark is that of the kernel; None if it is the smallest one of all.
+    follows: int | None = None
 
     def step(
         self,
@@ -125,6 +127,10 @@ class Bucket:
             if payload is None and number >= 0:
                 now[number] = max(now[number], watermark)
         return now
+
+    def combined(self, watermarks: Sequence[int]) -> int:
+        """The watermark of the kernel, as far as it follows from those of its inputs."""
+        return min(watermarks) if self.follows is None else watermarks[self.follows]
 
     def _opened(self, packed: Iterable[Packed]) -> list[pl.DataFrame]:
         """A frame per input, its rows in the order of their source."""

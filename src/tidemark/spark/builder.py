@@ -156,7 +156,12 @@ class Builder:
         self.operators[operator.id] = observation
         payloads = Exchange(self.state.payloads)
         options = StatefulOptions(
-            operator.id, self.state.buckets, operator.tick_ms, observation, payloads
+            operator.id,
+            self.state.buckets,
+            operator.tick_ms,
+            observation,
+            payloads,
+            operator.follows,
         )
         packed = run_stateful(self.spark, kernel, inputs, schema, options)
         if packed.late:

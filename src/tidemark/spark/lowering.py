@@ -26,6 +26,7 @@ from tidemark.plan.nodes import (
     Scan,
     Sink,
     SinkUpsertMaterializer,
+    SnapshotJoin,
     SortByTime,
     TemporalJoin,
     ToChangelog,
@@ -52,6 +53,7 @@ from tidemark.spark.operators.over import over
 from tidemark.spark.operators.regular_join import regular_join
 from tidemark.spark.operators.session_window import session_window
 from tidemark.spark.operators.sink_upsert_materializer import sink_upsert_materializer
+from tidemark.spark.operators.snapshot_join import snapshot_join
 from tidemark.spark.operators.sort_by_time import sort_by_time
 from tidemark.spark.operators.temporal_join import temporal_join
 from tidemark.spark.operators.top_n import top_n
@@ -103,6 +105,7 @@ _OPERATORS: dict[type[Any], Callable[[Builder, Operator], Frame]] = {
     ChangelogNormalize: changelog_normalize,
     SinkUpsertMaterializer: sink_upsert_materializer,
     TemporalJoin: temporal_join,
+    SnapshotJoin: snapshot_join,
     IntervalJoin: interval_join,
     RegularJoin: regular_join,
     WindowJoin: window_join,

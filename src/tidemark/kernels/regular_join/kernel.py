@@ -10,12 +10,11 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import KIND, SEQUENCE, TIME
+from tidemark.kernels.columns import SEQUENCE, TIME
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
-from tidemark.kernels.join_output import How, beside, taken, wanted
-from tidemark.kernels.joined import user_columns
+from tidemark.kernels.join_output import How
 from tidemark.kernels.protocol import Metrics, Step
-from tidemark.kernels.ranges import Flags, Pairs, equal_keys
+from tidemark.kernels.ranges import Flags, Pairs
 from tidemark.kernels.regular_join.changes import LEFT, RIGHT, Changes, MatchEvents
 from tidemark.kernels.regular_join.lifetimes import (
     PARTNERS,
@@ -24,6 +23,7 @@ from tidemark.kernels.regular_join.lifetimes import (
     kinds_of,
     left_in_the_end,
 )
+from tidemark.kernels.regular_join.matching import Matching, plain
 from tidemark.kernels.regular_join.sides import StoredSide
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -94,7 +94,7 @@ class RegularJoinKernel:
 
     def _shown(self, rows: pl.DataFrame) -> pl.DataFrame:
         """An empty frame with the columns of a side that are emitted."""
-        empty = _plain(rows).clear()
+        empty = plain(rows).clear()
         return empty.select(n for n in empty.columns if not self.wanted or n in self.wanted)
 
     def _sides(self) -> tuple[StoredSide, StoredSide]:
@@ -165,19 +165,7 @@ class RegularJoinKernel:
     def _tested(self, mine: int, rows: pl.DataFrame, pairs: Pairs) -> Pairs:
         """The pairs with equal keys that meet the condition."""
         keys = self.left.keys, self.right.keys
-        equal = equal_keys(pairs, rows, keys[mine], keys[1 - mine], self._nulls_equal())
-        pairs = pairs.where(equal)
-        if self.condition is None:
-            return pairs
-        asked, there = self.condition.meta.root_names(), (_plain(rows), _plain(pairs.rows))
-        sides = [
-            taken(wanted(of, asked), at)
-            for of, at in zip(there, (pairs.mine, pairs.theirs), strict=True)
-        ]
-        together = beside(*(sides if mine == LEFT else sides[::-1]))
-        met = together.select(self.condition.fill_null(False)).to_series().to_numpy()
-        # A constant condition has one value for all pairs.
-        return pairs.where(np.broadcast_to(met, (len(pairs),)))
+        return Matching(keys, self._nulls_equal(), self.condition).met(mine, rows, pairs)
 
     # --- in the end --------------------------------------------------------------------------
 
@@ -207,8 +195,3 @@ class RegularJoinKernel:
         for place, side in enumerate((left, right)):
             changes.themselves(place, side.events, side.kinds, met[place])
         yield changes.frame()
-
-
-def _plain(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with the user's columns only."""
-    return user_columns(rows).drop(KIND, PARTNERS, strict=False)

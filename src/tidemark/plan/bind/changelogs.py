@@ -15,12 +15,11 @@ from tidemark.errors import PlanError, did_you_mean
 from tidemark.plan.context import Context
 from tidemark.plan.nodes import FromChangelog, Node, ToChangelog
 from tidemark.plan.relation import Relation, aliased
+from tidemark.plan.table_arguments import Arguments, arguments_of, column_of, input_of
 
 _ARGUMENTS: Final = ("input", "op", "op_mapping", "on_time", "uid")
 _KINDS: Final = {"INSERT": "+I", "UPDATE_BEFORE": "-U", "UPDATE_AFTER": "+U", "DELETE": "-D"}
 _UID: Final = re.compile(r"[a-zA-Z_][a-zA-Z_0-9-]*")
-
-Arguments = Mapping[str, exp.Expression]
 
 
 def is_changelog_function(relation: exp.Expression, context: Context) -> bool:
@@ -35,7 +34,7 @@ def is_changelog_function(relation: exp.Expression, context: Context) -> bool:
 def bind_changelog_function(relation: exp.Expression, context: Context) -> Relation:
     call = _called(relation)
     assert isinstance(call, nodes.TableFunction)
-    arguments = _arguments(call)
+    arguments = arguments_of(call, _ARGUMENTS)
     _check_uid(arguments)
     return aliased(_FUNCTIONS[call.name.upper()](call, arguments, context), relation, ())
 
@@ -91,71 +90,12 @@ _FUNCTIONS: Final[Mapping[str, Callable[[nodes.TableFunction, Arguments, Context
 # --- arguments ---------------------------------------------------------------------------------
 
 
-def _arguments(call: nodes.TableFunction) -> Arguments:
-    """The arguments by name, all of which are named or none is; without those that are NULL or
-    DEFAULT.
-    """
-    name, given = call.name.upper(), call.expressions
-    spelling = {"expected": f"{name}({', '.join(_ARGUMENTS)})"}
-    named = [one for one in given if isinstance(one, nodes.NamedArgument)]
-    if named and len(named) < len(given):
-        raise PlanError(
-            f"the arguments of {name} must all be named, or none of them",
-            at=span_of(call),
-            notes=spelling,
-        )
-    if len(given) > len(_ARGUMENTS):
-        raise PlanError(f"{name} has too many arguments", at=span_of(call), notes=spelling)
-    found: dict[str, exp.Expression] = {}
-    for key, written, value in _by_name(given):
-        if key not in _ARGUMENTS or key in found:
-            what = "unknown argument" if key not in _ARGUMENTS else "there are two arguments"
-            hint = did_you_mean(key, _ARGUMENTS) if key not in _ARGUMENTS else None
-            raise PlanError(f"{what} `{key}`", at=span_of(written), notes=spelling, hint=hint)
-        found[key] = value
-    unset = exp.Null | nodes.DefaultArgument
-    return {key: value for key, value in found.items() if not isinstance(value, unset)}
-
-
-def _by_name(given: list[exp.Expression]) -> Iterator[tuple[str, exp.Expression, exp.Expression]]:
-    for place, argument in enumerate(given):
-        if isinstance(argument, nodes.NamedArgument):
-            yield argument.this.name, argument, argument.expression
-        else:
-            yield _ARGUMENTS[place], argument, argument
-
-
 def _input(call: nodes.TableFunction, arguments: Arguments, context: Context) -> Node:
-    name, table = call.name.upper(), arguments.get("input")
-    if not isinstance(table, nodes.TableArgument):
-        raise PlanError(
-            f"{name} requires a table as its argument `input`",
-            at=span_of(call if table is None else table),
-            hint=f"write {name}(input => TABLE t)",
-        )
-    for clause, words in (("partition_by", "PARTITION BY"), ("order", "ORDER BY")):
-        if table.args.get(clause):
-            raise PlanError(
-                f"{words} is not allowed in {name}, which takes rows one by one (same in Flink)",
-                at=span_of(table),
-                hint="leave it out",
-            )
-    return context.bind_relation(table.this).node
+    return input_of(call, arguments, context, "which takes rows one by one")
 
 
 def _column(arguments: Arguments, key: str) -> exp.Expression | None:
-    """The only name in a DESCRIPTOR."""
-    written = arguments.get(key)
-    if written is None:
-        return None
-    if not isinstance(written, nodes.Descriptor) or len(written.expressions) != 1:
-        raise PlanError(
-            f"the argument `{key}` must be a DESCRIPTOR of exactly one column",
-            at=span_of(written),
-            hint=f"write {key} => DESCRIPTOR({'op' if key == 'op' else 'ts'})",
-        )
-    column: exp.Expression = written.expressions[0]
-    return column
+    return column_of(arguments, key, "op" if key == "op" else "ts")
 
 
 def _op(arguments: Arguments, rows: Node) -> int:

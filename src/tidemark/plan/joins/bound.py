@@ -101,10 +101,15 @@ class BoundJoin:
         where: exp.Expression | None,
         context: Context,
         prepared: Callable[[Unjoined], Unjoined] = lambda given: given,
+        right: Relation | None = None,
     ) -> BoundJoin:
-        """`prepared` may give the sides columns that the condition needs."""
+        """`prepared` may give the sides columns that the condition needs. The `right` side is what
+        the join says unless it is given.
+        """
         how = _HOW[(join.args.get("side") or "INNER").upper()]
-        right, as_of = right_side(left, join.this, context)
+        as_of = None
+        if right is None:
+            right, as_of = right_side(left, join.this, context)
         given = Unjoined(left, right, join.args.get("on"), left.scope + right.scope)
         given = prepared(given)
         left, right, condition = given.left, given.right, given.condition

@@ -58,6 +58,7 @@ from tidemark.plan.nodes.regular_join import RegularJoin
 from tidemark.plan.nodes.scan import Emitted, Scan, Values
 from tidemark.plan.nodes.sink import Sink
 from tidemark.plan.nodes.sink_upsert_materializer import SinkUpsertMaterializer
+from tidemark.plan.nodes.snapshot_join import PointInTime, SnapshotJoin
 from tidemark.plan.nodes.sort_by_time import SortByTime
 from tidemark.plan.nodes.temporal_join import TemporalJoin
 from tidemark.plan.nodes.to_changelog import ToChangelog
@@ -112,6 +113,7 @@ __all__ = [
     "OverFunction",
     "PatternVariable",
     "Picking",
+    "PointInTime",
     "Port",
     "PreviousValue",
     "Project",
@@ -123,6 +125,7 @@ __all__ = [
     "Scan",
     "Sink",
     "SinkUpsertMaterializer",
+    "SnapshotJoin",
     "SortByTime",
     "TemporalJoin",
     "TimeAttribute",

@@ -14,7 +14,8 @@ class Port:
 
     With `stamps`, it can use the watermark before each row. `window` are the columns of the window
     in which the rows of a join match. An operator in `processing_time` must know the end of a
-    bounded input even if that has no watermark.
+    bounded input even if that has no watermark. Nobody asks for the watermark of an input that is
+    `unwatched`.
     """
 
     keys: tuple[int, ...]
@@ -22,6 +23,7 @@ class Port:
     stamps: bool = False
     window: tuple[int, int] | None = None
     processing_time: bool = False
+    unwatched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Needs:
 
     It holds back watermarks by `held_back_ms`, because its input may be that far behind them. Times
     in columns that are not `shown` are seen by nothing else, if known; columns are numbered across
-    both sides of a join.
+    both sides of a join. An operator may follow the watermark of one input only: that with the
+    number which it `follows`.
     """
 
     kind: str
@@ -39,6 +42,7 @@ class Needs:
     held_back_ms: int = 0
     tick_ms: int | None = None
     shown: frozenset[int] | None = None
+    follows: int | None = None
 
 
 # How often operators check the clock unless a shorter time is needed.

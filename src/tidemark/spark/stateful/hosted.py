@@ -55,7 +55,7 @@ class Hosted:
         # Spark only knows the watermark of a batch in the next one. The rows have reported it
         # already.
         watermarks = self._bucket.watermarks(packed, notes.get("watermarks", ()))
-        after = max(watermark, min(watermarks))
+        after = max(watermark, self._bucket.combined(watermarks))
         watch.lap("state")
         step = self._bucket.step(before, packed, watermark, after, now, watch.lap)
         watch.lap("kernel")

@@ -111,6 +111,8 @@ class StatefulOptions:
     ticker_ms: int | None = None
     observation: Observation | None = None
     payloads: Exchange = IN_ROWS
+    # The input whose watermark is that of the operator, if it is not the smallest one of all.
+    follows: int | None = None
 
 
 def run_stateful(
@@ -129,7 +131,7 @@ def run_stateful(
     shapes, columns = tuple(_shape(i) for i in inputs), tuple(output_schema.names)
     own = {n: schema for i in inputs for n, schema in i.late.items()}
     names = {n: tuple(schema.names) for n, schema in own.items()}
-    bucket = Bucket(kernel, shapes, columns, options.payloads, names)
+    bucket = Bucket(kernel, shapes, columns, options.payloads, names, options.follows)
     packed = _union(
         [_packed(n, i, bucket, numbers, options.payloads) for n, i in enumerate(inputs)]
     )
