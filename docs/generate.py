@@ -463,6 +463,45 @@ quotes keep points and capitals in them as they are.
 | `STRING` | any type, from the string that PostgreSQL reads |
 | any other | what PostgreSQL converts in an INSERT; a value that does not fit is an error |
 
+## SQLite
+
+```sql
+CREATE TABLE totals_in_sqlite (
+  customer STRING, amount DECIMAL(12, 2), PRIMARY KEY (customer) NOT ENFORCED
+) WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:shop.db', 'table-name' = 'totals');
+```
+
+Connector `jdbc` reads and writes SQLite files too, with Python's own `sqlite3`; Flink has no such
+dialect. [SQLite](sqlite.md) is a page to begin with. What is said of reading, writing and lookup
+joins with PostgreSQL is the same here, but for this: rows that a sink is sent wait in a file beside
+the database, named after it, and there are no catalogs, users and arrays.
+
+A column of SQLite has values of any type, so each value that is read is tested; one that is not of
+its column's type is an error. Which values a column keeps as they are depends on its affinity,
+which SQLite sees in the words of its type; what it would change is refused.
+
+| Flink SQL | values in SQLite | columns that take them |
+| --- | --- | --- |
+| `BOOLEAN` | 0 and 1 | `BOOLEAN`, `INTEGER`, ... |
+| `TINYINT`, `SMALLINT`, `INT`, `BIGINT` | integers | `INTEGER`, `BIGINT`, ... |
+| `FLOAT`, `DOUBLE` | any numbers | `REAL`, `DOUBLE`, `NUMERIC`, ... |
+| `DECIMAL(p, s)` | numbers, also as strings | `TEXT`; up to 15 digits also `DECIMAL(p, s)` |
+| `STRING`, `VARCHAR(n)`, `CHAR(n)` | strings, numbers | `TEXT`, `VARCHAR(n)`, ... |
+| `BYTES`, `BINARY(n)`, `VARBINARY(n)` | blobs | any |
+| `DATE`, `TIME(p)` | `2024-05-01`, `09:00:00.5` | any |
+| `TIMESTAMP(p)` | `2024-05-01 09:00:00.5`, also with `T` and without seconds | any |
+| `TIMESTAMP_LTZ(p)` | the same in UTC, or with `Z` or an offset such as `+02:00` | any |
+
+A decimal is rounded, and NULL if it has too many digits. A NaN is NULL. The word `STRING` makes a
+column of numbers in SQLite: strings such as `007` would change there.
+
+Times are written as strings without zeros at their end, as SQLite's own functions write them, so
+they have the order of the times. Lookups, updates and deletes find a time by this string. A time
+stored as a number, as other programs may leave it, is an error.
+
+The names of tables and columns are found in any case. A table must have the same `PRIMARY KEY` as
+in the DDL, or a unique index.
+
 ## Changes of PostgreSQL
 
 Connector `postgres-cdc` reads a table and then its changes, by the options of Flink CDC's

@@ -94,6 +94,11 @@ class Postgres:
         )
         return name
 
+    def staging(self) -> list[str]:
+        """The tables in which rows of sinks wait."""
+        query = "SELECT relname FROM pg_class WHERE relname LIKE 'tidemark_staging%'"
+        return [name for (name,) in self.rows(query)]
+
 
 @contextmanager
 def server(*, own_group: bool = False, durable: bool = False) -> Iterator[Postgres]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from servers.kafka import Broker
 from servers.postgres import Postgres
+from tests.connectors.sqlite_file import SqliteFile
 from tests.registry import running
 from tidemark.cli import main
 from tidemark.cli.doctor.findings import Finding
@@ -165,6 +166,21 @@ def test_a_right_that_is_missing_is_named(postgres: Postgres):
     assert (read.status, write.status) == ("ok", "missing")
     assert write.detail.startswith(f"user {user} lacks the right to INSERT on ")
     assert write.todo == f'GRANT INSERT ON "public"."{table}" TO {user}'
+
+
+def test_a_file_of_sqlite_is_looked_at(tmp_path: Path):
+    sqlite = SqliteFile.new(tmp_path)
+    table = sqlite.table("id int, at_ text", "(1, 'noon')")
+    declared = f"CREATE TABLE t (id INT, at_ TIME(0)) {sqlite.options(table)};"
+
+    assert lines(declared + "INSERT INTO t (id) SELECT id FROM t;") == [
+        ("ok", "database", f"main.{table} of {sqlite.path}"),
+        ("ok", "read", "columns and types fit"),
+        ("ok", "write", "columns fit; the file and its folder can be written to"),
+    ]
+    [_, read] = lines(declared + "SELECT at_ FROM t;")
+    assert read[:2] == ("missing", "read")
+    assert read[2].startswith(f"column `at_` of {table} has a value that is not TIME(0)")
 
 
 # --- what is asked -----------------------------------------------------------------------------

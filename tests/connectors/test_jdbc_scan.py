@@ -15,8 +15,8 @@ import pytest
 from servers.postgres import Postgres
 from tests.connectors import tables
 from tidemark import connectors
-from tidemark.connectors.jdbc.url import NotUnderstood
-from tidemark.connectors.jdbc.url import postgres as database_of
+from tidemark.connectors.jdbc.contract import NotUnderstood
+from tidemark.connectors.jdbc.postgres.url import postgres as database_of
 from tidemark.errors import DataError, NotSupported, OptionError, PlanError, SetupError
 from tidemark.redaction import masked
 

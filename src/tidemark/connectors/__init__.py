@@ -18,7 +18,7 @@ from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.iceberg import ICEBERG
 from tidemark.connectors.jdbc import JDBC
-from tidemark.connectors.jdbc.catalog import catalog_of
+from tidemark.connectors.jdbc.postgres.catalog import catalog_of
 from tidemark.connectors.kafka import KAFKA, UPSERT_KAFKA
 from tidemark.connectors.nexmark import NEXMARK
 from tidemark.connectors.options import (

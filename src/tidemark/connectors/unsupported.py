@@ -88,18 +88,19 @@ ONE_WRITER_OVER_CONNECT: Final = Unsupported(
 JDBC_SYSTEM: Final = Unsupported(
     _CONNECTORS,
     "connector 'jdbc' with {}",
-    why="it reads and writes PostgreSQL",
+    why="it reads and writes PostgreSQL and SQLite",
     each=dict.fromkeys(
-        ("mysql", "mariadb", "sqlite", "oracle", "sqlserver", "derby", "db2", "crate", "trino"),
+        ("mysql", "mariadb", "oracle", "sqlserver", "derby", "db2", "crate", "trino"),
         "copy the table to PostgreSQL, or read it with Spark and register the DataFrame",
     ),
 )
 JDBC_TYPE: Final = Unsupported(
     _CONNECTORS,
     "a column of type {} in connector 'jdbc'",
-    why="PostgreSQL has no such type; same in Flink",
+    why="the database has no such type; same in Flink",
     hint="write it as a string, with CAST or JSON_OBJECT",
-    title="MAP, MULTISET, ROW, INTERVAL and nested arrays in connector 'jdbc'",
+    title="MAP, MULTISET, ROW, INTERVAL and nested arrays in connector 'jdbc'; arrays in other "
+    "databases than PostgreSQL",
     says=NEVER,
 )
 LAKE_TYPE: Final = Unsupported(

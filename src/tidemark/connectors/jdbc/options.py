@@ -8,8 +8,8 @@ from typing import Any, Final
 from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import OptionSpec
-from tidemark.connectors.jdbc.types import is_known
-from tidemark.connectors.jdbc.url import NotUnderstood, PostgresDatabase, postgres, system_of
+from tidemark.connectors.jdbc.contract import Dialect, NotUnderstood
+from tidemark.connectors.jdbc.dialects import DIALECTS, dialect_of, system_of
 from tidemark.connectors.lookup_options import LOOKUP_OPTIONS, check_reloads
 from tidemark.connectors.options import option_error, span_of_option
 from tidemark.connectors.unsupported import JDBC_SYSTEM, JDBC_TYPE
@@ -31,7 +31,9 @@ WAIT: Final = "connection.max-retry-timeout"
 MAX_RETRIES: Final = "sink.max-retries"
 
 OPTIONS: Final = (
-    OptionSpec("url", required=True, summary="`jdbc:postgresql://host:port/database`"),
+    OptionSpec(
+        "url", required=True, summary="`jdbc:postgresql://host:port/database`, `jdbc:sqlite:path`"
+    ),
     OptionSpec("table-name", required=True, summary="`table` or `schema.table`"),
     OptionSpec("driver", summary="accepted; the URL says which database it is"),
     OptionSpec("compatible-mode", summary=_NO_EFFECT),
@@ -56,10 +58,10 @@ OPTIONS: Final = (
 )
 
 
-def database_of(options: Mapping[str, Any]) -> PostgresDatabase:
-    """The database that a table is in. Its URL has been checked."""
+def database_of(options: Mapping[str, Any]) -> Any:
+    """The database that a table is in, for its dialect. Its URL has been checked."""
     login = {"user": options["username"], "password": options["password"]}
-    return postgres(options["url"], login, options[WAIT] // 1000)
+    return dialect_of(options["url"]).database(options["url"], login, options[WAIT] // 1000)
 
 
 def modern(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def modern(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def check(table: Table, options: Mapping[str, Any]) -> None:
     _check_url(table, options)
-    check_types(table)
+    check_types(table, dialect_of(options["url"]))
     _check_partitions(table, options)
     check_reloads(table, options)
 
@@ -91,11 +93,11 @@ def _check_url(table: Table, options: Mapping[str, Any]) -> None:
             table,
             "url",
             "'url' is not a JDBC URL",
-            hint="write jdbc:postgresql://host:port/database",
+            hint="write " + " or ".join(dialect.form for dialect in DIALECTS.values()),
         )
     if system in JDBC_SYSTEM.each:
         raise JDBC_SYSTEM.error(span_of_option(table, "url"), system, source=table.source)
-    if system != "postgresql":
+    if system not in DIALECTS:
         raise option_error(table, "url", f"unknown database system '{system}'")
     try:
         database_of(options)
@@ -106,9 +108,9 @@ def _check_url(table: Table, options: Mapping[str, Any]) -> None:
         raise option_error(table, given, "'username' and 'password' must be given together")
 
 
-def check_types(table: Table) -> None:
+def check_types(table: Table, dialect: Dialect) -> None:
     for column in table.columns:
-        if isinstance(column, PhysicalColumn) and not is_known(column.type):
+        if isinstance(column, PhysicalColumn) and not dialect.is_known(column.type):
             where = f" (column `{column.name}`)"
             raise JDBC_TYPE.error(column.span, column.type.text(), where=where, source=table.source)
 

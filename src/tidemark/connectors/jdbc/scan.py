@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.connectors.base import ColumnsRequest, Part, ReadRequest
 from tidemark.connectors.jdbc import options as o
-from tidemark.connectors.jdbc.postgres import Described, connected, described, name
-from tidemark.connectors.jdbc.types import as_wanted, asked
-from tidemark.connectors.jdbc.url import PostgresDatabase
+from tidemark.connectors.jdbc.contract import Described, Dialect, Transaction
+from tidemark.connectors.jdbc.dialects import dialect_of
+from tidemark.connectors.jdbc.values import WrongValue
 from tidemark.connectors.lookups import LookupRequest
 from tidemark.connectors.made_rows import NO_COLUMN, row_ranges
 from tidemark.dialect.statements import PhysicalColumn
@@ -21,20 +21,15 @@ from tidemark.types import BigInt, DataType
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
-    from adbc_driver_manager.dbapi import Connection, Cursor
     from pyspark.sql import DataFrame
-
-# How much of a table a frame has, about.
-_BLOCK_BYTES = 16 << 20
-# Years that Python and Spark have.
-_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 
 @dataclass(frozen=True, slots=True)
 class TableScan:
     """A scan of a table. It is sent to workers, which connect to the database themselves."""
 
-    database: PostgresDatabase
+    dialect: Dialect
+    database: Any
     table: str
     # The columns by their names in the DDL.
     types: Mapping[str, DataType]
@@ -49,6 +44,7 @@ class TableScan:
         names = [c.name for c in request.table.columns if isinstance(c, PhysicalColumn)]
         types = dict(zip(names, request.types, strict=True))
         return cls(
+            dialect_of(options["url"]),
             o.database_of(options),
             options["table-name"],
             types or {NO_COLUMN: BigInt()},
@@ -69,40 +65,38 @@ class TableScan:
             yield [frame[column].to_arrow() for column in self.types]
 
     def _rows(self, condition: str | None) -> Iterator[pl.DataFrame]:
-        with self.connected() as connection, connection.cursor() as cursor:
-            table = described(cursor, self.table)
+        with self.connected() as transaction:
+            table = transaction.described(self.table)
             where = ""
             if condition is not None and self.divided_by is not None:
                 column = table.column(self.divided_by, self.table)
-                where = f" WHERE {condition.format(name(column.name))}"
-            yield from self.fetched(cursor, self.query(table) + where)
+                where = f" WHERE {condition.format(self.dialect.number(column))}"
+            yield from self.fetched(transaction, self.query(table) + where)
 
-    def connected(self) -> AbstractContextManager[Connection]:
-        return connected(self.database, f"reading {self.table}")
+    def connected(self) -> AbstractContextManager[Transaction]:
+        return self.dialect.connected(self.database, f"reading {self.table}")
 
     def query(self, table: Described) -> str:
         """What is read of all rows."""
         wanted = [
-            f"{self._asked(table, column, type_)} AS {name(column)}"
-            for column, type_ in self.types.items()
-            if self._is_read(column)
+            f"{self._asked(table, column, type_)} AS {self.dialect.quoted(column)}"
+            for column, type_ in self.types_read.items()
         ]
-        return f"SELECT {', '.join(wanted) or 'true AS counted'} FROM {table.sql} AS own"
+        return f"SELECT {', '.join(wanted) or '1 AS counted'} FROM {table.sql} AS own"
 
-    def fetched(
-        self, cursor: Cursor, query: str, parameters: pa.RecordBatch | None = None
-    ) -> Iterator[pl.DataFrame]:
+    def fetched(self, transaction: Transaction, query: str) -> Iterator[pl.DataFrame]:
         """The rows of a query like that."""
-        import polars as pl
+        return self.typed(transaction.frames(query, self.types_read))
 
-        hint = {"adbc.postgresql.batch_size_hint_bytes": str(_BLOCK_BYTES)}
-        cursor.adbc_statement.set_options(**hint)
-        cursor.execute(query, parameters)
-        for batch in cursor.fetch_record_batch():
-            if batch.num_rows:
-                frame = pl.from_arrow(batch)
-                assert isinstance(frame, pl.DataFrame)
-                yield self._frame(frame)
+    def typed(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Rows with all columns."""
+        try:
+            yield from map(self._frame, frames)
+        except WrongValue as problem:
+            raise DataError(
+                f"column `{problem.column}` of {self.table} has {problem.what}",
+                notes={"why": problem.why},
+            ) from None
 
     @property
     def nothing(self) -> pl.DataFrame:
@@ -113,12 +107,17 @@ class TableScan:
 
         return pl.DataFrame(schema={name: polars_type(type_) for name, type_ in self.types.items()})
 
-    def _is_read(self, column: str) -> bool:
-        return self.read is None or column in self.read
+    @property
+    def types_read(self) -> dict[str, DataType]:
+        return {
+            column: type_
+            for column, type_ in self.types.items()
+            if self.read is None or column in self.read
+        }
 
     def _asked(self, table: Described, column: str, type_: DataType) -> str:
         found = table.column(column, self.table)
-        sql = asked(found, type_, "own.")
+        sql = self.dialect.asked(found, type_, "own.")
         if sql is None:
             raise DataError(
                 f"column `{column}` of {self.table} is {found.written}, which cannot be read as "
@@ -132,44 +131,16 @@ class TableScan:
 
         from tidemark.columns import polars_type
 
+        read = self.types_read
         return pl.DataFrame(
             [
-                self._values(rows[column], column, type_)
-                if self._is_read(column)
+                rows[column]
+                if column in read
                 else pl.repeat(None, rows.height, dtype=polars_type(type_), eager=True).alias(
                     column
                 )
                 for column, type_ in self.types.items()
             ]
-        )
-
-    def _values(self, values: pl.Series, column: str, type_: DataType) -> pl.Series:
-        import polars as pl
-
-        if values.dtype.is_temporal() and isinstance(values.dtype, pl.Datetime):
-            _check_years(values, column, self.table)
-        try:
-            return as_wanted(values, type_).alias(column)
-        except pl.exceptions.PolarsError as problem:
-            raise DataError(
-                f"column `{column}` of {self.table} has a value that is not {type_.text()}",
-                notes={"why": str(problem).splitlines()[0]},
-            ) from None
-
-
-def _check_years(values: pl.Series, column: str, table: str) -> None:
-    import polars as pl
-
-    numbers = values.cast(pl.Int64)
-    first, last = numbers.min(), numbers.max()
-    if (
-        isinstance(first, int)
-        and isinstance(last, int)
-        and not (first >= _FIRST_US and last <= _LAST_US)
-    ):
-        raise DataError(
-            f"column `{column}` of {table} has a time that is not in the years 1 to 9999",
-            notes={"why": "such as 'infinity', which only PostgreSQL has"},
         )
 
 

@@ -1,5 +1,5 @@
-"""Writes to tables of PostgreSQL: tasks copy their rows into a staging table, and when all have
-done so, one transaction brings the rows into the table: all of a micro-batch or nothing.
+"""Writes to tables of a database: tasks send their rows to where they wait, and when all have done
+so, one transaction brings the rows into the table: all of a micro-batch or nothing.
 """
 
 from __future__ import annotations
@@ -7,31 +7,22 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import Target, WorkerSink, WriteRequest
 from tidemark.connectors.by_workers import noted
 from tidemark.connectors.jdbc import options as o
-from tidemark.connectors.jdbc.merging import TableMerge, batches_table, note_batch
-from tidemark.connectors.jdbc.postgres import (
-    Described,
-    again,
-    connected,
-    described,
-    rows,
-    string,
-)
+from tidemark.connectors.jdbc.contract import Dialect, SentRows, TableMerge, Transaction, again
+from tidemark.connectors.jdbc.dialects import dialect_of
 from tidemark.connectors.jdbc.staging import Staging
-from tidemark.connectors.jdbc.url import PostgresDatabase
 from tidemark.errors import PlanError, TidemarkError
 from tidemark.plan.inserts import writable_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from adbc_driver_manager.dbapi import Connection, Cursor
 
 
 def sink_of(target: Target) -> WorkerSink:
@@ -42,21 +33,16 @@ def sink_of(target: Target) -> WorkerSink:
             source=target.table.source,
             hint="delete the rows in the database, and write INSERT INTO",
         )
-    database, table = o.database_of(target.options), target.options["table-name"]
-    staging = _staging(target)
-    with connected(database, f"writing to {table}") as connection, connection.cursor() as cursor:
-        found = described(cursor, table)
+    dialect, table = dialect_of(target.options["url"]), target.options["table-name"]
+    database, staging = o.database_of(target.options), _staging(target)
+    with dialect.connected(database, f"writing to {table}") as transaction:
+        found = transaction.described(table)
     names = [column.name for column in writable_columns(target.table)]
     columns = tuple(found.column(one, table) for one in names)
-    delivery = TableDelivery(
-        database,
-        TableMerge(found, columns, staging),
-        target.options[o.MAX_RETRIES],
-        None if target.job is None or staging.keys else f"{target.job}-{target.started}",
-    )
-    return WorkerSink(
-        Copying(database, found, staging), delivery.commit, tasks=target.options["sink.parallelism"]
-    )
+    noted_by = None if target.job is None or staging.keys else f"{target.job}-{target.started}"
+    into = Into(dialect, database, TableMerge(found, columns, staging, noted_by))
+    delivery = TableDelivery(into, target.options[o.MAX_RETRIES])
+    return WorkerSink(Sending(into), delivery.commit, tasks=target.options["sink.parallelism"])
 
 
 def _staging(target: Target) -> Staging:
@@ -81,48 +67,49 @@ def write(request: WriteRequest) -> None:
     sink.commit(lambda: noted(frame, sink.write), request.batch_id)
 
 
+@dataclass(frozen=True, slots=True)
+class Into:
+    """Where rows go. It is sent to workers."""
+
+    dialect: Dialect
+    database: Any
+    merge: TableMerge
+
+    def connected(self) -> AbstractContextManager[Transaction]:
+        return self.dialect.connected(self.database, f"writing to {self.merge.table.name}")
+
+
 # --- in workers --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Copying:
-    """Copies the rows of a task. Its note has a number of this attempt, and that of its pieces."""
+class Sending:
+    """Sends the rows of a task. Its note has a number of this attempt, and that of its pieces."""
 
-    database: PostgresDatabase
-    table: Described
-    staging: Staging
+    into: Into
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, str | None]]:
         # Spark tries the task again if it is to.
-        yield again(lambda: self._copied(batches), 0)
+        yield again(lambda: self._sent(batches), 0)
 
-    def _copied(self, batches: Iterator[pa.RecordBatch]) -> tuple[int, str | None]:
+    def _sent(self, batches: Iterator[pa.RecordBatch]) -> tuple[int, str | None]:
         import polars as pl
 
         from tidemark.runtime.combining import gathered
 
         attempt, rows_sent, pieces = secrets.randbits(62), 0, 0
         with ExitStack() as closing:
-            connection: Connection | None = None
+            transaction: Transaction | None = None
             for table in gathered(batch for batch in batches if batch.num_rows):
-                if connection is None:
-                    connection = closing.enter_context(self._connected())
+                if transaction is None:
+                    transaction = closing.enter_context(self.into.connected())
                 frame = pl.from_arrow(table)
                 assert isinstance(frame, pl.DataFrame)
-                self._copy(connection, self.staging.piece(frame, attempt, pieces))
+                transaction.send(self.into.merge, frame, attempt, pieces)
                 rows_sent, pieces = rows_sent + table.num_rows, pieces + 1
-            if connection is not None:
-                connection.commit()
+            if transaction is not None:
+                transaction.commit()
         return rows_sent, f"{attempt} {pieces}" if pieces else None
-
-    def _connected(self) -> AbstractContextManager[Connection]:
-        return connected(self.database, f"writing to {self.table.name}")
-
-    def _copy(self, connection: Connection, sent: pa.Table) -> None:
-        with connection.cursor() as cursor:
-            cursor.adbc_ingest(
-                self.staging.name, sent, mode="append", db_schema_name=self.table.schema
-            )
 
 
 # --- where the job is --------------------------------------------------------------------------
@@ -130,69 +117,34 @@ class Copying:
 
 @dataclass(frozen=True, slots=True)
 class TableDelivery:
-    """Brings what tasks have copied into the table."""
+    """Brings what tasks have sent into the table."""
 
-    database: PostgresDatabase
-    merge: TableMerge
+    into: Into
     retries: int
-    # Under which name micro-batches are noted that would be added twice if they came again.
-    noted_by: str | None
 
     def commit(self, notes: Callable[[], Sequence[str]], batch_id: int | None) -> None:
-        again(self._make_staging, self.retries)
+        merge = self.into.merge
+        again(
+            lambda: self._do(lambda transaction: transaction.prepare(merge)),
+            self.retries,
+        )
         try:
-            sent = [[int(number) for number in note.split()] for note in notes()]
+            each = [[int(number) for number in note.split()] for note in notes()]
+            attempts = tuple(attempt for attempt, _ in each)
+            sent = SentRows(attempts, sum(pieces for _, pieces in each), batch_id)
             tried = 0
 
             def finish() -> None:
                 nonlocal tried
                 tried += 1
-                self._finish(sent, batch_id, is_first=tried == 1)
+                self._do(lambda transaction: transaction.merge(merge, sent, is_first=tried == 1))
 
             again(finish, self.retries)
         except BaseException:
             with suppress(TidemarkError):
-                self._remove_staging()
+                self._do(lambda transaction: transaction.discard(merge))
             raise
 
-    def _make_staging(self) -> None:
-        with self._cursor() as cursor:
-            cursor.execute(f"DROP TABLE IF EXISTS {self._staging}")
-            cursor.execute(self.merge.staging.ddl(self.merge.table))
-            if self.noted_by is not None:
-                cursor.execute(batches_table(self.merge.table))
-
-    def _finish(self, sent: Sequence[Sequence[int]], batch_id: int | None, is_first: bool) -> None:
-        with self._cursor() as cursor:
-            if not is_first and self._is_done(cursor):
-                return  # only the answer was lost
-            if sent and self._is_new(cursor, batch_id):
-                attempts = [attempt for attempt, _ in sent]
-                cursor.execute(self.merge.sql(attempts, sum(pieces for _, pieces in sent)))
-            cursor.execute(f"DROP TABLE {self._staging}")
-
-    def _is_done(self, cursor: Cursor) -> bool:
-        """The staging table goes with what is done."""
-        return rows(cursor, f"SELECT to_regclass({string(self._staging)}) IS NULL") == [(True,)]
-
-    def _is_new(self, cursor: Cursor, batch_id: int | None) -> bool:
-        """Whether a micro-batch has not been added before."""
-        if self.noted_by is None or batch_id is None:
-            return True
-        return bool(rows(cursor, note_batch(self.merge.table, self.noted_by, batch_id)))
-
-    def _remove_staging(self) -> None:
-        with self._cursor() as cursor:
-            cursor.execute(f"DROP TABLE IF EXISTS {self._staging}")
-
-    @property
-    def _staging(self) -> str:
-        return self.merge.staging.beside(self.merge.table)
-
-    @contextmanager
-    def _cursor(self) -> Iterator[Cursor]:
-        """A transaction, which counts if nothing in it fails."""
-        what = f"writing to {self.merge.table.name}"
-        with connected(self.database, what) as connection, connection.cursor() as cursor:
-            yield cursor
-            connection.commit()
+    def _do(self, work: Callable[[Transaction], None]) -> None:
+        with self.into.connected() as transaction:
+            work(transaction)

@@ -1,29 +1,24 @@
-"""Rows on their way into a table: they wait in a staging table beside it until all have come."""
+"""Rows on their way into a table: they wait beside it until all have come."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidemark import types as t
-from tidemark.connectors.jdbc.postgres import Described, name
-from tidemark.connectors.jdbc.types import staged
 from tidemark.connectors.last_changes import GONE, last_changes, with_gone
-from tidemark.functions.arrow_types import loose_arrow
 from tidemark.types import DataType
 
 if TYPE_CHECKING:
     import polars as pl
-    import pyarrow as pa
 
-# Columns of the staging table, besides GONE: which attempt of a task has sent a row, and in which
-# of its pieces.
+# Columns of staged rows, besides GONE: which attempt of a task has sent a row, and in which of its
+# pieces.
 ATTEMPT, PIECE = "attempt", "piece"
 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """The staging table of a sink, and the columns of the rows in it: `c0`, `c1`, ..."""
+    """Where rows wait, under this name, and the columns that they have there: `c0`, `c1`, ..."""
 
     name: str
     types: tuple[DataType, ...]
@@ -35,27 +30,12 @@ class Staging:
     def columns(self) -> tuple[str, ...]:
         return tuple(f"c{place}" for place in range(len(self.types)))
 
-    def beside(self, table: Described) -> str:
-        return f"{name(table.schema)}.{name(self.name)}"
-
-    def ddl(self, table: Described) -> str:
-        columns = [
-            f"{column} {staged(type_)}"
-            for column, type_ in zip(self.columns, self.types, strict=True)
-        ]
-        own = [f"{ATTEMPT} bigint", f"{PIECE} bigint", f"{GONE} boolean"]
-        return f"CREATE UNLOGGED TABLE {self.beside(table)} ({', '.join([*own, *columns])})"
-
-    def piece(self, rows: pl.DataFrame, attempt: int, number: int) -> pa.Table:
+    def piece(self, rows: pl.DataFrame, attempt: int, number: int) -> pl.DataFrame:
         """Rows as they are sent: of a key the last one."""
         import polars as pl
-        import pyarrow as pa
 
         own = [pl.lit(attempt).alias(ATTEMPT), pl.lit(number, pl.Int64).alias(PIECE)]
-        sent = self._last(rows).select(*own, GONE, *self.columns)
-        fields = [(ATTEMPT, pa.int64()), (PIECE, pa.int64()), (GONE, pa.bool_())]
-        fields += [(c, sent_as(type_)) for c, type_ in zip(self.columns, self.types, strict=True)]
-        return sent.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.schema(fields))
+        return self._last(rows).select(*own, GONE, *self.columns)
 
     def _last(self, rows: pl.DataFrame) -> pl.DataFrame:
         rows = with_gone(rows, self.columns)
@@ -64,12 +44,16 @@ class Staging:
         keys = [self.columns[place] for place in self.keys]
         return last_changes(rows, keys, retracts=self.retracts)
 
-
-def sent_as(type_: DataType) -> pa.DataType:
-    """The Arrow type of what is sent. PostgreSQL has no integers of one byte."""
-    match type_:
-        case t.TinyInt():
-            return loose_arrow(t.SmallInt())
-        case t.Array(element=t.TinyInt()):
-            return loose_arrow(t.Array(t.SmallInt()))
-    return loose_arrow(type_)
+    def latest(self, rows: str) -> str:
+        """SQL for the last row of each key among staged ones: that of a task, and of several tasks
+        one that stays, because a row that has moved between them is gone in one.
+        """
+        keys = ", ".join(self.columns[place] for place in self.keys)
+        columns = ", ".join([ATTEMPT, GONE, *self.columns])
+        of_task = f"ROW_NUMBER() OVER (PARTITION BY {ATTEMPT}, {keys} ORDER BY {PIECE} DESC)"
+        of_tasks = (
+            f"SELECT {columns}, n FROM (SELECT *, {of_task} AS n FROM ({rows}) AS s) AS numbered"
+        )
+        of_key = f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY {GONE})"
+        ranked = f"SELECT *, {of_key} AS of_key FROM ({of_tasks} WHERE n = 1) AS last_of_tasks"
+        return f"SELECT {columns} FROM ({ranked}) AS ranked WHERE of_key = 1"

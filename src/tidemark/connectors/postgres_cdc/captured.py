@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING
 from tidemark import types as t
 from tidemark.catalog.tables import Table
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
-from tidemark.connectors.jdbc.postgres import (
-    Described,
-    StoredColumn,
-    Transient,
-    again,
+from tidemark.connectors.jdbc.contract import Described, StoredColumn, Transient, again
+from tidemark.connectors.jdbc.postgres.connections import (
     connected,
     described,
     name,
     rows,
     string,
 )
-from tidemark.connectors.jdbc.types import asked
-from tidemark.connectors.jdbc.url import PostgresDatabase
+from tidemark.connectors.jdbc.postgres.types import asked
+from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import DataError, SetupError

@@ -12,9 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from tidemark.connectors.jdbc.postgres import (
-    Transient,
-    again,
+from tidemark.connectors.jdbc.contract import Transient, again
+from tidemark.connectors.jdbc.postgres.connections import (
     failed,
     load_driver,
     not_connected,

@@ -9,7 +9,8 @@ from typing import Any, Final
 from tidemark.catalog.tables import Changelog, Table
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.jdbc.options import check_types
-from tidemark.connectors.jdbc.url import PostgresDatabase
+from tidemark.connectors.jdbc.postgres.dialect import POSTGRES
+from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
 from tidemark.connectors.options import option_error, span_of_option
 from tidemark.connectors.unsupported import CDC_PATTERN, DEBEZIUM_SETTING
 from tidemark.errors import PlanError
@@ -155,7 +156,7 @@ def is_bounded(options: Options) -> bool:
 
 
 def check(table: Table, options: Options) -> None:
-    check_types(table)
+    check_types(table, POSTGRES)
     for key in options:
         if key.startswith(_DEBEZIUM) and key not in (PUBLICATION, AUTOCREATE):
             raise DEBEZIUM_SETTING.error(

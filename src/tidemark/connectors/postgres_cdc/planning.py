@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from tidemark.connectors.base import ColumnsRequest, ReadRequest
-from tidemark.connectors.jdbc.postgres import connected
+from tidemark.connectors.jdbc.postgres.connections import connected
 from tidemark.connectors.planned_stream import Offset, Planning
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.connectors.postgres_cdc import snapshots

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from tidemark.connectors.base import Doubt, Probe, TableUse
-from tidemark.connectors.jdbc.postgres import connected, rows, string
+from tidemark.connectors.jdbc.postgres.connections import connected, rows, string
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.connectors.postgres_cdc.captured import Captured, Known, check_identity
 from tidemark.connectors.postgres_cdc.publications import check_publication

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidemark.connectors.jdbc.postgres import name, rows, string
+from tidemark.connectors.jdbc.postgres.connections import name, rows, string
 from tidemark.connectors.postgres_cdc.captured import Captured, Known
 from tidemark.errors import SetupError
 

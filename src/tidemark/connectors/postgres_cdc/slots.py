@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from tidemark.connectors.jdbc.postgres import (
+from tidemark.connectors.jdbc.postgres.connections import (
     load_driver,
     name,
     rows,

@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark.connectors.base import Part
-from tidemark.connectors.jdbc.postgres import connected, described, rows
+from tidemark.connectors.jdbc.postgres.connections import connected, described, rows
+from tidemark.connectors.jdbc.postgres.dialect import POSTGRES
+from tidemark.connectors.jdbc.postgres.reading import fetched
 from tidemark.connectors.jdbc.scan import TableScan
 from tidemark.connectors.made_rows import NO_COLUMN
 from tidemark.connectors.postgres_cdc.captured import Captured
@@ -72,7 +74,7 @@ def scan_of(captured: Captured) -> TableScan:
     """What reads the table as it is."""
     columns = captured.columns or {NO_COLUMN: BigInt()}
     read = captured.read if captured.columns else frozenset[str]()
-    return TableScan(captured.database, captured.quoted, columns, read, None, (None,))
+    return TableScan(POSTGRES, captured.database, captured.quoted, columns, read, None, (None,))
 
 
 def take(captured: Captured, folder: Location) -> VisibleTransactions:
@@ -83,7 +85,8 @@ def take(captured: Captured, folder: Location) -> VisibleTransactions:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             visible = VisibleTransactions.now(cursor)
             scan = scan_of(captured)
-            frames = scan.fetched(cursor, scan.query(described(cursor, captured.quoted)))
+            query = scan.query(described(cursor, captured.quoted))
+            frames = scan.typed(fetched(cursor, query, scan.types_read))
             _write(map(_only_read(captured), frames), folder)
     return visible
 

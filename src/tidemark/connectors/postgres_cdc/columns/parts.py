@@ -12,7 +12,8 @@ import numpy as np
 from tidemark import types as t
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.base import ColumnsRequest, Part
-from tidemark.connectors.jdbc.postgres import StoredColumn, connected
+from tidemark.connectors.jdbc.contract import StoredColumn
+from tidemark.connectors.jdbc.postgres.connections import connected
 from tidemark.connectors.postgres_cdc import options as o
 from tidemark.connectors.postgres_cdc import snapshots
 from tidemark.connectors.postgres_cdc.captured import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidemark import types as t
-from tidemark.connectors.jdbc.types import as_wanted
+from tidemark.connectors.jdbc.postgres.types import as_wanted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,30 +5,24 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.connectors.jdbc.url import PostgresDatabase
-from tidemark.errors import DataError, JobError, SetupError, did_you_mean
+from tidemark.connectors.jdbc.contract import Described, StoredColumn, Transient
+from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
+from tidemark.errors import DataError, JobError, SetupError
 
 if TYPE_CHECKING:
     from adbc_driver_manager.dbapi import Connection, Cursor
 
-_Result = TypeVar("_Result")
 # Classes of errors that may not come again: of connections, conflicts, resources, operators.
 _TRANSIENT = ("08", "40", "53", "57P", "55P03")
 # Of values that do not fit.
 _OF_DATA = ("22", "23")
 _NO_RIGHT = "42501"
 _HINTS = {"42P10": "add the same PRIMARY KEY or a unique index to the table in the database"}
-
-
-class Transient(JobError):
-    """A failure that may not come again."""
 
 
 # Connections that nobody uses, by process and URI. To make one takes longer than most of what it
@@ -126,18 +120,6 @@ def failed(
     return JobError(f"{what} failed", notes={**notes, "SQLSTATE": state}, hint=hint)
 
 
-def again(work: Callable[[], _Result], retries: int) -> _Result:
-    """The result of work that is tried again if what kept it from being done may be over."""
-    for number in range(retries + 1):
-        try:
-            return work()
-        except Transient as problem:
-            if number == retries:
-                raise JobError(problem.message, notes=problem.notes, hint=problem.hint) from None
-            time.sleep(number + 1)
-    raise AssertionError(retries)
-
-
 # --- SQL ---------------------------------------------------------------------------------------
 
 
@@ -169,47 +151,6 @@ def rows(cursor: Cursor, sql: str) -> list[tuple[Any, ...]]:
 # --- tables ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StoredColumn:
-    name: str
-    # The name of its type in the catalog, `int4` or `_int4`; that of a domain is that of its base.
-    type: str
-    # The same as people write it, with lengths.
-    written: str
-    # Of a number: its digits and those behind the point; None if there is no limit.
-    digits: tuple[int, int] | None
-    required: bool = False
-    # Of a time: digits of seconds.
-    precision: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A table in the database."""
-
-    schema: str
-    name: str
-    columns: Mapping[str, StoredColumn]
-
-    @property
-    def sql(self) -> str:
-        return f"{name(self.schema)}.{name(self.name)}"
-
-    def column(self, wanted: str, table: str) -> StoredColumn:
-        """The column of this name; if there is none, of the name that PostgreSQL makes of it
-        without quotes.
-        """
-        found = self.columns.get(wanted) or self.columns.get(wanted.lower())
-        if found is None:
-            raise DataError(
-                f"column `{wanted}` of `{table}` does not exist in the database",
-                notes={"table": f"{self.schema}.{self.name}"},
-                hint=did_you_mean(wanted, self.columns)
-                or f"its columns are {', '.join(self.columns)}",
-            )
-        return found
-
-
 def parts_of(table: str) -> tuple[str, ...]:
     """The schema, if there is one, and the name of a table.
 
@@ -232,7 +173,9 @@ def described(cursor: Cursor, table: str) -> Described:
             hint="write 'table-name' = 'schema.table' if it is not in the search path",
         )
     columns = [StoredColumn(*_column(row[2:])) for row in found]
-    return Described(found[0][0], found[0][1], {column.name: column for column in columns})
+    schema, own = found[0][:2]
+    known = {column.name: column for column in columns}
+    return Described(schema, own, known, f"{name(schema)}.{name(own)}")
 
 
 def primary_key(cursor: Cursor, table: str) -> list[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl, quote, unquote
 
+from tidemark.connectors.jdbc.contract import NotUnderstood
+
 # Settings of the Java driver, as libpq calls them.
 _SETTINGS: Final = {
     "user": "user",
@@ -54,10 +56,6 @@ _SERVER_TYPES: Final = {"any": "any", "primary": "primary", "master": "primary"}
 }
 
 
-class NotUnderstood(ValueError):
-    """A URL, or a setting in it, that has no meaning here."""
-
-
 @dataclass(frozen=True, slots=True)
 class PostgresDatabase:
     """A PostgreSQL database, and how to log in. Shown without the password."""
@@ -86,12 +84,6 @@ class PostgresDatabase:
         return "postgresql://?" + "&".join(
             f"{key}={quote(value, safe='')}" for key, value in named.items()
         )
-
-
-def system_of(url: str) -> str | None:
-    """Which database system a URL is of: `postgresql`, `mysql`, ...; None if it is no JDBC URL."""
-    found = re.match(r"jdbc:([a-z0-9]+):", url, re.IGNORECASE)
-    return found and found[1].lower()
 
 
 def postgres(url: str, login: Mapping[str, str | None], wait_s: int) -> PostgresDatabase:

@@ -11,16 +11,16 @@ from tidemark import types as t
 from tidemark.catalog.catalogs import Catalog, Database
 from tidemark.catalog.foreign import Foreign
 from tidemark.catalog.tables import Identifier, Relation, Table
-from tidemark.connectors.jdbc.postgres import (
-    Described,
-    StoredColumn,
+from tidemark.connectors.jdbc.contract import Described, NotUnderstood, StoredColumn
+from tidemark.connectors.jdbc.dialects import system_of
+from tidemark.connectors.jdbc.postgres.connections import (
     connected,
     described,
     name,
     primary_key,
     rows,
 )
-from tidemark.connectors.jdbc.url import NotUnderstood, postgres, system_of
+from tidemark.connectors.jdbc.postgres.url import postgres
 from tidemark.connectors.unsupported import JDBC_SYSTEM
 from tidemark.dialect.statements import CreateCatalog, Option, PhysicalColumn, PrimaryKey
 from tidemark.errors import OptionError, did_you_mean

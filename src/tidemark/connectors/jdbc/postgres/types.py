@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidemark import types as t
-from tidemark.connectors.jdbc.postgres import StoredColumn, name
+from tidemark.connectors.jdbc.contract import StoredColumn
+from tidemark.connectors.jdbc.postgres.connections import name
 
 if TYPE_CHECKING:
     import polars as pl

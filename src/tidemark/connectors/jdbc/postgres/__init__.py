@@ -1,0 +1,1 @@
+"""The dialect of PostgreSQL, its catalog, and what connector postgres-cdc shares with it."""

@@ -1,0 +1,1 @@
+"""The dialect of SQLite, by Python's own module."""
