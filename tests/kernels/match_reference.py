@@ -67,8 +67,9 @@ class Matcher:
     attempts: list[Attempt] = field(default_factory=list)
     waiting: list[Attempt] = field(default_factory=list)
 
-    def row(self, row: Row) -> Iterator[tuple[Attempt, int]]:
-        yield from self.expire(row.time, row.time)
+    def row(self, row: Row, at: int | None = None) -> Iterator[tuple[Attempt, int]]:
+        at = row.time if at is None else at
+        yield from self.expire(row.time, at)
         matched: list[Attempt] = []
         following: list[Attempt] = []
         for attempt in [*self.attempts, Attempt(row, 0, ((),) * len(self.parts))]:
@@ -80,7 +81,7 @@ class Matcher:
         done = [match.first for match in matched]
         self.attempts = [attempt for attempt in following if attempt.first not in done]
         self.waiting += matched
-        yield from self._emit(row.time)
+        yield from self._emit(at)
 
     def expire(self, now: int, at: int) -> Iterator[tuple[Attempt, int]]:
         if self.within is None:
@@ -136,6 +137,36 @@ class Matcher:
         if to == "past last row":
             return match.all_rows[-1].number
         return match.rows[place][0 if to == "first" else -1].number - 1
+
+
+@dataclass
+class Delayed:
+    """The rows of one key, each of which is matched when as many rows after it are known as it
+    looks `ahead`, or at the end. `after` has these for each row that is matched.
+    """
+
+    matcher: Any
+    ahead: int
+    after: dict[int, list[Row]]
+    held: list[Row] = field(default_factory=list)
+
+    def row(self, row: Row) -> Iterator[tuple[Any, int]]:
+        self.held.append(row)
+        if len(self.held) > self.ahead:
+            yield from self._match(row.time)
+
+    def expire(self, now: int, at: int) -> Iterator[tuple[Any, int]]:
+        if at == END:
+            last = self.held[-1].time
+            while self.held:
+                yield from self._match(last)
+            yield from self.matcher.expire(now, at)
+
+    def _match(self, at: int) -> Iterator[tuple[Any, int]]:
+        row, *after = self.held
+        self.held = after
+        self.after[row.number] = after
+        yield from self.matcher.row(row, at)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from tests.kernels.match_reference import END, Part, Row
 from tidemark.kernels.match_recognize.spec import (
     Alternatives,
     FirstOfKey,
+    LastOfKey,
     One,
     PartsInOrder,
     RepeatedPart,
@@ -45,13 +46,14 @@ class PreferredMatcher:
     skip: tuple[str, int]
     within: int | None
     shape: Shape
+    after: dict[int, list[Row]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     here: int = 0  # where the search is
     now: int = -(2**63)
 
-    def row(self, row: Row) -> Iterator[tuple[Found, int]]:
+    def row(self, row: Row, at: int | None = None) -> Iterator[tuple[Found, int]]:
         self.rows.append(row)
-        yield from self._search(row.time)
+        yield from self._search(row.time if at is None else at)
 
     def expire(self, now: int, at: int) -> Iterator[tuple[Found, int]]:
         if at == END and self.within is not None:
@@ -90,6 +92,9 @@ class PreferredMatcher:
             case FirstOfKey():
                 if not self.here and not path:
                     yield from then(path)
+            case LastOfKey():
+                if path and self.after.get(path[-1][2].number) == []:
+                    yield from then(path)
             case PartsInOrder(()):
                 yield from then(path)
             case PartsInOrder((first, *rest)):
@@ -111,6 +116,7 @@ class PreferredMatcher:
             ended = self.now == END or (
                 self.within is not None and path != () and first.time + self.within <= self.now
             )
+            ended = ended or (path != () and self.after.get(path[-1][2].number) == [])
             if not ended:
                 yield OPEN
             return
@@ -127,7 +133,7 @@ def may_be_empty(shape: Shape) -> bool:
     match shape:
         case One():
             return False
-        case FirstOfKey():
+        case FirstOfKey() | LastOfKey():
             return True
         case PartsInOrder(parts):
             return all(map(may_be_empty, parts))
@@ -135,3 +141,14 @@ def may_be_empty(shape: Shape) -> bool:
             return any(map(may_be_empty, parts))
         case RepeatedPart(part, least, _, _):
             return least == 0 or may_be_empty(part)
+
+
+def has_end(shape: Shape) -> bool:
+    match shape:
+        case LastOfKey():
+            return True
+        case PartsInOrder(parts) | Alternatives(parts):
+            return any(map(has_end, parts))
+        case RepeatedPart(part):
+            return has_end(part)
+    return False

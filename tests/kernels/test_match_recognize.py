@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.drive import restarted
-from tests.kernels.match_reference import END, Matcher, Part, Reference, Row
-from tests.kernels.preferred_reference import PreferredMatcher, may_be_empty
+from tests.kernels.match_reference import END, Delayed, Matcher, Part, Reference, Row
+from tests.kernels.preferred_reference import PreferredMatcher, has_end, may_be_empty
 from tests.searching import searched
 from tidemark.errors import DataError
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
@@ -23,6 +23,7 @@ from tidemark.kernels.match_recognize.spec import (
     Alternatives,
     Classifier,
     FirstOfKey,
+    LastOfKey,
     MatchCondition,
     MatchNumber,
     MatchTime,
@@ -63,14 +64,22 @@ def condition(spec: Spec, place: int) -> RowCondition | MatchCondition | None:
         case "rises":
             values = (Pick("x", of, offset=number % 2), own)
             return MatchCondition(values, lambda v: v["v1"] >= v["v0"])
+        case "next":
+            after = Pick("x", place, back=-1 - number % 2)
+            return MatchCondition((after, own), lambda v: v["v0"] >= v["v1"])
         case "first":
             return MatchCondition((Pick("x", of, first=True), own), lambda v: v["v1"] != v["v0"])
     total = Total(AggregateSpec("SUM", ("x",), "sum", pl.Int64()), of)
     return MatchCondition((total,), lambda v: v["v0"] < number)
 
 
-def test_of(spec: Spec) -> Any:
+def test_of(spec: Spec, after: dict[int, list[Row]]) -> Any:
+    """`after` has the rows that follow each row."""
     kind, of, number = spec
+
+    def follows(rows: Any, row: Row) -> bool:
+        later = after.get(row.number, [])[number % 2 :]
+        return bool(later) and later[0].x >= row.x
 
     def rises(rows: Any, row: Row) -> bool:
         return len(rows[of]) > number % 2 and row.x >= rows[of][-1 - number % 2].x
@@ -79,6 +88,7 @@ def test_of(spec: Spec) -> Any:
         "any": lambda rows, row: True,
         "bit": lambda rows, row: bool(row.x >> of % BITS & 1),
         "rises": rises,
+        "next": follows,
         "first": lambda rows, row: bool(rows[of]) and rows[of][0].x != row.x,
         "sum": lambda rows, row: bool(rows[of]) and sum(r.x for r in rows[of]) < number,
     }[kind]
@@ -136,17 +146,30 @@ class Pattern:
             ("sum", total),
             ("all", OfMatch(total)),
             ("last", OfMatch(Pick("id", -1, offset=1))),
+            *([("after", Pick("id", -1, back=-1))] if self.looks_ahead else []),
         ]
 
+    @property
+    def looks_ahead(self) -> bool:
+        anchored = self.shape is not None and has_end(self.shape)
+        return anchored or any(kind == "next" for kind, _, _ in self.conditions)
+
     def reference(self) -> Reference:
+        after: dict[int, list[Row]] = {}
         parts = [
-            Part(test_of(spec), *quantifier)
+            Part(test_of(spec, after), *quantifier)
             for quantifier, spec in zip(self.quantifiers, self.conditions, strict=True)
         ]
-        shape = self.shape
-        if shape is None:
-            return Reference(lambda: Matcher(parts, self.skip, self.within))
-        return Reference(lambda: PreferredMatcher(parts, self.skip, self.within, shape))
+        shape, looking = self.shape, self.kernel()._ahead
+
+        def matcher() -> Any:
+            if shape is None:
+                found: Any = Matcher(parts, self.skip, self.within)
+            else:
+                found = PreferredMatcher(parts, self.skip, self.within, shape, after)
+            return found if looking is None else Delayed(found, looking.rows, after)
+
+        return Reference(matcher)
 
 
 # --- driving --------------------------------------------------------------------------------------
@@ -260,7 +283,13 @@ def rows_of(
                 total(part),
                 total(path),
                 path[-2][2] if len(path) > 1 else None,
+                *([following(history, id_)] if pattern.looks_ahead else []),
             )
+
+
+def following(history: list[int], id_: int) -> int | None:
+    later = history[history.index(id_) + 1 :]
+    return later[0] if later else None
 
 
 # --- random patterns ------------------------------------------------------------------------------
@@ -273,6 +302,9 @@ QUANTIFIERS = [
 LAST = [(1, 1, True), (1, 1, True), (2, 2, True), (1, None, False), (1, 2, False), (0, 1, True)]
 
 
+KINDS = st.sampled_from(["any", "bit", "bit", "bit", "bit", "rises", "first", "sum", "next"])
+
+
 @st.composite
 def patterns(draw: st.DrawFn) -> Pattern:
     count = draw(st.integers(1, 4))
@@ -280,9 +312,8 @@ def patterns(draw: st.DrawFn) -> Pattern:
     quantifiers.append(draw(st.sampled_from(LAST)))
     if all(least == 0 for least, _, _ in quantifiers):
         quantifiers[-1] = (1, 1, True)
-    kinds = st.sampled_from(["any", "bit", "bit", "bit", "rises", "first", "sum"])
     conditions = [
-        draw(st.tuples(kinds, st.integers(0, count - 1), st.integers(1, 15))) for _ in range(count)
+        draw(st.tuples(KINDS, st.integers(0, count - 1), st.integers(1, 15))) for _ in range(count)
     ]
     skips = [("next row", 0), ("past last row", 0)]
     if quantifiers[0][0]:
@@ -298,7 +329,9 @@ def shapes(variables: int) -> st.SearchStrategy[Shape]:
     one = st.builds(One, st.integers(0, variables - 1), st.sampled_from([False, False, True]))
     anchored = one.map(lambda row: PartsInOrder((FirstOfKey(), row)))
     after_a_row = one.map(lambda row: PartsInOrder((row, FirstOfKey(), row)))
-    ones = st.one_of(one, one, one, anchored, after_a_row)
+    at_end = one.map(lambda row: PartsInOrder((row, LastOfKey())))
+    before_a_row = one.map(lambda row: PartsInOrder((row, LastOfKey(), row)))
+    ones = st.one_of(one, one, one, one, anchored, after_a_row, at_end, before_a_row)
     bounds = st.sampled_from([(0, 1), (0, None), (1, None), (1, None), (2, 2), (1, 3), (0, 2)])
 
     def larger(parts: st.SearchStrategy[Shape]) -> st.SearchStrategy[Shape]:
@@ -319,9 +352,8 @@ def shapes(variables: int) -> st.SearchStrategy[Shape]:
 def preferring(draw: st.DrawFn) -> Pattern:
     """Patterns with alternatives and groups."""
     count = draw(st.integers(1, 3))
-    kinds = st.sampled_from(["any", "bit", "bit", "bit", "rises", "first", "sum"])
     conditions = [
-        draw(st.tuples(kinds, st.integers(0, count - 1), st.integers(1, 15))) for _ in range(count)
+        draw(st.tuples(KINDS, st.integers(0, count - 1), st.integers(1, 15))) for _ in range(count)
     ]
     return Pattern(
         ((1, 1, True),) * count,

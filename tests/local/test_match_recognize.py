@@ -65,6 +65,31 @@ def test_what_follows_an_anchor_begins_with_the_first_row(session: tidemark.Sess
     assert matched(session, "A ^ UP", ends) == []
 
 
+def test_what_comes_before_an_anchor_ends_with_the_last_row(session: tidemark.Session):
+    ends = "FIRST(id) AS a, LAST(id) AS b"
+
+    assert matched(session, "A DOWN $", ends) == [(7, 8)]
+    assert matched(session, "UP UP | A{2} $", ends) == [(5, 6), (7, 8)]
+    assert matched(session, "^ A+ $", ends) == [(1, 8)]
+    assert matched(session, "UP (DOWN $ | DOWN)", ends) == [(2, 3)]
+    assert matched(session, "UP $ | DOWN $ A", ends) == []
+
+
+def test_a_row_knows_those_after_it(session: tidemark.Session):
+    found = matched(
+        session,
+        "PEAK",
+        "PEAK.id AS a, NEXT(PEAK.x) AS n, NEXT(PEAK.id, 3) AS m",
+        define="PEAK AS x > PREV(x) AND x > NEXT(x)",
+    )
+
+    assert found == [(2, 3, 5)]
+    assert matched(session, "A", "A.id AS a", define="A AS NEXT(x) IS NULL") == [(8,)]
+    assert matched(session, "A B", "NEXT(FIRST(B.id)) AS a", define="B AS NEXT(x, 2) > x") == [
+        (4,), (6,),
+    ]  # fmt: skip
+
+
 def test_a_group_is_repeated_as_a_whole(session: tidemark.Session):
     found = matched(
         session, "(DOWN UP){1,2} UP", "FIRST(id) AS a, CLASSIFIER() AS c, LAST(id) AS b"

@@ -151,14 +151,14 @@ def test_what_flink_refuses_too(marked, tables):
     "marked",
     [
         matching("A «{- B -}» C"),
-        matching("A (B | «$» A B)"),
-        matching("A B «$»"),
+        matching("A (B | C) | «$»", more="ALL ROWS PER MATCH OMIT EMPTY MATCHES "),
         matching("A | «^»", more="ALL ROWS PER MATCH OMIT EMPTY MATCHES "),
         matching("A «(B* C?)*»"),
         matching("«(A | B){1,501}»"),
         matching("«PERMUTE(A, B, C, D, E, F, G)»"),
-        matching(define="A AS «NEXT(A.x)» > 1"),
         matching(measures="LAST(«PREV(A.x)») AS p"),
+        matching(measures="FIRST(«NEXT(A.x)») AS p"),
+        matching(measures="NEXT(«CLASSIFIER()») AS p"),
         matching(measures="PREV(«CLASSIFIER()») AS p"),
         matching(measures="COUNT(«CLASSIFIER()») AS p"),
         "SELECT * FROM «s MATCH_RECOGNIZE (ORDER BY ts ALL ROWS PER MATCH WITH UNMATCHED ROWS "
@@ -184,6 +184,17 @@ def test_what_is_refused_by_name(marked, tables):
 )
 def test_what_the_standard_does_not_allow(marked, tables):
     refused(marked, at=tables)
+
+
+def test_explain_says_that_rows_wait_for_those_after_them(tables):
+    said = node(matching("A (B | C $)", "A AS A.x > NEXT(A.x, 2)"), tables).description
+
+    assert "pattern=[A (B | C $)]" in said.details
+    assert said.keeps.startswith(
+        "rows until the watermark reaches them; the last 2 rows of each key until the next one "
+        "comes; the rows of partial matches"
+    )
+    assert node(matching("A (B | C)", "A AS A.x > PREV(A.x)"), tables)._ahead == 0
 
 
 def test_all_rows_have_the_keys_the_order_the_measures_and_the_rest(tables):

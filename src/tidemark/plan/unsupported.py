@@ -19,8 +19,7 @@ IN_PATTERNS: Final = Unsupported(
     "{} in MATCH_RECOGNIZE",
     says=NEVER,
     each={
-        "the anchor `$`": "leave it out",
-        "an anchor that no row must follow": "put a variable after it",
+        "an anchor without a row": "put a variable after `^` or before `$`",
         "WITH UNMATCHED ROWS": "join the matches to the rows with a LEFT JOIN",
         "a pattern of more than 1,000 variables, repeated ones counted each time,": (
             "bound the quantifiers of groups by less, or use * and +"
@@ -34,8 +33,9 @@ IN_MATCHES: Final = Unsupported(
     "{} in MATCH_RECOGNIZE",
     says=NEVER,
     each={
-        "NEXT": "add a variable for the next row to the pattern",
         "PREV inside FIRST or LAST": "write PREV(LAST(A.x))",
+        "NEXT inside FIRST or LAST": "write NEXT(LAST(A.x))",
+        "CLASSIFIER inside NEXT": "use ALL ROWS PER MATCH, and look at the row after it",
         "CLASSIFIER inside PREV": "use LAST(CLASSIFIER(), 1) for the row before in the match",
         "CLASSIFIER inside an aggregate": "use ALL ROWS PER MATCH, and aggregate its rows",
     },

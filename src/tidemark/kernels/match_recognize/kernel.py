@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import unnumbered
-from tidemark.kernels.columns import AFTER_ALL, HASH, SEQUENCE, STAMP, TIME
+from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL, HASH, SEQUENCE, STAMP, TIME
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.match_recognize.ahead import LookingAhead
 from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.match_recognize.automaton import FINAL, Automaton
 from tidemark.kernels.match_recognize.kept import NEEDED, NUMBER, Keeping, Kept
@@ -78,14 +79,30 @@ class MatchRecognizeKernel:
         return Results(self.keys, self.measures, self.all_rows)
 
     @cached_property
-    def _back(self) -> int:
-        """How many rows the pattern, conditions and measures look back."""
+    def _picks(self) -> list[Pick]:
+        """The single rows that conditions and measures read."""
         values = [v.value if isinstance(v, OfMatch) else v for _, v in self.measures]
         for variable in self.variables:
             if isinstance(variable.condition, MatchCondition):
                 values += variable.condition.values
-        back = (value.back for value in values if isinstance(value, Pick))
-        return max(back, default=0) or self._search.back
+        return [value for value in values if isinstance(value, Pick)]
+
+    @cached_property
+    def _back(self) -> int:
+        """How many rows the pattern, conditions and measures look back."""
+        return max(self._search.back, *(pick.back for pick in self._picks), 0)
+
+    @cached_property
+    def _ahead(self) -> LookingAhead | None:
+        """How many rows they look ahead, and at which columns."""
+        values = {(pick.column, -pick.back): None for pick in self._picks if pick.back < 0}
+        rows = max(self._search.ahead, *(ahead for _, ahead in values), 0)
+        return LookingAhead(self.keys, rows, tuple(values), self.compaction) if rows else None
+
+    @property
+    def _ends_with_input(self) -> bool:
+        """Whether more is found at the end of the input."""
+        return self._search.ends_with_input or self._ahead is not None
 
     def _keeping(self) -> Keeping:
         """For one step: its attempts may share what they note of their rows."""
@@ -114,16 +131,20 @@ class MatchRecognizeKernel:
             watermark=incoming.watermark,
             sequence=incoming.end,
         )
+        numbers = pl.int_range(processed, processed + due.height, dtype=pl.Int64, eager=True)
+        due = due.drop(SEQUENCE).with_columns(numbers.alias(NUMBER))
+        ends = self._ends_with_input and incoming.watermark == AFTER_ALL
+        if self._ahead is not None:
+            due, state = self._ahead.released(state, due, ends)
         output = self._output_of_nothing(due)
-        ends = self._search.ends_with_input and incoming.watermark == AFTER_ALL
         if due.height or over.height or ends:
             watermarks = np.unique(np.append(incoming.stamps, incoming.watermark))
-            output, state = self._processed(state, due, over, processed, watermarks)
+            output, state = self._processed(state, due, over, watermarks)
         metrics = Metrics.of(
             state, (incoming.rows.height,), (late.height,), output.height, waiting.height
         )
         # What is open at the end of the input is decided then.
-        end = AFTER_ALL - 1 if self._search.ends_with_input and not ends else None
+        end = AFTER_ALL - 1 if self._ends_with_input and not ends else None
         until = earliest(waiting.next, state.queue("timers").next, end)
         return Step(state, output, metrics, until, late=(late,))
 
@@ -151,14 +172,11 @@ class MatchRecognizeKernel:
         state: State,
         due: pl.DataFrame,
         over: pl.DataFrame,
-        processed: int,
         watermarks: Longs,
     ) -> tuple[pl.DataFrame, State]:
-        numbers = pl.int_range(processed, processed + due.height, dtype=pl.Int64, eager=True)
-        due = due.drop(SEQUENCE).with_columns(numbers.alias(NUMBER))
         keeping = self._keeping()
         touched = [longs(due, HASH), longs(over, HASH)]
-        if self._search.ends_with_input and watermarks[-1] == AFTER_ALL:
+        if self._ends_with_input and watermarks[-1] == AFTER_ALL:
             touched.append(keeping.hashes(state))
         kept = keeping.read(state, distinct(np.concatenate(touched)), due.clear())
         rows = pl.concat([kept.rows, due])
@@ -166,7 +184,7 @@ class MatchRecognizeKernel:
         order = stable_order_by(of_rows, longs(rows, NUMBER))
         rows, key = rows[order], of_rows[order]
         sequences = sequences_of(rows, key, TIME)
-        is_new = longs(rows, NUMBER) >= processed
+        is_new = order >= kept.rows.height
         open_, waits = self._continued(keeping, kept, longs(rows, NUMBER), is_new)
         found = self._search.over(sequences, open_)
         found, looked_until = self._timed(found, sequences, watermarks)
@@ -188,7 +206,7 @@ class MatchRecognizeKernel:
             rows[NUMBER].gather(left.start),
             key[left.start],
             due,
-            state.watermark,
+            state.watermark if self._ahead is None else BEFORE_ALL,
         )
         return output, self._with_timers(state, keys, decided, sequences, key)
 
@@ -217,14 +235,18 @@ class MatchRecognizeKernel:
         """
         some = np.flatnonzero(found.looked >= 0)
         until = np.full(found.looked.size, _EARLIEST)
-        until[some] = sequences.time[found.looked[some]]
+        until[some] = sequences.known[found.looked[some]]
+        ended_by_rows = self._ahead is not None and watermarks[-1] != AFTER_ALL
+        if ended_by_rows:
+            # A row before the watermark may still wait for those after it.
+            return found, until
         if self.within_ms is None:
             if not self._search.ends_with_input or watermarks[-1] != AFTER_ALL:
                 return found, until
             until[found.open.start] = sequences.time[sequences.end[found.open.start] - 1]
             return replace(found, open=found.open[:0]), until
         limit = sequences.time + self.within_ms
-        expired = some[until[some] >= limit[some]]
+        expired = some[until[some] >= limit[some]] if self._ahead is None else some[:0]
         # A row ends an attempt, or the watermark does that reaches the limit before the row comes.
         until[expired] = np.minimum(until[expired], _first_from(watermarks, limit[expired]))
         start = found.open.start
@@ -239,7 +261,7 @@ class MatchRecognizeKernel:
     ) -> EmittedMatches:
         matches = decided.emitted
         until = np.where(decided.skipped, _EARLIEST, until)
-        last = sequences.time[matches.next - 1]
+        last = sequences.known[matches.next - 1]
         blocked = pl.DataFrame({_KEY: key, "until": until})
         blocked = blocked.select(pl.col("until").cum_max().over(_KEY))
         times = np.maximum(longs(blocked, "until")[matches.start], last)
@@ -247,10 +269,11 @@ class MatchRecognizeKernel:
         return EmittedMatches(matches[order], times[order], order)
 
     def _output_of_nothing(self, due: pl.DataFrame) -> pl.DataFrame:
-        like = due.drop(SEQUENCE).with_columns(pl.lit(0, pl.Int64).alias(NUMBER)).clear()
         none = np.zeros(0, dtype=np.int64)
         matches = self._search.noting().beginning(none, FINAL)
-        return self._results.of(EmittedMatches(matches, none, none), sequences_of(like, none, TIME))
+        return self._results.of(
+            EmittedMatches(matches, none, none), sequences_of(due.clear(), none, TIME)
+        )
 
     # --- state ----------------------------------------------------------------------------------
 
@@ -283,7 +306,7 @@ class MatchRecognizeKernel:
         """A match that waits is looked at again when the first open attempt of its key ends."""
         undecided = decided.open[decided.open.state == FINAL]
         waiting = np.append(decided.waiting.start, undecided.start)
-        if self.within_ms is None or not waiting.size:
+        if self.within_ms is None or self._ahead is not None or not waiting.size:
             return state
         waits = np.isin(key[decided.open.start], key[waiting])
         first = decided.open.start[waits]

@@ -7,11 +7,13 @@ none to one more if it is reluctant. The first decision in which two ways differ
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 from tidemark.kernels.match_recognize.spec import (
     Alternatives,
     FirstOfKey,
+    LastOfKey,
     One,
     PartsInOrder,
     RepeatedPart,
@@ -35,12 +37,14 @@ class Way:
 class PreferenceAutomaton:
     """The ways out of each state, the most preferred first, and whether an attempt may end there
     instead. It ends only if no way leads to a match: what is preferred less than the end is left
-    out. `labels` are the variables of rows, and whether the rows are excluded.
+    out. Where it `ends_last`, it may end only with the last row of the key. `labels` are the
+    variables of rows, and whether the rows are excluded.
     """
 
     ways: tuple[tuple[Way, ...], ...]
     ends: tuple[bool, ...]
     labels: tuple[tuple[int, bool], ...]
+    ends_last: tuple[bool, ...]
     start: int = _FIRST_STATE
 
     @classmethod
@@ -70,11 +74,32 @@ class _First:
     then: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """Goes on without a row, if the one before is the last of the key."""
+
+    then: int
+
+
+_Node = _Take | _Fork | _First | _Last
+
+
+@dataclass(frozen=True, slots=True)
+class _Followers:
+    """What can follow without a row in between: rows, each with whether it must be the first one of
+    its key, and the end, which may require that the row before is the last one.
+    """
+
+    takes: list[tuple[_Take, bool]]
+    end: bool
+    last_end: bool
+
+
 @dataclass(slots=True)
 class _Building:
     """Nodes, made from the end of the pattern to its beginning."""
 
-    nodes: list[_Take | _Fork | _First] = field(default_factory=list)
+    nodes: list[_Node] = field(default_factory=list)
     labels: list[tuple[int, bool]] = field(default_factory=list)
 
     def end(self) -> int:
@@ -87,6 +112,8 @@ class _Building:
                 return self._node(_Take(self._label((variable, excluded)), then))
             case FirstOfKey():
                 return self._node(_First(then))
+            case LastOfKey():
+                return self._node(_Last(then))
             case PartsInOrder(parts):
                 for part in reversed(parts):
                     then = self.part(part, then)
@@ -110,7 +137,7 @@ class _Building:
             entry = self.part(shape.part, entry)
         return entry
 
-    def _node(self, node: _Take | _Fork | _First) -> int:
+    def _node(self, node: _Node) -> int:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
@@ -125,44 +152,53 @@ class _Building:
         # The state before the first row is one of its own if anchors make it different.
         anchored = any(isinstance(node, _First) for node in self.nodes)
         number = {} if anchored else {first: _FIRST_STATE}
-        pending, ends = [first], [False]
+        pending, ends, ends_last = [first], [False], [False]
         ways: list[tuple[Way, ...]] = [()]
         for node in pending:
-            takes, may_end = self._closure(node, begins=len(ways) == _FIRST_STATE)
-            for take, _ in takes:
+            after = self._closure(node, begins=len(ways) == _FIRST_STATE)
+            for take, _ in after.takes:
                 if take.then not in number:
                     number[take.then] = _FIRST_STATE + len(pending)
                     pending.append(take.then)
-            ways.append(tuple(Way(t.label, number[t.then], only) for t, only in takes))
-            ends.append(may_end)
-        return PreferenceAutomaton(tuple(ways), tuple(ends), tuple(self.labels))
+            ways.append(tuple(Way(t.label, number[t.then], only) for t, only in after.takes))
+            ends.append(after.end)
+            ends_last.append(after.last_end)
+        ended = tuple(ends), tuple(self.labels), tuple(ends_last)
+        return PreferenceAutomaton(tuple(ways), *ended)
 
-    def _closure(self, node: int, begins: bool) -> tuple[list[tuple[_Take, bool]], bool]:
-        """What can follow without a row in between, up to the end if that can follow; and of each
-        whether only the first row of a key can, which a match `begins` with.
+    def _closure(self, node: int, begins: bool) -> _Followers:
+        """What can follow a node, up to the end if that can follow; a match `begins` with it or
+        not.
 
         A node that is reached again is reached in a way that is preferred less. So a repetition
-        never goes on without a row either.
+        never goes on without a row either. An end that requires the last row of the key leaves out
+        nothing: no row follows that one, and if it is another one, there is no such end.
         """
         takes: list[tuple[_Take, bool]] = []
-        seen: set[tuple[int, bool]] = set()
-        stack = [(node, False)]
+        last_end = False
+        seen: set[tuple[int, bool, bool]] = set()
+        stack = [(node, False, False)]
         while stack:
-            current, only_first = stack.pop()
-            if not seen.isdisjoint([(current, only_first), (current, False)]):
+            current, only_first, only_last = stack.pop()
+            weaker = itertools.product({only_first, False}, {only_last, False})
+            if not seen.isdisjoint((current, *each) for each in weaker):
                 continue
-            seen.add((current, only_first))
+            seen.add((current, only_first, only_last))
             found = self.nodes[current]
             match found:
                 case _Take():
-                    takes.append((found, only_first))
+                    takes += [(found, only_first)] * (not only_last)
                 case _First(then):
-                    stack += [(then, True)] * begins
-                case _Fork([]) if not only_first:
-                    return takes, True
+                    stack += [(then, True, only_last)] * begins
+                case _Last(then):
+                    stack += [(then, only_first, True)] * (not begins)
+                case _Fork([]) if not only_first and not only_last:
+                    return _Followers(takes, True, last_end)
+                case _Fork([]):
+                    last_end |= only_last
                 case _Fork(targets):
-                    stack += [(target, only_first) for target in reversed(targets)]
-        return takes, False
+                    stack += [(target, only_first, only_last) for target in reversed(targets)]
+        return _Followers(takes, False, last_end)
 
 
 def _preferred(shape: RepeatedPart, again: int, then: int) -> list[int]:

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from tidemark.errors import DataError
+from tidemark.kernels.match_recognize.ahead import IS_LAST
 from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.match_recognize.automaton import FINAL
 from tidemark.kernels.match_recognize.preference import PreferenceAutomaton
@@ -56,6 +57,11 @@ class PreferredSearch:
         return int(any(way.only_first for ways in self.automaton.ways for way in ways))
 
     @property
+    def ahead(self) -> int:
+        """How many rows it looks ahead: the last row of a key is the one after which none is."""
+        return int(any(self.automaton.ends_last))
+
+    @property
     def ends_with_input(self) -> bool:
         """A match that waits for a preferred one is the match when no more rows come."""
         return True
@@ -79,7 +85,7 @@ class PreferredSearch:
             looked[attempts.start] = following
             attempts = attempts[~expired(sequences, attempts, following, self.within_ms)]
             attempts = self._distinct(self._after_a_row(sequences, attempts))
-            ended, attempts = self._ended(attempts)
+            ended, attempts = self._ended(sequences, attempts)
             best.append(ended)
         # A match that is found later is preferred to those before it.
         matches = Attempts.together(best)[::-1]
@@ -109,12 +115,17 @@ class PreferredSearch:
         variable = self.variables[self.automaton.labels[label][0]]
         return sequences.holds(variable, label, attempts)
 
-    def _ended(self, attempts: Attempts) -> tuple[Attempts, Attempts]:
+    def _ended(self, sequences: Sequences, attempts: Attempts) -> tuple[Attempts, Attempts]:
         """The matches, and the attempts that go on because they are preferred."""
         ends, ways = np.array(self.automaton.ends), np.array(list(map(len, self.automaton.ways)))
-        # An anchor that comes after a row leads nowhere.
-        attempts = attempts[(ends | (ways > 0))[attempts.state]]
         may_end, goes_on = ends[attempts.state], (ways > 0)[attempts.state]
+        if IS_LAST in sequences.rows.columns:
+            last = sequences.flags(IS_LAST)[attempts.next - 1]
+            may_end = may_end | (np.array(self.automaton.ends_last)[attempts.state] & last)
+            goes_on = goes_on & ~last
+        # An anchor may lead nowhere.
+        some = may_end | goes_on
+        attempts, may_end, goes_on = attempts[some], may_end[some], goes_on[some]
         if not may_end.any():
             return attempts[:0], attempts
         # Of each row the first attempt that may end; those after it are given up.

@@ -48,6 +48,10 @@ class PatternSearch:
         return 0
 
     @property
+    def ahead(self) -> int:
+        return 0
+
+    @property
     def ends_with_input(self) -> bool:
         """As in Flink, an attempt that is open at the end of all rows stays so."""
         return False

@@ -12,6 +12,7 @@ import polars as pl
 from tidemark.kernels.aggregates import Aggregates
 from tidemark.kernels.aggregates.accumulators import Merge
 from tidemark.kernels.columns import SEQUENCE
+from tidemark.kernels.match_recognize.ahead import known_times, next_name
 from tidemark.kernels.match_recognize.attempts import Attempts, Flags
 from tidemark.kernels.match_recognize.spec import (
     Classifier,
@@ -31,13 +32,15 @@ _ATTEMPT = "_tm_attempt"
 @dataclass(slots=True)
 class Sequences:
     """Rows sorted by key, those of a key in their order; `begin` and `end` are the positions of the
-    first row of each row's key and after the last one.
+    first row of each row's key and after the last one. A row at a `time` could be matched when it
+    was `known`.
     """
 
     rows: pl.DataFrame
     begin: Longs
     end: Longs
     time: Longs
+    known: Longs
     _cached: dict[str, npt.NDArray[np.generic]] = field(default_factory=dict)
     _lifted: dict[tuple[Total, ...], pl.DataFrame] = field(default_factory=dict)
 
@@ -49,12 +52,12 @@ class Sequences:
             case None:
                 return np.ones(len(attempts), dtype=np.bool_)
             case RowCondition(column):
-                return self._flags(column)[attempts.next]
+                return self.flags(column)[attempts.next]
             case MatchCondition(values, holds):
                 values_frame = self.values(attempts.taking(label, 0), values)
                 return _as_flags(holds(values_frame))
 
-    def _flags(self, column: str) -> Flags:
+    def flags(self, column: str) -> Flags:
         if column not in self._cached:
             self._cached[column] = _as_flags(self.rows[column])
         flags: Flags = self._cached[column].view(np.bool_)
@@ -83,10 +86,13 @@ class Sequences:
 
     def _picked(self, attempts: Attempts, pick: Pick) -> pl.Series:
         place, there = attempts.place(pick.variable, pick.first, pick.offset)
-        if pick.back:
+        name = pick.column
+        if pick.back > 0:
             place = place - pick.back
             there = there & (place >= self.begin[attempts.start])
-        column = self.rows[pick.column]
+        elif pick.back < 0:
+            name = next_name(name, -pick.back)
+        column = self.rows[name]
         if there.all():
             return column.gather(place)
         known = pl.Series(np.where(there, place, 0))
@@ -166,4 +172,4 @@ def sequences_of(rows: pl.DataFrame, key: Longs, time: str) -> Sequences:
     ends = np.flatnonzero(last) + 1
     sizes = np.diff(np.append(0, ends))
     begin, end = np.repeat(ends - sizes, sizes), np.repeat(ends, sizes)
-    return Sequences(rows, begin, end, longs(rows, time))
+    return Sequences(rows, begin, end, longs(rows, time), known_times(rows))

@@ -19,7 +19,8 @@ ALL_ROWS: Final = -1
 @dataclass(frozen=True, slots=True)
 class Pick:
     """The column of one row of a variable: the `offset`-th row from its first or its last one, or
-    the row that comes `back` rows before that one among all rows of the key.
+    the row that comes `back` rows before that one among all rows of the key; after it, if that is
+    negative.
     """
 
     column: str
@@ -134,6 +135,11 @@ class FirstOfKey:
 
 
 @dataclass(frozen=True, slots=True)
+class LastOfKey:
+    """No row; what comes before ends with the last row of the key."""
+
+
+@dataclass(frozen=True, slots=True)
 class PartsInOrder:
     """One part after the other."""
 
@@ -159,7 +165,7 @@ class RepeatedPart:
     greedy: bool = True
 
 
-Shape = One | FirstOfKey | PartsInOrder | Alternatives | RepeatedPart
+Shape = One | FirstOfKey | LastOfKey | PartsInOrder | Alternatives | RepeatedPart
 
 
 # --------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from tidemark.errors import PlanError
 from tidemark.kernels.match_recognize.spec import (
     Alternatives,
     FirstOfKey,
+    LastOfKey,
     One,
     PartsInOrder,
     RepeatedPart,
@@ -58,14 +59,14 @@ def shape_of(pattern: exp.Expression, names: Sequence[str]) -> Shape:
     if _is_anchor_alone(shape):
         anchor = pattern.find(nodes.PatternAnchor)
         assert anchor is not None
-        raise unsupported.IN_PATTERNS.error(span_of(anchor), "an anchor that no row must follow")
+        raise unsupported.IN_PATTERNS.error(span_of(anchor), "an anchor without a row")
     return shape
 
 
 def _is_anchor_alone(shape: Shape) -> bool:
     """Whether a way through it consists of anchors, without a row."""
     match shape:
-        case FirstOfKey():
+        case FirstOfKey() | LastOfKey():
             return True
         case PartsInOrder(parts):
             return all(map(may_be_empty, parts)) and any(map(_is_anchor_alone, parts))
@@ -102,9 +103,7 @@ def _shape(part: exp.Expression, names: Sequence[str], excluded: bool) -> Shape:
         case nodes.PatternRepeat():
             return _repeated(part, _shape(part.this, names, excluded))
         case nodes.PatternAnchor():
-            if part.this == "$":
-                raise unsupported.IN_PATTERNS.error(span_of(part), "the anchor `$`")
-            return FirstOfKey()
+            return LastOfKey() if part.this == "$" else FirstOfKey()
     parts = tuple(_shape(each, names, excluded) for each in part.expressions)
     match part:
         case nodes.PatternChoice():
@@ -136,7 +135,7 @@ def may_be_empty(shape: Shape) -> bool:
     match shape:
         case One():
             return False
-        case FirstOfKey():
+        case FirstOfKey() | LastOfKey():
             return True
         case PartsInOrder(parts):
             return all(may_be_empty(part) for part in parts)

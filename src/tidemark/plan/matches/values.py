@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from sqlglot import exp
 
@@ -39,6 +40,9 @@ from tidemark.plan.nodes import (
 from tidemark.plan.scalars.binder import Binder
 from tidemark.plan.scalars.conversions import apply
 from tidemark.plan.scope import Path, Scope, access
+
+# How many rows back it is to the row beside another one, without an offset.
+_BESIDE: Final = {"PREV": 1, "NEXT": -1}
 
 
 @dataclass(slots=True)
@@ -90,8 +94,8 @@ class VariableScope(Scope):
 @dataclass(frozen=True, slots=True)
 class MatchBinder(Binder):
     """Binds expressions over a match. `rows` are the columns that its rows must have, `values`
-    what is asked of a match. Inside FIRST, LAST or PREV, `within` is the call's name. `variables`
-    are the `names` that are not those of subsets.
+    what is asked of a match. Inside FIRST, LAST, PREV or NEXT, `within` is the call's name.
+    `variables` are the `names` that are not those of subsets.
     """
 
     names: tuple[str, ...]
@@ -116,9 +120,7 @@ class MatchBinder(Binder):
             return self._aggregate(node)
         if isinstance(node, exp.Anonymous) and not isinstance(node, nodes.QualifiedCall):
             name = node.name.upper()
-            if name == "NEXT":
-                raise unsupported.IN_MATCHES.error(span_of(node), name)
-            if name in ("FIRST", "LAST", "PREV"):
+            if name in ("FIRST", "LAST", *_BESIDE):
                 return self._navigation(name, node)
             if name == "CLASSIFIER":
                 return self._classifier(node)
@@ -165,8 +167,9 @@ class MatchBinder(Binder):
         return replace(self, final=self.all_rows and kind == "FINAL").bind(call)
 
     def _classifier(self, node: exp.Anonymous) -> Expression:
-        if self.within == "PREV":
-            raise unsupported.IN_MATCHES.error(span_of(node), "CLASSIFIER inside PREV")
+        if self.within in _BESIDE:
+            what = f"CLASSIFIER inside {self.within}"
+            raise unsupported.IN_MATCHES.error(span_of(node), what)
         if len(node.expressions) > 1:
             raise PlanError("CLASSIFIER takes at most one variable", at=span_of(node))
         variable = self._variable_in(node.expressions[0]) if node.expressions else ALL_ROWS
@@ -194,9 +197,10 @@ class MatchBinder(Binder):
         )
 
     def _navigation(self, name: str, node: exp.Anonymous) -> Expression:
-        if name == "PREV" and self.within in ("FIRST", "LAST"):
-            raise unsupported.IN_MATCHES.error(span_of(node), "PREV inside FIRST or LAST")
-        if self.within is not None and not (self.within == "PREV" and name != "PREV"):
+        if name in _BESIDE and self.within in ("FIRST", "LAST"):
+            what = f"{name} inside FIRST or LAST"
+            raise unsupported.IN_MATCHES.error(span_of(node), what)
+        if self.within is not None and not (self.within in _BESIDE and name not in _BESIDE):
             raise PlanError(
                 f"{name} is not allowed inside {self.within}",
                 at=span_of(node),
@@ -210,8 +214,9 @@ class MatchBinder(Binder):
             )
         scope = self._own_scope()
         given = self._offset(node.expressions[1]) if len(node.expressions) == 2 else None
-        if name == "PREV":
-            inner = replace(self, scope=scope, back=1 if given is None else given, within=name)
+        if name in _BESIDE:
+            back = (1 if given is None else given) * _BESIDE[name]
+            inner = replace(self, scope=scope, back=back, within=name)
         else:
             first = name == "FIRST"
             inner = replace(self, scope=scope, first=first, offset=given or 0, within=name)

@@ -10,6 +10,7 @@ from tidemark.kernels.match_recognize.spec import (
     ALL_ROWS,
     Alternatives,
     FirstOfKey,
+    LastOfKey,
     One,
     PartsInOrder,
     RepeatedPart,
@@ -59,7 +60,9 @@ class MatchRowtime:
 
 @dataclass(frozen=True, slots=True)
 class PreviousValue:
-    """The value of the row that comes `back` rows before another one, in the match or before it."""
+    """The value of the row that comes `back` rows before another one, in the match or before it; or
+    after it, if that is negative.
+    """
 
     of: RowValue
     back: int
@@ -140,6 +143,8 @@ def shape_words(shape: Shape, names: Sequence[str]) -> str:
             return f"{{- {names[variable]} -}}" if excluded else names[variable]
         case FirstOfKey():
             return "^"
+        case LastOfKey():
+            return "$"
         case PartsInOrder(parts):
             words_of = [shape_words(part, names) for part in parts]
             return " ".join(
@@ -153,15 +158,13 @@ def shape_words(shape: Shape, names: Sequence[str]) -> str:
             return (inside if isinstance(part, One) else f"({inside})") + _quantifier(shape)
 
 
-def _is_anchored(shape: Shape) -> bool:
+def _has(shape: Shape, anchor: type[FirstOfKey | LastOfKey]) -> bool:
     match shape:
-        case FirstOfKey():
-            return True
         case PartsInOrder(parts) | Alternatives(parts):
-            return any(map(_is_anchored, parts))
+            return any(_has(part, anchor) for part in parts)
         case RepeatedPart(part):
-            return _is_anchored(part)
-    return False
+            return _has(part, anchor)
+    return isinstance(shape, anchor)
 
 
 @dataclass(frozen=True)
@@ -229,6 +232,9 @@ class Match(Unary, Stateful):
             rows = "the last row" if self._back == 1 else f"the last {self._back} rows"
             before = f"; {rows} of each key"
         before += "; the number of matches of each key" if self._numbers_matches else ""
+        if self._ahead:
+            rows = "the last row" if self._ahead == 1 else f"the last {self._ahead} rows"
+            waits += f"{rows} of each key until the next one comes; "
         return f"{waits}the rows of partial matches, {until}{before}"
 
     @property
@@ -236,14 +242,25 @@ class Match(Unary, Stateful):
         return (*(v.name for v in self.variables), *(subset.name for subset in self.subsets))
 
     @property
-    def _back(self) -> int:
-        """How many rows the pattern, conditions and measures look back."""
+    def _offsets(self) -> list[int]:
+        """How many rows conditions and measures look back, or ahead if that is negative."""
         values = [v.value if isinstance(v, FinalValue) else v for _, v in self.measures]
         for variable in self.variables:
             if isinstance(variable.test, MatchTest):
                 values += variable.test.values
-        back = (value.back for value in values if isinstance(value, PreviousValue))
-        return max(back, default=0) or int(self.shape is not None and _is_anchored(self.shape))
+        return [value.back for value in values if isinstance(value, PreviousValue)]
+
+    @property
+    def _back(self) -> int:
+        """How many rows the pattern, conditions and measures look back."""
+        anchored = self.shape is not None and _has(self.shape, FirstOfKey)
+        return max(int(anchored), *self._offsets, 0)
+
+    @property
+    def _ahead(self) -> int:
+        """How many rows they look ahead."""
+        anchored = self.shape is not None and _has(self.shape, LastOfKey)
+        return max(int(anchored), *(-back for back in self._offsets), 0)
 
     @property
     def _numbers_matches(self) -> bool:
@@ -268,7 +285,8 @@ class Match(Unary, Stateful):
             case FinalValue():
                 return f"FINAL {self._words(value.value)}"
             case PreviousValue():
-                return f"PREV({self._words(value.of)}, {value.back})"
+                beside = "PREV" if value.back >= 0 else "NEXT"
+                return f"{beside}({self._words(value.of)}, {abs(value.back)})"
         names = self.input.edge.names
         of = "" if value.variable == ALL_ROWS else f"{self._names[value.variable]}."
         if isinstance(value, AggregateValue):
@@ -313,6 +331,7 @@ class Match(Unary, Stateful):
             "alternatives and groups": plain(self.shape) if self.shape is not None else None,
             "subsets": plain(self.subsets),
             "rows before": self._back,
+            "rows after": self._ahead,
             "numbers matches": self._numbers_matches,
         }
         return {name: value for name, value in further.items() if value}
