@@ -52,17 +52,21 @@ def test_times_and_headers_are_those_of_the_rows(kafka):
     )
     rows = pa.table(
         {
-            "id": [1],
-            "ts": pa.array([1_000_000], pa.timestamp("us")),
-            "headers": pa.array([[("h", b"x"), ("h", b"y")]], pa.map_(pa.string(), pa.binary())),
+            "id": [1, 2],
+            "ts": pa.array([1_000_000, 0], pa.timestamp("us")),
+            "headers": pa.array(
+                [[("h", b"x"), ("h", b"y")], None], pa.map_(pa.string(), pa.binary())
+            ),
         }
     )
 
     write(table, rows)
 
-    [message] = kafka.read(topic)
-    assert message.timestamp()[1] == 1000
-    assert message.headers() == [("h", b"x"), ("h", b"y")]
+    first, second = kafka.read(topic)
+    assert first.timestamp()[1] == 1000
+    assert first.headers() == [("h", b"x"), ("h", b"y")]
+    # The client cannot send the time 0, and it must not be that of sending.
+    assert second.timestamp()[1] == 1
 
 
 def test_a_task_has_a_partition_of_its_own_if_the_partitioner_is_fixed(kafka):

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _ROWS: Final = 10_000
 _BYTES: Final = 32 << 20
 _ANY: Final = -1
+# To librdkafka, the time 0 stands for that of sending. So the start of 1970 is a millisecond later.
+_TIME_OF_SENDING: Final = 0
+_FIRST_TIME: Final = 1
 
 
 @dataclass(slots=True)
@@ -93,9 +96,12 @@ def _give_one(
     from confluent_kafka import KafkaException
 
     try:
-        # Without a time it is that of sending.
         client.produce(
-            topic, **message, partition=partition, timestamp=time or 0, headers=headers or []
+            topic,
+            **message,
+            partition=partition,
+            timestamp=_TIME_OF_SENDING if time is None else time or _FIRST_TIME,
+            headers=headers or [],
         )
     except KafkaException as problem:
         raise refused(problem.args[0], topic) from None
