@@ -37,6 +37,8 @@ transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
+# Topics are compacted soon.
+log.cleaner.backoff.ms=200
 # A broker that was killed comes back in half the time.
 broker.session.timeout.ms=2000
 broker.heartbeat.interval.ms=300

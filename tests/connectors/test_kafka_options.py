@@ -7,7 +7,7 @@ from tidemark import connectors
 from tidemark.connectors.kafka import end_of, start_of
 from tidemark.connectors.kafka.options import key_columns, options_of_format, value_columns
 from tidemark.connectors.kafka.properties import client_settings
-from tidemark.errors import NotSupported, OptionError
+from tidemark.errors import OptionError
 
 
 def table(columns="id INT, v STRING", connector="kafka", **options):
@@ -78,6 +78,11 @@ def upsert_table(**options):
         ),
         ({"scan__bounded__mode": "group-offsets"}, "properties.group.id", "scan.bounded.mode"),
         ({"scan__startup__mode": "now"}, "invalid value 'now'", "scan.startup.mode"),
+        (
+            {"scan__watermark__alignment__group": "g"},
+            "requires 'scan.watermark.alignment.group' and 'scan.watermark.alignment.max-drift'",
+            "alignment.group",
+        ),
         ({"tidemark__kafka__max_records_per_batch": "0"}, "at least 1", "max-records"),
     ],
 )
@@ -88,11 +93,6 @@ def test_options_that_do_not_go_together_are_errors(options, message, guilty):
     if guilty is not None:
         assert caught.value.at is not None and caught.value.source is not None
         assert guilty in caught.value.source.text[caught.value.at.start : caught.value.at.end]
-
-
-def test_a_watermark_may_not_be_aligned():
-    with pytest.raises(NotSupported, match=r"'scan.watermark.alignment.group' is not supported"):
-        connectors.options_of(table(scan__watermark__alignment__group="g"))
 
 
 def test_formats_of_keys_and_values_have_options_of_their_own():

@@ -8,6 +8,7 @@ import pytest
 
 import tidemark
 from servers.kafka import Broker, Record
+from servers.waiting import wait_until
 from tidemark import Session, TidemarkError
 from tidemark.errors import DataError
 
@@ -118,6 +119,38 @@ def test_offsets_have_gaps_where_transactions_ended(kafka: Broker, session: Sess
 
     assert read("read_committed") == [("a",)]
     assert read("") == [("a",), ("b",)]
+
+
+def test_a_compacted_topic_has_the_last_record_of_each_key(kafka: Broker, session: Session):
+    settings = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0", "segment.ms": "1"}
+    topic = kafka.topic(settings=settings)
+    for value in "0123":
+        kafka.send(topic, Record(value, "a"), Record(value, "b"))
+    kafka.send(topic, Record(None, "b"))
+    # The newest segment is not compacted: this record opens one.
+    kafka.send(topic, Record("4", "c"))
+
+    def found() -> list[tuple[object, ...]]:
+        columns = "v STRING, place BIGINT METADATA FROM 'offset' VIRTUAL"
+        return rows(session, columns, options(kafka, topic, format="raw"))
+
+    compacted = [("3", 6), (None, 8), ("4", 9)]
+    wait_until(lambda: found() == compacted, seen=found, every=0.2)
+    # Ranges that begin and end in gaps have each record once.
+    ranges = [
+        options(
+            kafka,
+            topic,
+            format="raw",
+            scan__startup__mode="specific-offsets",
+            scan__startup__specific_offsets=f"partition:0,offset:{first}",
+            scan__bounded__mode="specific-offsets",
+            scan__bounded__specific_offsets=f"partition:0,offset:{last}",
+        )
+        for first, last in ((0, 3), (3, 7), (7, 8), (8, 10))
+    ]
+    read = [rows(session, "v STRING", part) for part in ranges]
+    assert read == [[], [("3",)], [], [(None,), ("4",)]]
 
 
 def test_upserts_and_deletes_are_by_key(kafka: Broker, session: Session):

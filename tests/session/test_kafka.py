@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,55 @@ def test_a_partition_that_is_behind_makes_no_rows_late(
     [verified] = verify(session, query)
 
     assert verified.equal, verified
+
+
+def test_a_partition_that_is_far_ahead_waits_for_the_others(
+    spark: SparkSession, kafka: Broker, tmp_path: Path
+):
+    topic = kafka.topic(partitions=2)
+    kafka.send(topic, *at(range(600, 640), 0), *at(range(80), 1))
+    session = tidemark.connect(spark, checkpoint=tmp_path)
+    session.sql(
+        table(
+            kafka,
+            topic,
+            scan__bounded__mode="latest-offset",
+            scan__watermark__alignment__group="all",
+            scan__watermark__alignment__max_drift="1 min",
+            tidemark__kafka__max_records_per_batch="30",
+        )
+    )
+
+    found = [*rows_of(session.sql(WINDOWS).changes())]
+
+    session.stop()
+    counts = {row["window_start"].strftime("%M:%S"): row["n"] for row in found}
+    assert counts == dict.fromkeys(("00:00", "00:20", "00:40", "01:00", "10:00", "10:20"), 20)
+    # The first micro-batch reads a quarter of each; then the partition that is ahead waits.
+    assert read_by_micro_batches(tmp_path, topic)[:3] == [(10, 20), (10, 50), (10, 80)]
+
+
+def read_by_micro_batches(checkpoint: Path, topic: str) -> list[tuple[int, int]]:
+    """How far each micro-batch has come in both partitions, by Spark's log."""
+    [log] = checkpoint.glob("*/spark/offsets")
+    found = []
+    for file in sorted(log.glob("[0-9]*"), key=lambda file: int(file.name)):
+        parsed = [json.loads(line) for line in file.read_text().splitlines() if line[:1] == "{"]
+        [offset] = [line[topic] for line in parsed if topic in line]
+        found.append((offset["0"], offset["1"]))
+    return found
+
+
+def test_a_partition_that_is_added_while_the_job_runs_is_read(kafka: Broker, session: Session):
+    topic = kafka.topic()
+    kafka.send(topic, *at(range(2), 0))
+    session.sql(table(kafka, topic, scan__topic_partition_discovery__interval="100 ms"))
+    changes = session.sql("SELECT id FROM t").changes()
+    assert {next(changes).row["id"] for _ in range(2)} == {0, 1}
+    kafka.add_partitions(topic, 2)
+    kafka.send(topic, *at(range(5, 6), 1))
+    assert next(changes).row["id"] == 5
+    changes.close()
 
 
 def test_a_job_resumes_after_the_last_record_that_it_has_read(

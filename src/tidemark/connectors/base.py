@@ -119,10 +119,16 @@ class ColumnsRequest:
 @dataclass(frozen=True, slots=True)
 class WatermarkNotes:
     """The watermark of a table whose partitions have watermarks of their own: an expression over
-    the columns of a request, and the folder in which workers leave its values for the driver."""
+    the columns of a request, and the folder in which workers leave its values for the driver.
+
+    With `idle_ms`, partitions without rows for so long do not count. The `others` are the folders
+    of such tables of the same query.
+    """
 
     expression: Expression
     folder: Location
+    idle_ms: int = 0
+    others: tuple[Location, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,14 +44,6 @@ SCHEMA_TO_WRITE: Final = Unsupported(
     hint='write nullable fields as ["null", ...], and strings and bytes instead',
     title="writing with 'avro-confluent.schema' where it differs from the table's in its bytes",
 )
-ALIGNED_WATERMARKS: Final = Unsupported(
-    _CONNECTORS,
-    "'scan.watermark.alignment.{}'",
-    why="each micro-batch reads all partitions as far as there are records",
-    hint="omit it; 'tidemark.kafka.max-records-per-batch' limits how far partitions drift apart",
-    each={"group": None, "max-drift": None, "update-interval": None},
-    says=NEVER,
-)
 MARKS_WITHOUT_CHECKPOINT: Final = Unsupported(
     _CONNECTORS,
     "the watermark of a Kafka table on a cluster without a checkpoint",

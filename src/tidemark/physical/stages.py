@@ -199,10 +199,10 @@ class PhysicalPlan:
         return tuple(stage for stage in walk(self.root) if isinstance(stage, Operator))
 
     @property
-    def marked(self) -> tuple[int, ...]:
-        """The numbers of the sources whose partitions have watermarks of their own."""
+    def marked(self) -> tuple[PartitionMarks, ...]:
+        """Of the sources whose partitions have watermarks of their own."""
         stages = (stage for stage in walk(self.root) if isinstance(stage, WatermarkStage))
-        return tuple(stage.marks.number for stage in stages if stage.marks is not None)
+        return tuple(stage.marks for stage in stages if stage.marks is not None)
 
     @property
     def ends_at_once(self) -> bool:

@@ -64,4 +64,10 @@ def marks_of(scan: Scan, builder: Builder) -> WatermarkNotes | None:
         raise MARKS_WITHOUT_CHECKPOINT.error(
             None, where=f" (table `{scan.table.name}`)", source=scan.table.source
         )
-    return WatermarkNotes(scan.watermark, builder.source_folder(scan.number))
+    own, others = scan.number, builder.marked
+    return WatermarkNotes(
+        scan.watermark,
+        builder.source_folder(own),
+        next((marks.idle_ms for marks in others if marks.number == own), 0),
+        tuple(builder.source_folder(marks.number) for marks in others if marks.number != own),
+    )

@@ -60,8 +60,8 @@ class Builder:
     start: FirstStart = field(default_factory=FirstStart)
     registered: dict[str, PythonFunction] = field(default_factory=dict)
     ends: dict[int, str] = field(default_factory=dict)
-    # The numbers of the sources whose partitions have watermarks of their own.
-    marked: tuple[int, ...] = ()
+    # Of the sources whose partitions have watermarks of their own.
+    marked: tuple[PartitionMarks, ...] = ()
     # Metrics that report the watermarks of sources to a sink if no operator follows them.
     watermarks: list[str] | None = None
     # The sources whose watermarks Spark follows.
@@ -120,7 +120,8 @@ class Builder:
         """The watermark of a source whose partitions have their own, whenever it advances."""
         from tidemark.spark.partition_watermarks import watermarks
 
-        others = [self.source_folder(n) for n in self.marked if n != marks.number]
+        numbers = (each.number for each in self.marked)
+        others = [self.source_folder(n) for n in numbers if n != marks.number]
         own = self.source_folder(marks.number)
         return watermarks(self.spark, own, others, marks.idle_ms)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # The names of a source's partitions.
 PARTITIONS: Final = "partitions.json"
+# Which partitions a source that is aligned with others has left out of the micro-batch.
+ALIGNED: Final = "aligned.json"
 _PREFIX: Final = "mark-"
 
 
@@ -51,12 +53,13 @@ class Follower:
 
     def look(self) -> None:
         """Take what workers have written since the last time."""
+        held = self._held()
         for name in self._names():
             note = (self.folder / f"{_PREFIX}{name}.json").read()
             found = self._seen.get(name)
             # A long micro-batch must not make a partition idle: count from the first time that
             # nothing is new.
-            if found is None or found.note != note:
+            if found is None or found.note != note or name in held:
                 self._seen[name] = _Seen(note, float("inf") if note else self.clock())
             elif found.since == float("inf"):
                 found.since = self.clock()
@@ -84,6 +87,11 @@ class Follower:
     def _names(self) -> Iterator[str]:
         note = (self.folder / PARTITIONS).read()
         yield from [] if note is None else json.loads(note)
+
+    def _held(self) -> frozenset[str]:
+        """The partitions that wait for others. They are not idle: their rows are still to come."""
+        note = (self.folder / ALIGNED).read() if self.idle_ms else None
+        return frozenset() if note is None else frozenset(json.loads(note)["held"])
 
 
 def combined(own: Follower, others: list[Follower]) -> int | None:

@@ -16,6 +16,7 @@ from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.connectors.base import ColumnsRequest, Connector, Part, ReadRequest
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka import sink
+from tidemark.connectors.kafka.alignment import alignment_of
 from tidemark.connectors.kafka.checks import check, check_upsert
 from tidemark.connectors.kafka.client import Position, Topics
 from tidemark.connectors.kafka.lag import lagging
@@ -145,6 +146,7 @@ def arriving(request: ReadRequest) -> DataFrame:
         fails=options["tidemark.kafka.on-data-loss"] == "fail",
         discovery_ms=options["scan.topic-partition-discovery.interval"],
         group="group.id" in settings,
+        alignment=alignment_of(options, request.marks),
     )
     request.lagging.append(lagging(request.table.name, reading))
     return stream.arriving(request.spark, reading)

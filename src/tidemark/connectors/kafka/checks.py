@@ -19,8 +19,7 @@ from tidemark.connectors.kafka.options import (
 from tidemark.connectors.kafka.positions import specific_offsets
 from tidemark.connectors.kafka.properties import client_settings
 from tidemark.connectors.kafka.sink_options import check_sink, check_upsert_sink
-from tidemark.connectors.options import option_error, span_of_option
-from tidemark.connectors.unsupported import ALIGNED_WATERMARKS
+from tidemark.connectors.options import option_error
 from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import did_you_mean
 
@@ -135,13 +134,20 @@ def _check_position(table: Table, options: Mapping[str, Any], of: str, mode: str
 
 
 def _check_bounds(table: Table, options: Mapping[str, Any]) -> None:
-    for name in ALIGNED_WATERMARKS.each:
-        key = f"scan.watermark.alignment.{name}"
-        if key in options:
-            raise ALIGNED_WATERMARKS.error(span_of_option(table, key), name, source=table.source)
+    _check_alignment(table, options)
     _check_position(table, options, "scan.bounded", options["scan.bounded.mode"])
     if options["tidemark.kafka.max-records-per-batch"] < 1:
         raise option_error(table, "tidemark.kafka.max-records-per-batch", "it must be at least 1")
+
+
+def _check_alignment(table: Table, options: Mapping[str, Any]) -> None:
+    names = ("group", "max-drift", "update-interval")
+    group, drift, interval = (f"scan.watermark.alignment.{name}" for name in names)
+    given = [key for key in (group, drift, interval) if options[key] is not None]
+    if given and not {group, drift} <= {*given}:
+        raise option_error(
+            table, given[0], f"watermark alignment requires '{group}' and '{drift}' (same in Flink)"
+        )
 
 
 def _check_formats(table: Table, options: Mapping[str, Any], value: str) -> None:

@@ -6,6 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from tidemark.connectors.base import ColumnsRequest, Part
+from tidemark.connectors.kafka.alignment import name_of
 from tidemark.errors import NotSupported
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.spark.partition_watermarks import note
@@ -43,5 +44,5 @@ class Mark:
             self._latest = max(self._latest, latest)
 
     def write(self) -> None:
-        name = f"{self._part.topic}-{self._part.partition}"
+        name = name_of((self._part.topic, self._part.partition))
         note(self._folder, name, self._latest, self._part.end)

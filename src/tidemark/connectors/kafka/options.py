@@ -73,7 +73,20 @@ _READING = (
         "duration",
         summary="overrides 'table.exec.source.idle-timeout' for this table",
     ),
-    OptionSpec("scan.watermark.alignment.#", summary="not supported"),
+    OptionSpec(
+        "scan.watermark.alignment.group",
+        summary="tables of a query with the same group wait for each other's watermarks",
+    ),
+    OptionSpec(
+        "scan.watermark.alignment.max-drift",
+        "duration",
+        summary="how far a partition may be ahead of the slowest of the group before it waits",
+    ),
+    OptionSpec(
+        "scan.watermark.alignment.update-interval",
+        "duration",
+        summary="accepted without effect: watermarks are compared before each micro-batch",
+    ),
     OptionSpec("scan.parallelism", "int", summary=_NO_EFFECT),
     OptionSpec(
         "tidemark.kafka.max-records-per-batch",

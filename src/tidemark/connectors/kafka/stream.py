@@ -14,8 +14,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.connectors import planned_stream
+from tidemark.connectors.kafka.alignment import Aligner, Alignment, name_of
 from tidemark.connectors.kafka.client import Position, Topics
 from tidemark.connectors.kafka.positions import (
+    Positions,
     TopicPartition,
     from_json,
     limited,
@@ -23,7 +25,7 @@ from tidemark.connectors.kafka.positions import (
     to_json,
 )
 from tidemark.errors import DataError
-from tidemark.spark.partition_watermarks import PARTITIONS
+from tidemark.spark.partition_watermarks import ALIGNED, PARTITIONS
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class TopicReading:
     fails: bool
     discovery_ms: int
     group: bool  # whether offsets are committed for a group
+    alignment: Alignment | None = None
 
     def connected(self) -> Topics:
         return Topics(self.settings, self.topics, self.pattern)
@@ -60,6 +63,14 @@ class Offsets:
         self._looked = time.monotonic()
         self._known: list[TopicPartition] | None = None
         self._until: Mapping[TopicPartition, int] | None = None
+
+    @cached_property
+    def _aligner(self) -> Aligner | None:
+        if self._reading.alignment is not None:
+            return Aligner(self._reading.alignment)
+        # As long as a note says that partitions wait, they do not become idle.
+        (self._reading.folder / ALIGNED).remove()
+        return None
 
     @cached_property
     def _topics(self) -> Topics:
@@ -98,11 +109,29 @@ class Offsets:
         # What is lost is skipped.
         latest = {key: latest.get(key, offset) for key, offset in starts.items()}
         begin = {key: min(max(o, earliest.get(key, o)), latest[key]) for key, o in starts.items()}
-        until = latest if end is None else from_json(end)
+        until = None if end is None else from_json(end)
         if self._until is not None:
             until = {key: self._until.get(key, begin[key]) for key in begin}
-        ends = {key: max(begin[key], min(latest[key], until.get(key, 0))) for key in begin}
-        return to_json(limited(begin, ends, self._reading.most))
+        bound = latest if until is None else until
+        ends = {key: max(begin[key], min(latest[key], bound.get(key, 0))) for key in begin}
+        return to_json(self._aligned(begin, ends, until))
+
+    def _aligned(
+        self, begin: Positions, ends: Positions, until: Positions | None
+    ) -> dict[TopicPartition, int]:
+        """The ends of a micro-batch, in which partitions wait that are too far ahead."""
+        if self._aligner is None:
+            return limited(begin, ends, self._reading.most)
+
+        def ended(at: Positions) -> list[TopicPartition]:
+            return [] if until is None else [key for key in at if at[key] >= until.get(key, 0)]
+
+        waiting = [key for key in begin if ends[key] > begin[key]]
+        held = self._aligner.held(waiting, ended(begin))
+        reached = {key: begin[key] if name_of(key) in held else end for key, end in ends.items()}
+        found = limited(begin, reached, self._reading.most)
+        self._aligner.note(held, ended(found))
+        return found
 
     def stop_here(self) -> None:
         """Read what there is now, and no more."""
@@ -130,7 +159,7 @@ class Offsets:
         return [key for key in self._known if key not in starts]
 
     def _note_partitions(self, keys: Sequence[TopicPartition]) -> None:
-        names = sorted(f"{topic}-{number}" for topic, number in keys)
+        names = sorted(map(name_of, keys))
         (self._reading.folder / PARTITIONS).write(json.dumps(names).encode())
 
     def parts(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[tuple[Any, ...]]:
