@@ -21,17 +21,18 @@ from tidemark.kernels.match_recognize.spec import (
 
 Path = tuple[tuple[int, bool, Row], ...]  # the variable of each row, and whether it is excluded
 OPEN = None  # a way that needs a row that has not come
+NO_WAY: Path = ((-1, False, Row(None, 0, 0)),)
 Ways = Iterator[Path | None]
 
 
 @dataclass
 class Found:
+    """A match, which may be empty, or a row that is of none."""
+
     path: Path
     variables: int
-
-    @property
-    def first(self) -> Row:
-        return self.path[0][2]
+    first: Row
+    matched: bool = True
 
     @property
     def rows(self) -> list[list[Row]]:
@@ -47,7 +48,10 @@ class PreferredMatcher:
     within: int | None
     shape: Shape
     after: dict[int, list[Row]] = field(default_factory=dict)
+    shows: str = "matches"  # or "empty", or "unmatched" rows too
     rows: list[Row] = field(default_factory=list)
+    covered: set[int] = field(default_factory=set)
+    passed: int = 0
     here: int = 0  # where the search is
     now: int = -(2**63)
 
@@ -65,15 +69,24 @@ class PreferredMatcher:
 
     def _search(self, at: int) -> Iterator[tuple[Found, int]]:
         while self.here < len(self.rows):
-            best = next(self._ways(self.shape, (), lambda path: iter([path])), ())
+            best = next(self._ways(self.shape, (), lambda path: iter([path])), NO_WAY)
             if best is OPEN:
                 return
-            if not best:
+            if best is NO_WAY or (best == () and self.shows == "matches"):
                 self.here += 1
-                continue
-            found = Found(best, len(self.parts))
-            yield found, at
-            self.here = self._after(found)
+            else:
+                found = Found(best, len(self.parts), self.rows[self.here])
+                yield found, at
+                self.covered.update(range(self.here, self.here + max(len(best), 1)))
+                self.here = self._after(found) if best else self.here + 1
+            yield from self._unmatched(at)
+
+    def _unmatched(self, at: int) -> Iterator[tuple[Found, int]]:
+        """The rows that the search has passed, if no match was of them."""
+        while self.passed < self.here:
+            if self.shows == "unmatched" and self.passed not in self.covered:
+                yield Found((), len(self.parts), self.rows[self.passed], False), at
+            self.passed += 1
 
     def _after(self, found: Found) -> int:
         to, place = self.skip

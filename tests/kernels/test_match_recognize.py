@@ -23,12 +23,14 @@ from tidemark.kernels.match_recognize.spec import (
     Alternatives,
     Classifier,
     FirstOfKey,
+    IsMatched,
     LastOfKey,
     MatchCondition,
     MatchNumber,
     MatchTime,
     OfMatch,
     One,
+    OwnColumn,
     PartsInOrder,
     Pick,
     RepeatedPart,
@@ -107,6 +109,7 @@ class Pattern:
     within: int | None = None
     shape: Shape | None = None
     all_rows: bool = False
+    shows: str = "matches"
 
     def kernel(self, compaction: Compaction | None = None) -> MatchRecognizeKernel:
         variables = tuple(
@@ -129,6 +132,8 @@ class Pattern:
             shape=self.shape,
             subsets=(VariableSubset("U", (0, len(variables) - 1)),),
             all_rows=self.all_rows,
+            shows_empty=self.shows != "matches",
+            shows_unmatched=self.shows == "unmatched",
             compaction=compaction or Compaction(fanout=2, smallest=1),
         )
 
@@ -147,6 +152,8 @@ class Pattern:
             ("all", OfMatch(total)),
             ("last", OfMatch(Pick("id", -1, offset=1))),
             *([("after", Pick("id", -1, back=-1))] if self.looks_ahead else []),
+            ("matched", IsMatched()),
+            ("own", OwnColumn("id")),
         ]
 
     @property
@@ -166,7 +173,7 @@ class Pattern:
             if shape is None:
                 found: Any = Matcher(parts, self.skip, self.within)
             else:
-                found = PreferredMatcher(parts, self.skip, self.within, shape, after)
+                found = PreferredMatcher(parts, self.skip, self.within, shape, after, self.shows)
             return found if looking is None else Delayed(found, looking.rows, after)
 
         return Reference(matcher)
@@ -209,7 +216,8 @@ class Driver:
         self.state = restarted(step.state)
         assert step.late is not None
         self.late += step.late[0].height
-        return step.output.with_columns(pl.col("time").dt.epoch("ms")).rows()
+        rows = step.output.with_columns(pl.col("time").dt.epoch("ms")).rows()
+        return [(row[0], *row[-2:]) if row[-2] is False else row for row in rows]
 
 
 def numbered(events: list[Event]) -> tuple[list[Event], dict[Row, int]]:
@@ -241,10 +249,18 @@ def expected(pattern: Pattern, events: list[Event], ids: dict[Row, int]) -> tupl
             by_number[place] = ids[row]
             history.setdefault(row.key, []).append(ids[row])
         for key, match, at in reference.advance(event):
+            own = by_number[match.first.number] if pattern.shape is not None else 0
+            if pattern.shape is not None and not match.matched:
+                found[(key, False, own)] += 1
+                continue
             numbers[key] += 1
             path = [(v, excluded, by_number[r.number], r.x) for v, excluded, r in match.path]
             for rows in rows_of(pattern, path, numbers[key], history[key]):
-                found[(key, path[0][2], at, *rows)] += 1
+                found[(key, path[0][2] if path else None, at, *rows)] += 1
+            if not path and pattern.all_rows:
+                empty = [None] * 8 if pattern.looks_ahead else [None] * 7
+                counts = [0] * len(pattern.conditions)
+                found[(key, None, at, *counts, None, numbers[key], *empty, True, own)] += 1
     return found, len(reference.late)
 
 
@@ -284,6 +300,8 @@ def rows_of(
                 total(path),
                 path[-2][2] if len(path) > 1 else None,
                 *([following(history, id_)] if pattern.looks_ahead else []),
+                True,
+                id_,
             )
 
 
@@ -361,7 +379,8 @@ def preferring(draw: st.DrawFn) -> Pattern:
         draw(st.sampled_from([("next row", 0), ("past last row", 0)])),
         draw(st.none() | st.integers(1, 8)),
         draw(shapes(count)),
-        draw(st.booleans()),
+        all_rows=(all_rows := draw(st.booleans())),
+        shows=draw(st.sampled_from(["matches", "empty", *["unmatched"] * all_rows])),
     )
 
 
@@ -434,6 +453,39 @@ def test_attempts_of_keys_that_are_never_seen_again_expire():
         feed(driver, Row(f"key{time}", time, 1), time)
 
     assert driver.state.height <= 40
+
+
+def test_a_row_that_a_later_step_passes_is_of_the_match_that_an_earlier_one_emitted():
+    pattern = Pattern(
+        ((1, 1, True),) * 2,
+        (("bit", 0, 0), ("bit", 1, 0)),
+        ("next row", 0),
+        shape=PartsInOrder((One(0), One(1))),
+        all_rows=True,
+        shows="unmatched",
+    )
+    driver = Driver(pattern.kernel(), {})
+
+    first = feed(driver, Row("a", 1, 0), Row("a", 2, 1), Row("a", 3, 3), 3)
+    assert [row[-2:] for row in first] == [(False, 0), (True, 1), (True, 2)]
+    assert feed(driver, Row("a", 4, 0), 4) == [("a", False, 3)]
+    assert feed(driver, AFTER_ALL) == []
+
+
+def test_rows_of_no_match_are_shown_when_their_attempts_expire():
+    pattern = Pattern(
+        ((1, 1, True),) * 2,
+        (("any", 0, 0), ("any", 0, 0)),
+        within=5,
+        shape=PartsInOrder((One(0), One(1))),
+        all_rows=True,
+        shows="unmatched",
+    )
+    driver = Driver(pattern.kernel(), {})
+
+    assert feed(driver, Row("a", 1, 0), 1) == []
+    assert feed(driver, Row("bb", 5, 0), 5) == []
+    assert feed(driver, 6) == [("a", False, 0)]
 
 
 def test_in_processing_time_rows_are_matched_as_they_arrive():

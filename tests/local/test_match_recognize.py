@@ -130,6 +130,43 @@ def test_all_rows_have_running_and_final_measures(session: tidemark.Session):
     ]
 
 
+def test_empty_matches_have_numbers_and_the_columns_of_their_row(session: tidemark.Session):
+    measures = "MATCH_NUMBER() AS n, CLASSIFIER() AS c, COUNT(UP.x) AS ups"
+    select = "id, n, c, ups"
+
+    found = matched(
+        session, "UP*", measures, "ALL ROWS PER MATCH SHOW EMPTY MATCHES", select=select
+    )
+
+    assert found == [
+        (1, 1, None, 0), (2, 2, "UP", 1), (3, 3, None, 0), (4, 4, None, 0), (5, 5, "UP", 1),
+        (6, 5, "UP", 2), (7, 6, None, 0), (8, 7, None, 0),
+    ]  # fmt: skip
+    every = matched(session, "(UP UP)*", measures, "ALL ROWS PER MATCH", select=select)
+    assert [row[:2] for row in every] == [
+        (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 5), (7, 6), (8, 7),
+    ]  # fmt: skip
+    assert matched(session, "(UP UP)*", "FIRST(id) AS a, COUNT(*) AS n") == [
+        *[(None, 0)] * 4, (5, 2), *[(None, 0)] * 2,
+    ]  # fmt: skip
+
+
+def test_rows_of_no_match_are_shown_without_measures(session: tidemark.Session):
+    found = matched(
+        session,
+        "UP DOWN",
+        "MATCH_NUMBER() AS n, CLASSIFIER() AS c, COALESCE(UP.x, 0) AS up, FINAL COUNT(*) AS rows_",
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+        select="id, x, n, c, up, rows_",
+    )
+
+    nothing = (None, None, None, None)
+    assert found == [
+        (1, 5, *nothing), (2, 7, 1, "UP", 7, 2), (3, 3, 1, "DOWN", 7, 2), (4, 2, *nothing),
+        (5, 4, *nothing), (6, 6, *nothing), (7, 6, *nothing), (8, 1, *nothing),
+    ]  # fmt: skip
+
+
 def test_all_rows_have_the_columns_of_the_input(session: tidemark.Session):
     result = session.sql(
         "SELECT * FROM ev MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES MATCH_ROWTIME() AS "

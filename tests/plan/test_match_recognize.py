@@ -161,8 +161,6 @@ def test_what_flink_refuses_too(marked, tables):
         matching(measures="NEXT(«CLASSIFIER()») AS p"),
         matching(measures="PREV(«CLASSIFIER()») AS p"),
         matching(measures="COUNT(«CLASSIFIER()») AS p"),
-        "SELECT * FROM «s MATCH_RECOGNIZE (ORDER BY ts ALL ROWS PER MATCH WITH UNMATCHED ROWS "
-        "PATTERN (A) DEFINE A AS A.x > 1)»",
     ],
 )
 def test_what_is_refused_by_name(marked, tables):
@@ -172,7 +170,8 @@ def test_what_is_refused_by_name(marked, tables):
 @pytest.mark.parametrize(
     "marked",
     [
-        matching("«(A | B)*»"),
+        matching("«A* B?»"),
+        matching("A «{- B -}» C", more="ALL ROWS PER MATCH WITH UNMATCHED ROWS "),
         matching(define="A AS «FINAL LAST(A.x)» > 1"),
         matching(define="A AS «MATCH_NUMBER()» > 1"),
         matching(measures="«FINAL A.x» AS p").replace("FINAL A.x", "FINAL ABS(A.x)"),
@@ -203,6 +202,24 @@ def test_all_rows_have_the_keys_the_order_the_measures_and_the_rest(tables):
         "k STRING, ts TIMESTAMP(3), n BIGINT NOT NULL, i INT NOT NULL, x INT, "
         "pt TIMESTAMP_LTZ(3) NOT NULL *processing*"
     )
+
+
+def test_measures_may_be_null_where_rows_of_no_match_are_shown(tables):
+    more = "ALL ROWS PER MATCH WITH UNMATCHED ROWS "
+    sql = matching("A B", more=more, measures="MATCH_NUMBER() AS n, MATCH_ROWTIME() AS t")
+
+    assert schema(sql, tables).startswith(
+        "k STRING, ts TIMESTAMP(3), n BIGINT, t TIMESTAMP(3), i INT NOT NULL, x INT"
+    )
+    assert node(sql, tables).shape is not None
+    assert "rows=[all, unmatched rows]" in node(sql, tables).description.details
+
+
+def test_a_pattern_of_groups_may_match_nothing(tables):
+    found = node(matching("(A | B)*"), tables)
+
+    assert found.shows_empty
+    assert "rows=[one, empty matches]" in found.description.details
 
 
 def test_explain_describes_alternatives_and_what_is_kept_for_them(tables):

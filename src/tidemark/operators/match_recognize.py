@@ -13,9 +13,11 @@ from tidemark.operators.aggregate_calls import calls_of
 from tidemark.plan.nodes import (
     ClassifierValue,
     FinalValue,
+    MatchedValue,
     MatchNumberValue,
     MatchRowtime,
     MatchTest,
+    OwnValue,
     PreviousValue,
     RowTest,
     RowValue,
@@ -65,6 +67,8 @@ def match_recognize_kernel(
         shape=node.shape,
         subsets=node.subsets,
         all_rows=node.all_rows,
+        shows_empty=node.shows_empty,
+        shows_unmatched=node.shows_unmatched,
     )
 
 
@@ -111,6 +115,10 @@ def _value(value: MatchValue, names: Sequence[str]) -> spec.Value:
             return spec.MatchTime("UTC" if isinstance(value.type, t.TimestampLtz) else None)
         case MatchNumberValue():
             return spec.MatchNumber()
+        case MatchedValue():
+            return spec.IsMatched()
+        case OwnValue(column):
+            return spec.OwnColumn(names[column])
         case FinalValue():
             return spec.OfMatch(_match_value(value.value, names))
     return _match_value(value, names)

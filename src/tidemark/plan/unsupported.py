@@ -20,7 +20,6 @@ IN_PATTERNS: Final = Unsupported(
     says=NEVER,
     each={
         "an anchor without a row": "put a variable after `^` or before `$`",
-        "WITH UNMATCHED ROWS": "join the matches to the rows with a LEFT JOIN",
         "a pattern of more than 1,000 variables, repeated ones counted each time,": (
             "bound the quantifiers of groups by less, or use * and +"
         ),

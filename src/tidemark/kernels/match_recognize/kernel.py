@@ -32,6 +32,7 @@ from tidemark.kernels.match_recognize.spec import (
     Variable,
     VariableSubset,
 )
+from tidemark.kernels.match_recognize.unmatched import PassedRows
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -48,7 +49,8 @@ class MatchRecognizeKernel:
     """One row for each match, or `all_rows` of it: the keys, and the `measures` under their names.
 
     Without a `shape` the variables follow each other in the pattern, and rows match as in Flink;
-    with one, they match as the SQL standard says.
+    with one, they match as the SQL standard says. Only then empty matches can be shown, and besides
+    all rows of matches those of none.
 
     Rows wait for the watermark and are then processed by time, further `order` and arrival; those
     at or behind it are late. In `processing_time` they are processed as they arrive.
@@ -64,6 +66,8 @@ class MatchRecognizeKernel:
     shape: Shape | None = None
     subsets: tuple[VariableSubset, ...] = ()
     all_rows: bool = False
+    shows_empty: bool = False
+    shows_unmatched: bool = False
     compaction: Compaction = field(default_factory=Compaction)
 
     @cached_property
@@ -189,6 +193,9 @@ class MatchRecognizeKernel:
         found = self._search.over(sequences, open_)
         found, looked_until = self._timed(found, sequences, watermarks)
         matches, undecided = _best(waits, found)
+        if self.shows_empty and self._search.may_be_empty:
+            empty = self._empty_matches(keeping, open_, found, matches)
+            matches = Attempts.together([matches, empty])
         still_open = Attempts.together([found.open, undecided])
         decided = decide(self.skip, self._names, sequences.end, matches, still_open)
         emitted = self._emitted(decided, sequences, key, looked_until)
@@ -196,6 +203,15 @@ class MatchRecognizeKernel:
             numbering = Numbering(self.keys, self.compaction)
             counted, state = numbering.numbered(state, keys.frame, key[emitted.matches.start])
             emitted = replace(emitted, numbers=counted)
+        if self.shows_unmatched:
+            passed = PassedRows(self.keys, self.compaction)
+            undecided_rows = np.concatenate([decided.open.start, decided.waiting.start])
+            numbers = longs(rows, NUMBER)
+            place, state = passed.unmatched(
+                state, keys.frame, key, numbers, emitted.matches, undecided_rows
+            )
+            unmatched = keeping.noting.beginning(place, FINAL)
+            emitted = emitted.with_unmatched(unmatched, sequences.known[place])
         output = self._results.of(emitted, sequences)
         left = Attempts.together([decided.open, decided.waiting.in_state(FINAL)])
         state = keeping.write(
@@ -254,6 +270,13 @@ class MatchRecognizeKernel:
         until[start[ended]] = _first_from(watermarks, limit[start[ended]])
         return replace(found, open=found.open[~ended]), until
 
+    def _empty_matches(
+        self, keeping: Keeping, tried: Attempts, found: FoundMatches, matches: Attempts
+    ) -> Attempts:
+        """The rows from which nothing has matched, and nothing can any more."""
+        others = np.concatenate([found.open.start, matches.start])
+        return keeping.noting.beginning(np.setdiff1d(tried.start, others), FINAL)
+
     # --- results --------------------------------------------------------------------------------
 
     def _emitted(
@@ -261,7 +284,7 @@ class MatchRecognizeKernel:
     ) -> EmittedMatches:
         matches = decided.emitted
         until = np.where(decided.skipped, _EARLIEST, until)
-        last = sequences.known[matches.next - 1]
+        last = sequences.known[np.maximum(matches.next - 1, matches.start)]
         blocked = pl.DataFrame({_KEY: key, "until": until})
         blocked = blocked.select(pl.col("until").cum_max().over(_KEY))
         times = np.maximum(longs(blocked, "until")[matches.start], last)
@@ -306,6 +329,8 @@ class MatchRecognizeKernel:
         """A match that waits is looked at again when the first open attempt of its key ends."""
         undecided = decided.open[decided.open.state == FINAL]
         waiting = np.append(decided.waiting.start, undecided.start)
+        if self.shows_empty or self.shows_unmatched:
+            waiting = np.append(waiting, decided.open.start)
         if self.within_ms is None or self._ahead is not None or not waiting.size:
             return state
         waits = np.isin(key[decided.open.start], key[waiting])

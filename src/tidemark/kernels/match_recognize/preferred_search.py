@@ -62,6 +62,11 @@ class PreferredSearch:
         return int(any(self.automaton.ends_last))
 
     @property
+    def may_be_empty(self) -> bool:
+        """Whether no row at all matches, if nothing that is preferred does."""
+        return self.automaton.ends[self.start]
+
+    @property
     def ends_with_input(self) -> bool:
         """A match that waits for a preferred one is the match when no more rows come."""
         return True

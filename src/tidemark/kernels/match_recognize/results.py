@@ -12,9 +12,11 @@ from tidemark.kernels.columns import HASH
 from tidemark.kernels.match_recognize.attempts import Attempts
 from tidemark.kernels.match_recognize.sequences import Sequences
 from tidemark.kernels.match_recognize.spec import (
+    IsMatched,
     MatchNumber,
     MatchTime,
     OfMatch,
+    OwnColumn,
     RunningValue,
     Value,
 )
@@ -23,17 +25,26 @@ from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, distinct, longs
 
 _NUMBER: Final = "_tm_matches"  # how many matches a key has had
+NO_NUMBER: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class EmittedMatches:
     """Matches in the order in which they are emitted, the times at which they are, and their
-    numbers among the matches of their keys.
+    numbers among the matches of their keys. Those without a number are unmatched rows.
     """
 
     matches: Attempts
     times: Longs
     numbers: Longs
+
+    def with_unmatched(self, rows: Attempts, times: Longs) -> EmittedMatches:
+        """The same and unmatched rows, each an attempt that has taken none, by their times."""
+        matches = Attempts.together([self.matches, rows])
+        all_times = np.concatenate([self.times, times])
+        numbers = np.concatenate([self.numbers, np.full(len(rows), NO_NUMBER)])
+        order = np.lexsort((matches.start, all_times))
+        return EmittedMatches(matches[order], all_times[order], numbers[order])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +67,11 @@ class Results:
             return self._rows(emitted, matches, every, sequences)
         unrolled = matches.unrolled()
         shown = np.flatnonzero(~unrolled.excluded)
-        return self._rows(emitted, unrolled.running[shown], unrolled.of[shown], sequences)
+        empty = np.flatnonzero(matches.next == matches.start)
+        of = np.concatenate([unrolled.of[shown], empty])
+        running = Attempts.together([unrolled.running[shown], matches[empty]])
+        order = np.argsort(of, kind="stable")
+        return self._rows(emitted, running[order], of[order], sequences)
 
     def _rows(
         self, emitted: EmittedMatches, running: Attempts, of: Longs, sequences: Sequences
@@ -67,7 +82,7 @@ class Results:
         for _, value in self.measures:
             if isinstance(value, OfMatch):
                 of_match.append(value.value)
-            elif not isinstance(value, MatchTime | MatchNumber):
+            elif not isinstance(value, MatchTime | MatchNumber | OwnColumn | IsMatched):
                 after_each.append(value)
         values = iter(sequences.values(running, after_each).get_columns())
         finals = iter(sequences.values(emitted.matches, of_match).get_columns())
@@ -79,6 +94,11 @@ class Results:
                     column = time.cast(pl.Datetime("us", zone))
                 case MatchNumber():
                     column = pl.Series(emitted.numbers[of], dtype=pl.Int64)
+                case OwnColumn(name_of_row):
+                    place = np.maximum(running.next - 1, running.start)
+                    column = sequences.rows[name_of_row].gather(place)
+                case IsMatched():
+                    column = pl.Series(emitted.numbers[of] != NO_NUMBER)
                 case OfMatch():
                     column = next(finals).gather(of)
                 case _:

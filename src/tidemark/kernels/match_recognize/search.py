@@ -52,6 +52,10 @@ class PatternSearch:
         return 0
 
     @property
+    def may_be_empty(self) -> bool:
+        return False
+
+    @property
     def ends_with_input(self) -> bool:
         """As in Flink, an attempt that is open at the end of all rows stays so."""
         return False

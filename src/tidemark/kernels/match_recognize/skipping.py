@@ -39,7 +39,9 @@ def decide(
     key.
     """
     matches = matches[np.argsort(matches.start)]
-    reach = _reach(skip, matches)
+    # After an empty match, the search always goes on with the next row.
+    is_empty = matches.next == matches.start
+    reach = np.where(is_empty, matches.start, _reach(skip, matches))
     onward = np.maximum(reach, matches.start)
     chosen = _reachable(*_links(end, matches.start, onward, np.unique(still_open.start)))
     emitted = matches[chosen]

@@ -62,6 +62,20 @@ class MatchNumber:
     """The number of the match among those of its key."""
 
 
+@dataclass(frozen=True, slots=True)
+class OwnColumn:
+    """A column of the row that is emitted, whether it is of a match or not; of the first row if the
+    match is empty.
+    """
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class IsMatched:
+    """Whether a match is emitted, an empty one too, and not an unmatched row."""
+
+
 RunningValue = Pick | Classifier | Total
 
 
@@ -74,7 +88,7 @@ class OfMatch:
     value: RunningValue
 
 
-Value = RunningValue | OfMatch | MatchTime | MatchNumber
+Value = RunningValue | OfMatch | MatchTime | MatchNumber | OwnColumn | IsMatched
 
 
 @dataclass(frozen=True, slots=True)

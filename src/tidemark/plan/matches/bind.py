@@ -12,10 +12,9 @@ from tidemark import types as t
 from tidemark.dialect import nodes, span_of
 from tidemark.errors import PlanError
 from tidemark.kernels.match_recognize.spec import ALL_ROWS
-from tidemark.plan import unsupported
 from tidemark.plan.aggregates.calls import Columns
 from tidemark.plan.context import Context
-from tidemark.plan.expressions import Expression, Literal, Ref, over
+from tidemark.plan.expressions import Case, Expression, Literal, Ref, over
 from tidemark.plan.matches.pattern import BoundPattern, skip_of, unknown_variable
 from tidemark.plan.matches.values import MatchBinder, MatchValues, VariableScope
 from tidemark.plan.nodes import (
@@ -23,9 +22,11 @@ from tidemark.plan.nodes import (
     ClassifierValue,
     Column,
     Match,
+    MatchedValue,
     MatchTest,
     MatchVariable,
     Node,
+    OwnValue,
     PreviousValue,
     RowTest,
     RowValue,
@@ -33,6 +34,7 @@ from tidemark.plan.nodes import (
     project,
 )
 from tidemark.plan.relation import Relation, aliased, check_distinct
+from tidemark.plan.scalars import literals
 from tidemark.plan.scalars.conversions import apply, convert
 
 
@@ -52,9 +54,6 @@ def bind_match_recognize(node: nodes.MatchRecognize, context: Context) -> Relati
 
 
 def _check_clauses(node: nodes.MatchRecognize) -> None:
-    rows = node.args.get("rows") or ""
-    if rows.endswith("UNMATCHED ROWS"):
-        raise unsupported.IN_PATTERNS.error(span_of(node), "WITH UNMATCHED ROWS")
     if node.args.get("order") is None:
         raise PlanError(
             "MATCH_RECOGNIZE requires ORDER BY a time attribute",
@@ -96,6 +95,10 @@ class _Clauses:
     def all_rows(self) -> bool:
         return (self.node.args.get("rows") or "").startswith("ALL ROWS")
 
+    @property
+    def unmatched(self) -> bool:
+        return (self.node.args.get("rows") or "").endswith("UNMATCHED ROWS")
+
     def plan(self) -> Node:
         keys = tuple(self.rows.add(key) for key in self.keys)
         ordered = [(self.rows.add(column), by) for column, by in self.order]
@@ -105,6 +108,8 @@ class _Clauses:
         written = self.node.args.get("measures") or ()
         for measure in written:
             measures.append(self._binder(values, measures=True).bind(measure.this))
+        if self.unmatched:
+            measures = _only_of_matches(values, measures)
         within_ms = self._within_ms()
         if within_ms is None and self.pattern.unbounded:
             self.context.warn(
@@ -128,6 +133,8 @@ class _Clauses:
             self.pattern.shape,
             self.pattern.subsets,
             self.all_rows,
+            self.pattern.shows_empty,
+            self.unmatched,
         )
         before = [each for each in carried if each[0] in self._ordered_names]
         aliases = [measure.alias for measure in written]
@@ -154,8 +161,10 @@ class _Clauses:
             if self.relation.node.edge.columns[place].time == "processing":
                 value = apply(functions.BUILT_IN["PROCTIME"], [], self.node)
             else:
-                row_value = RowValue(self.rows.add(ref), ALL_ROWS)
-                value = values.add(row_value, Column(ref.name, ref.type))
+                column = self.rows.add(ref)
+                own = self.pattern.shows_empty or self.unmatched
+                shown = OwnValue(column) if own else RowValue(column, ALL_ROWS)
+                value = values.add(shown, Column(ref.name, ref.type))
             found.append((ref.name, value))
         return found
 
@@ -245,6 +254,15 @@ class _Clauses:
                 hint="write WITHIN INTERVAL '10' MINUTE",
             )
         return int(bound.value) or None
+
+
+def _only_of_matches(values: MatchValues, measures: Sequence[Expression]) -> list[Expression]:
+    """The measures, which are NULL for a row that is of no match."""
+    flag = values.add(MatchedValue(), Column("matched", t.Boolean(nullable=False)))
+    return [
+        Case(((flag, each),), literals.null(each.type), each.type.with_nullable(True))
+        for each in measures
+    ]
 
 
 def _is_current(value: object, variable: int) -> bool:

@@ -29,23 +29,21 @@ class BoundPattern:
     variables: tuple[MatchVariable, ...]
     shape: Shape | None
     subsets: tuple[VariableSubset, ...]
+    shows_empty: bool = False
 
     @classmethod
     def of(cls, node: nodes.MatchRecognize) -> BoundPattern:
         written, rows = node.args["pattern"], node.args.get("rows") or ""
-        if not has_shape(written):
+        by_standard = rows.endswith(("SHOW EMPTY MATCHES", "UNMATCHED ROWS"))
+        if not has_shape(written) and not by_standard:
             variables = _variables_of(written)
             return cls(variables, None, _subsets(node, variables))
         names = names_in(written)
         shape = shape_of(written, names)
-        if may_be_empty(shape) and "OMIT" not in rows:
-            raise _matches_nothing(written)
-        excluded = written.find(nodes.PatternExclude)
-        if excluded is not None and not rows.startswith("ALL ROWS"):
-            what = "an exclusion `{- -}` with ONE ROW PER MATCH"
-            raise unsupported.IN_PATTERNS.error(span_of(excluded), what)
+        _check_exclusion(written, rows)
         variables = tuple(MatchVariable(name) for name in names)
-        return cls(variables, shape, _subsets(node, variables))
+        shows_empty = may_be_empty(shape) and "OMIT" not in rows
+        return cls(variables, shape, _subsets(node, variables), shows_empty)
 
     @property
     def unbounded(self) -> bool:
@@ -61,6 +59,22 @@ class BoundPattern:
     def names(self) -> tuple[str, ...]:
         """The names of variables, then of subsets."""
         return (*self.own_names, *(subset.name for subset in self.subsets))
+
+
+def _check_exclusion(pattern: exp.Expression, rows: str) -> None:
+    excluded = pattern.find(nodes.PatternExclude)
+    if excluded is None:
+        return
+    if not rows.startswith("ALL ROWS"):
+        what = "an exclusion `{- -}` with ONE ROW PER MATCH"
+        raise unsupported.IN_PATTERNS.error(span_of(excluded), what)
+    if rows.endswith("UNMATCHED ROWS"):
+        raise PlanError(
+            "an exclusion `{- -}` is not allowed with WITH UNMATCHED ROWS",
+            at=span_of(excluded),
+            notes={"why": "the rows would be neither matched nor unmatched"},
+            hint="leave WITH UNMATCHED ROWS out",
+        )
 
 
 def _subsets(

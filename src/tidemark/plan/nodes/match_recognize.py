@@ -83,6 +83,18 @@ class MatchNumberValue:
     """The number of the match among those of its key."""
 
 
+@dataclass(frozen=True, slots=True)
+class OwnValue:
+    """A column of the row that is emitted; of the first row if the match is empty."""
+
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedValue:
+    """Whether the row is emitted for a match, and not because it is of none."""
+
+
 RunningValue = RowValue | AggregateValue | PreviousValue | ClassifierValue
 
 
@@ -93,7 +105,7 @@ class FinalValue:
     value: RunningValue
 
 
-MatchValue = RunningValue | MatchRowtime | MatchNumberValue | FinalValue
+MatchValue = RunningValue | MatchRowtime | MatchNumberValue | FinalValue | OwnValue | MatchedValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +185,7 @@ class Match(Unary, Stateful):
     columns.
 
     Rows are in the order of the column `time`, then of the columns in `order`. Without a `shape`
-    the variables follow each other.
+    the variables follow each other. Only with one, empty matches and rows of no match can be shown.
     """
 
     keys: tuple[int, ...]
@@ -186,6 +198,8 @@ class Match(Unary, Stateful):
     shape: Shape | None = None
     subsets: tuple[VariableSubset, ...] = ()
     all_rows: bool = False
+    shows_empty: bool = False
+    shows_unmatched: bool = False
 
     def _edge(self) -> Edge:
         below = self.input.edge
@@ -218,7 +232,11 @@ class Match(Unary, Stateful):
         details += [f"define=[{', '.join(tests)}]"] if tests else []
         measures = [f"{self._words(value)} AS {column.name}" for column, value in self.measures]
         details += [f"measures=[{', '.join(measures)}]"] if measures else []
-        details += ["rows=[all]"] if self.all_rows else []
+        if self.all_rows or self.shows_empty:
+            shown = ["all" if self.all_rows else "one"]
+            shown += ["empty matches"] if self.shows_empty else []
+            shown += ["unmatched rows"] if self.shows_unmatched else []
+            details.append(f"rows=[{', '.join(shown)}]")
         details.append(f"after match=[{self._skip_words()}]")
         return Description("MatchRecognize", tuple(details), ON_STATE, self._keeps())
 
@@ -232,6 +250,7 @@ class Match(Unary, Stateful):
             rows = "the last row" if self._back == 1 else f"the last {self._back} rows"
             before = f"; {rows} of each key"
         before += "; the number of matches of each key" if self._numbers_matches else ""
+        before += "; which rows of each key have matched" if self.shows_unmatched else ""
         if self._ahead:
             rows = "the last row" if self._ahead == 1 else f"the last {self._ahead} rows"
             waits += f"{rows} of each key until the next one comes; "
@@ -282,6 +301,10 @@ class Match(Unary, Stateful):
                 return "MATCH_ROWTIME()"
             case MatchNumberValue():
                 return "MATCH_NUMBER()"
+            case MatchedValue():
+                return "matched"
+            case OwnValue(column):
+                return self.input.edge.names[column]
             case FinalValue():
                 return f"FINAL {self._words(value.value)}"
             case PreviousValue():
@@ -332,6 +355,8 @@ class Match(Unary, Stateful):
             "subsets": plain(self.subsets),
             "rows before": self._back,
             "rows after": self._ahead,
+            "shows empty matches": self.shows_empty,
+            "shows unmatched rows": self.shows_unmatched,
             "numbers matches": self._numbers_matches,
         }
         return {name: value for name, value in further.items() if value}
