@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -22,6 +23,8 @@ _CLUSTER = {"spark.master": "local-cluster[2,1,1024]"}
 
 def main() -> int:
     asked = _parser().parse_args()
+    # Whoever ends it ends its jobs and servers, too, which are in sessions of their own.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before all seeds were played"))
     settings = _CLUSTER if asked.cluster else {"spark.master": "local[2]"}
     folder = Path(tempfile.mkdtemp(prefix="tidemark-chaos-"))
     failed = 0
