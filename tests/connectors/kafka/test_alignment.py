@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from hypothesis import given
@@ -35,7 +35,6 @@ class Reading:
     idle_ms: int = 0
     bounded: bool = False
     most: int = 1000
-    read: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self):
         self.folder.mkdir(exist_ok=True)
@@ -53,9 +52,15 @@ class Reading:
 
     def step(self):
         """The seconds that a micro-batch reads of each partition."""
-        start, self.at = self.at, self.plan.latest(self.at)
+        self.plan_next()
+        return self.work()
+
+    def plan_next(self):
+        self.before, self.at = self.at, self.plan.latest(self.at)
+
+    def work(self):
         found = {}
-        for _, number, first, end in self.plan.parts(start, self.at):
+        for _, number, first, end in self.plan.parts(self.before, self.at):
             times = self.seconds[f"p{number}"]
             found[f"p{number}"] = times[first:end]
             # Workers note the largest time of what they have read so far.
@@ -178,8 +183,14 @@ def test_whatever_waits_each_record_is_read_once_and_nothing_waits_forever(
         for folder, partitions in zip(folders, sources, strict=True)
     ]
     read = [dict.fromkeys(reading.seconds, ()) for reading in readings]
-    # A stream that reads what there is ends with the first micro-batch that reads nothing.
-    while any(steps := [reading.step() for reading in readings]):
+    # A stream that reads what there is ends with the first micro-batch that reads nothing. All
+    # sources are asked for its end before any of them is read.
+    while True:
+        for reading in readings:
+            reading.plan_next()
+        steps = [reading.work() for reading in readings]
+        if not any(steps):
+            break
         for so_far, step in zip(read, steps, strict=True):
             for name, times in step.items():
                 so_far[name] = (*so_far[name], *times)
