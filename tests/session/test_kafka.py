@@ -69,41 +69,42 @@ def test_a_partition_that_is_behind_makes_no_rows_late(
     assert verified.equal, verified
 
 
-def test_a_partition_that_is_far_ahead_waits_for_the_others(
+def test_partitions_and_tables_that_are_far_ahead_wait_for_the_others(
     spark: SparkSession, kafka: Broker, tmp_path: Path
 ):
-    topic = kafka.topic(partitions=2)
-    kafka.send(topic, *at(range(600, 640), 0), *at(range(80), 1))
+    slow, fast = kafka.topic(partitions=2), kafka.topic()
+    kafka.send(slow, *at(range(600, 640), 0), *at(range(80), 1))
+    kafka.send(fast, *at(range(600, 640), 0))
     session = tidemark.connect(spark, checkpoint=tmp_path)
-    session.sql(
-        table(
-            kafka,
-            topic,
-            scan__bounded__mode="latest-offset",
-            scan__watermark__alignment__group="all",
-            scan__watermark__alignment__max_drift="1 min",
-            tidemark__kafka__max_records_per_batch="30",
-        )
-    )
+    options = {
+        "scan.bounded.mode": "latest-offset",
+        "scan.watermark.alignment.group": "all",
+        "scan.watermark.alignment.max-drift": "1 min",
+        "tidemark.kafka.max-records-per-batch": "30",
+    }
+    session.sql(table(kafka, slow, **options))
+    session.sql(table(kafka, fast, **options).replace("TABLE t", "TABLE u"))
+    session.sql("CREATE VIEW both_tables AS SELECT * FROM t UNION ALL SELECT * FROM u")
 
-    found = [*rows_of(session.sql(WINDOWS).changes())]
+    found = [*rows_of(session.sql(WINDOWS.replace("TABLE t", "TABLE both_tables")).changes())]
 
     session.stop()
     counts = {row["window_start"].strftime("%M:%S"): row["n"] for row in found}
-    assert counts == dict.fromkeys(("00:00", "00:20", "00:40", "01:00", "10:00", "10:20"), 20)
-    # The first micro-batch reads a quarter of each; then the partition that is ahead waits.
-    assert read_by_micro_batches(tmp_path, topic)[:3] == [(10, 20), (10, 50), (10, 80)]
+    early, late = ("00:00", "00:20", "00:40", "01:00"), ("10:00", "10:20")
+    assert counts == dict.fromkeys(early, 20) | dict.fromkeys(late, 40)
+    # The first micro-batch reads a part of all; then all wait for the partition that is behind.
+    read = read_by_micro_batches(tmp_path)[:3]
+    assert [each[slow] for each in read] == [{"0": 10, "1": n} for n in (20, 50, 80)]
+    # The third one reads that to its end, for which nobody has to wait any more.
+    assert [each[fast] for each in read] == [{"0": n} for n in (30, 30, 40)]
 
 
-def read_by_micro_batches(checkpoint: Path, topic: str) -> list[tuple[int, int]]:
-    """How far each micro-batch has come in both partitions, by Spark's log."""
+def read_by_micro_batches(checkpoint: Path) -> list[dict[str, dict[str, int]]]:
+    """How far each micro-batch has come, by topic and partition, by Spark's log."""
     [log] = checkpoint.glob("*/spark/offsets")
-    found = []
-    for file in sorted(log.glob("[0-9]*"), key=lambda file: int(file.name)):
-        parsed = [json.loads(line) for line in file.read_text().splitlines() if line[:1] == "{"]
-        [offset] = [line[topic] for line in parsed if topic in line]
-        found.append((offset["0"], offset["1"]))
-    return found
+    files = sorted(log.glob("[0-9]*"), key=lambda file: int(file.name))
+    lines = [[line for line in file.read_text().splitlines() if line[:1] == "{"] for file in files]
+    return [{k: v for line in of_one for k, v in json.loads(line).items()} for of_one in lines]
 
 
 def test_a_partition_that_is_added_while_the_job_runs_is_read(kafka: Broker, session: Session):
