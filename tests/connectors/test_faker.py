@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 
 import numpy as np
@@ -168,6 +169,47 @@ def test_times_are_so_far_from_now(expression, least, most):
 
     assert least <= min(found) < least + 0.1 * (most - least)
     assert most - 0.1 * (most - least) < max(found) <= most
+
+
+def doubled(text: str) -> str:
+    return text.replace("'", "''")
+
+
+def test_json_objects_have_values_that_are_made_and_objects_within():
+    inner = doubled("#{json 'city','#{Address.city}','at','#{Options.option ''x'',''y''}'}")
+
+    outer = f"#{{json 'id','#{{Internet.uuid}}','to','{inner}'}}"
+    found = [json.loads(text) for text in values(outer)]
+
+    assert all(set(one) == {"id", "to"} and set(one["to"]) == {"city", "at"} for one in found)
+    assert len({one["id"] for one in found}) == len(found)
+    assert {one["to"]["at"] for one in found} == {"x", "y"}
+
+
+def test_jsona_has_arrays_of_values_that_differ():
+    inner = doubled("#{json 'n','#{number.numberBetween ''0'',''9''}'}")
+
+    [*texts] = values(f"#{{jsona '-1','id','a \"b\" \\','3','all','{inner}'}}")
+
+    found = [json.loads(text) for text in texts]
+    assert texts[0].startswith('{"id": "a \\"b\\" \\\\", "all": [{"n": "')
+    assert all(len(one["all"]) == 3 for one in found)
+    assert any(len({each["n"] for each in one["all"]}) > 1 for one in found)
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        ("#{json 'a'}", "takes 'name','value' for each member"),
+        ("#{jsona 'a','b'}", "takes 'count','name','value' for each member"),
+        ("#{jsona 'a','b','c'}", "does not take 'a' as a count"),
+        ("#{jsona '1001','b','c'}", "has at most 1000 elements"),
+        ("#{json 'a','#{Nam.first}'}", "unknown function 'Nam.first'"),
+    ],
+)
+def test_what_is_wrong_within_json_is_named(expression, problem):
+    with pytest.raises(BadExpression, match=re.escape(problem)):
+        checked(expression)
 
 
 def test_uuids_are_of_version_4_and_all_different():

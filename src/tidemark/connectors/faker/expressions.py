@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 # An argument is in quotes; two of them mean one, and a backslash keeps what follows it.
 _ARGUMENT: Final = re.compile(r"'((?:[^']|'')*)'")
 _CALL: Final = re.compile(r"#\{\s*([A-Za-z_][\w.]*)((?:\s*,?\s*'(?:[^']|'')*')*)\s*\}")
+_MOST_ELEMENTS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,49 @@ class BadExpression(ValueError):
     def __init__(self, problem: str, hint: str | None = None) -> None:
         super().__init__(problem)
         self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a JSON object: its name and value are expressions; with a `count`, the value is
+    an array of so many.
+    """
+
+    name: str
+    value: str
+    count: int | None = None
+
+
+def members(call: FakerCall, *, arrays: bool) -> tuple[Member, ...]:
+    """Those that a call names: `'name','value'` or, with arrays, `'count','name','value'` each,
+    where a count that is not positive means no array. Raises BadExpression.
+    """
+    each = 3 if arrays else 2
+    given = call.arguments
+    if len(given) % each:
+        names = "'count','name','value'" if arrays else "'name','value'"
+        raise BadExpression(f"'{call.written}' takes {names} for each member")
+    parts = (given[place : place + each] for place in range(0, len(given), each))
+    if not arrays:
+        return tuple(Member(name, value) for name, value in parts)
+    return tuple(Member(name, value, _count(call, count)) for count, name, value in parts)
+
+
+def _count(call: FakerCall, text: str) -> int | None:
+    try:
+        count = int(text)
+    except ValueError:
+        raise BadExpression(
+            f"'{call.written}' does not take '{text}' as a count", "write a number, or '-1'"
+        ) from None
+    if count > _MOST_ELEMENTS:
+        raise BadExpression(f"an array of '{call.written}' has at most {_MOST_ELEMENTS} elements")
+    return count if count > 0 else None
+
+
+def is_document(text: str) -> bool:
+    """Whether the value is an object in another one, and not a string (the same in Datafaker)."""
+    return text.startswith("#{json")
 
 
 def folded(name: str) -> str:

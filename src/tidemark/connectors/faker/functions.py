@@ -12,6 +12,7 @@ from tidemark.connectors.faker.expressions import (
     Expression,
     FakerCall,
     folded,
+    members,
     parse,
 )
 from tidemark.connectors.faker.patterns import pattern
@@ -43,7 +44,14 @@ class Computed:
     numeric: bool = False  # arguments are numbers, but for units of time
 
 
-Source: TypeAlias = tuple[str, ...] | Library | Template | Computed
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON object, whose values may be arrays."""
+
+    arrays: bool
+
+
+Source: TypeAlias = tuple[str, ...] | Library | Template | Computed | Document
 
 _UNITS: Final = (
     "NANOSECONDS",
@@ -188,6 +196,8 @@ _COMPUTED: Final = {
     "Finance.iban": Computed("iban", 0, 1),
 }
 
+_DOCUMENTS: Final = {"json": Document(arrays=False), "jsona": Document(arrays=True)}
+
 # Older names, and the plurals of java-faker.
 _ALIASES: Final = {
     "HarryPotter.characters": "HarryPotter.character",
@@ -218,7 +228,7 @@ _ALIASES: Final = {
 
 
 def _all() -> dict[str, Source]:
-    found: dict[str, Source] = {**THEMES, **_COMPUTED}
+    found: dict[str, Source] = {**THEMES, **_COMPUTED, **_DOCUMENTS}
     found.update({name: Library(method) for name, method in _LIBRARY.items()})
     found.update({name: Template(text) for name, text in _TEMPLATES.items()})
     found.update({alias: found[name] for alias, name in _ALIASES.items()})
@@ -244,6 +254,11 @@ def _check(call: FakerCall) -> None:
     if source is None:
         nearest = did_you_mean(call.written, NAMES)
         raise BadExpression(f"unknown function '{call.written}'", nearest)
+    if isinstance(source, Document):
+        for member in members(call, arrays=source.arrays):
+            checked(member.name)
+            checked(member.value)
+        return
     function = source if isinstance(source, Computed) else Computed("")
     if not function.least <= len(call.arguments) <= function.most:
         raise BadExpression(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidemark import types as t
-from tidemark.connectors.faker.expressions import Expression, FakerCall, parse
-from tidemark.connectors.faker.functions import FUNCTIONS, Computed, Library, Template
+from tidemark.connectors.faker.expressions import Expression, FakerCall, members, parse
+from tidemark.connectors.faker.functions import FUNCTIONS, Computed, Document, Library, Template
 from tidemark.connectors.faker.made.computed import COMPUTED, CallOfRows
 from tidemark.connectors.faker.made.converted import converted
+from tidemark.connectors.faker.made.documents import document
 from tidemark.connectors.faker.made.pattern_columns import constant, one_of
 from tidemark.connectors.faker.made.pools import pool
 from tidemark.connectors.made_rows.columns import strings
@@ -95,9 +97,16 @@ def _called(call: FakerCall, draws: Draws, now: Longs) -> pa.Array:
             return one_of(draws, pool(method))
         case Template(text=text):
             return evaluated(parse(text), draws, now)
+        case Document(arrays=arrays):
+            of_text = partial(_of_text, now=now)
+            return document(members(call, arrays=arrays), draws, of_text)
         case Computed(name=name):
             return COMPUTED[name](CallOfRows(call.arguments, draws, now))
     return one_of(draws, source)
+
+
+def _of_text(text: str, draws: Draws, now: Longs) -> pa.Array:
+    return evaluated(parse(text), draws, now)
 
 
 # --- collections -------------------------------------------------------------------------------
