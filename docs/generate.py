@@ -463,6 +463,52 @@ quotes keep points and capitals in them as they are.
 | `STRING` | any type, from the string that PostgreSQL reads |
 | any other | what PostgreSQL converts in an INSERT; a value that does not fit is an error |
 
+## MySQL
+
+```sql
+CREATE TABLE totals_in_mysql (
+  customer STRING, amount DECIMAL(12, 2), PRIMARY KEY (customer) NOT ENFORCED
+) WITH (
+  'connector' = 'jdbc', 'url' = 'jdbc:mysql://localhost:3306/shop', 'table-name' = 'totals',
+  'username' = 'me', 'password' = 'secret'
+);
+```
+
+Connector `jdbc` reads and writes tables of MySQL and MariaDB by Flink's options. It needs `pip
+install 'tidemark[mysql]'`, which brings PyMySQL. [MySQL](mysql.md) is a page to begin with. The
+tests hold it to a MariaDB 10.11 server; a MySQL server itself they do not have. What is said of
+reading, writing and lookup joins with PostgreSQL is the same here, but for this:
+
+- As in Flink, rows with a key are written by `INSERT ... ON DUPLICATE KEY UPDATE`, so any unique
+  key of the table counts. The key of the DDL must be one of them, and the engine must be InnoDB.
+- The staging table takes the rights to `CREATE` and `DROP` tables in the database.
+- Keys of strings are compared as the database does when rows are written (`ann` updates `ANN` in a
+  column that ignores case), and as SQL does in lookup joins, where only equal strings match.
+- There are no catalogs and no arrays.
+
+| MySQL | Flink SQL |
+| --- | --- |
+| `TINYINT`, `SMALLINT`, `MEDIUMINT`, `INT`, `BIGINT` | `TINYINT` ... `BIGINT`, or wider |
+| `TINYINT UNSIGNED` ... `INT UNSIGNED` | the next wider type: `SMALLINT`, `INT`, `BIGINT` |
+| `BIGINT UNSIGNED` | `DECIMAL(20, 0)` |
+| `TINYINT(1)`, which `BOOLEAN` is, and `BIT(1)` | `BOOLEAN`; `TINYINT(1)` also `TINYINT` |
+| `FLOAT`, `DOUBLE` | `FLOAT`, `DOUBLE` |
+| `DECIMAL(p, s)`, and integers | `DECIMAL(p, s)`; rounded, and NULL if there are too many digits |
+| `CHAR`, `VARCHAR`, `TEXT`, `ENUM`, `SET`, `JSON` | `STRING`, `VARCHAR(n)`, `CHAR(n)` |
+| `BINARY`, `VARBINARY`, `BLOB` | `BYTES`, `BINARY(n)`, `VARBINARY(n)` |
+| `DATE`, `TIME(p)`, `DATETIME(p)` | `DATE`, `TIME(p)`, `TIMESTAMP(p)` |
+| `TIMESTAMP(p)` | `TIMESTAMP_LTZ(p)`; in Flink `TIMESTAMP(p)`, by the zone of the machine |
+| any other, but shapes and `BIT(n)` | `STRING`, as MySQL writes it |
+
+A value that Flink SQL does not have is an error when it is read, such as `0000-00-00` or
+`25:00:00`. What is written is what MySQL converts in an INSERT in its strict mode; a value that
+does not fit is an error.
+
+The URL is one of MySQL's Java driver. Of its settings, `sslMode`, `useSSL`, `connectTimeout`,
+`user` and `password` are understood; those that only say how the driver works have no effect, and
+any other is an error. Names of columns are found in any case. `'table-name'` is the name of a
+table, or database and name with a point between; backticks keep points in them as they are.
+
 ## SQLite
 
 ```sql

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from servers.kafka import Broker
+    from servers.mariadb import MariaDb
     from servers.postgres import Postgres
     from tests.storage.s3 import Endpoint
 
@@ -70,6 +71,17 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 def postgres() -> Iterator[Postgres]:
     """A PostgreSQL server on this machine. Skips where it is not installed, but not in CI."""
     from servers.postgres import server
+
+    with ExitStack() as open_:
+        with needed():
+            here = open_.enter_context(server())
+        yield here
+
+
+@pytest.fixture(scope="session")
+def mysql() -> Iterator[MariaDb]:
+    """A MariaDB server on this machine. Skips where it is not installed, but not in CI."""
+    from servers.mariadb import server
 
     with ExitStack() as open_:
         with needed():

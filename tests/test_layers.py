@@ -72,6 +72,7 @@ LIBRARIES = {
         "confluent_kafka",
         "adbc_driver_postgresql",
         "adbc_driver_manager",
+        "pymysql",
         "deltalake",
         "pyiceberg",
     },
@@ -98,6 +99,7 @@ LATE = {
     "numpy",
     "adbc_driver_postgresql",
     "adbc_driver_manager",
+    "pymysql",
 }
 # Only ever loaded by the workers, or by functions that run on them.
 LOADED_ON_WORKERS = {

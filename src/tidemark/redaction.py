@@ -13,7 +13,9 @@ _SECRET = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # Settings in a URL.
-_IN_URL = re.compile(r"([?&;](?:ssl)?password=)([^&;'\s]+)", re.IGNORECASE)
+_IN_URL = re.compile(
+    r"([?&;](?:ssl)?password=|://[^/:@'\s]*:(?=[^/@'\s]*@))([^&;@'\s]+)", re.IGNORECASE
+)
 _HIDDEN = "******"
 _STRING = "'((?:[^']|'')*)'"
 _PAIR = re.compile(rf"{_STRING}\s*=\s*{_STRING}")

@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 
 from servers.kafka import Broker
+from servers.mariadb import MariaDb
 from servers.postgres import Postgres
 from tests.connectors.sqlite_file import SqliteFile
 from tests.registry import running
@@ -166,6 +167,23 @@ def test_a_right_that_is_missing_is_named(postgres: Postgres):
     assert (read.status, write.status) == ("ok", "missing")
     assert write.detail.startswith(f"user {user} lacks the right to INSERT on ")
     assert write.todo == f'GRANT INSERT ON "public"."{table}" TO {user}'
+
+
+def test_rights_in_mysql_are_asked(mysql: MariaDb):
+    table, user = mysql.table("id int PRIMARY KEY"), f"u{uuid.uuid4().hex[:8]}"
+    mysql.run(f"CREATE USER {user} IDENTIFIED BY 'p'", f"GRANT SELECT, INSERT ON {table} TO {user}")
+    own = f"CREATE TABLE t (id INT) {mysql.options(table)};"
+    others = f"CREATE TABLE t (id INT) {mysql.options(table, username=user, password='p')};"
+    insert = "INSERT INTO t SELECT id FROM t;"
+
+    [there, read, write] = lines(own + insert)
+    assert there == ("ok", "database", f"shop.{table} of {mysql.url.removeprefix('jdbc:')}")
+    assert read == ("ok", "read", "columns and types fit; it has no rows yet")
+    assert write == ("ok", "write", "columns fit; INSERT, CREATE, DROP")
+    [_, read_of_other, missing] = found(others + insert)
+    assert (read_of_other.status, missing.status) == ("ok", "missing")
+    assert missing.detail == f"user {user}@% lacks the right to CREATE on `shop`.*"
+    assert missing.todo == f"GRANT CREATE ON `shop`.* TO {user}@%"
 
 
 def test_a_file_of_sqlite_is_looked_at(tmp_path: Path):

@@ -24,7 +24,7 @@ def sqlite(tmp_path_factory: pytest.TempPathFactory) -> SqliteFile:
     return SqliteFile.new(tmp_path_factory.mktemp("sqlite"))
 
 
-@pytest.fixture(scope="module", params=["postgres", "sqlite"])
+@pytest.fixture(scope="module", params=["postgres", "mysql", "sqlite"])
 def database(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 

@@ -251,8 +251,8 @@ def test_only_columns_of_numbers_divide_a_table():
 
 
 def test_other_systems_and_types_are_refused_by_name():
-    with pytest.raises(NotSupported, match="connector 'jdbc' with mysql is not supported yet"):
-        connectors.options_of(declared(url="jdbc:mysql://h/d"))
+    with pytest.raises(NotSupported, match="connector 'jdbc' with oracle is not supported yet"):
+        connectors.options_of(declared(url="jdbc:oracle:thin:@h"))
     with pytest.raises(NotSupported, match="a column of type MAP<STRING, INT> in connector 'jdbc'"):
         connectors.options_of(declared("m MAP<STRING, INT>"))
 

@@ -80,11 +80,20 @@ ONE_WRITER_OVER_CONNECT: Final = Unsupported(
 JDBC_SYSTEM: Final = Unsupported(
     _CONNECTORS,
     "connector 'jdbc' with {}",
-    why="it reads and writes PostgreSQL and SQLite",
+    why="it reads and writes PostgreSQL, MySQL and SQLite",
     each=dict.fromkeys(
-        ("mysql", "mariadb", "oracle", "sqlserver", "derby", "db2", "crate", "trino"),
+        ("mariadb", "oracle", "sqlserver", "derby", "db2", "crate", "trino"),
         "copy the table to PostgreSQL, or read it with Spark and register the DataFrame",
     ),
+)
+JDBC_CATALOG: Final = Unsupported(
+    _CONNECTORS,
+    "a catalog of type 'jdbc' with {}",
+    why="it knows the tables of PostgreSQL",
+    each={
+        "mysql": "declare the tables with CREATE TABLE",
+        "sqlite": "declare the tables with CREATE TABLE",
+    },
 )
 JDBC_TYPE: Final = Unsupported(
     _CONNECTORS,

@@ -1,4 +1,4 @@
-"""The jdbc connector: tables of PostgreSQL and SQLite."""
+"""The jdbc connector: tables of PostgreSQL, MySQL and SQLite."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
 JDBC = Connector(
     name="jdbc",
     options=OPTIONS,
-    summary="a table of PostgreSQL or SQLite",
+    summary="a table of PostgreSQL, MySQL or SQLite",
     traits=traits,
     read=scan.read,
     read_columns=scan.read_columns,

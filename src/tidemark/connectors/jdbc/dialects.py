@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from tidemark.connectors.jdbc.contract import Dialect
+from tidemark.connectors.jdbc.mysql.dialect import MYSQL
 from tidemark.connectors.jdbc.postgres.dialect import POSTGRES
 from tidemark.connectors.jdbc.sqlite.dialect import SQLITE
 
-DIALECTS: Final[Mapping[str, Dialect]] = {"postgresql": POSTGRES, "sqlite": SQLITE}
+DIALECTS: Final[Mapping[str, Dialect]] = {
+    "postgresql": POSTGRES,
+    "mysql": MYSQL,
+    "sqlite": SQLITE,
+}
 
 
 def system_of(url: str) -> str | None:

@@ -31,9 +31,7 @@ WAIT: Final = "connection.max-retry-timeout"
 MAX_RETRIES: Final = "sink.max-retries"
 
 OPTIONS: Final = (
-    OptionSpec(
-        "url", required=True, summary="`jdbc:postgresql://host:port/database`, `jdbc:sqlite:path`"
-    ),
+    OptionSpec("url", required=True, summary=f"`{'`, `'.join(d.form for d in DIALECTS.values())}`"),
     OptionSpec("table-name", required=True, summary="`table` or `schema.table`"),
     OptionSpec("driver", summary="accepted; the URL says which database it is"),
     OptionSpec("compatible-mode", summary=_NO_EFFECT),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tidemark.types import DataType
+from tidemark.types import DataType, Decimal
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,3 +39,38 @@ def read_values(
         except pl.exceptions.PolarsError as problem:
             raise WrongValue.of_type(column, type_, problem) from None
     return pl.DataFrame(found) if found else frame
+
+
+# --- strings -----------------------------------------------------------------------------------
+
+_NUMBER: Final = r"\A\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\z"
+
+
+def decimals_of(strings: pl.Series, wanted: Decimal) -> pl.Series:
+    """Rounded half up, and NULL if there are too many digits, as Flink reads decimals. Raises what
+    Polars raises if one is not a number.
+    """
+    import polars as pl
+
+    from tidemark.columns import decimals
+
+    if not strings.str.contains(_NUMBER).fill_null(True).all():
+        raise pl.exceptions.InvalidOperationError("a string that is not a number")
+    before = wanted.precision - wanted.scale
+    whole = rf"(?:0|[1-9][0-9]{{0,{before - 1}}})" if before else "0"
+    after = rf"(?:\.[0-9]{{1,{wanted.scale}}})?" if wanted.scale else ""
+    # Where nothing is to be rounded, which takes twenty times as long.
+    if strings.str.contains(rf"\A-?{whole}{after}\z").fill_null(True).all():
+        return strings.cast(pl.Decimal(wanted.precision, wanted.scale))
+    computed = decimals.of_string(pl.col(strings.name).str.strip_chars(), wanted)
+    return strings.to_frame().select(computed).to_series()
+
+
+def times_of(strings: pl.Series, precision: int) -> pl.Series:
+    """Times of the day, rounded down to digits of seconds."""
+    import polars as pl
+
+    step = 10 ** (9 - min(precision, 6))
+    read = strings.str.to_time("%H:%M:%S%.f").cast(pl.Int64)
+    whole: pl.Series = (read // step * step).cast(pl.Time)
+    return whole

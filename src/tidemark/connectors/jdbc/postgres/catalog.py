@@ -21,7 +21,7 @@ from tidemark.connectors.jdbc.postgres.connections import (
     rows,
 )
 from tidemark.connectors.jdbc.postgres.url import postgres
-from tidemark.connectors.unsupported import JDBC_SYSTEM
+from tidemark.connectors.unsupported import JDBC_CATALOG, JDBC_SYSTEM
 from tidemark.dialect.statements import CreateCatalog, Option, PhysicalColumn, PrimaryKey
 from tidemark.errors import OptionError, did_you_mean
 
@@ -83,6 +83,8 @@ def _checked(statement: CreateCatalog) -> dict[str, str]:
             raise OptionError(f"option '{key}' of the catalog is missing", at=statement.span)
     url = options["base-url"]
     system = system_of(url.value)
+    if system in JDBC_CATALOG.each:
+        raise JDBC_CATALOG.error(url.span, str(system))
     if system in JDBC_SYSTEM.each:
         raise JDBC_SYSTEM.error(url.span, str(system))
     written = re.fullmatch(r"jdbc:postgresql://([^/?]*)/?", url.value)

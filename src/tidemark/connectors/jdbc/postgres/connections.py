@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
-import os
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from tidemark.connectors.jdbc import idle
 from tidemark.connectors.jdbc.contract import Described, StoredColumn, Transient
 from tidemark.connectors.jdbc.postgres.url import PostgresDatabase
 from tidemark.errors import DataError, JobError, SetupError
@@ -25,18 +23,13 @@ _NO_RIGHT = "42501"
 _HINTS = {"42P10": "add the same PRIMARY KEY or a unique index to the table in the database"}
 
 
-# Connections that nobody uses, by process and URI. To make one takes longer than most of what it
-# is for, because the driver reads which types there are.
-_IDLE: Final[dict[tuple[int, str], list[Any]]] = defaultdict(list)
-
-
 @contextmanager
 def connected(database: PostgresDatabase, what: str) -> Iterator[Connection]:
     """A connection, inside a transaction; what is not committed is undone. Failures say `what` was
     to be done.
     """
     driver = load_driver()
-    connection = _idle(database, driver) or _opened(database, driver)
+    connection = idle.taken(database.uri, _answers) or _opened(database, driver)
     try:
         yield connection
         connection.rollback()
@@ -46,15 +39,7 @@ def connected(database: PostgresDatabase, what: str) -> Iterator[Connection]:
         if isinstance(problem, driver.Error):
             raise failed(database, what, problem) from None
         raise
-    _IDLE[os.getpid(), database.uri].append(connection)
-
-
-@atexit.register
-def _close() -> None:
-    """Close those of this process before Python takes the driver apart."""
-    for (process, _), idle in _IDLE.items():
-        while process == os.getpid() and idle:
-            idle.pop().close()
+    idle.put_back(database.uri, connection)
 
 
 def load_driver() -> Any:
@@ -68,20 +53,18 @@ def load_driver() -> Any:
     return driver
 
 
-def _idle(database: PostgresDatabase, driver: Any) -> Connection | None:
-    """One that still answers."""
-    idle = _IDLE[os.getpid(), database.uri]
-    while idle:
-        connection: Connection = idle.pop()
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT 1")
-                cursor.fetchall()
-            return connection
-        except driver.Error:
-            with suppress(driver.Error):
-                connection.close()
-    return None
+def _answers(connection: Connection) -> bool:
+    # To connect takes long because the driver reads which types there are.
+    driver = load_driver()
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            cursor.fetchall()
+    except driver.Error:
+        with suppress(driver.Error):
+            connection.close()
+        return False
+    return True
 
 
 def _opened(database: PostgresDatabase, driver: Any) -> Connection:

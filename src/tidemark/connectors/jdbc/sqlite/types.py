@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark import types as t
 from tidemark.connectors.jdbc.contract import StoredColumn
 from tidemark.connectors.jdbc.sqlite.connections import name
+from tidemark.connectors.jdbc.values import decimals_of, times_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,28 +71,6 @@ def values_of(found: tuple[Any, ...], wanted: t.DataType) -> pl.Series:
     return read(pl.Series(found, dtype=pl.String), wanted)
 
 
-def _decimals(strings: pl.Series, wanted: t.DataType) -> pl.Series:
-    """Rounded half up, and NULL if there are too many digits, as Flink reads decimals."""
-    import polars as pl
-
-    from tidemark.columns import decimals
-
-    assert isinstance(wanted, t.Decimal)
-    if not strings.str.contains(_NUMBER).fill_null(True).all():
-        raise pl.exceptions.InvalidOperationError("a string that is not a number")
-    return _computed(strings, decimals.of_string(pl.col(strings.name), wanted))
-
-
-def _times(strings: pl.Series, wanted: t.DataType) -> pl.Series:
-    import polars as pl
-
-    assert isinstance(wanted, t.Time)
-    read = strings.str.to_time(_TIME)
-    step = 10 ** (9 - min(wanted.precision, 6))
-    whole: pl.Series = (read.cast(pl.Int64) // step * step).cast(pl.Time)
-    return whole
-
-
 def _moments(strings: pl.Series, _: t.DataType) -> pl.Series:
     whole = strings.str.replace(_NO_SECONDS, "${1}:00${2}").str.replace("T", " ", literal=True)
     moments: pl.Series = whole.str.to_datetime(f"%Y-%m-%d {_TIME}", time_unit="us")
@@ -110,20 +89,15 @@ def _instants(strings: pl.Series, wanted: t.DataType) -> pl.Series:
     return moved.dt.replace_time_zone("UTC")
 
 
-def _computed(strings: pl.Series, expression: pl.Expr) -> pl.Series:
-    return strings.to_frame().select(expression).to_series()
-
-
-_OF_STRINGS: Final[dict[type[t.DataType], Callable[[pl.Series, t.DataType], pl.Series]]] = {
+_OF_STRINGS: Final[dict[type[t.DataType], Callable[[pl.Series, Any], pl.Series]]] = {
     t.Char: lambda strings, _: strings,
     t.VarChar: lambda strings, _: strings,
-    t.Decimal: _decimals,
+    t.Decimal: decimals_of,
     t.Date: lambda strings, _: strings.str.to_date("%Y-%m-%d"),
-    t.Time: _times,
+    t.Time: lambda strings, wanted: times_of(strings, wanted.precision),
     t.Timestamp: _moments,
     t.TimestampLtz: _instants,
 }
-_NUMBER: Final = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$"
 _TIME: Final = "%H:%M:%S%.f"
 _NO_SECONDS: Final = r"^(\d{4}-\d\d-\d\d[ T]\d\d:\d\d)(Z|[+-]\d\d:\d\d)?$"
 _ZONE: Final = r"(?P<sign>[+-])(?P<h>\d\d):(?P<m>\d\d)$"

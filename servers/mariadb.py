@@ -1,0 +1,149 @@
+"""A MariaDB server from Debian's package, which `.ci/run` installs: it speaks MySQL's protocol."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from servers.missing import Missing
+from servers.ports import HOST, free_ports, is_open
+from servers.processes import ServerProcess
+
+USER, PASSWORD, DATABASE = "tidemark", "it's a sécret", "shop"
+_FOLDERS = ("/usr/share/mysql", "/usr/share/mariadb")
+_TABLES = ("mysql_system_tables.sql", "mysql_system_tables_data.sql")
+_QUOTED = PASSWORD.replace("'", "''")
+_USER = f"""
+FLUSH PRIVILEGES;
+CREATE USER {USER}@'{HOST}' IDENTIFIED BY '{_QUOTED}';
+GRANT ALL ON *.* TO {USER}@'{HOST}' WITH GRANT OPTION;
+CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4;
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class MariaDb:
+    """What tests do with the server. Each makes tables with names of its own."""
+
+    port: int
+    process: ServerProcess
+    _connections: list[Any] = field(default_factory=list, repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"jdbc:mysql://{HOST}:{self.port}/{DATABASE}"
+
+    def options(self, table: str, **more: str) -> str:
+        """The WITH clause of a table; options are named with `__` for `.` and `_` for `-`."""
+        options = {
+            "connector": "jdbc",
+            "url": self.url,
+            "table-name": table,
+            "username": USER,
+            "password": PASSWORD,
+            **{key.replace("__", ".").replace("_", "-"): value for key, value in more.items()},
+        }
+        quoted = {key: value.replace("'", "''") for key, value in options.items()}
+        return "WITH (" + ", ".join(f"'{k}' = '{v}'" for k, v in quoted.items()) + ")"
+
+    def run(self, *statements: str) -> None:
+        """Run statements, each in a transaction of its own."""
+        with self._connection().cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with self._connection().cursor() as cursor:
+            cursor.execute(query)
+            return list(cursor.fetchall())
+
+    def _connection(self) -> Any:
+        """One for all tests."""
+        import pymysql
+
+        if not self._connections:
+            login: dict[str, Any] = {"user": USER, "password": PASSWORD.encode()}
+            connection = pymysql.connect(
+                host=HOST,
+                port=self.port,
+                database=DATABASE,
+                autocommit=True,
+                init_command="SET time_zone = '+00:00'",
+                **login,
+            )
+            self._connections.append(connection)
+        return self._connections[0]
+
+    def table(self, columns: str, *rows: str) -> str:
+        """A new table with these rows."""
+        name = f"t{uuid.uuid4().hex[:12]}"
+        self.run(
+            f"CREATE TABLE {name} ({columns})",
+            *([f"INSERT INTO {name} VALUES {', '.join(rows)}"] if rows else []),
+        )
+        return name
+
+    def staging(self) -> list[str]:
+        """The tables in which rows of sinks wait."""
+        return [name for (name,) in self.rows("SHOW TABLES LIKE 'tidemark_staging%'")]
+
+
+@contextmanager
+def server() -> Iterator[MariaDb]:
+    """A server with an empty folder of its own, to which its user has access."""
+    program, sources = _program()
+    folder = Path(tempfile.mkdtemp(prefix="tidemark-mariadb-"))
+    as_user: list[str | Path] = []
+    if os.geteuid() == 0:  # it refuses to run as root
+        as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+    own: list[str | Path] = [*as_user, program, "--no-defaults", f"--datadir={folder / 'data'}"]
+    try:
+        _make(folder, own, sources)
+        (port,) = free_ports(1)
+        # Data need not outlive the machine.
+        settings = [f"--port={port}", f"--bind-address={HOST}", f"--socket={folder / 'socket'}"]
+        settings += ["--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0"]
+        settings += ["--innodb-buffer-pool-size=32M", f"--pid-file={folder / 'pid'}"]
+        process = ServerProcess([*own, *settings], folder / "log", lambda: is_open(port))
+        try:
+            process.start()
+            yield MariaDb(port, process)
+        finally:
+            process.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _program() -> tuple[str, Path]:
+    """The server and the folder of the SQL that makes its system tables. Raises Missing."""
+    found = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/libexec")
+    folders = [Path(one) for one in _FOLDERS if (Path(one) / _TABLES[0]).exists()]
+    if found is None or not folders:
+        raise Missing("MariaDB is not installed (Debian: apt-get install mariadb-server-core)")
+    return found, folders[0]
+
+
+def _make(folder: Path, own: list[str | Path], sources: Path) -> None:
+    """What MariaDB's own script does, which needs more than the server's package."""
+    made = "\n".join((sources / one).read_text(encoding="utf-8") for one in _TABLES)
+    begin = "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\n"
+    (folder / "data").mkdir()
+    if os.geteuid() == 0:
+        shutil.chown(folder, "nobody")
+        shutil.chown(folder / "data", "nobody")
+    done = subprocess.run(
+        [*own, "--bootstrap", "--innodb-log-file-size=8M"],
+        input=f"{begin}{made}\n{_USER}",
+        capture_output=True,
+        text=True,
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,1 @@
+"""The dialect of MySQL and MariaDB, by PyMySQL."""

@@ -1,0 +1,169 @@
+"""Which types of MySQL are which of Flink SQL, and how their values are read and written.
+
+Values come as the strings that the server writes, and go as literals of SQL.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark import types as t
+from tidemark.connectors.jdbc.contract import StoredColumn
+from tidemark.connectors.jdbc.mysql.connections import name
+from tidemark.connectors.jdbc.values import decimals_of, times_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_STRINGS: Final = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set")
+_BYTES: Final = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
+_TINY: Final = ("tinyint",)
+_SMALL: Final = (*_TINY, "tinyint unsigned", "smallint", "year")
+_INT: Final = (*_SMALL, "smallint unsigned", "mediumint", "mediumint unsigned", "int")
+_BIG: Final = (*_INT, "int unsigned", "bigint")
+# Types whose values are read as they are.
+_AS_THEY_ARE: Final[dict[type[t.DataType], tuple[str, ...]]] = {
+    t.TinyInt: _TINY,
+    t.SmallInt: _SMALL,
+    t.Int: _INT,
+    t.BigInt: _BIG,
+    t.Double: ("double",),
+    t.Decimal: ("decimal", "decimal unsigned", *_BIG, "bigint unsigned"),
+    t.Char: (*_STRINGS, "json"),
+    t.VarChar: (*_STRINGS, "json"),
+    t.Binary: _BYTES,
+    t.VarBinary: _BYTES,
+    t.Date: ("date",),
+    t.Time: ("time",),
+    t.Timestamp: ("datetime",),
+    t.TimestampLtz: ("timestamp",),
+}
+_FLAGS: Final = ("tinyint(1)", "bit(1)")
+# What has no form as a string.
+_SHAPES: Final = ("geometry", "point", "linestring", "polygon", "multipoint", "bit", "vector")
+_BINARY_STRING: Final = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+# Types for rows on their way into a table.
+_SENT: Final[dict[type[t.DataType], str]] = {
+    t.Boolean: "TINYINT",
+    t.TinyInt: "TINYINT",
+    t.SmallInt: "SMALLINT",
+    t.Int: "INT",
+    t.BigInt: "BIGINT",
+    t.Float: "FLOAT",
+    t.Double: "DOUBLE",
+    # Strings of digits, which an INSERT reads: not all scales fit MySQL's own.
+    t.Decimal: f"VARCHAR(50) {_BINARY_STRING}",
+    t.Char: f"LONGTEXT {_BINARY_STRING}",
+    t.VarChar: f"LONGTEXT {_BINARY_STRING}",
+    t.Binary: "LONGBLOB",
+    t.VarBinary: "LONGBLOB",
+    t.Date: "DATE",
+    t.Time: "TIME(6)",
+    t.Timestamp: "DATETIME(6)",
+    t.TimestampLtz: "DATETIME(6)",
+}
+
+
+def is_known(type_: t.DataType) -> bool:
+    return type(type_) in _SENT
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def asked(column: StoredColumn, wanted: t.DataType, table: str) -> str | None:
+    """The SQL that reads a column as the type of a table's; None if its values are others."""
+    sql = f"{table}{name(column.name)}"
+    if isinstance(wanted, t.Boolean):
+        return f"{sql} <> 0" if column.written in _FLAGS else None
+    if isinstance(wanted, t.Float | t.Double) and column.type == "float":
+        # MySQL writes six digits of a FLOAT, but all of a DOUBLE.
+        return f"{sql} + 0e0"
+    if column.type in _AS_THEY_ARE.get(type(wanted), ()):
+        return sql
+    if isinstance(wanted, t.CHARACTERS) and column.type not in (*_BYTES, *_SHAPES):
+        return f"CAST({sql} AS CHAR)"
+    return None
+
+
+def values_of(found: tuple[str | bytes | None, ...], wanted: t.DataType) -> pl.Series:
+    """The values of a column as the server writes them. Raises what Polars raises if one does not
+    fit.
+    """
+    import polars as pl
+
+    from tidemark.columns import polars_type
+
+    if isinstance(wanted, t.Binary | t.VarBinary):
+        return pl.Series(found, dtype=pl.Binary)
+    strings = pl.Series(found, dtype=pl.String)
+    match wanted:
+        case t.Boolean():
+            return strings == "1"
+        case t.Decimal():
+            return decimals_of(strings, wanted)
+        case t.Date():
+            return strings.str.to_date("%Y-%m-%d")
+        case t.Time():
+            return times_of(strings, wanted.precision)
+        case t.Timestamp():
+            return _moments(strings)
+        case t.TimestampLtz():
+            return _moments(strings).dt.replace_time_zone("UTC")
+        case t.Float():
+            return strings.cast(pl.Float64).cast(pl.Float32)
+    return strings.cast(polars_type(wanted))
+
+
+def _moments(strings: pl.Series) -> pl.Series:
+    moments: pl.Series = strings.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us")
+    return moments
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def sent_as(type_: t.DataType) -> str:
+    """The type of MySQL in which the values of a type wait."""
+    return _SENT[type(type_)]
+
+
+def keeps(column: StoredColumn, type_: t.DataType) -> bool:
+    """Whether the values of a type have their meaning in a column."""
+    others = {t.Timestamp: "timestamp", t.TimestampLtz: "datetime"}
+    return others.get(type(type_)) != column.type
+
+
+def literals(values: pl.Expr, type_: t.DataType) -> pl.Expr:
+    """Values in SQL."""
+    import polars as pl
+
+    match type_:
+        case t.Boolean():
+            written = values.cast(pl.Int8).cast(pl.String)
+        case t.Float():
+            written = values.cast(pl.Float64).cast(pl.String)
+        case t.Char() | t.VarChar():
+            written = _quoted(
+                values.str.replace_all("\\", r"\\", literal=True).str.replace_all(
+                    "'", "''", literal=True
+                )
+            )
+        case t.Binary() | t.VarBinary():
+            written = pl.lit("x") + _quoted(values.bin.encode("hex"))
+        case t.Date():
+            written = pl.lit("DATE") + _quoted(values.dt.to_string("%Y-%m-%d"))
+        case t.Time():
+            written = pl.lit("TIME") + _quoted(values.dt.to_string("%H:%M:%S%.6f"))
+        case t.Timestamp() | t.TimestampLtz():
+            plain = values.dt.replace_time_zone(None).dt.to_string("%Y-%m-%d %H:%M:%S%.6f")
+            written = pl.lit("TIMESTAMP") + _quoted(plain)
+        case _:
+            written = values.cast(pl.String)
+    return written.fill_null("NULL")
+
+
+def _quoted(strings: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return pl.lit("'") + strings + pl.lit("'")
