@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chaos.data import ENDS, is_result
+from chaos.patience import answer_of
 from servers.kafka import Broker
 from servers.postgres import Postgres
 
@@ -67,4 +68,9 @@ def keyed_topic(broker: Broker, name: str) -> Sink:
 
 def table(postgres: Postgres, name: str, *columns: str) -> Sink:
     query = f"SELECT {', '.join(columns)} FROM {name}"
-    return Sink(lambda: [dict(zip(columns, row, strict=True)) for row in postgres.rows(query)])
+
+    def rows() -> list[Row]:
+        found = answer_of(postgres, lambda: postgres.rows(query))
+        return [dict(zip(columns, row, strict=True)) for row in found]
+
+    return Sink(rows)

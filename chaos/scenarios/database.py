@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from chaos.data import PARTITIONS, Step, time_of
+from chaos.patience import answer_of
 from chaos.scenarios.played import Played
 from chaos.scenarios.topics import Feeder, kafka_options
 from chaos.sinks import keyed_topic, table
@@ -61,10 +63,11 @@ def debezium_to_database(world: World, folder: Path, ends: ExitStack) -> Played:
     def feed(number: int, step: Step) -> None:
         for rate in step.rates:
             values = f"('{rate.k}', {rate.rate}, '{time_of(rate.second)}Z')"
-            postgres.run(
+            statement = (
                 f"INSERT INTO {rates} VALUES {values} ON CONFLICT (k) DO UPDATE "
                 "SET rate = EXCLUDED.rate, valid_from = EXCLUDED.valid_from"
             )
+            answer_of(postgres, partial(postgres.run, statement))
         feeder.feed(number, step)
 
     kafka.make_topic(source.topic(rates))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,10 +17,11 @@ KEYS = [("orders", 0)]
 class Brokers:
     """A consumer whose answers begin with these errors, as a whole or of the partition."""
 
-    def __init__(self, *errors: int, of_partition: bool = False) -> None:
+    def __init__(self, *errors: int, of_partition: bool = False, there: bool = True) -> None:
         self.errors = [KafkaError(error) for error in errors]
         self.of_partition = of_partition
         self.refreshed = 0
+        self.topics = {"orders": SimpleNamespace(partitions={0: None})} if there else {}
 
     def offsets_for_times(self, asked: list[TopicPartition], timeout: float) -> list[Any]:
         if self.errors and not self.of_partition:
@@ -27,8 +29,9 @@ class Brokers:
         error = self.errors.pop(0) if self.errors else None
         return [_Answer(each.topic, each.partition, 7, error) for each in asked]
 
-    def list_topics(self, timeout: float) -> None:
+    def list_topics(self, timeout: float) -> Any:
         self.refreshed += 1
+        return self
 
 
 class _Answer:
@@ -47,6 +50,23 @@ def test_a_question_is_asked_again_when_a_partition_has_another_leader(of_partit
 
     assert topics(brokers).bounds(KEYS) == ({("orders", 0): 7}, {("orders", 0): 7})
     assert brokers.refreshed == 2
+
+
+UNKNOWN = (KafkaError._UNKNOWN_PARTITION, KafkaError.UNKNOWN_TOPIC_OR_PART)
+
+
+@pytest.mark.parametrize("of_partition", [False, True])
+def test_a_partition_that_the_client_has_not_heard_of_is_asked_for_again(of_partition):
+    brokers = Brokers(*UNKNOWN, of_partition=of_partition)
+
+    assert topics(brokers).bounds(KEYS) == ({("orders", 0): 7}, {("orders", 0): 7})
+
+
+@pytest.mark.parametrize("of_partition", [False, True])
+def test_a_partition_that_the_brokers_do_not_have_is_left_out(of_partition):
+    brokers = Brokers(*UNKNOWN, of_partition=of_partition, there=False)
+
+    assert topics(brokers).bounds(KEYS) == ({}, {})
 
 
 def test_a_leader_that_never_comes_is_an_error_in_the_end():

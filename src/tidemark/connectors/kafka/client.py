@@ -27,6 +27,8 @@ _PASSING: Final = (
     "COORDINATOR_NOT_AVAILABLE",
     "COORDINATOR_LOAD_IN_PROGRESS",
 )
+# What the client says of a partition that is gone, and for a moment of one that is new to it.
+_GONE: Final = ("_UNKNOWN_PARTITION", "UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC")
 _PAUSE: Final = 0.1
 _EARLIEST: Final = -2
 _LATEST: Final = -1
@@ -98,21 +100,31 @@ class Topics:
         """One request for all partitions, in which these stand for timestamps."""
         library = client_library()
         asked = [library.TopicPartition(*key, which) for key in keys]
-        found = (
-            self._asked(lambda c: c.offsets_for_times(asked, timeout=self.patience_s))
-            if asked
-            else []
-        )
-        gone = (
-            library.KafkaError._UNKNOWN_PARTITION,
-            library.KafkaError.UNKNOWN_TOPIC_OR_PART,
-            library.KafkaError._UNKNOWN_TOPIC,
-        )
+        found = self._asked(lambda c: self._offsets(c, asked)) if asked else []
+        gone = _codes(_GONE)
         there = [p for p in found if p.error is None or p.error.code() not in gone]
         for each in there:
             if each.error is not None:
                 raise self._unreachable(each.error)
         return {(p.topic, p.partition): p.offset for p in there}
+
+    def _offsets(self, client: Consumer, asked: Sequence[Any]) -> list[Any]:
+        """Without the partitions that are gone. The client must have heard of that from a broker:
+        what it has in memory may be from before there was a leader."""
+        library, gone = client_library(), _codes(_GONE)
+        try:
+            found = client.offsets_for_times(asked, timeout=self.patience_s)
+        except library.KafkaException as problem:
+            if problem.args[0].code() not in gone:
+                raise
+            found, unknown = [], [*asked]
+        else:
+            unknown = [p for p in found if p.error is not None and p.error.code() in gone]
+        known = client.list_topics(timeout=self.patience_s).topics if unknown else {}
+        for each in unknown:
+            if each.topic in known and each.partition in known[each.topic].partitions:
+                raise library.KafkaException(library.KafkaError(_codes(_PASSING)[0]))
+        return found  # type: ignore[no-any-return]
 
     def at_time(self, keys: Iterable[TopicPartition], ms: int) -> dict[TopicPartition, int | None]:
         """The offset of the first record with this timestamp or a later one; None if all are
@@ -148,7 +160,7 @@ class Topics:
     def _asked(self, question: Callable[[Consumer], Any]) -> Any:
         """The answer; a partition may just have got another leader, which is asked then."""
         library = client_library()
-        passing = [getattr(library.KafkaError, name) for name in _PASSING]
+        passing = _codes(_PASSING)
         deadline = time.monotonic() + self.patience_s
         while True:
             error = None
@@ -173,6 +185,11 @@ class Topics:
             notes={"brokers": self.settings["bootstrap.servers"]},
             hint="check 'properties.bootstrap.servers', and that this machine reaches it",
         )
+
+
+def _codes(names: Sequence[str]) -> list[int]:
+    library = client_library()
+    return [getattr(library.KafkaError, name) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
