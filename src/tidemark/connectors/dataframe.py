@@ -29,6 +29,7 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
     return TableTraits(
         bounded=not table.dataframe.isStreaming,
         changelog=_changelog(options),
+        at_once=True,
         readable=True,
     )
 

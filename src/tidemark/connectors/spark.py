@@ -36,7 +36,8 @@ OPTIONS = (
 
 
 def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
-    return TableTraits(bounded=options["scan.mode"] == "bounded", readable=True, writable=True)
+    bounded = options["scan.mode"] == "bounded"
+    return TableTraits(bounded=bounded, at_once=True, readable=True, writable=True)
 
 
 def read(request: ReadRequest) -> DataFrame:

@@ -215,6 +215,16 @@ class PhysicalPlan:
         return self.ends == len(inputs) and all(_hears_end(input_) for input_ in inputs)
 
     @property
+    def reads_at_once(self) -> bool:
+        """Whether a bounded stream reads all rows in its first micro-batch. So it may read the
+        markers of the ends there, too, unless an operator waits for the clock in between.
+        """
+        if self.marked or any(operator.tick_ms is not None for operator in self.operators):
+            return False
+        nodes = (stage.node for stage in walk(self.root) if isinstance(stage, Compute))
+        return all(node.at_once for node in nodes if isinstance(node, Scan))
+
+    @property
     def keeps_notes(self) -> bool:
         """Whether a stream of it needs a folder of its own."""
         return bool(self.operators) or any(

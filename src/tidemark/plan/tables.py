@@ -84,6 +84,7 @@ def _scan(table: Table, context: Context) -> Scan:
         partitioned=traits.partitioned,
         idle_ms=traits.idle_ms,
         noted=traits.noted,
+        at_once=traits.bounded and traits.at_once,
     )
 
 

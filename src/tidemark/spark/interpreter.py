@@ -15,9 +15,9 @@ from pathlib import Path
 
 from tidemark.spark import machine
 
-# Spark puts a zipped copy of PySpark before the installed one. It has no bytecode, so each new
-# Python would compile it, for most of a second: when Spark starts workers, and when a stateful
-# query starts.
+# Spark puts zipped copies of PySpark and Py4J before the installed ones. They have no bytecode, so
+# each new Python would compile them, for most of a second: when Spark starts workers, and when a
+# stateful query starts.
 # Whole columns are allocated and freed many times a second. The system clears memory that is
 # returned to it, page by page, when it is used again: a sixth of the workers' time. So both
 # allocators keep it: Polars' own for half a minute, that of the C library on Linux for good, up to
@@ -27,6 +27,7 @@ from tidemark.spark import machine
 _SCRIPT = """\
 #!/bin/sh
 PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
+PYTHONPATH="${{PYTHONPATH#*/py4j-*-src.zip:}}"
 kept=glibc.malloc.mmap_threshold={kept}:glibc.malloc.trim_threshold={kept}
 : "${{_RJEM_MALLOC_CONF=thp:always,dirty_decay_ms:30000,muzzy_decay_ms:30000}}"
 : "${{GLIBC_TUNABLES=glibc.malloc.hugetlb=1:$kept}}"

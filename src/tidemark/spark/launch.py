@@ -77,6 +77,8 @@ class Built:
     lagging: tuple[Lagging, ...] = ()
     # Whether the ends of all sources emit the last rows in the micro-batch that reads them.
     ends_at_once: bool = False
+    # Whether the first micro-batch reads all rows of a bounded stream.
+    reads_at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ class Launcher:
             followed,
             tuple(builder.lagging),
             ends_at_once=physical.ends_at_once and above is None and not self.sink_follows,
+            reads_at_once=physical.reads_at_once and not self.sink_follows,
         )
 
     def _key_groups(self, streaming: bool) -> int:
@@ -292,11 +295,13 @@ class Launcher:
             news = [announce_end(self.spark, end) for end in built.ends]
             stream.ends_at_once = built.ends_at_once and all(news)
 
-        if bounded and built.ends:
+        if bounded and built.ends and not built.reads_at_once:
             stream.phases = 2
             return TwoPhaseRun(stream.start, announce_ends, at_end)
+        if bounded:
+            announce_ends()
         run = stream.start(at_end)
-        if built.ends:
+        if built.ends and not bounded:
             after_first_batch(run, announce_ends)
         return run
 

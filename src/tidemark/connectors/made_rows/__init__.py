@@ -61,7 +61,7 @@ class Generator:
 
     def traits(self, table: Table, options: Options) -> TableTraits:
         bounded = self.count(table, options) is not None and not self.stays(options)
-        return TableTraits(bounded=bounded, readable=True)
+        return TableTraits(bounded=bounded, at_once=True, readable=True)
 
     def read(self, request: ReadRequest) -> DataFrame:
         """The rows, for what Spark computes."""
