@@ -361,6 +361,21 @@ SELECT 'best', v, CAST(n AS INT) FROM (SELECT *, ROW_NUMBER() OVER (
   PARTITION BY window_start, window_end, k ORDER BY v) AS n FROM TABLE(CUMULATE(
   TABLE united, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND))) WHERE n <= 1
 """
+VERSIONS = """
+CREATE VIEW versions AS SELECT k, v, ts FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n FROM r) WHERE n = 1;
+"""
+AS_OF = """
+SET 'tidemark.flink-version' = '2.4';
+EXECUTE STATEMENT SET BEGIN
+  INSERT INTO pairs SELECT 'as of', l.v, r.v FROM l
+    LEFT JOIN versions FOR SYSTEM_TIME AS OF l.ts AS r ON l.k = r.k;
+  {reader}
+END
+"""
+LATE_LEFT = """
+  INSERT INTO late_l SELECT SPLIT_INDEX(late_operator, ' ', 0), v, late_by FROM l$late WHERE v > 3;
+"""
 # By micro-batches. The watermark of both sides is 12 after the first one, and then 38.
 BATCHES = [
     [("l", "a", 1, 1), ("r", "a", 11, 14), ("l", "b", 2, 20)],
@@ -408,7 +423,7 @@ class TwoStreams:
         self._started(session, WITH_READERS, results, "").wait()
 
     def _started(self, session: Session, script: str, folder: Path, unbounded: str):
-        declared = "".join(map(TWO_TABLES.format, "lr")) + RESULTS
+        declared = "".join(map(TWO_TABLES.format, "lr")) + RESULTS + VERSIONS
         script = declared.replace("{unbounded}", unbounded) + script.replace("{query}", SEVERAL)
         return session.sql(script.replace("{folder}", str(folder))).job
 
@@ -423,6 +438,24 @@ def pairs_of(folder: Path) -> dict[str, list[tuple[int | None, ...]]]:
     for what, *pair in values_of(folder):
         found.setdefault(str(what), []).append(tuple(pair))
     return found
+
+
+def test_a_temporal_join_hands_out_the_late_left_rows_of_flink_2_4_to_a_reader_that_comes_later(
+    spark: SparkSession, tmp_path: Path
+):
+    streams = TwoStreams(spark, tmp_path)
+    streams.run(AS_OF.format(reader=""), BATCHES[:1])
+    streams.run(
+        AS_OF.format(reader=LATE_LEFT), [BATCHES[1], [("l", "a", 7, 30), ("r", "a", 14, 19)]]
+    )
+
+    # At 12, and then at 38: the row at 5 is late for the first reader too, which filters it.
+    assert values_of(tmp_path / "late_l") == [
+        ("temporal-join", 6, 9000),
+        ("temporal-join", 7, 8000),
+    ]
+    # At 9, 12 is older than the newest row of its key, so it is no version.
+    assert pairs_of(tmp_path / "pairs") == {"as of": [(1, None), (2, None), (4, None)]}
 
 
 def test_a_union_of_operators_hands_out_late_rows_to_readers_that_came_later_and_none_in_a_batch(
