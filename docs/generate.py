@@ -350,10 +350,10 @@ Workers make the rows of `datagen`, `faker` and `nexmark` in columns, and bounde
 local runs too. A job that resumes makes the rows that are missing, with the values that they would
 have had.
 
-`faker` knows the functions of Datafaker that published queries use, `json` and `jsona` among them; an
-error for another one names the nearest. Names, cities and companies are those of the Python library Faker. A value is read as
-the type of its column, and times are those of UTC's clock, as in Flink. Options of computed columns
-have no effect. A `faker` table cannot be looked up yet.
+`faker` knows the functions of Datafaker that published queries use, `json` and `jsona` among them;
+an error for another one names the nearest. Names, cities and companies are those of the Python
+library Faker. A value is read as the type of its column, and times are those of UTC's clock, as in
+Flink. Options of computed columns have no effect. A `faker` table cannot be looked up yet.
 
 `nexmark` makes the events of the benchmark's own generator with a parallelism of one: kinds, IDs
 and event times follow from the options; names, prices and the auctions of bids are random there,
