@@ -6,6 +6,7 @@ SHELL := /bin/bash
 BIN := .venv/bin
 CASES ?=
 RECORD ?=
+SPARK ?=
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 28
@@ -16,8 +17,8 @@ demo: java .venv/.ready ## orders, rates that change, the right rate for each or
 demo-live: java .venv/.ready ## the same with PostgreSQL, Debezium and Kafka, until Ctrl-C
 	@$(BIN)/python -m examples.demo_live
 
-test: java .venv/.ready ## run every test (ARGS="tests/plan -k join" for some, RECORD=1 to record durations)
-	@RECORD=$(RECORD) scripts/test $(ARGS)
+test: java .venv/.ready $(if $(SPARK),.venv-spark-$(SPARK)/.ready) ## run every test (ARGS="tests/plan -k join" for some, SPARK=4.2 for those of Spark on another one)
+	@RECORD=$(RECORD) SPARK=$(SPARK) scripts/test $(ARGS)
 
 test-deep: .venv/.ready ## the random searches among the tests, with fifty times as many examples
 	$(BIN)/pytest -m hypothesis --hypothesis-profile=deep $(ARGS)
@@ -54,6 +55,10 @@ java:
 
 .venv/.ready: requirements/build.txt requirements/dev.txt scripts/setup
 	@scripts/setup venv
+	@touch $@
+
+.venv-spark-%/.ready: requirements/spark-%.txt .venv/.ready scripts/setup
+	@scripts/setup spark-venv $*
 	@touch $@
 
 .venv-flink/.ready: requirements/flink.txt scripts/setup

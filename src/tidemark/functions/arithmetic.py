@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark import types as t
 from tidemark.functions import moments
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
+from tidemark.functions.times_of_day import time_of
 
 # A decimal that exceeds 38 digits loses digits after the point, but keeps this many.
 _KEPT_SCALE = 6
@@ -186,7 +187,7 @@ def _write_sum(sign: str, call: SparkCall) -> str:
 
 def _write_clock_sum(sign: str, time: str, interval: str) -> str:
     # A time of day wraps around at midnight, where Spark's TIME would fail.
-    return f"CAST((make_timestamp_ntz(DATE'1970-01-01', {time}) {sign} {interval}) AS TIME(6))"
+    return time_of(f"(make_timestamp_ntz(DATE'1970-01-01', {time}) {sign} {interval})")
 
 
 def _write_quotient(call: SparkCall) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark import types as t
 from tidemark.functions import string_casts
 from tidemark.functions.spark_text import bound, check_precision, name, safe_names, spark_type
+from tidemark.functions.times_of_day import time_of
 
 _MOMENTS = (t.Date, *t.TIMESTAMPS)
 
@@ -158,7 +159,7 @@ def _as_bytes(sql: str, source: t.DataType) -> str:
 
 
 def _cast_to_time(sql: str, source: t.DataType, precision: int) -> str:
-    time = sql if isinstance(source, t.Time) else f"CAST({sql} AS TIME(6))"
+    time = sql if isinstance(source, t.Time) else time_of(sql)
     return string_casts.to_time_precision(time, source, precision)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark import types as t
 from tidemark.functions.registry import Argument, Function, SparkCall, scalar
+from tidemark.functions.times_of_day import time_of
 
 _NOW = "date_trunc('MILLISECOND', current_timestamp())"
 
@@ -40,7 +41,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _clock(
         "CURRENT_TIME",
         t.Time(0),
-        f"time_trunc('SECOND', CAST({_NOW} AS TIME(6)))",
+        f"time_trunc('SECOND', {time_of(_NOW)})",
         "The current time of day in the session time zone.",
         ("LOCALTIME",),
     ),

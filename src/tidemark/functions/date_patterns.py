@@ -13,6 +13,7 @@ from itertools import groupby
 
 from tidemark.functions.registry import SignatureMismatch
 from tidemark.functions.spark_text import string
+from tidemark.functions.times_of_day import time_of
 
 # Date letters that Spark formats as Java does.
 _DATE_LETTERS = "GyMLdDQqE"
@@ -36,9 +37,9 @@ _OWN_FIELDS = {
     # year of its Saturday.
     "w": "(dayofyear(date_add({0}, 7 - dayofweek({0}))) - 1) div 7 + 1",
     "Y": "year(date_add({0}, 7 - dayofweek({0})))",
-    "A": "time_to_millis(CAST({0} AS TIME(6)))",
-    "n": "time_to_micros(CAST({0} AS TIME(6))) % 1000000 * 1000",
-    "N": "time_to_micros(CAST({0} AS TIME(6))) * 1000",
+    "A": f"time_to_millis({time_of('{0}')})",
+    "n": f"time_to_micros({time_of('{0}')}) % 1000000 * 1000",
+    "N": f"time_to_micros({time_of('{0}')}) * 1000",
 }
 _REPLACED = {"u": "y"}
 _NOT_IN_A_CLOCK = "zVvOXxZ"
@@ -179,8 +180,8 @@ def _format_by_spark(clock: str, run: tuple[Piece, ...], shifts: bool) -> str:
 def _format_field(clock: str, piece: Piece) -> str:
     width = len(piece.text)
     if piece.letter == "S":
-        micros = "lpad(CAST(time_to_micros(CAST({0} AS TIME(6))) % 1000000 AS STRING), 6, '0')"
-        return f"rpad({micros.format(clock)}, {width}, '0')"
+        micros = f"lpad(CAST(time_to_micros({time_of(clock)}) % 1000000 AS STRING), 6, '0')"
+        return f"rpad({micros}, {width}, '0')"
     field = (_TIME_FIELDS | _OWN_FIELDS)[piece.letter].format(clock)
     if piece.letter == "a":
         return field

@@ -11,6 +11,7 @@ import re
 
 from tidemark import types as t
 from tidemark.functions.spark_text import bound
+from tidemark.functions.times_of_day import time_of
 
 _DAY_MICROS = 86_400_000_000
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
@@ -29,7 +30,7 @@ def micros_of_clock(clock: str) -> str:
 
 def _micros_of_clock(clock: str) -> str:
     days = f"CAST(unix_date(CAST({clock} AS DATE)) AS BIGINT)"
-    return f"({days} * {_DAY_MICROS} + time_to_micros(CAST({clock} AS TIME(6))))"
+    return f"({days} * {_DAY_MICROS} + time_to_micros({time_of(clock)}))"
 
 
 def millis_of_clock(clock: str) -> str:
@@ -75,7 +76,7 @@ def from_session_clock(clock: str, type_: t.DataType) -> str:
         case t.Timestamp():
             return clock
         case t.Time():
-            return f"CAST({clock} AS TIME(6))"
+            return time_of(clock)
         case t.TimestampLtz():
             return f"CAST({clock} AS TIMESTAMP)"
     return f"CAST({clock} AS DATE)"

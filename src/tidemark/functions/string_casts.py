@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark import types as t
 from tidemark.functions.spark_text import MAX_TIME_PRECISION, bound, name, safe_names, spark_type
 from tidemark.functions.spark_text import string as literal
+from tidemark.functions.times_of_day import cut_to
 
 # Spark prints smaller numbers with an exponent.
 _PLAINLY_PRINTED_SCALE = 6
@@ -192,7 +193,7 @@ def to_time_precision(sql: str, source: t.DataType, precision: int) -> str:
             return sql
     elif precision >= MAX_TIME_PRECISION:
         return sql
-    return f"CAST(CAST({sql} AS TIME({precision})) AS TIME(6))"
+    return cut_to(sql, precision)
 
 
 def to_timestamp_precision(sql: str, source: t.DataType, target: t.DataType) -> str:
@@ -213,5 +214,5 @@ def _cut_instant(moment: str, unit: int) -> str:
 
 def _cut_clock(moment: str, unit: int) -> str:
     # Zone offsets are whole seconds, so the fraction is the same in any zone.
-    excess = f"CAST(pmod(unix_micros({moment}), {unit}) AS INT)"
+    excess = f"CAST(pmod(unix_micros(CAST({moment} AS TIMESTAMP)), {unit}) AS INT)"
     return f"IF({excess} = 0, {moment}, timestampadd(MICROSECOND, -{excess}, {moment}))"

@@ -9,6 +9,7 @@ from tidemark.errors import did_you_mean
 from tidemark.functions import moments, numeric
 from tidemark.functions.registry import Argument, Function, SignatureMismatch, SparkCall, scalar
 from tidemark.functions.spark_text import bound
+from tidemark.functions.times_of_day import time_of
 
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
@@ -161,7 +162,7 @@ def _floor(clock: str, unit: str) -> str:
     date = f"CAST({clock} AS DATE)"
     if unit in _FIRST_DAYS:
         return f"CAST({_FIRST_DAYS[unit].format(date)} AS TIMESTAMP_NTZ)"
-    return f"make_timestamp_ntz({date}, time_trunc('{unit}', CAST({clock} AS TIME(6))))"
+    return f"make_timestamp_ntz({date}, time_trunc('{unit}', {time_of(clock)}))"
 
 
 def _ceil(clock: str, unit: str) -> str:
@@ -259,7 +260,7 @@ def _months_between(start: str, end: str) -> str:
     """
     first, last = f"CAST({start} AS DATE)", f"CAST({end} AS DATE)"
     months = f"if({first} <= {last}, {_full_months(first, last)}, -{_full_months(last, first)})"
-    later = f"CAST({end} AS TIME(6)) < CAST({start} AS TIME(6))"
+    later = f"{time_of(end)} < {time_of(start)}"
     return bound(
         months, lambda n: f"({n} - if(add_months({first}, {n}) = {last} AND {later}, 1, 0))"
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tidemark import types as t
 from tidemark.functions import spark_text
 from tidemark.functions.spark_text import spark_type
+from tidemark.functions.times_of_day import cut_to
 
 MILLISECONDS = 3
 
@@ -96,8 +97,8 @@ def truncated(sql: str, target: str) -> str:
 def _time(sql: str, type_: t.Time, notation: Notation) -> str:
     # JSON keeps milliseconds at most; 24:00:00 is midnight to Java's formatter.
     midnight = f"regexp_replace({sql}, '^24:00:00', '00:00:00')"
-    inner = f"try_cast({midnight} AS TIME({MILLISECONDS}))"
-    return f"CASE WHEN {matches(sql, _TIME)} THEN CAST({inner} AS {spark_type(type_)}) END"
+    time = cut_to(f"try_cast({midnight} AS TIME(6))", MILLISECONDS)
+    return f"CASE WHEN {matches(sql, _TIME)} THEN {time} END"
 
 
 def _timestamp(sql: str, type_: t.Timestamp | t.TimestampLtz, notation: Notation) -> str:
