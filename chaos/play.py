@@ -79,7 +79,8 @@ class Play:
             self.watch(_LONGEST_PAUSE, self.job.is_in_a_micro_batch)
             time.sleep(chance.uniform(0, 1))
         self.job.excuse()
-        if self.kills.by_name[what](chance):
+        # A job that has just been started has no workers yet.
+        if self.watch(_LONGEST_PAUSE, lambda: self.kills.by_name[what](chance)):
             self.done[what] += 1
 
     def finish(self) -> Contents:
