@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.connectors.jdbc_sinks import Change, Database, Sink, run_on, target_of
+from tests.connectors.repeated_batches import again
 from tests.connectors.sqlite_file import SqliteFile
 from tests.searching import searched
 from tidemark.catalog.tables import Changelog
@@ -186,11 +186,3 @@ def test_a_stream_keeps_a_table_of_totals(spark, database, tmp_path):
         assert sorted(database.rows(f"SELECT * FROM {totals}")) == [(1, 15), (2, 20), (3, 30)]
         assert sorted(database.rows(f"SELECT * FROM {log}")) == [(1, 10), (2, 20)]
         again(tmp_path)
-
-
-def again(checkpoint: Path) -> None:
-    """As if Spark had not committed the last micro-batch of each job when it was killed."""
-    for commits in checkpoint.glob("*/**/commits"):
-        numbers = [int(file.name) for file in commits.iterdir() if file.name.isdigit()]
-        for file in [commits / str(max(numbers)), commits / f".{max(numbers)}.crc"]:
-            file.unlink(missing_ok=True)

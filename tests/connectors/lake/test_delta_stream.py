@@ -11,7 +11,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from tests.connectors import tables
 from tests.connectors.lake.test_delta_scan import delete_by_vector, folder, made_at, numbers, table
-from tests.connectors.test_jdbc_sink import again
+from tests.connectors.repeated_batches import again
 from tests.waiting import wait_until
 from tidemark import connect, connectors
 from tidemark.connectors.base import Part
