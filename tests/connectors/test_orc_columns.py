@@ -57,7 +57,7 @@ def test_each_stripe_is_in_one_part(folder, cuts, rows):
 
 def test_stripes_of_a_large_file_are_shared(tmp_path, monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
-    monkeypatch.setattr(file_parts, "_SHARE", 1000)
+    monkeypatch.setattr(file_parts, "_SHARE_OF_COLUMNS", 1000)
     file = tmp_path / "rows.orc"
     in_stripes(file, numbers(), 100)
 

@@ -46,7 +46,7 @@ def test_each_row_group_is_in_one_part(folder, cuts, rows):
 
 def test_row_groups_of_a_large_file_are_shared(tmp_path, monkeypatch):
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
-    monkeypatch.setattr(file_parts, "_SHARE", 1000)
+    monkeypatch.setattr(file_parts, "_SHARE_OF_COLUMNS", 1000)
     file = tmp_path / "rows.parquet"
     parquet(file, pa.table({"id": pa.array(range(1000), pa.int32()), "s": ["a"] * 1000}))
 

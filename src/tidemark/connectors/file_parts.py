@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 # Several workers read a table that is larger, each at most this much at a time.
 _SHARED_FROM: Final = 4 << 20
 _SHARE: Final = 16 << 20
+# Files of columns are compressed: as many rows take a quarter of the bytes, or less.
+_SHARE_OF_COLUMNS: Final = 4 << 20
 # Each of their lines is a record, or may be one.
 _BY_LINES: Final = ("csv", "json", "raw")
 # Formats with columns of their own: whether they fit those of a table.
@@ -67,9 +69,10 @@ def parts(
     ):
         return None
     found: list[tuple[Part, ...]] = []
+    share = _SHARE_OF_COLUMNS if isinstance(read, ParquetColumns | OrcColumns) else _SHARE
     for file, size in zip(files, sizes, strict=True):
-        if size > _SHARE and _can_be_cut(name, file, read):
-            found += [(part,) for part in _ranges(file, size)]
+        if size > share and _can_be_cut(name, file, read):
+            found += [(part,) for part in _ranges(file, size, share)]
         else:
             found.append((Part(file),))
     return found
@@ -149,9 +152,9 @@ def _is_by_lines(file: str, cut: Cut, size: int, modified_ns: int) -> bool:
     return cut.all_at_lines(blocks(Part(file), BLOCK))
 
 
-def _ranges(file: str, size: int) -> Iterator[Part]:
+def _ranges(file: str, size: int, share: int) -> Iterator[Part]:
     """Ranges of about the same size."""
-    count = max(1, -(-size // _SHARE))
+    count = max(1, -(-size // share))
     bounds = [size * place // count for place in range(count + 1)]
     version = version_of(file)
     yield from (
