@@ -193,6 +193,7 @@ def test_a_file_that_has_changed_since_it_was_divided_is_an_error(
 ) -> None:
     monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
     monkeypatch.setattr(file_parts, "_SHARE", 5000)
+    monkeypatch.setattr(file_parts, "_SHARE_OF_COLUMNS", 5000)
     file = tmp_path / "f"
     file.write_bytes({"json": JSON, "parquet": PARQUET}[format_])
     request = request_of(file, format_)
