@@ -475,8 +475,8 @@ CREATE TABLE totals_in_mysql (
 ```
 
 Connector `jdbc` reads and writes tables of MySQL and MariaDB by Flink's options. It needs `pip
-install 'tidemark[mysql]'`, which brings PyMySQL. [MySQL](mysql.md) is a page to begin with. The
-tests hold it to a MariaDB 10.11 server; a MySQL server itself they do not have. What is said of
+install 'tidemark[mysql]'`, which brings PyMySQL. [MySQL](mysql.md) is a page to begin with. It is
+tested against a MariaDB 10.11 server, but not against MySQL itself. What is said of
 reading, writing and lookup joins with PostgreSQL is the same here, but for this:
 
 - As in Flink, rows with a key are written by `INSERT ... ON DUPLICATE KEY UPDATE`, so any unique

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,11 @@ import tidemark
 from tests.sink_files import written_lines
 from tests.waiting import PATIENCE_SECONDS
 from tidemark import Session, TidemarkError
+
+ROWS_OF_DAYS = """
+SELECT COUNT(*) AS n FROM TABLE(TUMBLE(TABLE `rows`, DESCRIPTOR(ts), INTERVAL '1' DAY))
+GROUP BY window_start, window_end
+"""
 
 
 @pytest.fixture
@@ -176,33 +182,52 @@ def test_two_jobs_may_write_to_one_table(ticking):
         job.stop()
 
 
-@pytest.mark.parametrize(
-    ("option", "micro_batches"),
-    [
-        # The only one reads the end of the table, too, and emits what this lets go.
-        ("", 1),
-        # What reads files bit by bit learns of the end afterwards, in one more.
-        (", 'source.max-files-per-batch' = '1'", 2),
-    ],
-)
-def test_a_stream_that_ends_runs_no_micro_batch_without_rows_before_the_end(
-    spark, tmp_path, option, micro_batches
-):
+def test_a_stream_that_ends_runs_no_micro_batch_without_rows_before_the_end(spark, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "rows.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
     with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
         session.sql(
             "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
-            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in'{option})"
+            f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in')"
         )
-        result = session.sql(
-            "SELECT COUNT(*) AS n FROM TABLE(TUMBLE(TABLE `rows`, DESCRIPTOR(ts), INTERVAL '1' DAY))"
-            " GROUP BY window_start, window_end"
-        )
+        result = session.sql(ROWS_OF_DAYS)
 
         assert result.rows() == [{"n": 1}]
-        assert result.job is not None and result.job.progress().batches == micro_batches
+        # One for the row, and one for the end of the table, which emits what this lets go.
+        assert result.job is not None and result.job.progress().batches == 2
         assert spark.conf.get("spark.sql.streaming.noDataMicroBatches.enabled") == "true"
+
+
+def test_a_table_whose_rows_are_made_ends_in_the_micro_batch_that_makes_them(spark, tmp_path):
+    with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+        session.sql(
+            "CREATE TABLE `rows` (n BIGINT, ts AS TO_TIMESTAMP_LTZ(n, 3), WATERMARK FOR ts AS ts) "
+            "WITH ('connector' = 'datagen', 'fields.n.kind' = 'sequence', "
+            "'fields.n.start' = '1', 'fields.n.end' = '5')"
+        )
+        result = session.sql(ROWS_OF_DAYS)
+
+        assert result.rows() == [{"n": 5}]
+        assert result.job is not None and result.job.progress().batches == 1
+
+
+def test_files_that_come_while_a_job_is_down_are_not_late(spark, tmp_path):
+    def run() -> list[dict[str, Any]]:
+        with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
+            session.sql(
+                "CREATE TABLE `rows` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+                f"('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/in')"
+            )
+            return session.sql(ROWS_OF_DAYS).rows()
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text('{"ts": "of a friday"}\n')
+    with pytest.raises(TidemarkError, match=r"a\.json:1"):
+        run()
+    (tmp_path / "in" / "a.json").write_text('{"ts": "2024-01-01 00:00:00"}\n')
+    (tmp_path / "in" / "b.json").write_text('{"ts": "2024-01-01 00:00:01"}\n')
+
+    assert run() == [{"n": 2}]
 
 
 def test_a_job_that_was_killed_after_the_end_was_announced_emits_its_last_rows(spark, tmp_path):

@@ -98,7 +98,8 @@ class TableTraits:
     partitioned: bool = False
     # Whether its connector keeps account of a stream itself, as that of partitions does.
     noted: bool = False
-    # Whether a stream of it, if it is bounded, reads all rows in its first micro-batch.
+    # Whether a bounded stream of it reads all rows in its first micro-batch, and a job that resumes
+    # finds no others: not so in folders, where files may have come since it failed.
     at_once: bool = False
     # After how much silence a partition holds back no watermark; 0 is never. None: as the session.
     idle_ms: int | None = None

@@ -29,7 +29,6 @@ def traits(table: Table, options: Mapping[str, Any]) -> TableTraits:
     return TableTraits(
         bounded=not table.dataframe.isStreaming,
         changelog=_changelog(options),
-        at_once=True,
         readable=True,
     )
 

@@ -216,8 +216,9 @@ class PhysicalPlan:
 
     @property
     def reads_at_once(self) -> bool:
-        """Whether a bounded stream reads all rows in its first micro-batch. So it may read the
-        markers of the ends there, too, unless an operator waits for the clock in between.
+        """Whether the first micro-batch of a bounded stream reads all rows that there will ever be.
+        So it may read the markers of the ends there, too, unless an operator waits for the clock in
+        between.
         """
         if self.marked or any(operator.tick_ms is not None for operator in self.operators):
             return False

@@ -77,7 +77,7 @@ class Built:
     lagging: tuple[Lagging, ...] = ()
     # Whether the ends of all sources emit the last rows in the micro-batch that reads them.
     ends_at_once: bool = False
-    # Whether the first micro-batch reads all rows of a bounded stream.
+    # Whether the first micro-batch of a bounded stream reads all rows there will be.
     reads_at_once: bool = False
 
 

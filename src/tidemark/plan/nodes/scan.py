@@ -32,7 +32,7 @@ class Scan(Leaf, Stateless):
     number: int = 0
     idle_ms: int | None = None  # after how much silence a partition holds back no watermark
     noted: bool = False  # whether its connector keeps account of a stream itself
-    at_once: bool = False  # whether a bounded stream reads all of it in the first micro-batch
+    at_once: bool = False  # whether the first micro-batch of a stream reads all rows there will be
 
     @property
     def names_read(self) -> frozenset[str] | None:
