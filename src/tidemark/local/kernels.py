@@ -17,7 +17,6 @@ from tidemark.kernels.protocol import Kernel
 from tidemark.local.rows import LocalRows
 from tidemark.runtime.batch import Batch, Tally
 from tidemark.runtime.bucket import Bucket, InputShape, Packed
-from tidemark.runtime.payloads import encode
 from tidemark.runtime.times import event_times
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class KernelInput:
         """The rows in order, with their hashes and times."""
         for place, frame in enumerate(self.frames()):
             if frame.height:
-                yield number, 0, place, encode(self._for_kernel(frame))
+                yield number, 0, place, self._for_kernel(frame)
 
     def _for_kernel(self, frame: pl.DataFrame) -> pl.DataFrame:
         rows = frame.select(pl.col(name).cast(dtype) for name, dtype in self.types.items())

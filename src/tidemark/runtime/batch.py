@@ -82,10 +82,9 @@ class Batch:
         if count <= 1:
             yield packed
             return
-        for piece in spill.split(packed, lambda _, rows: _of_hashes(rows, count), count):
+        for piece in spill.parts(packed, lambda _, rows: _of_hashes(rows, count), count):
             if piece:
                 yield piece
-                forget(piece)
 
     def _steps(
         self, spill: Spill, piece: list[Packed], lap: Callable[[str], None]

@@ -21,11 +21,11 @@ from tidemark.kernels.pieces import steps_of
 from tidemark.kernels.protocol import Kernel, Step
 from tidemark.kernels.state import State
 from tidemark.runtime.combining import Combine
-from tidemark.runtime.payloads import IN_ROWS, Payloads, unwrapped
+from tidemark.runtime.payloads import IN_ROWS, Payload, Payloads, unwrapped
 
 # A packed row: the input it belongs to, its source, and its rows; or, without rows, the watermark
 # of that source.
-Packed = tuple[int, int, int, bytes | None]
+Packed = tuple[int, int, int, Payload | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,18 @@ import numpy as np
 import polars as pl
 
 from tidemark.runtime.bucket import InputShape, Packed, in_order_of_source
-from tidemark.runtime.payloads import Payloads, appended, in_file, size_of, unwrapped
+from tidemark.runtime.payloads import (
+    Payload,
+    Payloads,
+    appended,
+    in_file,
+    opens_at_once,
+    size_of,
+    unwrapped,
+)
 
+# Each search reads all hashes once more.
+_MOST_SEARCHES: Final = 16
 _HELD: Final = "held"  # the file of packed rows that came in rows of Spark
 # Which of so many parts each row of an input belongs to.
 Numbers = Callable[[int, pl.DataFrame], np.ndarray]
@@ -45,22 +55,56 @@ class Spill:
             if payload is None:
                 continue
             if not in_file(payload):
-                held += len(payload)
+                held += size_of(payload) if isinstance(payload, pl.DataFrame) else len(payload)
                 if held > self.at_once:
-                    payload = appended(payload, self.folder / _HELD)
+                    payload = self._stored(payload)
             kept.append((input_, partition, position, payload))
         return kept
+
+    def _stored(self, payload: Payload) -> bytes:
+        if isinstance(payload, pl.DataFrame):
+            return self._files.wrapped(payload)
+        return appended(payload, self.folder / _HELD)
+
+    @property
+    def _files(self) -> Payloads:
+        return Payloads(os.fspath(self.folder), more_than=0)
 
     def split(self, packed: Iterable[Packed], numbers: Numbers, count: int) -> list[list[Packed]]:
         """The rows in parts, in each of them in their order."""
         parts: list[list[Packed]] = [[] for _ in range(count)]
-        files = Payloads(os.fspath(self.folder), more_than=0)
+        files = self._files
         in_order = sorted(packed, key=lambda row: row[:3])
         for input_, of_input in groupby(in_order, lambda row: row[0]):
             for place, rows in enumerate(self._gathered(input_, of_input)):
                 for part, some in _split(rows, numbers(input_, rows), count):
                     parts[part].append((input_, 0, place, files.wrapped(some)))
         return parts
+
+    def parts(
+        self, packed: Sequence[Packed], numbers: Numbers, count: int
+    ) -> Iterator[list[Packed]]:
+        """The same, one after the other. A few parts of rows that can be read in place are searched
+        for one by one, which is quicker than writing them.
+        """
+        if count <= _MOST_SEARCHES and all(
+            row[3] is None or opens_at_once(row[3]) for row in packed
+        ):
+            for part in range(count):
+                yield self._found(packed, numbers, part)
+            return
+        for piece in self.split(packed, numbers, count):
+            yield piece
+            forget(piece)
+
+    def _found(self, packed: Iterable[Packed], numbers: Numbers, part: int) -> list[Packed]:
+        found: list[Packed] = []
+        for row in packed:
+            for rows in in_order_of_source(self.shapes[row[0]], [row]):
+                some = rows[np.flatnonzero(numbers(row[0], rows) == part)]
+                if some.height:
+                    found.append((*row[:3], some))
+        return found
 
     def _gathered(self, input_: int, packed: Iterable[Packed]) -> Iterator[pl.DataFrame]:
         """The rows of an input in order, several payloads at a time, so that parts are large."""

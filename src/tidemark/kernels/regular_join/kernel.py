@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -10,19 +10,14 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.arrivals import end_of, number
-from tidemark.kernels.columns import SEQUENCE, TIME
+from tidemark.kernels.columns import TIME
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.join_output import How
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.ranges import Flags, Pairs
 from tidemark.kernels.regular_join.changes import LEFT, RIGHT, Changes, MatchEvents
-from tidemark.kernels.regular_join.lifetimes import (
-    PARTNERS,
-    JoinInput,
-    Present,
-    kinds_of,
-    left_in_the_end,
-)
+from tidemark.kernels.regular_join.in_the_end import joined_in_the_end
+from tidemark.kernels.regular_join.lifetimes import PARTNERS, JoinInput, Present, kinds_of
 from tidemark.kernels.regular_join.matching import Matching, plain
 from tidemark.kernels.regular_join.sides import StoredSide
 from tidemark.kernels.segments import Compaction
@@ -73,7 +68,14 @@ class RegularJoinKernel:
         end = end_of(state, numbered)
         rows = [frame.drop(TIME) for frame in numbered]
         if self.at_end:
-            pieces = self._joined_in_the_end(rows, end)
+            pieces = joined_in_the_end(
+                (self.left, self.right),
+                (rows[LEFT], rows[RIGHT]),
+                self.how,
+                self._matching,
+                (self._shown(rows[LEFT]), self._shown(rows[RIGHT])),
+                self.pairs_at_once,
+            )
             output, more = next(pieces), pieces if self.pairs_at_once else None
         else:
             changes, more = self._changes(rows), None
@@ -146,52 +148,18 @@ class RegularJoinKernel:
 
     def _matchable(self, side: int, rows: pl.DataFrame, changes: Changes) -> pl.DataFrame:
         """The rows without those that can never match, which need not be kept."""
-        never_null = self._never_null(side)
-        if not any(rows[name].null_count() for name in never_null):
+        known = self._matching.matchable(side, rows)
+        if known is None:
             return rows
-        known = rows.select(pl.all_horizontal(pl.col(never_null).is_not_null())).to_series()
         lonely = rows.filter(~known)
         changes.themselves(side, lonely, kinds_of(lonely), np.zeros(lonely.height, dtype=bool))
         return rows.filter(known)
 
-    def _never_null(self, side: int) -> list[str]:
-        """The keys in which NULL equals nothing."""
-        keys = (self.left, self.right)[side].keys
-        return [key for key, both in zip(keys, self._nulls_equal(), strict=True) if not both]
-
-    def _nulls_equal(self) -> tuple[bool, ...]:
-        return self.nulls_equal or (False,) * len(self.left.keys)
+    @property
+    def _matching(self) -> Matching:
+        nulls_equal = self.nulls_equal or (False,) * len(self.left.keys)
+        return Matching((self.left.keys, self.right.keys), nulls_equal, self.condition)
 
     def _tested(self, mine: int, rows: pl.DataFrame, pairs: Pairs) -> Pairs:
         """The pairs with equal keys that meet the condition."""
-        keys = self.left.keys, self.right.keys
-        return Matching(keys, self._nulls_equal(), self.condition).met(mine, rows, pairs)
-
-    # --- in the end --------------------------------------------------------------------------
-
-    def _joined_in_the_end(self, rows: Sequence[pl.DataFrame], end: int) -> Iterator[pl.DataFrame]:
-        """Only what is there in the end, as if the rows of the left side came last; if there are
-        many pairs, these come first."""
-        changes, inputs = self._changes(rows), (self.left, self.right)
-        there = [
-            self._matchable(side, left_in_the_end(inputs[side], rows[side]), changes)
-            for side in _BOTH
-        ]
-        there[LEFT] = there[LEFT].with_columns(pl.col(SEQUENCE) + end)
-        left, right = (
-            Present.of(JoinInput(input_.keys), frame.clear(), frame)
-            for input_, frame in zip(inputs, there, strict=True)
-        )
-        met = [np.zeros(side.events.height, dtype=bool) for side in (left, right)]
-        stretches = left.searching().stretches(right.lives)
-        at_once = self.pairs_at_once is None or stretches.total <= self.pairs_at_once
-        for positions in stretches.pieces(self.pairs_at_once):
-            found = self._tested(LEFT, left.events, Pairs(right.lives, *positions))
-            met[LEFT][found.mine] = met[RIGHT][found.theirs] = True
-            piece = changes if at_once else self._changes(rows)
-            piece.paired(LEFT, left, found)
-            if piece is not changes:
-                yield piece.frame()
-        for place, side in enumerate((left, right)):
-            changes.themselves(place, side.events, side.kinds, met[place])
-        yield changes.frame()
+        return self._matching.met(mine, rows, pairs)

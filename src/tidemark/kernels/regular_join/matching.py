@@ -11,7 +11,7 @@ import polars as pl
 from tidemark.kernels.columns import KIND
 from tidemark.kernels.join_output import beside, taken, wanted
 from tidemark.kernels.joined import user_columns
-from tidemark.kernels.ranges import Pairs, equal_keys
+from tidemark.kernels.ranges import Flags, Pairs, equal_keys
 from tidemark.kernels.regular_join.changes import LEFT
 from tidemark.kernels.regular_join.lifetimes import PARTNERS
 
@@ -23,6 +23,16 @@ class Matching:
     keys: tuple[Sequence[str], Sequence[str]]
     nulls_equal: Sequence[bool]
     condition: pl.Expr | None
+
+    def matchable(self, side: int, rows: pl.DataFrame) -> Flags | None:
+        """Which rows can match at all; None if all can: not those with NULL in a key that NULL does
+        not equal."""
+        columns = zip(self.keys[side], self.nulls_equal, strict=True)
+        never_null = [key for key, both in columns if not both]
+        if not any(rows[name].null_count() for name in never_null):
+            return None
+        known = pl.all_horizontal(pl.col(never_null).is_not_null())
+        return np.asarray(rows.select(known).to_series().to_numpy())
 
     def met(self, mine: int, rows: pl.DataFrame, pairs: Pairs) -> Pairs:
         """The pairs of `rows` of my side that match."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tidemark.runtime.payloads import mapped
+from tidemark.runtime.payloads import mapped, write
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class SegmentFiles:
         """Other workers see the file complete or not at all."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         unfinished = self.folder / f"{uuid.uuid4().hex}.part"
-        frame.write_ipc(unfinished, compression="uncompressed")
+        write(frame, unfinished)
         self._written += unfinished.stat().st_size
         unfinished.replace(self._path(id_))
         if self._written > self.capacity // 8:

@@ -26,7 +26,7 @@ def parted(packed: Iterable[Packed], passed: list[Passed]) -> Iterator[Packed]:
     for row in packed:
         number, *_, payload = row
         if number <= FIRST:
-            assert payload is not None
+            assert isinstance(payload, bytes)
             passed.append((FIRST - number, payload))
         else:
             yield row
