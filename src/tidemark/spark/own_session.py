@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary, finalize
 
 from tidemark.spark.java_names import look_up
 from tidemark.spark.remote import is_remote
+from tidemark.spark.versions import new_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +36,7 @@ def beside(users: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     micro-batch: the default is the number of cores of the cluster.
     """
     with _rdds_left_alone():
-        own = users.newSession()
+        own = new_session(users)
     if is_remote(own):
         # At interpreter exit, the threads that closing the connection waits for are gone.
         finalize(own, own.client.close)
