@@ -1,7 +1,8 @@
 """Makes the checkpoint that later versions must be able to resume from:
 `python -m tests.session.make_checkpoint`.
 
-Run it when the format of checkpoints changes, and keep those of the formats before.
+Run it when the format of checkpoints changes, and keep those of the formats before; and on each
+version of Spark, between which a job can move.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ QUERY = (
 )
 
 
-def made_by(format_: int) -> Path:
-    return FOLDER / f"format-{format_}.tar.gz"
+def made_by(format_: int, spark: str) -> Path:
+    return FOLDER / f"format-{format_}-spark-{spark}.tar.gz"
 
 
 def main() -> None:
@@ -37,10 +38,11 @@ def main() -> None:
         job.step(2, a=first, b=rates)
         job.step(2, a=[(k, 10, 4) for k in KEYS], b=[(-1, 0, 3)])
         FOLDER.mkdir(exist_ok=True)
-        with tarfile.open(made_by(FORMAT), "w:gz") as archive:
+        made = made_by(FORMAT, spark.version.rpartition(".")[0])
+        with tarfile.open(made, "w:gz") as archive:
             archive.add(job.checkpoint, "checkpoint")
     spark.stop()
-    print(f"{made_by(FORMAT)}: {made_by(FORMAT).stat().st_size:,} bytes")
+    print(f"{made}: {made.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":
