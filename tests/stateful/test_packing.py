@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -13,6 +15,8 @@ from tidemark.kernels.state import State
 from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.payloads import decode, encode
+from tidemark.runtime.source_report import SourceReport
+from tidemark.spark.stateful.added import ClockMillis, Constant
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.packing import INPUT, PAYLOAD, Pack, Repack, Unpack
@@ -208,6 +212,39 @@ def test_partitions_of_a_source_follow_each_other_in_order() -> None:
     assert recorder.keys == ["a", "b"]
 
 
+@pytest.mark.parametrize("keys", [("k",), ("k", "ms", "all"), ("all",)])
+@pytest.mark.parametrize("combines", [True, False])
+def test_frames_are_packed_as_the_same_rows_from_elsewhere(
+    keys: tuple[str, ...], combines: bool
+) -> None:
+    schema = pa.schema([("k", pa.string()), ("ts", pa.timestamp("us"))])
+    frames = [
+        pl.DataFrame({"k": ["a", None, "b"], "ts": [1, 2, -3]}),
+        pl.DataFrame({"k": [], "ts": []}, schema={"k": pl.String, "ts": pl.Int64}),
+        pl.DataFrame({"k": ["a"], "ts": [5]}),
+    ]
+    added = (Constant("all", True), ClockMillis("ms", "ts"))
+    packed = schema.append(pa.field("all", pa.bool_())).append(pa.field("ms", pa.int64()))
+    combine = Combine(lambda rows: rows.group_by("k", HASH, TIME).len()) if combines else None
+    repack = Repack(keys, added, Pack(0, (10, 20), packed, "ts", combine=combine))
+
+    payloads = pa.record_batch({PAYLOAD: pa.array(map(encode, frames), pa.binary())})
+    rows = repack.opened(Unpack(schema), SourceReport())(iter([payloads]))
+    direct = repack.of_frames(iter(frames), schema, 0)
+
+    assert contents(direct) == contents(rows)
+
+
+def contents(packed: Iterator[pa.RecordBatch]) -> list[str]:
+    """The rows, in any order and however many are in each payload, with their key group."""
+    return sorted(
+        f"{row['bucket']}, {row[INPUT]}: {values}"
+        for batch in packed
+        for row in batch.to_pylist()
+        for values in decode(row[PAYLOAD]).rows(named=True)
+    )
+
+
 @pytest.mark.parametrize("way", ["as rows of Spark", "as columns"])
 def test_late_rows_of_an_operator_go_along_with_its_rows_and_pass_the_next_one(way: str) -> None:
     rows = pl.DataFrame({"k": ["a", "b"], "ts": [1, 2]})
@@ -222,7 +259,7 @@ def test_late_rows_of_an_operator_go_along_with_its_rows_and_pass_the_next_one(w
     unpack, pack = Unpack(SCHEMA, passes=True), Pack(0, (10, 20), SCHEMA, "ts", passes=True)
 
     if way == "as columns":
-        batches = Repack(unpack, ("k",), (), pack)(iter([emitted]))
+        batches = Repack(("k",), (), pack).opened(unpack, SourceReport())(iter([emitted]))
     else:
         together = pa.Table.from_batches(unpack(iter([emitted])))
         assert together.column("k").to_pylist() == ["a", "b", None, None]

@@ -57,3 +57,17 @@ def gathered(batches: Iterator[pa.RecordBatch], enough: int = _CHUNK_ROWS) -> It
             waiting, rows, size = [], 0, 0
     if waiting:
         yield pa.Table.from_batches(waiting)
+
+
+def gathered_frames(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same for frames."""
+    waiting: list[pl.DataFrame] = []
+    rows = size = 0
+    for frame in frames:
+        waiting.append(frame)
+        rows, size = rows + frame.height, size + int(frame.estimated_size())
+        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
+            yield pl.concat(waiting, rechunk=True)
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield pl.concat(waiting, rechunk=True)

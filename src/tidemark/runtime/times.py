@@ -65,13 +65,24 @@ def in_schema(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
     """The frame's rows with exactly the names and types that Spark expects, column by column;
     milliseconds as timestamps where needed.
     """
-    columns = [
-        (_as_timestamp(column) if _is_time(field) else column).alias(field.name)
-        for column, field in zip(frame.get_columns(), schema, strict=True)
-    ]
-    table = pl.DataFrame(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
+    table = called(frame, schema).to_arrow(compat_level=pl.CompatLevel.oldest())
     batches: list[pa.RecordBatch] = table.cast(schema).to_batches()
     return batches
+
+
+def called(frame: pl.DataFrame, schema: pa.Schema) -> pl.DataFrame:
+    """The frame with the names of a schema, and timestamps where that has them."""
+    return pl.DataFrame(
+        (_as_timestamp(column) if _is_time(field) else column).alias(field.name)
+        for column, field in zip(frame.get_columns(), schema, strict=True)
+    )
+
+
+def polars_schema(schema: pa.Schema) -> pl.Schema:
+    """The types that the columns of a schema have in Polars."""
+    frame = pl.from_arrow(schema.empty_table())
+    assert isinstance(frame, pl.DataFrame)
+    return frame.schema
 
 
 def _is_time(field: pa.Field) -> bool:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from tidemark.spark.stateful.counted import Opener, Read
+    from tidemark.spark.stateful.counted import Read
+    from tidemark.spark.stateful.packing import Unpack
 
 # The rows of an operator that are computed at once. They may go on as rows of Spark.
 _AT_ONCE = 1 << 16
@@ -41,7 +42,17 @@ def computed(stage: ColumnStage, operator: Operator, builder: Builder) -> Frame:
         below.changelog,
         below.packed.unpack,
     )
-    packed = replace(below.packed, schema=schema_of(stage.edge), in_files=False, late={}, made=made)
+    groups = below.packed.groups
+    if groups is not None:
+        groups = replace(groups, computed=made.of_emitted)
+    packed = replace(
+        below.packed,
+        schema=schema_of(stage.edge),
+        in_files=False,
+        late={},
+        made=made,
+        groups=groups,
+    )
     return Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
 
 
@@ -73,18 +84,29 @@ class _Computed:
     zone: str
     columns: tuple[str, ...]
     changelog: Changelog
-    unpack: Opener
+    unpack: Unpack
 
     def __call__(self, schema: pa.Schema) -> Read:
         def read(batches: Iterator[pa.RecordBatch], _: SourceReport) -> Iterator[pa.RecordBatch]:
             from tidemark.runtime.times import in_schema
 
-            given = LocalRows(lambda: _frames(self.unpack(batches)), self.columns, self.changelog)
-            for frame in self._builder(given).build(self.stage).frames():
+            for frame in self._computed(_frames(self.unpack(batches))):
                 if frame.height:
                     yield from in_schema(frame, schema)
 
         return read
+
+    def of_emitted(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """What is computed of frames as an operator emits them."""
+        from tidemark.runtime.times import called, polars_schema
+
+        schema = self.unpack.schema
+        types = polars_schema(schema)
+        return self._computed(called(frame, schema).cast(types) for frame in frames)
+
+    def _computed(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        given = LocalRows(lambda: frames, self.columns, self.changelog)
+        return self._builder(given).build(self.stage).frames()
 
     def _builder(self, given: LocalRows) -> LocalBuilder:
         def lower_above(builder: LocalBuilder, stage: Stage) -> LocalRows:

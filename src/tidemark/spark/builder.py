@@ -153,14 +153,18 @@ class Builder:
         from tidemark.spark.stateful.exchange import Exchange
         from tidemark.spark.stateful.operator import StatefulOptions, run_stateful
 
-        observation = None if self.streaming else _observation()
-        self.operators[operator.id] = observation
+        def observation() -> Observation:
+            # The last one counts: rows that are packed where they are emitted come from elsewhere.
+            self.operators[operator.id] = made = _observation()
+            return made
+
+        self.operators[operator.id] = None
         payloads = Exchange(self.state.payloads)
         options = StatefulOptions(
             operator.id,
             self.state.buckets,
             operator.tick_ms,
-            observation,
+            None if self.streaming else observation,
             payloads,
             operator.follows,
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final
+from typing import Final, Self
 
+import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.protocol import Step
@@ -14,14 +16,18 @@ from tidemark.runtime.bucket import Bucket, Packed
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import (
     REPORT,
+    ROWS_PER_PAYLOAD,
     Stopwatch,
     report,
     wrapped_late_rows,
     wrapped_output,
 )
 from tidemark.spark.stateful.modules import freeze_loaded_objects
-from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.packing import BUCKET, INPUT, PACKED, PARTITION, PAYLOAD, POSITION
 from tidemark.spark.stateful.passing import Passed, parted
+
+# Packs rows of a key group for an operator above, given the label of the group.
+FramesRepacked = Callable[[Iterator[pl.DataFrame], int], Iterator[pa.RecordBatch]]
 
 _OUTPUT: Final = pa.schema(
     [(PAYLOAD, pa.binary()), (REPORT, pa.string()), (LATE, pa.binary()), (OUTLET, pa.int32())]
@@ -32,21 +38,66 @@ def run(bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str) -> Iterat
     """The packed output of a key group whose packed rows arrive in batches, for Spark. The column
     `clock` contains their processing time. The report is last.
     """
-    batches = iter(batches)
-    first = next(batches)
-    label, now = first.column(BUCKET)[0].as_py(), first.column(clock)[0].as_py()
-    packed = (row for batch in chain([first], batches) for row in _packed_rows(batch))
-    tally, watch = Tally(), Stopwatch()
-    passed: list[Passed] = []
-    for step in Batch(bucket, now).steps(parted(packed, passed), tally, watch.lap):
+    group = _Group.of(bucket, batches, clock)
+    for step in group.steps():
         for said in _said(step, bucket):
-            watch.lap("encode")
+            group.watch.lap("encode")
             yield _output(**said)
-            watch.resume()
-    for late in passed:
+            group.watch.resume()
+    for late in group.passed:
         yield _output(**_late(*late))
-    yield _output(**{REPORT: report(label, tally.read(), watch)})
+    yield _output(**{REPORT: group.report()})
     freeze_loaded_objects()
+
+
+def run_and_repack(
+    bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str, repack: FramesRepacked
+) -> Iterator[pa.RecordBatch]:
+    """The output of a key group, packed for the operator above. The report is last."""
+    group = _Group.of(bucket, batches, clock)
+
+    def emitted() -> Iterator[pl.DataFrame]:
+        for step in group.steps():
+            group.watch.resume()
+            yield from step.output.iter_slices(ROWS_PER_PAYLOAD)
+
+    for packed in repack(emitted(), group.label):
+        group.watch.lap("encode")
+        yield packed.append_column(REPORT, pa.nulls(packed.num_rows, pa.string()))
+        group.watch.resume()
+    nothing = [pa.nulls(1, field.type) for field in PACKED]
+    yield pa.RecordBatch.from_arrays(
+        [*nothing, pa.array([group.report()])], names=[*PACKED.names, REPORT]
+    )
+    freeze_loaded_objects()
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A key group of a batch, and what is known about it when its steps are done."""
+
+    bucket: Bucket
+    label: int
+    now: int
+    packed: Iterator[Packed]
+    tally: Tally = field(default_factory=Tally)
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    passed: list[Passed] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, bucket: Bucket, batches: Iterable[pa.RecordBatch], clock: str) -> Self:
+        batches = iter(batches)
+        first = next(batches)
+        label, now = first.column(BUCKET)[0].as_py(), first.column(clock)[0].as_py()
+        packed = (row for batch in chain([first], batches) for row in _packed_rows(batch))
+        return cls(bucket, label, now, packed)
+
+    def steps(self) -> Iterator[Step]:
+        packed = parted(self.packed, self.passed)
+        return Batch(self.bucket, self.now).steps(packed, self.tally, self.watch.lap)
+
+    def report(self) -> str:
+        return report(self.label, self.tally.read(), self.watch)
 
 
 def _said(step: Step, bucket: Bucket) -> Iterator[dict[str, bytes | int]]:

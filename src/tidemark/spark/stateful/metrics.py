@@ -33,7 +33,7 @@ _PREFIX = "tidemark:"
 _APART = "#"
 _REPORTS = "reports"
 # Rows of one packed value: few enough that wide rows stay far below two gigabytes.
-_ROWS_PER_PAYLOAD = 100_000
+ROWS_PER_PAYLOAD = 100_000
 
 
 class Stopwatch:
@@ -84,7 +84,7 @@ def packed_output(
 
 def wrapped_output(rows: pl.DataFrame, way: Payloads) -> Iterator[bytes]:
     """The output rows of a step, packed."""
-    for part in rows.iter_slices(_ROWS_PER_PAYLOAD):
+    for part in rows.iter_slices(ROWS_PER_PAYLOAD):
         if part.height:
             yield way.wrapped(part)
 

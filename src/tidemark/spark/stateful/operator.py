@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,21 +14,19 @@ from tidemark.kernels.protocol import Kernel
 from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.hashing import can_hash
-from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.frame import WATERMARK
 from tidemark.spark.moments import END_MS
 from tidemark.spark.stateful.added import Added
 from tidemark.spark.stateful.buckets import labels
-from tidemark.spark.stateful.counted import Opener
 from tidemark.spark.stateful.end_of_input import end_markers, followed, with_watermark_beside
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
+from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed
 from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
     BUCKET,
     INPUT,
-    PACKED,
     PACKED_DDL,
     PARTITION,
     PAYLOAD,
@@ -103,13 +101,14 @@ class StatefulOptions:
     """How an operator runs. `buckets` is the number of key groups, which is fixed as long as a
     checkpoint exists; if it is a multiple of Spark's shuffle partitions, each gets an equal share.
     With `ticker_ms`, every key group is called at least that often, for kernels in processing time.
-    `observation` collects the metrics of a batch; `payloads` decides how rows are exchanged.
+    `observation` makes what collects the metrics of a batch, and `payloads` decides how rows are
+    exchanged.
     """
 
     name: str = "operator"
     buckets: int = 8
     ticker_ms: int | None = None
-    observation: Observation | None = None
+    observation: Callable[[], Observation] | None = None
     payloads: Exchange = IN_ROWS
     # The input whose watermark is that of the operator, if it is not the smallest one of all.
     follows: int | None = None
@@ -137,12 +136,14 @@ def run_stateful(
     )
     if streaming and options.ticker_ms is not None:
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
-    output = _streamed(packed, bucket) if streaming else _at_once(packed, bucket)
-    observation = None if streaming else options.observation
-    counted = observed(output, options.name, observation)
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
-    return PackedRows(counted, output_schema, in_files, late).called(columns)
+    if streaming:
+        output = observed(_streamed(packed, bucket), options.name)
+        return PackedRows(output, output_schema, in_files, late).called(columns)
+    groups = KeyGroups(packed, bucket, options.name, options.observation)
+    rows = PackedRows(groups.emitted(), output_schema, in_files, late, groups=groups)
+    return rows.called(columns)
 
 
 def _packed(
@@ -205,12 +206,7 @@ def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
     """
     if input_.packed is None or not all(can_hash(pack.schema.field(k).type) for k in input_.keys):
         return None
-    keys, added = input_.keys, input_.added  # workers get what the function needs, and no frame
-
-    def repack(open_: Opener, report: SourceReport) -> Opener:
-        return Repack(open_, keys, added, replace(pack, source=report))
-
-    return input_.packed.used(repack, PACKED_DDL, PACKED)
+    return input_.packed.repacked(Repack(input_.keys, input_.added, pack))
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:
@@ -253,26 +249,6 @@ def _streamed(packed: DataFrame, bucket: Bucket) -> DataFrame:
         outputMode="Append",
         timeMode="EventTime",
     )
-
-
-def _at_once(packed: DataFrame, bucket: Bucket) -> DataFrame:
-    """All rows of a key group, in as many steps as they need.
-
-    They all have the same processing time. Spark reads the clock once, when the query starts, for
-    all its operators and for PROCTIME().
-    """
-    from pyspark.sql import functions as f
-
-    def all_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from tidemark.spark.stateful.at_once import run
-
-        yield from run(bucket, batches, _CLOCK)
-
-    timed = packed.withColumn(_CLOCK, f.unix_millis(f.current_timestamp()))
-    return timed.groupBy(BUCKET).applyInArrow(all_rows, OUTPUT_DDL)
-
-
-_CLOCK = "clock"  # the processing time of a batch, in milliseconds
 
 
 def _shape(input_: StatefulInput) -> InputShape:

@@ -16,9 +16,10 @@ from tidemark.errors import NotSupported
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.stateful.counted import Opener, Read, Use, counted
+from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.one_writer import ENCODED, ENCODED_DDL, Encode, EncodeRows
-from tidemark.spark.stateful.packing import PAYLOAD, Unpack
+from tidemark.spark.stateful.packing import PACKED, PACKED_DDL, PAYLOAD, Repack, Unpack
 from tidemark.spark.types import from_spark
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class PackedRows:
     made: MakeRows | None = None
     # Whether the frame's own rows only name what is to be read.
     named: bool = False
+    # The key groups of a batch that emit the rows, and what is computed of them there.
+    groups: KeyGroups | None = None
 
     @property
     def rows(self) -> DataFrame:
@@ -103,6 +106,13 @@ class PackedRows:
     def encoded(self, encode: Encode) -> DataFrame:
         """What `encode` makes of the rows on the workers, with how many rows that is of."""
         return self.used(lambda open_, _: EncodeRows(encode, open_), ENCODED_DDL, ENCODED)
+
+    def repacked(self, repack: Repack) -> DataFrame:
+        """The rows packed for another operator: in a batch where they are emitted, so that they are
+        not written in between."""
+        if self.groups is None or self.kept or self.late:
+            return self.used(repack.opened, PACKED_DDL, PACKED)
+        return self.groups.repacked(repack, arrow_schema(self.schema))
 
     def used(self, use: Use, schema: StructType | str, as_arrow: pa.Schema) -> DataFrame:
         """What workers make of the rows."""

@@ -7,19 +7,19 @@ thousand rows of one key group as an Arrow stream, so the cost is per key group.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from tidemark.kernels.columns import BEFORE_ALL, HASH, TIME
-from tidemark.runtime.combining import Combine, gathered
+from tidemark.runtime.combining import Combine, gathered, gathered_frames
 from tidemark.runtime.hashing import xxhash64
 from tidemark.runtime.payloads import unwrapped
 from tidemark.runtime.source_report import SourceReport
-from tidemark.runtime.times import event_times, in_schema, milliseconds
-from tidemark.spark.stateful.added import Added, with_added
+from tidemark.runtime.times import called, event_times, in_schema, milliseconds, polars_schema
+from tidemark.spark.stateful.added import Added, ClockMillis, with_added
 from tidemark.spark.stateful.counted import Opener
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.late_columns import LATE
@@ -76,18 +76,22 @@ class Pack:
 
         context = TaskContext.get()
         partition = context.partitionId() if context else 0
+        late: list[pa.RecordBatch] = []
+        for packed in self.of_frames(self._frames(batches, partition, late), partition):
+            yield from late
+            late.clear()
+            yield packed
+        yield from late
+        freeze_loaded_objects()
+
+    def of_frames(self, frames: Iterator[pl.DataFrame], partition: int) -> Iterator[pa.RecordBatch]:
+        """Packs frames with the columns that are packed, hashes, and the times."""
         position, watermark = 0, BEFORE_ALL
         self.payloads.forget_earlier_batches()
-        # State outlives a session's time zone, which Spark puts into the types of timestamps.
-        schema = self.schema.append(pa.field(HASH, pa.int64()))
         combine = self.combine
-        for table in self._tables(batches):
-            if self.passes:
-                yield from self._passed(table, partition)
-                table = table.filter(table.column(LATE).is_null())
-            rows = _from_arrow(table.select(schema.names).cast(schema))
-            rows = rows.with_columns(self._time(table, rows))
-            watermark = max(watermark, self._watermark(self._followed(table, rows)))
+        for frame in frames:
+            rows = frame.select(*self.schema.names, HASH).with_columns(self._time(frame))
+            watermark = max(watermark, self._watermark(self._followed(frame, rows)))
             combined = None if combine is None else combine.reduced(rows)
             if combined is None:
                 combine = None
@@ -97,7 +101,21 @@ class Pack:
             watermark = max(watermark, self.source.watermark)
         if watermark > BEFORE_ALL:
             yield self._reported(partition, watermark)
-        freeze_loaded_objects()
+
+    def _frames(
+        self, batches: Iterator[pa.RecordBatch], partition: int, late: list[pa.RecordBatch]
+    ) -> Iterator[pl.DataFrame]:
+        """The rows without late ones, which are added to a list."""
+        # State outlives a session's time zone, which Spark puts into the types of timestamps.
+        schema = self.schema.append(pa.field(HASH, pa.int64()))
+        for table in self._tables(batches):
+            if self.passes:
+                late += self._passed(table, partition)
+                table = table.filter(table.column(LATE).is_null())
+            rows = _from_arrow(table.select(schema.names).cast(schema))
+            unseen = (n for n in (self.time_column, self.watermark_column) if n is not None)
+            others = [name for name in dict.fromkeys(unseen) if name not in rows.columns]
+            yield rows.hstack(_from_arrow(table.select(others))) if others else rows
 
     def _tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         """The rows in pieces: as they arrive, or as many as are worth combining."""
@@ -112,11 +130,11 @@ class Pack:
         for number, payload in inputs_of(late):
             yield _record_batch([there], number, partition, 0, [payload])
 
-    def _followed(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
+    def _followed(self, frame: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
         """The times that the watermark follows."""
         if self.watermark_column is None:
             return rows[TIME]
-        return milliseconds(_column(table, self.watermark_column))
+        return milliseconds(frame[self.watermark_column])
 
     def _watermark(self, times: pl.Series) -> int:
         """The largest watermark of a row."""
@@ -131,10 +149,11 @@ class Pack:
         there = [*self.labels]
         return _record_batch(there, self.input, partition, watermark, [None for _ in there])
 
-    def _time(self, table: pa.Table, rows: pl.DataFrame) -> pl.Series:
+    def _time(self, frame: pl.DataFrame) -> pl.Series:
         if self.time_column is None:
-            return pl.Series(TIME, np.zeros(rows.height, dtype=np.int64))
-        return event_times(_column(table, self.time_column), rows.drop(HASH), self.names)
+            return pl.Series(TIME, np.zeros(frame.height, dtype=np.int64))
+        rows = frame.select(self.schema.names)
+        return event_times(frame[self.time_column], rows, self.names)
 
     def _packed(self, rows: pl.DataFrame, partition: int, position: int) -> pa.RecordBatch:
         # Numbers of a byte or two are sorted by counting.
@@ -166,10 +185,6 @@ def _from_arrow(table: pa.Table) -> pl.DataFrame:
     return frame
 
 
-def _column(table: pa.Table, name: str) -> pl.Series:
-    return _from_arrow(table.select([name])).to_series()
-
-
 @dataclass(frozen=True, slots=True)
 class Unpack:
     """Gives back the rows of packed output, for `DataFrame.mapInArrow` or without it. Packed
@@ -199,15 +214,27 @@ class Unpack:
 
 @dataclass(frozen=True, slots=True)
 class Repack:
-    """Packs columns that workers make, and some `added` ones, for `DataFrame.mapInArrow`."""
+    """Packs columns that workers make, and some `added` ones, by the hashes of their keys."""
 
-    open: Opener
     keys: tuple[str, ...]
     added: tuple[Added, ...]
     pack: Pack
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from self.pack(map(self._hashed, self.open(batches)))
+    def opened(self, open_: Opener, report: SourceReport) -> Opener:
+        """For `DataFrame.mapInArrow`."""
+        pack = replace(self.pack, source=report)
+        return lambda batches: pack(map(self._hashed, open_(batches)))
+
+    def of_frames(
+        self, frames: Iterator[pl.DataFrame], schema: pa.Schema, partition: int
+    ) -> Iterator[pa.RecordBatch]:
+        """The same for frames with the columns of a schema, which are not converted."""
+        types = polars_schema(schema)
+        if self.pack.combine is not None:
+            frames = gathered_frames(frames)
+        some = (called(frame, schema).cast(types) for frame in frames if frame.height)
+        known = (self._beside(frame, schema) for frame in some)
+        return self.pack.of_frames(known, partition)
 
     def _hashed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         whole = with_added(rows, self.added)
@@ -215,3 +242,11 @@ class Repack:
         return pa.RecordBatch.from_arrays(
             [*whole.columns, pa.array(hashes)], names=[*whole.schema.names, HASH]
         )
+
+    def _beside(self, rows: pl.DataFrame, schema: pa.Schema) -> pl.DataFrame:
+        """The rows, next to what follows from a few of their columns."""
+        asked = {*self.keys, *(c.column for c in self.added if isinstance(c, ClockMillis))}
+        few = [name for name in schema.names if name in asked] or schema.names[:1]
+        there = in_schema(rows.select(few), pa.schema(schema.field(name) for name in few))
+        made = pa.Table.from_batches(map(self._hashed, there)).drop_columns(few)
+        return rows.hstack(_from_arrow(made))
