@@ -53,7 +53,24 @@ def test_row_groups_of_a_large_file_are_shared(tmp_path, monkeypatch):
     tasks = filesystem.parts(request_of(file, "parquet"))
 
     assert tasks is not None and len(tasks) > 1
-    assert sum(len(read(request_of(file, "parquet"), *task)) for task in tasks) == 1000
+    found = [read(request_of(file, "parquet"), *task) for task in tasks]
+    assert all(found) and sum(map(len, found)) == 1000
+
+
+@pytest.mark.parametrize(("cores", "groups", "expected"), [(3, 1, 3), (9, 2, 8), (1, 1, 1)])
+def test_few_row_groups_are_shared_by_rows(tmp_path, monkeypatch, cores, groups, expected):
+    monkeypatch.setattr(file_parts, "_SHARED_FROM", 10)
+    monkeypatch.setattr(file_parts, "_SHARE_OF_COLUMNS", 10)
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    file, ids = tmp_path / "rows.parquet", [*range(1000)]
+    numbers = pa.table({"id": pa.array(ids, pa.int32()), "s": ["a"] * 1000})
+    parquet(file, numbers, 1000 // groups)
+
+    tasks = filesystem.parts(request_of(file, "parquet"))
+
+    assert tasks is not None and len(tasks) == expected
+    found = [read(request_of(file, "parquet"), *task) for task in tasks]
+    assert all(found) and [id_ for rows in found for id_, _ in rows] == ids
 
 
 # What a column of the file has, and what becomes of it as an INT.

@@ -147,6 +147,9 @@ class Part:
     content: bytes | None = None
     # The file's size and the time of its last change when it was divided.
     version: tuple[int, int] | None = None
+    # If other parts have the rest of its row groups: the first of their rows, and that after the
+    # last.
+    rows: tuple[int, int] | None = None
     topic: str = ""
     partition: int = 0
     # What else its connector has to know about it.

@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -46,6 +47,8 @@ _SAMPLE: Final = 64 << 10
 _SAMPLED_FILES: Final = 4
 # Spark is quicker if a larger share of the records has to be read one by one.
 _MOST_SLOW: Final = 0.02
+# So many workers share the rows of a row group at most.
+_MOST_READERS: Final = 4
 # Footers of more files take too long to read one after the other.
 _MOST_FOOTERS: Final = 1000
 
@@ -68,14 +71,17 @@ def parts(
         len(files) <= _MOST_FOOTERS and _FITS[name](files, read.fields)
     ):
         return None
-    found: list[tuple[Part, ...]] = []
-    share = _SHARE_OF_COLUMNS if isinstance(read, ParquetColumns | OrcColumns) else _SHARE
+    found: list[Part] = []
     for file, size in zip(files, sizes, strict=True):
-        if size > share and _can_be_cut(name, file, read):
-            found += [(part,) for part in _ranges(file, size, share)]
+        if not isinstance(read, Decoding):
+            found += _by_groups(file, size, read)
+        elif size > _SHARE and _can_be_cut(name, file, read):
+            found += _ranges(file, size)
         else:
-            found.append((Part(file),))
-    return found
+            found.append(Part(file))
+    if isinstance(read, ParquetColumns) and len(found) < _cores():
+        found = [piece for part in found for piece in _by_rows(part, len(found))]
+    return [(part,) for part in found]
 
 
 def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
@@ -152,14 +158,58 @@ def _is_by_lines(file: str, cut: Cut, size: int, modified_ns: int) -> bool:
     return cut.all_at_lines(blocks(Part(file), BLOCK))
 
 
-def _ranges(file: str, size: int, share: int) -> Iterator[Part]:
+def _ranges(file: str, size: int) -> Iterator[Part]:
     """Ranges of about the same size."""
-    count = max(1, -(-size // share))
-    bounds = [size * place // count for place in range(count + 1)]
+    count = max(1, -(-size // _SHARE))
+    return _cut(file, [size * place // count for place in range(count + 1)])
+
+
+def _cut(file: str, bounds: Sequence[int]) -> Iterator[Part]:
     version = version_of(file)
-    yield from (
-        Part(file, start, end, version=version) for start, end in itertools.pairwise(bounds)
+    for start, end in itertools.pairwise(bounds):
+        yield Part(file, start, end, version=version)
+
+
+def _by_groups(file: str, size: int, read: ReadFile) -> Iterator[Part]:
+    """Ranges of so many row groups or stripes each that they are about a share, or more."""
+    import pyarrow as pa
+
+    if size <= _SHARE_OF_COLUMNS:
+        yield Part(file)
+        return
+    of = parquet_columns if isinstance(read, ParquetColumns) else orc_columns
+    try:
+        begins = [start for start, _ in of.groups_of(file)]
+    except (pa.ArrowException, DataError):
+        yield Part(file)  # the worker that reads it will say what is wrong
+        return
+    bounds = [0]
+    for start in begins[1:]:
+        if start - bounds[-1] >= _SHARE_OF_COLUMNS:
+            bounds.append(start)
+    yield from _cut(file, [*bounds, size])
+
+
+def _by_rows(part: Part, parts: int) -> Iterator[Part]:
+    """The rows of a part shared by as many workers as there are for so many parts. Each of them has
+    to read what is before its own, so it is not worth it for many."""
+    count = min(_cores() // parts, _MOST_READERS)
+    if count < 2 or part.end is None:
+        yield part
+        return
+    inside = (
+        rows
+        for start, rows in parquet_columns.groups_of(part.file)
+        if part.start <= start < part.end
     )
+    total = sum(inside)
+    bounds = [total * place // count for place in range(count + 1)]
+    yield from (replace(part, rows=rows) for rows in itertools.pairwise(bounds))
+
+
+def _cores() -> int:
+    """Of this machine, which may be as many as those of a cluster."""
+    return os.cpu_count() or 1
 
 
 def _are_quick(format_: str, read: ReadFile, files: Sequence[str], sizes: Sequence[int]) -> bool:

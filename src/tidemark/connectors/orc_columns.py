@@ -137,10 +137,19 @@ def _opened(part: Part) -> ORCFile:
 
 def _stripes(file: ORCFile, part: Part) -> list[int]:
     """The stripes of a part. Where one begins is not known, but they are about the same size."""
-    starts = [file.file_length * stripe // file.nstripes for stripe in range(file.nstripes)]
     end = part.end
     return [
         stripe
-        for stripe, start in enumerate(starts)
+        for stripe, start in enumerate(_starts(file))
         if part.start <= start and (end is None or start < end)
     ]
+
+
+def _starts(file: ORCFile) -> list[int]:
+    return [file.file_length * stripe // file.nstripes for stripe in range(file.nstripes)]
+
+
+def groups_of(file: str) -> list[tuple[int, int]]:
+    """About where each stripe of a file begins, and about how many rows it has."""
+    opened = _opened(Part(file))
+    return [(start, opened.nrows // opened.nstripes) for start in _starts(opened)]

@@ -26,7 +26,7 @@ from tidemark.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
+    from pyarrow.parquet import FileMetaData, ParquetFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class ParquetColumns:
                 wanted = [name for name in names if name is not None]
                 groups = _groups(file, part)
                 unchanged.check()
-                for batch in file.iter_batches(ROWS, row_groups=groups, columns=wanted):
+                batches = file.iter_batches(ROWS, row_groups=groups, columns=wanted)
+                for batch in _within(batches, part.rows):
                     unchanged.check()
                     if self.count is not None:
                         self.count(batch.num_rows, 0)
@@ -87,11 +88,37 @@ def _opened(file: str) -> ParquetFile:
         )
 
 
+def _within(
+    batches: Iterator[pa.RecordBatch], rows: tuple[int, int] | None
+) -> Iterator[pa.RecordBatch]:
+    """Those of the rows that have these numbers; all if none are given."""
+    if rows is None:
+        yield from batches
+        return
+    first, end = rows
+    position = 0
+    for batch in batches:
+        low, high = max(first - position, 0), min(end - position, batch.num_rows)
+        if low < high:
+            yield batch.slice(low, high - low)
+        position += batch.num_rows
+        if position >= end:
+            return
+
+
+def groups_of(file: str) -> list[tuple[int, int]]:
+    """Where each row group of a file begins, and how many rows it has."""
+    with _opened(file) as opened:
+        about = opened.metadata
+        return [
+            (_start_of(about, n), about.row_group(n).num_rows) for n in range(about.num_row_groups)
+        ]
+
+
 def _groups(file: ParquetFile, part: Part) -> list[int]:
     """The row groups that begin in the part."""
-    about = file.metadata
-    starts = [_start(about.row_group(group).column(0)) for group in range(about.num_row_groups)]
-    end = part.end
+    about, end = file.metadata, part.end
+    starts = (_start_of(about, group) for group in range(about.num_row_groups))
     return [
         group
         for group, start in enumerate(starts)
@@ -99,7 +126,8 @@ def _groups(file: ParquetFile, part: Part) -> list[int]:
     ]
 
 
-def _start(column: pa.parquet.ColumnChunkMetaData) -> int:
+def _start_of(about: FileMetaData, group: int) -> int:
+    column = about.row_group(group).column(0)
     pages = (column.dictionary_page_offset, column.data_page_offset)
     return min(int(page) for page in pages if page)
 
