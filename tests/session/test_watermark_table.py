@@ -37,6 +37,17 @@ def test_the_slowest_source_and_its_partition_hold_waiting_rows_back():
     ]
 
 
+def test_a_partition_that_is_too_far_ahead_is_held_back_by_its_group():
+    ahead = PartitionProgress("fx-0", NINE, aligned="g"), PartitionProgress("fx-1", FIVE)
+    rates = SourceProgress("rates", None, None, ahead)
+
+    assert shown(Progress(followed=(rates,))) == [
+        ("source", "rates", None, None, "partition fx-1"),
+        ("partition", "rates, fx-0", NINE, None, "alignment with group g"),
+        ("partition", "rates, fx-1", FIVE, None, None),
+    ]
+
+
 def test_nobody_is_held_back_by_a_source_of_another_query():
     slow = Progress(followed=(SourceProgress("slow"),))
     window = OperatorProgress("window-1", waiting=1, watermark=FIVE)

@@ -32,7 +32,8 @@ def _rows(progress: Progress) -> Iterator[_Shown]:
         yield "source", source.table, source.watermark, None, holder
         for partition in source.partitions:
             kind = "idle partition" if partition.idle else "partition"
-            yield kind, f"{source.table}, {partition.name}", partition.watermark, None, None
+            waits = partition.aligned and f"alignment with group {partition.aligned}"
+            yield kind, f"{source.table}, {partition.name}", partition.watermark, None, waits
     slow = slowest(progress.followed)
     for operator in progress.operators:
         holder = slow.holder if slow is not None and operator.waiting else None

@@ -90,8 +90,16 @@ class Follower:
 
     def _held(self) -> frozenset[str]:
         """The partitions that wait for others. They are not idle: their rows are still to come."""
-        note = (self.folder / ALIGNED).read() if self.idle_ms else None
-        return frozenset() if note is None else frozenset(json.loads(note)["held"])
+        return frozenset(aligned(self.folder)) if self.idle_ms else frozenset()
+
+
+def aligned(folder: Location) -> dict[str, str]:
+    """The partitions of a source that wait for others, each with the name of their group."""
+    written = (folder / ALIGNED).read()
+    if written is None:
+        return {}
+    note = json.loads(written)
+    return dict.fromkeys(note["held"], note["group"])
 
 
 def combined(own: Follower, others: list[Follower]) -> int | None:

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.spark.moments import iso
-from tidemark.spark.partition_watermarks import Follower
+from tidemark.spark.partition_watermarks import Follower, aligned
 from tidemark.storage import Location
 
 if TYPE_CHECKING:
@@ -47,12 +47,14 @@ class FollowedSource:
 @dataclass(frozen=True, slots=True)
 class PartitionProgress:
     """The watermark of a partition, None before the first, and for how long the driver has seen
-    nothing new of it. An idle partition holds nobody back."""
+    nothing new of it. An idle partition holds nobody back. One that is too far ahead waits for the
+    slowest of a group with which it is `aligned`."""
 
     name: str
     watermark: str | None = None
     idle: bool = False
     silent_seconds: float = 0.0
+    aligned: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class _Followed:
         self._watermark: int | None = None
         self._last_rows: str | None = None
         self._looked = float("-inf")
+        self._aligned: dict[str, str] = {}
         notes = source.notes
         self._partitions = None if notes is None else Follower(notes, source.idle_ms, clock)
 
@@ -131,6 +134,7 @@ class _Followed:
             return ()
         if self._clock() - self._looked >= _LOOK_EVERY:
             self._partitions.look()
+            self._aligned = aligned(self._partitions.folder)
             self._looked = self._clock()
         return tuple(
             PartitionProgress(
@@ -138,6 +142,7 @@ class _Followed:
                 None if mark == BEFORE_ALL else iso(mark),
                 self._partitions.is_idle(name),
                 self._partitions.silent_seconds(name),
+                self._aligned.get(name),
             )
             for name, mark in sorted(self._partitions.latest.items())
         )

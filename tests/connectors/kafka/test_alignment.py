@@ -17,6 +17,7 @@ from tidemark.connectors.kafka.client import Position
 from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.plan.expressions import Literal
 from tidemark.spark.partition_watermarks import Follower, note
+from tidemark.spark.source_watermarks import FollowedSource, SourceWatermarks
 from tidemark.storage import Location
 
 NOW = Literal(0, t.BigInt())
@@ -146,6 +147,21 @@ def test_a_partition_that_waits_is_not_idle_and_an_idle_one_holds_nobody_back(tm
     watched.look()
     assert watched.active == [100_000]
     assert reading.step() == {"p0": [101]}
+
+
+def test_a_partition_that_waits_says_for_which_group(tmp_path):
+    reading = Reading(tmp_path, {"p0": [100], "p1": [0]})
+    source = FollowedSource("rates", Location.of(tmp_path))
+    reading.step()
+    reading.send("p0", 101)
+    reading.step()
+
+    [rates] = SourceWatermarks([source]).read()
+
+    assert [(each.name, each.aligned) for each in rates.partitions] == [
+        ("orders-0", "g"),
+        ("orders-1", None),
+    ]
 
 
 def test_without_alignment_nothing_is_said_to_wait_any_more(tmp_path):
