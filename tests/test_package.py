@@ -9,8 +9,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import tidemark
+from tidemark.spark import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
@@ -83,3 +85,16 @@ def test_every_dependency_is_pinned():
     names = {re.split(r"[\[<>=!~ ]", dependency)[0].lower() for dependency in direct}
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements/dev.txt").read_text(), re.M))
     assert names - pinned == set()
+
+
+def test_each_spark_that_is_tested_may_be_installed_and_no_older_one():
+    """`make test SPARK=4.2` has `requirements/spark-4.2.txt`."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    [spark] = [wanted for text in declared if (wanted := Requirement(text)).name == "pyspark"]
+    others = [path.read_text() for path in REQUIREMENTS if path.name.startswith("spark-")]
+    pinned = [re.search(r"^pyspark==(\S+)", text, re.M)[1] for text in others]
+    oldest = min(tuple(map(int, version.split(".")[:2])) for version in pinned)
+
+    assert all(version in spark.specifier for version in pinned)
+    assert f"{oldest[0]}.{oldest[1] - 1}.9" not in spark.specifier
+    assert str(Requirement(settings.PYSPARK).specifier) == str(spark.specifier)

@@ -21,9 +21,9 @@ from tidemark.cli.doctor.packages import (
 
 
 def test_requirements_of_extras_are_not_needed():
-    texts = ["pyspark<4.4,>=4.3", "rich>=14", "pyspark[connect]>=4.3; extra == 'connect'"]
+    texts = ["pyspark<4.4,>=4.2", "rich>=14", "pyspark[connect]>=4.2; extra == 'connect'"]
 
-    assert [str(needed) for needed in requirements(texts)] == ["pyspark<4.4,>=4.3", "rich>=14"]
+    assert [str(needed) for needed in requirements(texts)] == ["pyspark<4.4,>=4.2", "rich>=14"]
 
 
 def test_requirements_of_another_python_are_not_needed():
@@ -50,10 +50,10 @@ def installed(**versions: str):
 
 
 def test_a_package_that_is_not_there_says_how_to_get_it():
-    findings = {f.name: f for f in check_packages(installed(pyspark="4.2.1"))}
+    findings = {f.name: f for f in check_packages(installed(pyspark="4.1.4"))}
 
     assert findings["pyspark"].status == "missing"
-    assert findings["pyspark"].detail.startswith("4.2.1, needs ")
+    assert findings["pyspark"].detail.startswith("4.1.4, needs ")
     assert findings["sqlglot"].todo.startswith("pip install 'sqlglot")
     assert not healthy(list(findings.values()))
 

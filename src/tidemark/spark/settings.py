@@ -22,6 +22,7 @@ from tidemark.spark.worker_packages import use_packages_of_workers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+PYSPARK = "pyspark>=4.2,<4.4"
 # Can be set on a running session. The user's own settings win.
 RUNTIME: Mapping[str, str] = {
     # Integers wrap around and a failed function returns NULL, as in Flink. Where Flink fails (CAST,
@@ -127,7 +128,7 @@ def start(config: Mapping[str, str]) -> SparkSession:
         from pyspark.sql import SparkSession
     except ImportError as problem:
         raise SetupError(
-            f"cannot import PySpark: {problem}", hint="pip install 'pyspark>=4.3,<4.4'"
+            f"cannot import PySpark: {problem}", hint=f"pip install '{PYSPARK}'"
         ) from None
     builder = SparkSession.builder
     wanted = started_with(config, spark_defaults(), remote)
