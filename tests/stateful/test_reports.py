@@ -4,14 +4,17 @@ import json
 from dataclasses import replace
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
 from tidemark.runtime.payloads import unwrapped
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
-from tidemark.spark.stateful.metrics import REPORT, Stopwatch, packed_output
-from tidemark.spark.stateful.packing import PAYLOAD
+from tidemark.spark.stateful.metrics import REPORT, Stopwatch, packed_output, repacked_output
+from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, Pack, Repack
+
+SCHEMA = pa.schema([("n", pa.int64())])
 
 
 def test_report_says_what_the_time_of_a_step_went_to() -> None:
@@ -62,3 +65,20 @@ def test_an_operator_without_an_outlet_has_no_late_rows() -> None:
     [frame] = packed_output(3, step)
 
     assert frame[LATE].count() == 0
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_rows_that_are_packed_for_the_operator_above_have_a_report_too(rows: int) -> None:
+    output = pl.DataFrame({"n": range(rows)}, schema={"n": pl.Int64})
+    step = Step(State(), output, Metrics.of(State(), (rows,), (0,), rows, 0))
+    repack = Repack(("n",), (), Pack(1, (10, 20), SCHEMA, None))
+
+    [frame] = repacked_output(
+        3, step, 2, Stopwatch(), lambda frames, label: repack.of_frames(frames, SCHEMA, label)
+    )
+
+    packed, [said] = frame[frame[REPORT].isna()], frame[REPORT].dropna()
+    assert json.loads(said)["bucket"] == 3
+    found = [n for payload in packed[PAYLOAD] for n in unwrapped(payload)["n"]]
+    assert sorted(found) == [*range(rows)]
+    assert {*packed[PARTITION]} <= {3} and {*packed[INPUT]} <= {1}

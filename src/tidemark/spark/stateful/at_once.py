@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, Self
@@ -23,11 +23,16 @@ from tidemark.spark.stateful.metrics import (
     wrapped_output,
 )
 from tidemark.spark.stateful.modules import freeze_loaded_objects
-from tidemark.spark.stateful.packing import BUCKET, INPUT, PACKED, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.packing import (
+    BUCKET,
+    INPUT,
+    PACKED,
+    PARTITION,
+    PAYLOAD,
+    POSITION,
+    FramesRepacked,
+)
 from tidemark.spark.stateful.passing import Passed, parted
-
-# Packs rows of a key group for an operator above, given the label of the group.
-FramesRepacked = Callable[[Iterator[pl.DataFrame], int], Iterator[pa.RecordBatch]]
 
 _OUTPUT: Final = pa.schema(
     [(PAYLOAD, pa.binary()), (REPORT, pa.string()), (LATE, pa.binary()), (OUTLET, pa.int32())]

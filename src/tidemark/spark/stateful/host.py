@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 
     from tidemark.runtime.bucket import Bucket
     from tidemark.spark.stateful.hosted import Hosted
+    from tidemark.spark.stateful.packing import FramesRepacked
 
 
 class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
-    """Runs a kernel over whole key groups.
+    """Runs a kernel over whole key groups. What it emits may be packed for the operator above.
 
     Spark calls it once per key group that has rows, and then for each key group whose timer the
     watermark has reached.
     """
 
-    def __init__(self, bucket: Bucket) -> None:
-        self._pickled = cloudpickle.dumps(bucket)
+    def __init__(self, bucket: Bucket, repack: FramesRepacked | None = None) -> None:
+        self._pickled = cloudpickle.dumps((bucket, repack))
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
@@ -42,8 +43,8 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
     def _hosted(self) -> Hosted:
         from tidemark.spark.stateful.hosted import Hosted
 
-        bucket = pickle.loads(self._pickled)
-        return Hosted(bucket, self._handle, self._manifest, self._segments)
+        bucket, repack = pickle.loads(self._pickled)
+        return Hosted(bucket, repack, self._handle, self._manifest, self._segments)
 
     def handleInputRows(  # noqa: N802  (Spark's name)
         self,

@@ -9,9 +9,9 @@ from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.runtime.bucket import Bucket, Packed
 from tidemark.spark.moments import END_MS
 from tidemark.spark.stateful.cache import of_this_worker
-from tidemark.spark.stateful.metrics import Stopwatch, packed_output
+from tidemark.spark.stateful.metrics import Stopwatch, packed_output, repacked_output
 from tidemark.spark.stateful.modules import freeze_loaded_objects
-from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION, FramesRepacked
 from tidemark.spark.stateful.passing import Passed, parted
 from tidemark.spark.stateful.store import StateStore
 
@@ -27,9 +27,15 @@ class Hosted:
     """
 
     def __init__(
-        self, bucket: Bucket, handle: StatefulProcessorHandle, manifest: Any, segments: Any
+        self,
+        bucket: Bucket,
+        repack: FramesRepacked | None,
+        handle: StatefulProcessorHandle,
+        manifest: Any,
+        segments: Any,
     ) -> None:
         self._bucket = bucket
+        self._repack = repack
         self._handle = handle
         self._store = StateStore(manifest, segments, of_this_worker())
 
@@ -63,9 +69,12 @@ class Hosted:
         self._store.save(before, step.state, {"timer": timer, "watermarks": watermarks})
         watch.lap("state")
         freeze_loaded_objects()
-        yield from packed_output(
-            int(key[0]), step, self._store.round_trips, watch, self._bucket.payloads, passed
-        )
+        label, trips = int(key[0]), self._store.round_trips
+        if self._repack is None:
+            way = self._bucket.payloads
+            yield from packed_output(label, step, trips, watch, way, passed)
+        else:
+            yield from repacked_output(label, step, trips, watch, self._repack)
 
     def _move_timer(self, now: int | None, wanted: int | None) -> int | None:
         """Spark's watermark starts at 0, and at the end it is that of the end marker."""

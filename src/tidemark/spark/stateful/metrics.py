@@ -19,7 +19,7 @@ from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.runtime.payloads import IN_ROWS, Payloads
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
-from tidemark.spark.stateful.packing import PAYLOAD
+from tidemark.spark.stateful.packing import PACKED, PAYLOAD, FramesRepacked
 from tidemark.spark.stateful.passing import Passed
 
 if TYPE_CHECKING:
@@ -80,6 +80,21 @@ def packed_output(
     padded = {name: [*values, *[None] * (length - len(values))] for name, values in columns.items()}
     # Numbers next to NULLs would become fractions.
     yield pd.DataFrame(padded, dtype=object)
+
+
+def repacked_output(
+    bucket: int, step: Step, round_trips: int, watch: Stopwatch, repack: FramesRepacked
+) -> Iterator[pd.DataFrame]:
+    """A step's output rows, packed for the operator above, and its report."""
+    import pandas as pd
+
+    batches = [*repack(iter(step.output.iter_slices(ROWS_PER_PAYLOAD)), bucket)]
+    rows = [row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True)]
+    watch.lap("encode")
+    said = report(bucket, step.metrics, watch, round_trips)
+    padded = [*((*row, None) for row in rows), (*(None for _ in PACKED), said)]
+    # Numbers next to NULLs would become fractions.
+    yield pd.DataFrame(padded, columns=[*PACKED.names, REPORT], dtype=object)
 
 
 def wrapped_output(rows: pl.DataFrame, way: Payloads) -> Iterator[bytes]:

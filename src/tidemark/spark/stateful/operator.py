@@ -22,7 +22,6 @@ from tidemark.spark.stateful.end_of_input import end_markers, followed, with_wat
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
-from tidemark.spark.stateful.metrics import OUTPUT_DDL, observed
 from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
 from tidemark.spark.stateful.packing import (
     BUCKET,
@@ -101,7 +100,7 @@ class StatefulOptions:
     """How an operator runs. `buckets` is the number of key groups, which is fixed as long as a
     checkpoint exists; if it is a multiple of Spark's shuffle partitions, each gets an equal share.
     With `ticker_ms`, every key group is called at least that often, for kernels in processing time.
-    `observation` makes what collects the metrics of a batch, and `payloads` decides how rows are
+    `observation` makes what collects the metrics of a batch; `payloads` decides how rows are
     exchanged.
     """
 
@@ -138,9 +137,6 @@ def run_stateful(
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
-    if streaming:
-        output = observed(_streamed(packed, bucket), options.name)
-        return PackedRows(output, output_schema, in_files, late).called(columns)
     groups = KeyGroups(packed, bucket, options.name, options.observation)
     rows = PackedRows(groups.emitted(), output_schema, in_files, late, groups=groups)
     return rows.called(columns)
@@ -237,17 +233,6 @@ def _reports(rows: DataFrame, number: int, position: int, numbers: tuple[int, ..
         f.lit(0).alias(PARTITION),
         f.lit(position).cast("bigint").alias(POSITION),
         f.lit(None).cast("binary").alias(PAYLOAD),
-    )
-
-
-def _streamed(packed: DataFrame, bucket: Bucket) -> DataFrame:
-    from tidemark.spark.stateful.host import Host
-
-    return packed.groupBy(BUCKET).transformWithStateInPandas(
-        statefulProcessor=Host(bucket),
-        outputStructType=OUTPUT_DDL,
-        outputMode="Append",
-        timeMode="EventTime",
     )
 
 

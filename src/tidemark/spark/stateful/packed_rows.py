@@ -57,7 +57,7 @@ class PackedRows:
     made: MakeRows | None = None
     # Whether the frame's own rows only name what is to be read.
     named: bool = False
-    # The key groups of a batch that emit the rows, and what is computed of them there.
+    # The key groups that emit the rows, and what is computed of them there.
     groups: KeyGroups | None = None
 
     @property
@@ -108,8 +108,8 @@ class PackedRows:
         return self.used(lambda open_, _: EncodeRows(encode, open_), ENCODED_DDL, ENCODED)
 
     def repacked(self, repack: Repack) -> DataFrame:
-        """The rows packed for another operator: in a batch where they are emitted, so that they are
-        not written in between."""
+        """The rows packed for another operator: if possible where they are emitted, so that they
+        are not written in between."""
         if self.groups is None or self.kept or self.late:
             return self.used(repack.opened, PACKED_DDL, PACKED)
         return self.groups.repacked(repack, arrow_schema(self.schema))

@@ -6,7 +6,7 @@ thousand rows of one key group as an Arrow stream, so the cost is per key group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -42,6 +42,8 @@ PACKED = pa.schema(
         (PAYLOAD, pa.binary()),
     ]
 )
+# Packs rows that a key group emits for the operator above, given the label of the group.
+FramesRepacked = Callable[[Iterator[pl.DataFrame], int], Iterator[pa.RecordBatch]]
 TICK = -1  # the `input` of rows that only report that time has passed
 # A packed row without a payload reports the watermark of its partition, in place of its position.
 
