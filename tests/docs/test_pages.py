@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,16 @@ def test_generated_page_is_up_to_date(path: Path):
 
 
 @pytest.mark.parametrize("path", ALL_PAGES, ids=page_name)
-def test_links_lead_to_files_that_are_there(path: Path):
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
-    assert [link for link in links if not (path.parent / link).exists()] == []
+def test_links_lead_to_files_and_headings_that_are_there(path: Path):
+    links = re.findall(r"\]\(([^)#:]*)(#[^)]+)?\)", path.read_text(encoding="utf-8"))
+    assert [name for name, _ in links if not (path.parent / name).exists()] == []
+    pages = ((path.parent / name if name else path, anchor) for name, anchor in links if anchor)
+    assert [anchor for page, anchor in pages if anchor not in anchors_of(page)] == []
+
+
+@cache
+def anchors_of(page: Path) -> list[str]:
+    """What GitHub makes of the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    words = (re.sub(r"[^\w -]", "", heading.lower()) for heading in headings)
+    return [f"#{heading.replace(' ', '-')}" for heading in words]
