@@ -67,7 +67,7 @@ def test_changes_that_cross_exchanges_out_of_order_end_right(story: Story):
         users   | 2 b       | by_size: 1 bees +U
         users   | 1 a>b     | by_size: 1 bees -D, by_size: 2 bees +I
         restart |           |
-        users   | 1 b>a     | by_size: 1 bees +I, by_size: 2 bees -D
+        users   | 1 b>a     | by_size: 1 ants +I, by_size: 2 bees -D
         """,
         change,
     )

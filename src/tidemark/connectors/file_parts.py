@@ -73,7 +73,7 @@ def parts(
         return None
     found: list[Part] = []
     for file, size in zip(files, sizes, strict=True):
-        if not isinstance(read, Decoding):
+        if isinstance(read, ParquetColumns | OrcColumns):
             found += _by_groups(file, size, read)
         elif size > _SHARE and _can_be_cut(name, file, read):
             found += _ranges(file, size)
@@ -142,7 +142,7 @@ def _can_be_cut(format_: str, file: str, read: ReadFile) -> bool:
     if is_compressed(file):
         return False
     if not isinstance(read, Decoding):
-        return True  # by their groups of rows
+        return True  # by the blocks of Avro files
     if format_ not in _BY_LINES:
         return False
     with readable(file):
@@ -170,7 +170,7 @@ def _cut(file: str, bounds: Sequence[int]) -> Iterator[Part]:
         yield Part(file, start, end, version=version)
 
 
-def _by_groups(file: str, size: int, read: ReadFile) -> Iterator[Part]:
+def _by_groups(file: str, size: int, read: ParquetColumns | OrcColumns) -> Iterator[Part]:
     """Ranges of so many row groups or stripes each that they are about a share, or more."""
     import pyarrow as pa
 

@@ -10,7 +10,6 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.runtime.bucket import Bucket
-from tidemark.spark.stateful.host import Host
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, REPORT, observed
 from tidemark.spark.stateful.packing import BUCKET, PACKED_DDL, FramesRepacked, Repack
 
@@ -55,6 +54,8 @@ class KeyGroups:
 
     def _called(self, repack: FramesRepacked | None, schema: str) -> DataFrame:
         if self.packed.isStreaming:
+            from tidemark.spark.stateful.host import Host
+
             return self.packed.groupBy(BUCKET).transformWithStateInPandas(
                 statefulProcessor=Host(self.bucket, repack),
                 outputStructType=schema,
