@@ -4,8 +4,9 @@ What a fenced block is for is in a comment before it, or follows from its langua
 
 - `<!-- file: orders.sql -->` before any block: the block is that file's content;
 - `python`: run, all blocks of a page in one namespace, unless `<!-- not run -->` precedes it;
-- `sql`: planned, without running it;
-- `console`: lines that begin with `$ tidemark` are commands, what follows is what they print.
+- `sql`: planned, without running it; so is a file that no command on the page names;
+- `console`: lines that begin with `$ tidemark` are commands, what follows is what they print, the
+  same each time unless `<!-- output varies -->` precedes it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ class Block:
     def runs(self) -> bool:
         return self.file_name is None and self.role != "not run"
 
+    @property
+    def varies(self) -> bool:
+        """Whether commands print something else each time."""
+        return self.role == "output varies"
+
 
 def blocks_of(path: Path) -> list[Block]:
     text = path.read_text(encoding="utf-8")
@@ -51,6 +57,8 @@ def blocks_of(path: Path) -> list[Block]:
 
 def commands_of(block: Block) -> Iterator[tuple[list[str], str]]:
     """The `tidemark` commands of a console block, and the output shown for each."""
+    if block.language != "console":
+        return
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, output = part.partition("\n")
         words = re.sub(r"\s+#.*$", "", command).split()
