@@ -9,8 +9,9 @@ from pathlib import Path
 from tidemark import connectors, functions
 from tidemark.catalog import unsupported as of_catalogs
 from tidemark.catalog.options import OPTIONS
-from tidemark.connectors import OptionSpec
+from tidemark.connectors import OptionSpec, filesystem
 from tidemark.connectors import unsupported as of_connectors
+from tidemark.connectors.filesystem import FILESYSTEM
 from tidemark.connectors.formats import FORMATS
 from tidemark.connectors.kafka import KAFKA, METADATA
 from tidemark.connectors.postgres_cdc import POSTGRES_CDC
@@ -159,7 +160,11 @@ how they are used.
 """
 
 
-_METADATA = {KAFKA.name: METADATA, POSTGRES_CDC.name: postgres_cdc.METADATA}
+_METADATA = {
+    FILESYSTEM.name: filesystem.METADATA,
+    KAFKA.name: METADATA,
+    POSTGRES_CDC.name: postgres_cdc.METADATA,
+}
 
 
 def connectors_page() -> str:

@@ -22,11 +22,14 @@ def test_the_page_about_kafka_does_what_it_says(kafka: Broker):
     tables = scripts["tables.sql"].replace("localhost:9092", kafka.address)
     tables = tables.replace("'topic' = 'orders'", f"'topic' = '{orders}'")
     tables = tables.replace("'topic' = 'totals'", f"'topic' = '{totals}'")
+    once = scripts["exactly_once.sql"].replace("localhost:9092", kafka.address)
+    once = once.replace("'topic' = 'totals'", f"'topic' = '{kafka.topic()}'")
 
     with tidemark.connect(engine="local") as session:
         finished(session, tables + scripts["orders.sql"])
         found = finished(session, scripts["look.sql"]).rows()
         finished(session, scripts["totals.sql"].replace("FROM orders", f"FROM orders {_BOUND}"))
+        finished(session, once)
 
     assert kafka.read(orders)[0].value().decode() in PAGE.read_text()
     columns = ("customer", "amount", "part", "place")

@@ -60,7 +60,7 @@ def consumer(settings: Mapping[str, str], more: Mapping[str, Any] | None = None)
         raise JobError(
             "Kafka's client does not accept a setting of the table",
             notes={"setting": f"properties.{name[1]}"} if name else {},
-            hint="see 'properties.*' in docs/connectors.md",
+            hint="see 'Settings of the client' in docs/kafka.md",
         ) from None
 
 
