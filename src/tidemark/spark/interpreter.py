@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from tidemark.spark import machine
+from tidemark.spark import forks, machine
 
 # Spark puts zipped copies of PySpark and Py4J before the installed ones. They have no bytecode, so
 # each new Python would compile them, for most of a second: when Spark starts workers, and when a
@@ -23,7 +23,8 @@ from tidemark.spark import machine
 # allocators keep it: Polars' own for half a minute, that of the C library on Linux for good, up to
 # an amount that leaves room for several workers per core.
 # Workers are forked from a process that has loaded libraries, which must not have threads then.
-# Those that Spark starts once per stream print each of their steps, which is of no use.
+# Those that Spark starts once per stream print each of their steps, which is of no use. One that it
+# starts for each stateful operator is forked, too.
 _SCRIPT = """\
 #!/bin/sh
 PYTHONPATH="${{PYTHONPATH#*/pyspark.zip:}}"
@@ -34,9 +35,17 @@ kept=glibc.malloc.mmap_threshold={kept}:glibc.malloc.trim_threshold={kept}
 : "${{JE_ARROW_MALLOC_CONF=background_thread:false}}"
 : "${{OPENBLAS_NUM_THREADS=1}}"
 export PYTHONPATH _RJEM_MALLOC_CONF GLIBC_TUNABLES JE_ARROW_MALLOC_CONF OPENBLAS_NUM_THREADS
-case "$*" in *pyspark.sql.streaming.*worker*)
-  [ -n "$TIDEMARK_SPARK_LOG" ] || exec {python} "$@" >/dev/null;;
-esac
+{socket_variable}={socket}
+export {socket_variable}
+if [ -z "$TIDEMARK_SPARK_LOG" ]; then
+  case "$*" in
+  "-m {forked}")
+    [ ! -S {socket} ] || exec {python} -I -S {ask} {socket} {python} "$@" >/dev/null
+    exec {python} "$@" >/dev/null;;
+  *pyspark.sql.streaming.*worker*)
+    exec {python} "$@" >/dev/null;;
+  esac
+fi
 exec {python} "$@"
 """
 _LEAST_KEPT, _MOST_KEPT = 64 << 20, 1 << 30
@@ -84,7 +93,14 @@ def _script() -> str:
     folder = Path(tempfile.mkdtemp(prefix="tidemark-python-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     script = folder / "python"
-    text = _SCRIPT.format(python=shlex.quote(sys.executable), kept=bytes_kept())
+    text = _SCRIPT.format(
+        python=shlex.quote(sys.executable),
+        kept=bytes_kept(),
+        ask=shlex.quote(str(Path(__file__).with_name("ask_for_fork.py"))),
+        forked=forks.MODULE,
+        socket_variable=forks.SOCKET,
+        socket=shlex.quote(str(folder / "forks")),
+    )
     script.write_text(text, encoding="utf-8")
     script.chmod(0o700)
     # On some systems, files in temporary folders cannot be executed.

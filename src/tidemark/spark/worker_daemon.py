@@ -9,13 +9,17 @@ from __future__ import annotations
 import gc
 import importlib
 
+from tidemark.spark import forks
+
 _NEEDED_BY_WORKERS = (
     "numpy",
     "pandas",
     "pyarrow",
     "pyarrow.compute",
     "pyspark.worker",
+    forks.MODULE,
     "tidemark.session.columns_in_workers",
+    "tidemark.spark.stateful.host",
 )
 
 
@@ -30,6 +34,7 @@ def main() -> None:
     from pyspark.daemon import manager
 
     load()
+    forks.serve_beside()
     manager()
 
 
