@@ -66,12 +66,8 @@ class Postgres:
 
     def _connection(self, database: str) -> Any:
         """One for all tests: to connect takes longer than most of what they do."""
-        import adbc_driver_postgresql.dbapi as driver
-
         if database not in self._connections:
-            password = quote(PASSWORD)
-            uri = f"postgresql://postgres:{password}@{HOST}:{self.port}/{database}"
-            self._connections[database] = driver.connect(uri, autocommit=True)
+            self._connections[database] = _connect(self.port, database)
         return self._connections[database]
 
     def forget_connections(self) -> None:
@@ -124,7 +120,7 @@ def server(*, own_group: bool = False, durable: bool = False) -> Iterator[Postgr
         ]
         log = folder / "log"
         process = ServerProcess(
-            [*_as_user(user), *command, *settings], log, lambda: is_open(port), own_group=own_group
+            [*_as_user(user), *command, *settings], log, lambda: _serves(port), own_group=own_group
         )
         try:
             process.start()
@@ -135,6 +131,26 @@ def server(*, own_group: bool = False, durable: bool = False) -> Iterator[Postgr
             process.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _connect(port: int, database: str = "postgres") -> Any:
+    import adbc_driver_postgresql.dbapi as driver
+
+    uri = f"postgresql://postgres:{quote(PASSWORD)}@{HOST}:{port}/{database}"
+    return driver.connect(uri, autocommit=True)
+
+
+def _serves(port: int) -> bool:
+    """Whether it takes connections: while it recovers from a crash, its port is open already."""
+    from adbc_driver_postgresql.dbapi import Error
+
+    if not is_open(port):
+        return False
+    try:
+        _connect(port).close()
+    except Error:
+        return False
+    return True
 
 
 def _programs() -> Path:
