@@ -1,7 +1,8 @@
 """How Java runs in the tests.
 
 Each test asks for other plans, whose code runs once or twice. Java's best compiler would take a third of
-all the time to make it fast, and be ready when it is not needed any more; its quick one is not.
+all the time to make it fast, and be ready when it is not needed any more; its quick one is not. It
+would keep no more than 48 MB of code, and throw out and compile again what thousands of plans need.
 
 Some forty processes of all tests start Spark. `python -m tests.java` lets Java archive the classes
 that these load.
@@ -23,7 +24,7 @@ from tidemark.spark.defaults import spark_home
 
 # Java writes the archive after the command has ended.
 _MOST_SECONDS = 60
-_QUICK = "-XX:+UseParallelGC -XX:TieredStopAtLevel=1"
+_QUICK = "-XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 
 
 @cache
