@@ -241,36 +241,3 @@ def test_an_operator_checks_the_event_times_of_a_source_if_it_gets_all_rows(rows
     stages = walk(physical(grouped).root)
 
     assert {stage.checked_above for stage in stages if isinstance(stage, WatermarkStage)} == checked
-
-
-@pytest.mark.parametrize(
-    ("sql", "at_once"),
-    [
-        ("SELECT window_start, COUNT(*) FROM {bids} GROUP BY window_start, window_end", True),
-        ("SELECT b.id FROM bids AS b JOIN asks AS a ON b.id = a.id AND a.ts = b.ts", True),
-        # The one operator emits to another one, for which Spark's watermark is decisive.
-        (
-            "SELECT id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY ts) AS n"
-            " FROM (SELECT b.id, b.ts FROM bids AS b JOIN asks AS a ON b.id = a.id AND a.ts = b.ts)"
-            ") WHERE n = 1",
-            False,
-        ),
-        # Rows of two sources in one input have their watermarks below the operator.
-        (
-            "WITH all_of_them AS (SELECT id, ts FROM bids UNION ALL SELECT id, ts FROM asks)"
-            " SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE all_of_them, DESCRIPTOR(ts),"
-            " INTERVAL '10' SECOND)) GROUP BY window_start, window_end",
-            False,
-        ),
-        ("SELECT id FROM bids", False),
-    ],
-)
-def test_an_operator_that_hears_of_all_ends_itself_needs_no_micro_batch_after_them(sql, at_once):
-    bounded = "".join(
-        f"CREATE TABLE {name} (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH"
-        " ('connector' = 'datagen', 'number-of-rows' = '10');\n"
-        for name in ("bids", "asks")
-    )
-    planned = root(sql.format(bids=windows("bids")), world(bounded))
-
-    assert physical_plan(planned, Settings(), streaming=True).ends_at_once is at_once

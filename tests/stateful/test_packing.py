@@ -230,7 +230,7 @@ def test_frames_are_packed_as_the_same_rows_from_elsewhere(
 
     payloads = pa.record_batch({PAYLOAD: pa.array(map(encode, frames), pa.binary())})
     rows = repack.opened(Unpack(schema), SourceReport())(iter([payloads]))
-    direct = repack.of_frames(iter(frames), schema, 0)
+    direct = repack.of_emitted(iter(frames), schema, 0, BEFORE_ALL)
 
     assert contents(direct) == contents(rows)
 

@@ -1,7 +1,9 @@
 """What a step reports about itself, next to its rows."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 import pyarrow as pa
@@ -12,7 +14,15 @@ from tidemark.kernels.state import State
 from tidemark.runtime.payloads import unwrapped
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import REPORT, Stopwatch, packed_output, repacked_output
-from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, Pack, Repack
+from tidemark.spark.stateful.packing import (
+    BUCKET,
+    INPUT,
+    PARTITION,
+    PAYLOAD,
+    POSITION,
+    Pack,
+    Repack,
+)
 
 SCHEMA = pa.schema([("n", pa.int64())])
 
@@ -73,12 +83,29 @@ def test_rows_that_are_packed_for_the_operator_above_have_a_report_too(rows: int
     step = Step(State(), output, Metrics.of(State(), (rows,), (0,), rows, 0))
     repack = Repack(("n",), (), Pack(1, (10, 20), SCHEMA, None))
 
-    [frame] = repacked_output(
-        3, step, 2, Stopwatch(), lambda frames, label: repack.of_frames(frames, SCHEMA, label)
-    )
+    [frame] = repacked_output(3, step, 2, Stopwatch(), partial(repack_of, repack))
 
     packed, [said] = frame[frame[REPORT].isna()], frame[REPORT].dropna()
     assert json.loads(said)["bucket"] == 3
     found = [n for payload in packed[PAYLOAD] for n in unwrapped(payload)["n"]]
     assert sorted(found) == [*range(rows)]
     assert {*packed[PARTITION]} <= {3} and {*packed[INPUT]} <= {1}
+
+
+def test_the_watermark_that_follows_rows_is_reported_to_one_key_group_of_the_operator_above() -> (
+    None
+):
+    output = pl.DataFrame({"n": [1, 2, 3]})
+    step = Step(State(), output, Metrics.of(State(), (3,), (0,), 3, 0))
+    repack = Repack(("n",), (), Pack(1, (10, 20), SCHEMA, None))
+
+    [frame] = repacked_output(20, step, 2, Stopwatch(), partial(repack_of, repack), 1_000)
+
+    reports = frame[frame[REPORT].isna() & frame[PAYLOAD].isna()]
+    assert reports[[BUCKET, INPUT, POSITION]].values.tolist() == [[20, 1, 1_000]]
+
+
+def repack_of(
+    repack: Repack, frames: Iterator[pl.DataFrame], label: int, watermark: int
+) -> Iterator[pa.RecordBatch]:
+    return repack.of_emitted(frames, SCHEMA, label, watermark)

@@ -205,16 +205,6 @@ class PhysicalPlan:
         return tuple(stage.marks for stage in stages if stage.marks is not None)
 
     @property
-    def ends_at_once(self) -> bool:
-        """Whether the micro-batch that reads the markers of all ends emits the last rows: the only
-        operator hears of each of them, and waits neither for the clock nor for another operator.
-        """
-        if len(self.operators) != 1 or self.operators[0].tick_ms is not None:
-            return False
-        inputs = self.operators[0].inputs
-        return self.ends == len(inputs) and all(_hears_end(input_) for input_ in inputs)
-
-    @property
     def reads_at_once(self) -> bool:
         """Whether the first micro-batch of a bounded stream reads all rows that there will ever be.
         So it may read the markers of the ends there, too, unless an operator waits for the clock in
@@ -231,13 +221,6 @@ class PhysicalPlan:
         return bool(self.operators) or any(
             isinstance(stage, Compute) and _keeps_notes(stage.node) for stage in walk(self.root)
         )
-
-
-def _hears_end(input_: Input) -> bool:
-    known = input_.watermark
-    if known is None or known.declared or known.marks is not None:
-        return False
-    return known.end is not None
 
 
 def _keeps_notes(node: Node) -> bool:

@@ -73,6 +73,8 @@ class Builder:
     # The operators that hand out late rows or pass them on, with all of their output; and the
     # unions of what they emit. The last one has all late rows of the plan.
     handing_out: list[tuple[Stage, PackedRows | Frame]] = field(default_factory=list)
+    # Of each operator, the ends of which it learns in the micro-batch that reads of them.
+    heard: list[frozenset[str] | None] = field(default_factory=list)
     # Observations that count the records that sources skip, in a batch.
     skipped: dict[str, Observation] = field(default_factory=dict)
 
@@ -105,6 +107,14 @@ class Builder:
             self.ends[number] = f"{self.state.folder}/end-{number}"
             end_folder_ready(self.spark, self.ends[number])
         return self.ends[number]
+
+    @property
+    def ends_at_once(self) -> bool:
+        """Whether the micro-batch that reads of all ends emits the last rows: each operator learns
+        of the ends below it there, and waits neither for the clock nor for Spark's watermark."""
+        heard = [ends for ends in self.heard if ends is not None]
+        all_learn = bool(heard) and len(heard) == len(self.heard)
+        return all_learn and frozenset().union(*heard) == {*self.ends.values()}
 
     def followed(self, stage: Stage, marks: PartitionMarks | None = None) -> FollowedSource | None:
         """The source below a stage of a stream, from where on Spark follows its watermark."""
@@ -169,6 +179,7 @@ class Builder:
             operator.follows,
         )
         packed = run_stateful(self.spark, kernel, inputs, schema, options)
+        self.heard.append(None if packed.groups is None else packed.groups.ends)
         if packed.late:
             self.handing_out.append((operator, packed))
         return packed

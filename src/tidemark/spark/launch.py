@@ -165,7 +165,7 @@ class Launcher:
             above,
             followed,
             tuple(builder.lagging),
-            ends_at_once=physical.ends_at_once and above is None and not self.sink_follows,
+            ends_at_once=builder.ends_at_once and above is None and not self.sink_follows,
             reads_at_once=physical.reads_at_once and not self.sink_follows,
         )
 

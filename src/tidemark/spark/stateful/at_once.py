@@ -10,6 +10,7 @@ from typing import Final, Self
 import polars as pl
 import pyarrow as pa
 
+from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.protocol import Step
 from tidemark.runtime.batch import Batch, Tally
 from tidemark.runtime.bucket import Bucket, Packed
@@ -66,7 +67,7 @@ def run_and_repack(
             group.watch.resume()
             yield from step.output.iter_slices(ROWS_PER_PAYLOAD)
 
-    for packed in repack(emitted(), group.label):
+    for packed in repack(emitted(), group.label, BEFORE_ALL):
         group.watch.lap("encode")
         yield packed.append_column(REPORT, pa.nulls(packed.num_rows, pa.string()))
         group.watch.resume()

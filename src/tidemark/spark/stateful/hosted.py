@@ -60,7 +60,8 @@ class Hosted:
         now = values.getCurrentProcessingTimeInMs()
         # Spark only knows the watermark of a batch in the next one. The rows have reported it
         # already.
-        watermarks = self._bucket.watermarks(packed, notes.get("watermarks", ()))
+        known = notes.get("watermarks", ())
+        watermarks = self._bucket.watermarks(packed, known)
         after = max(watermark, self._bucket.combined(watermarks))
         watch.lap("state")
         step = self._bucket.step(before, packed, watermark, after, now, watch.lap)
@@ -74,7 +75,8 @@ class Hosted:
             way = self._bucket.payloads
             yield from packed_output(label, step, trips, watch, way, passed)
         else:
-            yield from repacked_output(label, step, trips, watch, self._repack)
+            news = max(watermark, min(watermarks)) if watermarks != known else BEFORE_ALL
+            yield from repacked_output(label, step, trips, watch, self._repack, news)
 
     def _move_timer(self, now: int | None, wanted: int | None) -> int | None:
         """Spark's watermark starts at 0, and at the end it is that of the end marker."""

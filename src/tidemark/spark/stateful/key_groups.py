@@ -35,6 +35,9 @@ class KeyGroups:
     name: str
     observation: Callable[[], Observation] | None  # of a batch
     computed: Computed | None = None
+    # Where the ends of the inputs are announced, of which the groups of a stream learn in the
+    # micro-batch that reads of them; None if there are others.
+    ends: frozenset[str] | None = None
 
     def emitted(self) -> DataFrame:
         """The packed output with the reports of the groups."""
@@ -42,12 +45,14 @@ class KeyGroups:
 
     def repacked(self, repack: Repack, schema: pa.Schema) -> DataFrame:
         """What is computed of the output, with the columns of a schema, packed for the operator
-        above."""
+        above; that of a stream with the watermarks that follow it."""
         computed = self.computed
 
-        def repacked(frames: Iterator[pl.DataFrame], label: int) -> Iterator[pa.RecordBatch]:
+        def repacked(
+            frames: Iterator[pl.DataFrame], label: int, watermark: int
+        ) -> Iterator[pa.RecordBatch]:
             rows = frames if computed is None else computed(frames)
-            return repack.of_frames(rows, schema, label)
+            return repack.of_emitted(rows, schema, label, watermark)
 
         output = self._called(repacked, f"{PACKED_DDL}, {REPORT} STRING")
         return self._observed(output).where(f"{REPORT} IS NULL").drop(REPORT)

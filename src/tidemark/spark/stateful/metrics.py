@@ -83,12 +83,18 @@ def packed_output(
 
 
 def repacked_output(
-    bucket: int, step: Step, round_trips: int, watch: Stopwatch, repack: FramesRepacked
+    bucket: int,
+    step: Step,
+    round_trips: int,
+    watch: Stopwatch,
+    repack: FramesRepacked,
+    watermark: int = BEFORE_ALL,
 ) -> Iterator[pd.DataFrame]:
-    """A step's output rows, packed for the operator above, and its report."""
+    """A step's output rows, packed for the operator above, the watermark that follows them, and the
+    report of the step."""
     import pandas as pd
 
-    batches = [*repack(iter(step.output.iter_slices(ROWS_PER_PAYLOAD)), bucket)]
+    batches = [*repack(iter(step.output.iter_slices(ROWS_PER_PAYLOAD)), bucket, watermark)]
     rows = [row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True)]
     watch.lap("encode")
     said = report(bucket, step.metrics, watch, round_trips)

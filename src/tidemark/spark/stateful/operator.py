@@ -137,7 +137,8 @@ def run_stateful(
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
-    groups = KeyGroups(packed, bucket, options.name, options.observation)
+    ends = None if options.ticker_ms is not None else _ends(inputs, shapes)
+    groups = KeyGroups(packed, bucket, options.name, options.observation, ends=ends)
     rows = PackedRows(groups.emitted(), output_schema, in_files, late, groups=groups)
     return rows.called(columns)
 
@@ -190,6 +191,23 @@ def _end(spark: SparkSession, folder: str, number: int, numbers: tuple[int, ...]
     return reports.withColumn(WATERMARK, f.timestamp_millis(f.lit(END_MS)))
 
 
+def _ends(inputs: Sequence[StatefulInput], shapes: Sequence[InputShape]) -> frozenset[str] | None:
+    """Where the ends of the sources below are announced, if each input reports them."""
+    found = [_ends_below(i, shape.schema) for i, shape in zip(inputs, shapes, strict=True)]
+    reported = [ends for ends in found if ends is not None]
+    return frozenset().union(*reported) if len(reported) == len(found) else None
+
+
+def _ends_below(input_: StatefulInput, schema: pa.Schema) -> frozenset[str] | None:
+    if input_.chained:
+        columns = _columns(input_, schema)
+        return None if columns is None or columns.emitter is None else columns.emitter.ends
+    known = input_.watermark
+    if known is None or known.declared or known.of_partitions is not None:
+        return None
+    return None if known.end_folder is None else frozenset([known.end_folder])
+
+
 def _from_rows(input_: StatefulInput, pack: Pack) -> DataFrame:
     from pyspark.sql import functions as f
 
@@ -200,9 +218,14 @@ def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
     """The columns of a table or of an operator, packed for this one by the workers that make them;
     None if there are none, or if only Spark can hash the keys.
     """
-    if input_.packed is None or not all(can_hash(pack.schema.field(k).type) for k in input_.keys):
+    if (columns := _columns(input_, pack.schema)) is None:
         return None
-    return input_.packed.repacked(Repack(input_.keys, input_.added, pack))
+    return columns.repacked(Repack(input_.keys, input_.added, pack))
+
+
+def _columns(input_: StatefulInput, schema: pa.Schema) -> PackedRows | None:
+    hashed = all(can_hash(schema.field(key).type) for key in input_.keys)
+    return input_.packed if hashed else None
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -110,9 +110,15 @@ class PackedRows:
     def repacked(self, repack: Repack) -> DataFrame:
         """The rows packed for another operator: if possible where they are emitted, so that they
         are not written in between."""
-        if self.groups is None or self.kept or self.late:
+        if self.emitter is None:
             return self.used(repack.opened, PACKED_DDL, PACKED)
-        return self.groups.repacked(repack, arrow_schema(self.schema))
+        return self.emitter.repacked(repack, arrow_schema(self.schema))
+
+    @property
+    def emitter(self) -> KeyGroups | None:
+        """The key groups, if they may pack the rows for another operator; then they report to it
+        which watermark follows them."""
+        return None if self.kept or self.late else self.groups
 
     def used(self, use: Use, schema: StructType | str, as_arrow: pa.Schema) -> DataFrame:
         """What workers make of the rows."""

@@ -42,8 +42,9 @@ PACKED = pa.schema(
         (PAYLOAD, pa.binary()),
     ]
 )
-# Packs rows that a key group emits for the operator above, given the label of the group.
-FramesRepacked = Callable[[Iterator[pl.DataFrame], int], Iterator[pa.RecordBatch]]
+# Packs rows that a key group emits for the operator above, given the label of the group and the
+# watermark that follows its rows, or BEFORE_ALL.
+FramesRepacked = Callable[[Iterator[pl.DataFrame], int, int], Iterator[pa.RecordBatch]]
 TICK = -1  # the `input` of rows that only report that time has passed
 # A packed row without a payload reports the watermark of its partition, in place of its position.
 
@@ -102,7 +103,11 @@ class Pack:
         if self.source is not None:
             watermark = max(watermark, self.source.watermark)
         if watermark > BEFORE_ALL:
-            yield self._reported(partition, watermark)
+            yield self.reported(self.labels, partition, watermark)
+
+    def reported(self, there: Sequence[int], partition: int, watermark: int) -> pa.RecordBatch:
+        """The watermark of a partition, for some key groups."""
+        return _record_batch([*there], self.input, partition, watermark, [None for _ in there])
 
     def _frames(
         self, batches: Iterator[pa.RecordBatch], partition: int, late: list[pa.RecordBatch]
@@ -146,10 +151,6 @@ class Pack:
         assert isinstance(latest, int)
         # Spark's watermark starts at 0, and nothing is before that.
         return latest - self.behind_ms if latest > self.behind_ms else BEFORE_ALL
-
-    def _reported(self, partition: int, watermark: int) -> pa.RecordBatch:
-        there = [*self.labels]
-        return _record_batch(there, self.input, partition, watermark, [None for _ in there])
 
     def _time(self, frame: pl.DataFrame) -> pl.Series:
         if self.time_column is None:
@@ -227,10 +228,22 @@ class Repack:
         pack = replace(self.pack, source=report)
         return lambda batches: pack(map(self._hashed, open_(batches)))
 
-    def of_frames(
+    def of_emitted(
+        self, frames: Iterator[pl.DataFrame], schema: pa.Schema, label: int, watermark: int
+    ) -> Iterator[pa.RecordBatch]:
+        """The same for rows of a schema that a key group emits, which are not converted; and the
+        watermark that follows them, unless it is BEFORE_ALL.
+
+        All key groups know the same watermark. So it is enough if each one reports it to the one of
+        the same label.
+        """
+        yield from self._of_frames(frames, schema, label)
+        if watermark > BEFORE_ALL:
+            yield self.pack.reported([label], label, watermark)
+
+    def _of_frames(
         self, frames: Iterator[pl.DataFrame], schema: pa.Schema, partition: int
     ) -> Iterator[pa.RecordBatch]:
-        """The same for frames with the columns of a schema, which are not converted."""
         types = polars_schema(schema)
         if self.pack.combine is not None:
             frames = gathered_frames(frames)
