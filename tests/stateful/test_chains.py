@@ -21,9 +21,11 @@ from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.kernels.temporal_join.event_time import TemporalJoinKernel
 from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.spark.moments import END_MS
+from tidemark.spark.stateful.cache import SegmentCache
 from tidemark.spark.stateful.hosted import Hosted
 from tidemark.spark.stateful.metrics import REPORT
 from tidemark.spark.stateful.packing import BUCKET, Pack, Repack, Unpack
+from tidemark.spark.stateful.store import StateStore
 
 LABELS = (12, 6)
 LEFT = pa.schema([("k", pa.int64()), ("ts", pa.timestamp("us")), ("id", pa.int64())])
@@ -71,7 +73,8 @@ class Group:
 
     def __post_init__(self) -> None:
         handle = SimpleNamespace(registerTimer=self.timers.add, deleteTimer=self.timers.remove)
-        self.hosted = Hosted(self.bucket, self.repack, handle, Variable(), Variable())
+        store = StateStore(Variable(), Variable(), SegmentCache())
+        self.hosted = Hosted(self.bucket, self.repack, handle, store)
 
     def called(self, label: int, rows: list[dict[str, Any]], watermark: int) -> Iterator[Any]:
         """What Spark's calls emit: with rows, if there are any, and then for a timer that is due."""

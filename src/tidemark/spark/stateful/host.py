@@ -41,10 +41,13 @@ class Host(StatefulProcessor):  # type: ignore[misc]  # pyspark is untyped here
 
     @cached_property
     def _hosted(self) -> Hosted:
+        from tidemark.spark.stateful.cache import of_this_worker
         from tidemark.spark.stateful.hosted import Hosted
+        from tidemark.spark.stateful.store import StateStore
 
         bucket, repack = pickle.loads(self._pickled)
-        return Hosted(bucket, repack, self._handle, self._manifest, self._segments)
+        store = StateStore(self._manifest, self._segments, of_this_worker())
+        return Hosted(bucket, repack, self._handle, store)
 
     def handleInputRows(  # noqa: N802  (Spark's name)
         self,

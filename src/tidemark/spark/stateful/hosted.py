@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from tidemark.kernels.columns import AFTER_ALL, BEFORE_ALL
 from tidemark.runtime.bucket import Bucket, Packed
 from tidemark.spark.moments import END_MS
-from tidemark.spark.stateful.cache import of_this_worker
 from tidemark.spark.stateful.metrics import Stopwatch, packed_output, repacked_output
 from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.packing import INPUT, PARTITION, PAYLOAD, POSITION, FramesRepacked
@@ -31,13 +30,12 @@ class Hosted:
         bucket: Bucket,
         repack: FramesRepacked | None,
         handle: StatefulProcessorHandle,
-        manifest: Any,
-        segments: Any,
+        store: StateStore,
     ) -> None:
         self._bucket = bucket
         self._repack = repack
         self._handle = handle
-        self._store = StateStore(manifest, segments, of_this_worker())
+        self._store = store
 
     def rows(self, key: Any, frames: Iterator[pd.DataFrame], values: Any) -> Iterator[pd.DataFrame]:
         rows = (
