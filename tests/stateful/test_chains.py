@@ -27,6 +27,8 @@ from tidemark.spark.stateful.metrics import REPORT
 from tidemark.spark.stateful.packing import BUCKET, Pack, Repack, Unpack
 from tidemark.spark.stateful.store import StateStore
 
+from .variables import Variables
+
 LABELS = (12, 6)
 LEFT = pa.schema([("k", pa.int64()), ("ts", pa.timestamp("us")), ("id", pa.int64())])
 FIRST = pa.schema([("a", pa.int64()), ("a_ts", pa.timestamp("us")), ("x", pa.int64())])
@@ -41,28 +43,6 @@ Rows = list[tuple[int, int, int]]
 
 
 @dataclass
-class Variable:
-    """Both kinds of a state variable of Spark, in memory."""
-
-    values: dict[Any, Any] = field(default_factory=dict)
-
-    def get(self) -> Any:
-        return self.values.get(None)
-
-    def update(self, value: Any) -> None:
-        self.values[None] = value
-
-    def getValue(self, key: Any) -> Any:  # noqa: N802  (Spark's names)
-        return self.values.get(key)
-
-    def updateValue(self, key: Any, value: Any) -> None:  # noqa: N802
-        self.values[key] = value
-
-    def removeKey(self, key: Any) -> None:  # noqa: N802
-        del self.values[key]
-
-
-@dataclass
 class Group:
     """A key group with its state and its timer."""
 
@@ -73,7 +53,8 @@ class Group:
 
     def __post_init__(self) -> None:
         handle = SimpleNamespace(registerTimer=self.timers.add, deleteTimer=self.timers.remove)
-        store = StateStore(Variable(), Variable(), SegmentCache())
+        variables = Variables()
+        store = StateStore(variables, variables, SegmentCache())
         self.hosted = Hosted(self.bucket, self.repack, handle, store)
 
     def called(self, label: int, rows: list[dict[str, Any]], watermark: int) -> Iterator[Any]:

@@ -19,35 +19,9 @@ from tidemark.spark.stateful.cache import SegmentCache, SegmentFiles
 from tidemark.spark.stateful.metrics import Totals
 from tidemark.spark.stateful.store import StateStore
 
+from .variables import Variables
+
 NEVER = Compaction(fanout=100)
-
-
-class Spark:
-    """What Spark's store does with the two variables, without Spark."""
-
-    def __init__(self) -> None:
-        self.values: dict[Any, tuple[Any, ...]] = {}
-        self.calls = 0
-
-    def get(self) -> tuple[Any, ...] | None:
-        self.calls += 1
-        return self.values.get("manifest")
-
-    def update(self, value: tuple[Any, ...]) -> None:
-        self.calls += 1
-        self.values["manifest"] = value
-
-    def getValue(self, key: Any) -> tuple[Any, ...] | None:  # noqa: N802
-        self.calls += 1
-        return self.values.get(key)
-
-    def updateValue(self, key: Any, value: tuple[Any, ...]) -> None:  # noqa: N802
-        self.calls += 1
-        self.values[key] = value
-
-    def removeKey(self, key: Any) -> None:  # noqa: N802
-        self.calls += 1
-        del self.values[key]
 
 
 def rows(*hashes: int) -> pl.DataFrame:
@@ -59,7 +33,7 @@ def table(state: State, *hashes: int) -> State:
 
 
 def test_a_state_is_found_again_by_a_worker_that_has_never_seen_it() -> None:
-    spark = Spark()
+    spark = Variables()
     writer = StateStore(spark, spark, SegmentCache())
     state, notes = writer.open()
     assert notes == {}
@@ -73,7 +47,7 @@ def test_a_state_is_found_again_by_a_worker_that_has_never_seen_it() -> None:
 
 
 def test_saving_costs_one_call_and_one_per_segment_that_changed() -> None:
-    spark = Spark()
+    spark = Variables()
     store = StateStore(spark, spark, SegmentCache())
     first = table(table(State(), 1), 2)
     store.open()
@@ -89,7 +63,7 @@ def test_saving_costs_one_call_and_one_per_segment_that_changed() -> None:
 
 def test_removed_segments_leave_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "_PIECE", 100)
-    spark = Spark()
+    spark = Variables()
     store = StateStore(spark, spark, SegmentCache())
     full = table(State(), *range(50))
     store.open()
@@ -118,7 +92,7 @@ def test_the_cache_throws_out_what_was_not_used_for_longest() -> None:
 
 
 def test_another_worker_of_the_host_finds_a_segment_without_asking_spark(tmp_path: Path) -> None:
-    spark = Spark()
+    spark = Variables()
     writer = StateStore(spark, spark, SegmentCache(files=SegmentFiles(tmp_path / "segments")))
     writer.open()
     writer.save(State(), table(State(), 2, 1), {})
@@ -132,7 +106,7 @@ def test_another_worker_of_the_host_finds_a_segment_without_asking_spark(tmp_pat
 
 
 def test_a_segment_whose_file_is_gone_comes_from_spark(tmp_path: Path) -> None:
-    spark = Spark()
+    spark = Variables()
     writer = StateStore(spark, spark, SegmentCache(files=SegmentFiles(tmp_path)))
     writer.open()
     writer.save(State(), table(State(), 1), {})
@@ -194,7 +168,7 @@ def test_totals_add_rows_and_keep_the_newest_state_of_each_key_group() -> None:
 
 
 def test_a_segment_missing_from_the_checkpoint_is_reported() -> None:
-    spark = Spark()
+    spark = Variables()
     writer = StateStore(spark, spark, SegmentCache())
     writer.open()
     writer.save(State(), table(State(), 1), {})
@@ -207,8 +181,8 @@ def test_a_segment_missing_from_the_checkpoint_is_reported() -> None:
 
 
 def test_two_attempts_at_a_step_store_the_same_and_can_resume_from_each_other() -> None:
-    def attempt() -> Spark:
-        spark = Spark()
+    def attempt() -> Variables:
+        spark = Variables()
         store = StateStore(spark, spark, SegmentCache())
         before, _ = store.open()
         store.save(before, table(table(before, 1, 2), 3), {"timer": 7})
@@ -218,7 +192,7 @@ def test_two_attempts_at_a_step_store_the_same_and_can_resume_from_each_other() 
 
 
 def test_equal_segments_are_stored_once_and_stay_until_the_last_is_gone() -> None:
-    spark = Spark()
+    spark = Variables()
     store = StateStore(spark, spark, SegmentCache())
     before, _ = store.open()
     store.save(before, table(table(State(), 1), 1), {})
@@ -235,7 +209,7 @@ def test_equal_segments_are_stored_once_and_stay_until_the_last_is_gone() -> Non
 
 
 def test_a_manifest_of_another_format_is_refused() -> None:
-    spark = Spark()
+    spark = Variables()
     writer = StateStore(spark, spark, SegmentCache())
     writer.open()
     writer.save(State(), table(State(), 1), {})
