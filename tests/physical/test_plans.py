@@ -241,3 +241,18 @@ def test_an_operator_checks_the_event_times_of_a_source_if_it_gets_all_rows(rows
     stages = walk(physical(grouped).root)
 
     assert {stage.checked_above for stage in stages if isinstance(stage, WatermarkStage)} == checked
+
+
+@pytest.mark.parametrize(
+    ("sql", "waits"),
+    [
+        ("SELECT COUNT(*) FROM orders GROUP BY currency", False),
+        ("SELECT o.id FROM orders AS o JOIN rates AS r ON o.currency = r.currency", False),
+        ("SELECT id, LAG(id) OVER (PARTITION BY currency ORDER BY id) FROM orders", False),
+        ("SELECT id, LAG(id) OVER (PARTITION BY currency ORDER BY ts) FROM orders", True),
+        ("SELECT COUNT(*) FROM orders GROUP BY TUMBLE(ts, INTERVAL '1' DAY)", True),
+        (f"SELECT COUNT(*) FROM ({AS_OF}) GROUP BY id", True),
+    ],
+)
+def test_a_plan_says_whether_rows_wait_in_it(sql, waits):
+    assert physical(sql).waits is waits

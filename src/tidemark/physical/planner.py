@@ -186,6 +186,7 @@ class _Planner:
             min(ticks, default=None),
             self._settings.phases if self._combines(node) else "one_phase",
             asks.follows,
+            asks.waits,
         )
 
     def _combines(self, node: Node) -> bool:

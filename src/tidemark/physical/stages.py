@@ -152,7 +152,7 @@ class Operator:
     says which columns of its inputs these are, if it passes input columns on. It holds back
     watermarks by `held_back_ms`, because its input may be that far behind them, and checks the
     clock every `tick_ms`. If it `follows` an input, that one's watermark is its own, as far as it
-    is known from the rows.
+    is known from the rows. Unless it `waits`, it emits everything at once.
     """
 
     id: str
@@ -164,6 +164,7 @@ class Operator:
     tick_ms: int | None = None
     phases: Phases = "one_phase"
     follows: int | None = None
+    waits: bool = True
 
     @property
     def outlets(self) -> dict[int, int]:
@@ -203,6 +204,11 @@ class PhysicalPlan:
         """Of the sources whose partitions have watermarks of their own."""
         stages = (stage for stage in walk(self.root) if isinstance(stage, WatermarkStage))
         return tuple(stage.marks for stage in stages if stage.marks is not None)
+
+    @property
+    def waits(self) -> bool:
+        """Whether rows wait in an operator, for the end of a bounded stream if for nothing else."""
+        return any(operator.waits for operator in self.operators)
 
     @property
     def reads_at_once(self) -> bool:

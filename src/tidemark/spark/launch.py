@@ -77,6 +77,8 @@ class Built:
     lagging: tuple[Lagging, ...] = ()
     # Whether the ends of all sources emit the last rows in the micro-batch that reads them.
     ends_at_once: bool = False
+    # Whether nothing waits for the ends.
+    ends_unneeded: bool = False
     # Whether the first micro-batch of a bounded stream reads all rows there will be.
     reads_at_once: bool = False
 
@@ -166,6 +168,7 @@ class Launcher:
             followed,
             tuple(builder.lagging),
             ends_at_once=builder.ends_at_once and above is None and not self.sink_follows,
+            ends_unneeded=bool(physical.operators) and not (physical.waits or self.sink_follows),
             reads_at_once=physical.reads_at_once and not self.sink_follows,
         )
 
@@ -295,6 +298,9 @@ class Launcher:
             news = [announce_end(self.spark, end) for end in built.ends]
             stream.ends_at_once = built.ends_at_once and all(news)
 
+        if bounded and built.ends_unneeded:
+            stream.ends_at_once = True
+            return stream.start(at_end)
         if bounded and built.ends and not built.reads_at_once:
             stream.phases = 2
             return TwoPhaseRun(stream.start, announce_ends, at_end)

@@ -57,7 +57,8 @@ class ChangelogNormalize(Unary, Stateful):
 
     @property
     def needs(self) -> Needs:
-        return Needs("changelog-normalize", (Port(self.keys),), delay_ms(self.input))
+        held_back_ms = delay_ms(self.input)
+        return Needs("changelog-normalize", (Port(self.keys),), held_back_ms, waits=False)
 
     @property
     def state(self) -> StateSpec:

@@ -75,7 +75,7 @@ class GroupAggregate(Unary, Stateful):
     @property
     def needs(self) -> Needs:
         port = Port(self.keys, stamps=True)
-        return Needs("group-aggregate", (port,), delay_ms(self.input))
+        return Needs("group-aggregate", (port,), delay_ms(self.input), waits=self.at_end)
 
     @property
     def state(self) -> StateSpec:

@@ -51,7 +51,8 @@ class KeepFirst(Unary, Stateful):
     def needs(self) -> Needs:
         time = None if self.processing_time else self.time
         port = Port(self.keys, time, stamps=not self.processing_time)
-        return Needs("keep-first", (port,), delay_ms(self.input))
+        waits = not self.processing_time
+        return Needs("keep-first", (port,), delay_ms(self.input), waits=waits)
 
     @property
     def state(self) -> StateSpec:

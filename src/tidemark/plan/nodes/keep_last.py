@@ -60,7 +60,8 @@ class KeepLast(Unary, Picking):
 
     @property
     def needs(self) -> Needs:
-        return Needs("keep-last", (Port(self.keys, self.time),), delay_ms(self.input))
+        port = Port(self.keys, self.time)
+        return Needs("keep-last", (port,), delay_ms(self.input), waits=self.at_end)
 
     @property
     def state(self) -> StateSpec:

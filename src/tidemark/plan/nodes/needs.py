@@ -34,7 +34,8 @@ class Needs:
     It holds back watermarks by `held_back_ms`, because its input may be that far behind them. Times
     in columns that are not `shown` are seen by nothing else, if known; columns are numbered across
     both sides of a join. An operator may follow the watermark of one input only: that with the
-    number which it `follows`.
+    number which it `follows`. One that never `waits` emits what follows from its rows at once, and
+    nothing because of the watermark, the clock or the end of its input.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Needs:
     tick_ms: int | None = None
     shown: frozenset[int] | None = None
     follows: int | None = None
+    waits: bool = True
 
 
 # How often operators check the clock unless a shorter time is needed.

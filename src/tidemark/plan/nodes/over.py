@@ -132,7 +132,9 @@ class Over(Unary, Stateful):
     def needs(self) -> Needs:
         event_time = self.by_time and not self.processing_time
         time = self.order[0].column if event_time else None
-        return Needs("over", (Port(self.keys, time, stamps=event_time),), delay_ms(self.input))
+        port = Port(self.keys, time, stamps=event_time)
+        waits = self.at_end or event_time
+        return Needs("over", (port,), delay_ms(self.input), waits=waits)
 
     @property
     def state(self) -> StateSpec:

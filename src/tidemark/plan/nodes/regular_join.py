@@ -78,7 +78,8 @@ class RegularJoin(Join):
 
     @property
     def needs(self) -> Needs:
-        return Needs("regular-join", (Port(self.left_keys), Port(self.right_keys)))
+        ports = Port(self.left_keys), Port(self.right_keys)
+        return Needs("regular-join", ports, waits=self.at_end)
 
     @property
     def state(self) -> StateSpec:

@@ -47,7 +47,8 @@ class SinkUpsertMaterializer(Unary, Stateful):
 
     @property
     def needs(self) -> Needs:
-        return Needs("sink-upsert-materializer", (Port(self.keys),), delay_ms(self.input))
+        held_back_ms = delay_ms(self.input)
+        return Needs("sink-upsert-materializer", (Port(self.keys),), held_back_ms, waits=False)
 
     @property
     def state(self) -> StateSpec:

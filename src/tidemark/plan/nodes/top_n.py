@@ -109,7 +109,7 @@ class TopN(Unary, Stateful):
 
     @property
     def needs(self) -> Needs:
-        return Needs("top-n", (Port(self.keys),), delay_ms(self.input))
+        return Needs("top-n", (Port(self.keys),), delay_ms(self.input), waits=self.at_end)
 
     @property
     def state(self) -> StateSpec:
