@@ -30,8 +30,8 @@ def join(
         left.sparkSession,
         TemporalJoinKernel((keys[0],), (keys[1],), how="left"),
         [
-            StatefulInput(left, (keys[0],), left.columns[1], chained=chained),
-            StatefulInput(right, (keys[1],), right.columns[1]),
+            StatefulInput(left, left.schema, (keys[0],), left.columns[1], chained=chained),
+            StatefulInput(right, right.schema, (keys[1],), right.columns[1]),
         ],
         StructType(left.schema.fields + right.schema.fields),
         StatefulOptions(name=name, buckets=4, payloads=payloads),

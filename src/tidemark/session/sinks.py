@@ -56,7 +56,7 @@ def writer(sink: Sink, zone: str, job: str | None) -> Consume:
             zone=zone,
             job=job,
             started=frame.seed,
-            access=access_of(frame.data.sparkSession),
+            access=access_of(frame.spark),
         )
         target, upkeep = _with_upkeep(target, connector, frame)
         worker_sink = None if connector.worker_sink is None else connector.worker_sink(target)
@@ -89,7 +89,7 @@ def _with_upkeep(
     upkeep = connector.upkeep(target) if connector.upkeep is not None else None
     if connector.upkeep is None or upkeep is None:
         return target, None
-    if is_remote(frame.data.sparkSession):
+    if is_remote(frame.spark):
         table = target.table
         where = f" (table `{table.name}`)"
         raise DELAYED_COMMIT_OVER_CONNECT.error(None, where=where, source=table.source)
@@ -135,7 +135,7 @@ def _by_one_writer(frame: Frame, one: OneWriterSink, sink: Sink) -> Handover:
     """The workers encode the rows, and one of them writes what all have encoded."""
     from tidemark.spark.stateful import one_writer
 
-    if is_remote(frame.data.sparkSession):
+    if is_remote(frame.spark):
         where = f" (table `{sink.table.name}`)"
         raise ONE_WRITER_OVER_CONNECT.error(None, where=where, source=sink.table.source)
     if frame.packed is not None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from tidemark.catalog.tables import Changelog
 from tidemark.functions import spark_text
 from tidemark.plan.nodes import Edge
+from tidemark.spark.stateful.deferred import Deferred, Rows, made
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from tidemark.spark.stateful.packed_rows import PackedRows
@@ -30,7 +31,7 @@ class Frame:
     inserts, a last column `_tm_kind` has the row kinds.
     """
 
-    data: DataFrame
+    rows: Rows
     columns: tuple[str, ...]
     changelog: Changelog
     # Whether Spark follows a watermark below; its column then travels with the rows.
@@ -53,11 +54,25 @@ class Frame:
     def of(cls, packed: PackedRows, columns: tuple[str, ...], changelog: Changelog) -> Frame:
         """The rows that an operator emits, under these names."""
         named = packed.called(columns)
-        return cls(named.rows, columns, changelog, late=named.late, packed=named)
+        rows = Deferred(lambda: named.rows)
+        return cls(rows, columns, changelog, late=named.late, packed=named)
+
+    @property
+    def data(self) -> DataFrame:
+        return made(self.rows)
+
+    @property
+    def spark(self) -> SparkSession:
+        return (self.packed or self).data.sparkSession
+
+    @property
+    def schema(self) -> StructType:
+        """That of the rows; nothing is made for it if they are packed."""
+        return self.data.schema if self.packed is None else self.packed.row_schema
 
     def over(self, data: DataFrame, **changes: Any) -> Frame:
         """The frame for the edge after a transformation of the rows."""
-        return replace(self, data=data, packed=None, **changes)
+        return replace(self, rows=data, packed=None, **changes)
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -99,8 +114,8 @@ class Frame:
         if not self.late:
             return self
         packed = None if self.packed is None else self.packed.alone
-        data = self.data.where(f"{LATE} IS NULL").drop(LATE, OUTLET)
-        return replace(self, data=data, late={}, packed=packed)
+        rows = Deferred(lambda: self.data.where(f"{LATE} IS NULL").drop(LATE, OUTLET))
+        return replace(self, rows=rows, late={}, packed=packed)
 
     def with_fault(self, text: str) -> Frame:
         """The rows with the value of the SQL, a STRING, as their fault unless they have one.

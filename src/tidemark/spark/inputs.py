@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tidemark.catalog.tables import Changelog
 from tidemark.operators.joins import JoinColumns, names_of_sides, output_of
@@ -12,9 +12,10 @@ from tidemark.operators.outlets import columns_beside
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
 from tidemark.spark.outlets import late_schemas
 from tidemark.spark.stateful.added import Added, Constant
+from tidemark.spark.stateful.deferred import Deferred, Rows
+from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructField, StructType
 
     from tidemark.physical import Input, Operator
@@ -36,11 +37,43 @@ def build_input(builder: Builder, input_: Input) -> Frame:
     return frame.over(data.drop(WATERMARK))
 
 
+@dataclass(frozen=True, slots=True)
+class GivenRows:
+    """The rows of an input as rows of Spark, with their columns."""
+
+    rows: Rows
+    schema: StructType
+
+    @classmethod
+    def of(
+        cls,
+        frame: Frame,
+        projections: Sequence[str],
+        added: Sequence[Added] = (),
+        packed: PackedRows | None = None,
+    ) -> Self:
+        """What SQL selects of a frame, with `added` columns. If the same rows are `packed`, none
+        are made until something needs rows of Spark."""
+        everything = [*projections, *(column.sql for column in added)]
+        packed = packed or frame.packed
+        if packed is None:
+            data = frame.data.selectExpr(*everything)
+            return cls(data, data.schema)
+        return cls(Deferred(lambda: frame.data.selectExpr(*everything)), _with_added(packed, added))
+
+
+def _with_added(packed: PackedRows, added: Sequence[Added]) -> StructType:
+    from pyspark.sql.types import StructField, StructType
+
+    fields = (StructField(column.name, to_spark(column.type)) for column in added)
+    return StructType([*packed.row_schema.fields, *fields])
+
+
 def stateful_input(
     builder: Builder,
     input_: Input,
     below: Frame,
-    data: DataFrame,
+    given: GivenRows,
     keys: tuple[str, ...],
     time: str | None,
     packed: PackedRows | None = None,
@@ -53,7 +86,8 @@ def stateful_input(
     from tidemark.spark.stateful.operator import StatefulInput
 
     return StatefulInput(
-        data,
+        given.rows,
+        given.schema,
         keys,
         time,
         _watermark(builder, input_),
@@ -61,7 +95,7 @@ def stateful_input(
         shows_time=input_.shown,
         packed=packed,
         added=tuple(added),
-        late=late_schemas(input_, data),
+        late=late_schemas(input_, given.schema),
         passed=below.late,
         names=_called(below, input_),
     )
@@ -135,7 +169,7 @@ class Sides:
 
     def schema(self, *, kinds: bool = False) -> StructType:
         """The emitted columns, followed by the row kind if there are kinds."""
-        fields = [*self.left.frame.data.schema.fields, *self.right.frame.data.schema.fields]
+        fields = [*self.left.frame.schema.fields, *self.right.frame.schema.fields]
         return schema_of(fields, self.output, kinds=kinds)
 
 
@@ -143,9 +177,9 @@ def _side(builder: Builder, input_: Input, names: tuple[str, ...], everyone: str
     names = (*names, *columns_beside(input_))
     frame = named(build_input(builder, input_), names)
     keys, added = keyed(tuple(names[key] for key in input_.keys), everyone)
-    data = frame.data.selectExpr("*", *(column.sql for column in added))
+    rows = GivenRows.of(frame, ["*"], added)
     time = None if input_.time is None else names[input_.time]
-    given = stateful_input(builder, input_, frame, data, keys, time, frame.packed, added)
+    given = stateful_input(builder, input_, frame, rows, keys, time, frame.packed, added)
     return InputSide(frame, keys, given)
 
 
@@ -156,7 +190,7 @@ def named(frame: Frame, names: tuple[str, ...]) -> Frame:
     if frame.packed is not None:
         return like(frame, names, frame.changelog)
     data = frame.data.drop(WATERMARK, SEEN)
-    plain = replace(frame, data=data, packed=None, followed=False, stamped=False)
+    plain = replace(frame, rows=data, packed=None, followed=False, stamped=False)
     return like(plain, names, frame.changelog)
 
 

@@ -93,7 +93,7 @@ class Above:
         if isinstance(self.output, Frame):
             rows, late = data.schema, self.output.late
             return PackedRows(data, rows, in_files=False, late=late, kept=True)
-        return replace(self.output, data=data, kept=True)
+        return replace(self.output, source=data, kept=True)
 
 
 def _late_rows(node: LateOutput, packed: PackedRows) -> Frame:

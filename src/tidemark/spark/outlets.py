@@ -8,15 +8,14 @@ from tidemark.operators.outlets import columns_of
 from tidemark.spark.frame import KIND
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
     from tidemark.physical import Input
 
 
-def late_schemas(input_: Input, data: DataFrame) -> dict[int, StructType]:
-    """The columns of the late rows of an input that are handed out, by the number of their
-    outlet.
+def late_schemas(input_: Input, rows: StructType) -> dict[int, StructType]:
+    """The columns of the late rows that are handed out of an input with these columns, by the
+    number of their outlet.
     """
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 
@@ -24,7 +23,6 @@ def late_schemas(input_: Input, data: DataFrame) -> dict[int, StructType]:
 
     if not input_.outlets:
         return {}
-    rows = data.schema
     late_fields = [StructField(name, LongType()) for name in (LATE_TIME, LATE_WATERMARK)]
     kinds = [StructField(LATE_KIND, StringType())] * (KIND in rows.names)
     return {

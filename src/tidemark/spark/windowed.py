@@ -14,15 +14,14 @@ from tidemark.operators.outlets import columns_beside, handing_out
 from tidemark.operators.times import GIVEN, given_time
 from tidemark.operators.windows import ALWAYS
 from tidemark.spark.frame import KIND, SEEN, names_of
-from tidemark.spark.inputs import build_input, has_kinds, keyed, stateful_input
+from tidemark.spark.inputs import GivenRows, build_input, has_kinds, keyed, stateful_input
 from tidemark.spark.stateful.added import Added, ClockMillis, Constant
 from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructField
+    from pyspark.sql.types import StructField, StructType
 
     from tidemark.kernels.protocol import Kernel
     from tidemark.physical import Operator
@@ -41,7 +40,7 @@ class WindowInput:
     the columns `GIVEN`; a row that is stamped brings along the watermark before it."""
 
     operator: Operator
-    data: DataFrame
+    schema: StructType
     names: tuple[str, ...]
     keys: tuple[str, ...]
     retracts: bool
@@ -69,12 +68,12 @@ class WindowInput:
         bounds = zip(given or (), GIVEN, strict=given is not None)
         keys, for_keys = keyed(tuple(names[key] for key in input_.keys), _ALL)
         added = [*(ClockMillis(to, names[place]) for place, to in bounds), *more, *for_keys]
-        data = below.data.selectExpr(*projections, *(column.sql for column in added))
         time = None if input_.time is None else names[input_.time]
         packed = None if below.packed is None else below.packed.called(names)
+        seen = GivenRows.of(below, projections, added, packed)
         called = replace(below, columns=names)
-        rows = stateful_input(builder, input_, called, data, keys, time, packed, added)
-        return cls(operator, data, own_names, keys, has_kinds(below), below.stamped, rows)
+        rows = stateful_input(builder, input_, called, seen, keys, time, packed, added)
+        return cls(operator, seen.schema, own_names, keys, has_kinds(below), below.stamped, rows)
 
     @property
     def key_columns(self) -> tuple[str, ...]:
@@ -82,7 +81,7 @@ class WindowInput:
         return self.keys if self.operator.inputs[0].keys else ()
 
     def fields(self, names: Sequence[str]) -> list[StructField]:
-        return [self.data.schema[name] for name in names]
+        return [self.schema[name] for name in names]
 
     @property
     def is_given_batch_time(self) -> bool:

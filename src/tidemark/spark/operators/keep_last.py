@@ -8,7 +8,7 @@ from tidemark.catalog.tables import Changelog
 from tidemark.operators.joins import output_of
 from tidemark.operators.windows import keep_last_kernel
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.inputs import build_input, named, schema_of, stateful_input
+from tidemark.spark.inputs import GivenRows, build_input, named, schema_of, stateful_input
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
@@ -22,11 +22,12 @@ def keep_last(builder: Builder, operator: Operator) -> Frame:
     keys = tuple(below.columns[index] for index in input_.keys)
     assert input_.time is not None
     time = below.columns[input_.time]
-    rows = stateful_input(builder, input_, below, below.data, keys, time, below.packed)
+    given = GivenRows(below.rows, below.schema)
+    rows = stateful_input(builder, input_, below, given, keys, time, below.packed)
     output = output_of(operator, below.columns)
     changelog = operator.edge.changelog
     kinds = changelog is not Changelog.APPEND
-    schema = schema_of(below.data.schema.fields, output, kinds=kinds)
+    schema = schema_of(below.schema.fields, output, kinds=kinds)
     kernel = keep_last_kernel(operator, keys)
     packed = builder.run_kernel(operator, kernel, [rows], schema)
     return Frame.of(packed, names_of(operator.edge), changelog)

@@ -13,7 +13,7 @@ from tidemark.kernels.windows.spec import AggregateSpec, Given, Session
 from tidemark.operators.times import GIVEN, by_wall_clock
 from tidemark.plan.nodes import LateRows
 from tidemark.spark.frame import Frame, names_of
-from tidemark.spark.inputs import build_input, named, stateful_input
+from tidemark.spark.inputs import GivenRows, build_input, named, stateful_input
 from tidemark.spark.late_outputs import moment
 from tidemark.spark.windowed import WindowInput, called
 
@@ -67,7 +67,8 @@ def _watermark_of(builder: Builder, number: int, other: Input, rows: WindowInput
     keys = {f"{time}_{n}": f.dataType for n, f in enumerate(rows.fields(rows.keys))}
     nulls = [f"CAST(NULL AS {type_.simpleString()}) AS {key}" for key, type_ in keys.items()]
     data = frame.data.selectExpr(f"{spark_text.name(column)} AS {time}", *nulls)
-    moves = stateful_input(builder, other, frame, data, tuple(keys), time)
+    given = GivenRows(data, data.schema)
+    moves = stateful_input(builder, other, frame, given, tuple(keys), time)
     return replace(moves, combine=Combine(_none_of))
 
 
@@ -76,7 +77,8 @@ def _rest_of_sessions(builder: Builder, other: Input) -> StatefulInput:
     frame = build_input(builder, other)
     frame = named(frame, tuple(f"_tm_with{n}" for n in range(len(frame.columns))))
     *keys, time = frame.columns
-    return stateful_input(builder, other, frame, frame.data, tuple(keys), time)
+    given = GivenRows(frame.rows, frame.schema)
+    return stateful_input(builder, other, frame, given, tuple(keys), time)
 
 
 def _none_of(rows: pl.DataFrame) -> pl.DataFrame:

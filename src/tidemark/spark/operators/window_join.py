@@ -21,6 +21,7 @@ from tidemark.operators.outlets import columns_beside
 from tidemark.plan.nodes import CoGroup, WindowJoin
 from tidemark.spark.frame import WATERMARK, Frame, like, names_of
 from tidemark.spark.inputs import (
+    GivenRows,
     build_input,
     keyed,
     named,
@@ -101,7 +102,7 @@ class WindowSide:
         cls, builder: Builder, input_: Input, edge: Edge, names: tuple[str, ...], side: str
     ) -> WindowSide:
         """Rows without windows: one that is in several is exchanged once, and without bounds."""
-        from pyspark.sql.types import StructField
+        from pyspark.sql.types import StructField, StructType
 
         from tidemark.kernels.co_group.kernel import WindowAssignment
 
@@ -110,17 +111,20 @@ class WindowSide:
         rows, time = named(build_input(builder, input_), every), every[input_.time]
         columns = list(zip(names, edge.columns, strict=True))
         windows = {name: column.window for name, column in columns if column.window is not None}
-        data = rows.data.drop(*(name for name in windows if name != time))
-        known = data.schema
+        known = rows.schema
+        seen = [name for name in known.names if name not in windows or name == time]
         fields = (
             StructField(name, to_spark(column.type)) if name in windows else known[name]
             for name, column in columns
         )
         bounds_shown = tuple(shown(window).alias(name) for name, window in windows.items())
         keys, added = keyed(tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
-        data = data.selectExpr("*", *(column.sql for column in added))
-        given = stateful_input(builder, input_, rows, data, keys, time, rows.packed, added)
-        return cls(tuple(fields), keys, WindowAssignment(input_.windows, bounds_shown), given)
+        all_given = GivenRows.of(rows, [*map(spark_text.name, seen)], added)
+        schema = StructType([f for f in all_given.schema if f.name not in {*known.names} - {*seen}])
+        given = GivenRows(all_given.rows, schema)
+        input_rows = stateful_input(builder, input_, rows, given, keys, time, rows.packed, added)
+        assignment = WindowAssignment(input_.windows, bounds_shown)
+        return cls(tuple(fields), keys, assignment, input_rows)
 
     @classmethod
     def _as_given(
@@ -137,8 +141,8 @@ class WindowSide:
         added = [*(ClockMillis(to, names[column]) for column, to in bounds), *for_keys]
         follows = input_.watermark is not None and input_.watermark.followed
         kept = [*map(spark_text.name, every), *[WATERMARK] * follows, *frame.passed]
-        data = frame.data.selectExpr(*kept, *(column.sql for column in added))
+        seen = GivenRows.of(frame, kept, added)
         time = None if input_.time is None else every[input_.time]
-        rows = stateful_input(builder, input_, frame, data, keys, time, frame.packed, added)
-        fields = tuple(data.schema[name] for name in names)
+        rows = stateful_input(builder, input_, frame, seen, keys, time, frame.packed, added)
+        fields = tuple(seen.schema[name] for name in names)
         return cls(fields, keys, None if window is None else WindowAssignment(given), rows)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
+from tidemark import types as t
 from tidemark.functions import spark_text
 from tidemark.functions.moments import millis_of_clock
 from tidemark.runtime.times import milliseconds
@@ -21,6 +22,10 @@ class Constant:
 
     name: str
     value: bool | int
+
+    @property
+    def type(self) -> t.DataType:
+        return t.Boolean() if isinstance(self.value, bool) else t.BigInt()
 
     @property
     def sql(self) -> str:
@@ -38,6 +43,10 @@ class ClockMillis:
 
     name: str
     column: str
+
+    @property
+    def type(self) -> t.DataType:
+        return t.BigInt()
 
     @property
     def sql(self) -> str:

@@ -18,6 +18,7 @@ from tidemark.spark.frame import WATERMARK
 from tidemark.spark.moments import END_MS
 from tidemark.spark.stateful.added import Added
 from tidemark.spark.stateful.buckets import labels
+from tidemark.spark.stateful.deferred import Deferred, Rows, made
 from tidemark.spark.stateful.end_of_input import end_markers, followed, with_watermark_beside
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.key_groups import KeyGroups
@@ -65,8 +66,8 @@ class SourceWatermark:
 class StatefulInput:
     """One input of a stateful operator.
 
-    The frame has Spark-safe column names, which differ between inputs except for `_tm_kind`, the
-    row kinds if there are any. `time_column` is the event time, a TIMESTAMP or TIMESTAMP_NTZ. A
+    The frame has these columns, with Spark-safe names, which differ between inputs except for
+    `_tm_kind`, the row kinds. `time_column` is the event time, a TIMESTAMP or TIMESTAMP_NTZ. A
     streaming frame over sources has its watermark declared (`end_of_input.with_watermark`), or
     leaves that to the operator; the output of another stateful operator is `chained`.
 
@@ -75,7 +76,8 @@ class StatefulInput:
     before the exchange.
     """
 
-    frame: DataFrame
+    frame: Rows
+    schema: StructType
     keys: tuple[str, ...]
     time_column: str | None
     watermark: SourceWatermark | None = None
@@ -125,7 +127,6 @@ def run_stateful(
     """
     _check_keys(inputs)
     numbers = labels(options.buckets)
-    streaming = any(i.frame.isStreaming for i in inputs)
     shapes, columns = tuple(_shape(i) for i in inputs), tuple(output_schema.names)
     own = {n: schema for i in inputs for n, schema in i.late.items()}
     names = {n: tuple(schema.names) for n, schema in own.items()}
@@ -133,13 +134,14 @@ def run_stateful(
     packed = _union(
         [_packed(n, i, bucket, numbers, options.payloads) for n, i in enumerate(inputs)]
     )
-    if streaming and options.ticker_ms is not None:
+    if packed.isStreaming and options.ticker_ms is not None:
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     in_files = options.payloads.folder is not None
     late = own | {n: schema for i in inputs for n, schema in i.passed.items()}
     ends = None if options.ticker_ms is not None else _ends(inputs, shapes)
     groups = KeyGroups(packed, bucket, options.name, options.observation, ends=ends)
-    rows = PackedRows(groups.emitted(), output_schema, in_files, late, groups=groups)
+    emitted = Deferred(groups.emitted)
+    rows = PackedRows(emitted, output_schema, in_files, late, groups=groups)
     return rows.called(columns)
 
 
@@ -211,7 +213,8 @@ def _ends_below(input_: StatefulInput, schema: pa.Schema) -> frozenset[str] | No
 def _from_rows(input_: StatefulInput, pack: Pack) -> DataFrame:
     from pyspark.sql import functions as f
 
-    return input_.frame.withColumn(HASH, f.xxhash64(*input_.keys)).mapInArrow(pack, PACKED_DDL)
+    hashed = made(input_.frame).withColumn(HASH, f.xxhash64(*input_.keys))
+    return hashed.mapInArrow(pack, PACKED_DDL)
 
 
 def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
@@ -262,13 +265,13 @@ def _reports(rows: DataFrame, number: int, position: int, numbers: tuple[int, ..
 def _shape(input_: StatefulInput) -> InputShape:
     watermark = input_.watermark.column if input_.watermark else None
     hidden = {watermark, None if input_.shows_time else input_.time_column, LATE, OUTLET}
-    schema = pa.schema(f for f in arrow_schema(input_.frame.schema) if f.name not in hidden)
+    schema = pa.schema(f for f in arrow_schema(input_.schema) if f.name not in hidden)
     return InputShape.of(schema, input_.chained, input_.combine)
 
 
 def _check_keys(inputs: Sequence[StatefulInput]) -> None:
     """Equal keys must have equal hashes, which depend on the type too."""
-    types = [[i.frame.schema[key].dataType for key in i.keys] for i in inputs]
+    types = [[i.schema[key].dataType for key in i.keys] for i in inputs]
     if any(these != types[0] for these in types):
         raise PlanError(
             "the keys of a stateful operator must have the same types on all inputs",

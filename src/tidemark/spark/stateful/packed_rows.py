@@ -16,6 +16,7 @@ from tidemark.errors import NotSupported
 from tidemark.functions.arrow_types import to_arrow
 from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.stateful.counted import Opener, Read, Use, counted
+from tidemark.spark.stateful.deferred import Rows, made
 from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.one_writer import ENCODED, ENCODED_DDL, Encode, EncodeRows
@@ -42,7 +43,7 @@ MakeRows = Callable[[pa.Schema], Read]
 class PackedRows:
     """A frame of packed output, and the schema of its rows."""
 
-    data: DataFrame
+    source: Rows
     schema: StructType
     # Whether large values are in files that the driver sees too. Otherwise a value may be as large
     # as all its rows, which is more than Spark should send to a client.
@@ -61,12 +62,20 @@ class PackedRows:
     groups: KeyGroups | None = None
 
     @property
+    def data(self) -> DataFrame:
+        return made(self.source)
+
+    @property
     def rows(self) -> DataFrame:
+        return self.used(_as_they_are, self.row_schema, arrow_schema(self.row_schema))
+
+    @property
+    def row_schema(self) -> StructType:
+        """That of the rows with late ones that go along."""
         from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
 
         late = [StructField(LATE, BinaryType()), StructField(OUTLET, IntegerType())]
-        schema = StructType([*self.schema.fields, *(late if self.late else [])])
-        return self.used(_as_they_are, schema, arrow_schema(schema))
+        return StructType([*self.schema.fields, *(late if self.late else [])])
 
     @property
     def payloads(self) -> DataFrame:
@@ -81,7 +90,7 @@ class PackedRows:
         """The late rows of the outlet with this number."""
         data = self.data.where(self.data[OUTLET] == number)
         late = data.select(data[LATE].alias(PAYLOAD))
-        return replace(self, data=late, schema=self.late[number], late={})
+        return replace(self, source=late, schema=self.late[number], late={})
 
     @property
     def alone(self) -> PackedRows:
@@ -100,7 +109,7 @@ class PackedRows:
 
     def taken(self, take: Take, tasks: int | None = None) -> DataFrame:
         """The result of `take` for the rows, called on the workers, in as many tasks at most."""
-        rows = self if tasks is None else replace(self, data=self.data.coalesce(tasks))
+        rows = self if tasks is None else replace(self, source=self.data.coalesce(tasks))
         return rows.used(lambda open_, _: _Taking(open_, take), TAKEN_DDL, _TAKEN)
 
     def encoded(self, encode: Encode) -> DataFrame:
