@@ -127,8 +127,8 @@ OPTIONS = (
     SessionOption(
         ENGINE,
         _one_of("spark", "local"),
-        "where queries and INSERTs run: on Spark, or in this process, for bounded tables in files "
-        "and without Java",
+        "where queries and INSERTs run: on Spark, or in this process, without Java, for bounded "
+        "tables in files",
         default="spark",
     ),
     SessionOption(JOB_NAME, _text, "the name of jobs started from now on"),
@@ -139,7 +139,7 @@ OPTIONS = (
     ),
     *(SessionOption(key, _text, "a savepoint that jobs start from") for key in SAVEPOINT),
     *(
-        SessionOption(key, _boolean, "whether state that the script has no operator for is dropped")
+        SessionOption(key, _boolean, "whether state without an operator in the script is dropped")
         for key in IGNORE_UNCLAIMED
     ),
     *(
@@ -193,13 +193,13 @@ OPTIONS = (
         AGGREGATE_PHASES,
         _one_of("auto", "one_phase", "two_phase"),
         "whether rows of one key and window, and in a batch those of one group, are pre-aggregated "
-        "before the shuffle; `auto` does so where that at least halves the number of rows",
+        "before the shuffle; `auto` does so if that at least halves the number of rows",
         default="auto",
     ),
     SessionOption(
         FLINK_VERSION,
         _one_of("2.3", "2.4"),
-        "the version of Flink whose results a query has where versions differ: in 2.4 event-time "
+        "the version of Flink that results follow where versions differ: in 2.4, event-time "
         "temporal joins drop late left rows",
         default="2.3",
     ),
@@ -217,20 +217,22 @@ OPTIONS = (
     SessionOption(
         FORCE_RECOMPILE,
         _boolean,
-        "whether COMPILE PLAN replaces a plan that exists",
+        "whether COMPILE PLAN replaces an existing plan",
         default="false",
     ),
     SessionOption(
         UPSERT_MATERIALIZE,
         _one_of("none", "auto", "force"),
         "whether rows are kept by the primary key of a sink, so that rows of the query with the "
-        "same one replace each other in order: `auto` where the query's changes are by another key",
+        "same key replace each other in order; `auto` does so if the query's changes are by "
+        "another key",
         default="auto",
     ),
     SessionOption(
         REQUIRE_ON_CONFLICT,
         _boolean,
-        "whether that is an error without a clause ON CONFLICT, as it is in Flink 2.3",
+        "whether an INSERT whose rows may have the same primary key of the sink must have an ON "
+        "CONFLICT clause, as in Flink 2.3",
         default="false",
     ),
     SessionOption(
@@ -241,22 +243,22 @@ OPTIONS = (
     SessionOption(
         CDC_DUPLICATES,
         _boolean,
-        "whether sources of changelogs may deliver changes more than once; each table that has "
-        "a primary key then keeps one row per key, by which repeated changes are dropped",
+        "whether changelog sources may deliver changes more than once; for tables with a primary "
+        "key, one row per key is then kept in state, and repeated changes are dropped",
         default="false",
     ),
     SessionOption("table.dml-sync", _boolean, "whether INSERT waits until its job has finished"),
     SessionOption(
         IDLE_TIMEOUT,
         parse_duration,
-        "how long a partition of a Kafka table must be silent to hold back no watermark; 0 means "
-        "forever",
+        "how long a partition of a Kafka table must be silent before it no longer holds back the "
+        "watermark; 0 means forever",
     ),
     SessionOption(
         MINI_BATCH,
         _boolean,
         "whether rows wait to be processed together; input is always processed in micro-batches, "
-        f"which `{MINI_BATCH_LATENCY}` then keeps apart",
+        f"and `{MINI_BATCH_LATENCY}` then sets the minimum time between them",
     ),
     SessionOption(
         MINI_BATCH_LATENCY,
@@ -267,7 +269,7 @@ OPTIONS = (
     SessionOption(
         "table.exec.mini-batch.size",
         _positive,
-        "accepted without effect; a micro-batch has all rows that are there when it begins",
+        "accepted without effect; a micro-batch contains all rows available when it begins",
     ),
     SessionOption(
         "table.optimizer.distinct-agg.split.enabled",
@@ -278,7 +280,7 @@ OPTIONS = (
         "table.exec.sink.type-length-enforcer",
         _one_of("ignore", "trim_pad", "error"),
         "accepted without effect; INSERT casts strings and bytes to the length of their column, "
-        "so they are trimmed and padded whatever this says (same in Flink)",
+        "so they are always trimmed and padded (same in Flink)",
     ),
     SessionOption(
         "table.sql-dialect",

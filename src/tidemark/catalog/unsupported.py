@@ -29,8 +29,8 @@ UNLOAD_CORE: Final = Unsupported(
 LANGUAGE: Final = Unsupported(
     _TABLES,
     "LANGUAGE {}",
-    why="classes of the JVM are not loaded",
-    hint="name a function of Python for the class: "
+    why="JVM classes are not loaded",
+    hint="name a Python function for the class: "
     "SET 'tidemark.function.stand-in.com.example.F' = 'module.function'",
     each={"JAVA": None, "SCALA": None},
     says=NEVER,

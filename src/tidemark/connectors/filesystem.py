@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _NO_EFFECT = "accepted without effect"
-_NEVER_OPEN = "accepted; no file stays open for longer than its micro-batch"
+_NEVER_OPEN = "accepted without effect; no file stays open longer than its micro-batch"
 
 OPTIONS = (
     OptionSpec(
@@ -90,7 +90,8 @@ OPTIONS = (
     OptionSpec(
         "source.max-files-per-batch",
         "int",
-        summary="how many files a micro-batch reads at most, the oldest first; else all new ones",
+        summary="the maximum number of files that a micro-batch reads, the oldest first; by "
+        "default, all new files",
     ),
     OptionSpec("source.path.regex-pattern", summary="read only files whose full path matches"),
     OptionSpec("source.report-statistics", "enum", choices=("all", "none"), summary=_NO_EFFECT),
@@ -104,7 +105,7 @@ OPTIONS = (
         "sink.rolling-policy.file-size",
         "memory",
         128 << 20,
-        summary="a file that has grown to this is closed, and the rows after it go to a new one",
+        summary="a file that has reached this size is closed, and later rows go to a new one",
     ),
     OptionSpec("sink.rolling-policy.rollover-interval", "duration", summary=_NEVER_OPEN),
     OptionSpec("sink.rolling-policy.inactivity-interval", "duration", summary=_NEVER_OPEN),
@@ -113,7 +114,7 @@ OPTIONS = (
         "sink.shuffle-by-partition.enable",
         "boolean",
         False,
-        summary="the rows of a partition are brought together before they are written",
+        summary="whether the rows of a partition are shuffled together before they are written",
     ),
     OptionSpec("sink.parallelism", "int", summary="the number of files per batch"),
     OptionSpec(
@@ -129,10 +130,13 @@ OPTIONS = (
         "auto-compaction",
         "boolean",
         False,
-        summary="each micro-batch leaves one file in a partition, or as many as its size asks for",
+        summary="whether each micro-batch leaves only one file in a partition, or more if required "
+        "by the size",
     ),
     OptionSpec(
-        "compaction.file-size", "memory", summary="their size; else that of the rolling policy"
+        "compaction.file-size",
+        "memory",
+        summary="the size of these files; by default, that of the rolling policy",
     ),
 )
 

@@ -21,29 +21,29 @@ FULL_CACHE_OPTIONS = (
         "enum",
         "PERIODIC",
         choices=("PERIODIC", "TIMED"),
-        summary="whether the table is loaded again at intervals, or at a time of day",
+        summary="whether the table is reloaded at intervals or at a time of day",
     ),
     OptionSpec(
         "lookup.full-cache.periodic-reload.interval",
         "duration",
-        summary="how often a table that is looked up is loaded again; else it is loaded once",
+        summary="how often a table that is looked up is reloaded; by default, it is loaded once",
     ),
     OptionSpec(
         "lookup.full-cache.periodic-reload.schedule-mode",
         "enum",
         "FIXED_DELAY",
         choices=("FIXED_DELAY", "FIXED_RATE"),
-        summary="whether the interval is from the end of a load or from its start",
+        summary="whether the interval is measured from the end or from the start of a load",
     ),
     OptionSpec(
         "lookup.full-cache.timed-reload.iso-time",
-        summary="the time of day at which the table is loaded again, such as `10:15` or `10:15Z`",
+        summary="the time of day at which the table is reloaded, such as `10:15` or `10:15Z`",
     ),
     OptionSpec(
         "lookup.full-cache.timed-reload.interval-in-days",
         "int",
         1,
-        summary="on each how manieth day it is loaded again at that time",
+        summary="the number of days from one reload at that time to the next",
     ),
 )
 # For tables that are looked up by key.
@@ -53,11 +53,9 @@ LOOKUP_OPTIONS = (
         "enum",
         "NONE",
         choices=("NONE", "PARTIAL", "FULL"),
-        summary="which rows of lookups workers keep: none, those looked up, or the whole table",
+        summary="which rows workers cache: none, those looked up, or the whole table",
     ),
-    OptionSpec(
-        "lookup.max-retries", "int", 3, summary="how often a lookup that fails is tried again"
-    ),
+    OptionSpec("lookup.max-retries", "int", 3, summary="how often a failed lookup is retried"),
     OptionSpec(
         "lookup.partial-cache.expire-after-access",
         "duration",
@@ -72,12 +70,12 @@ LOOKUP_OPTIONS = (
         "lookup.partial-cache.cache-missing-key",
         "boolean",
         True,
-        summary="whether the cache also keeps that a key has no rows",
+        summary="whether the cache also stores that a key has no rows",
     ),
     OptionSpec(
         "lookup.partial-cache.max-rows",
         "long",
-        summary="how many keys a worker's cache keeps at most, the last ones used",
+        summary="the maximum number of keys in a worker's cache; it keeps the most recently used",
     ),
     *FULL_CACHE_OPTIONS,
 )

@@ -20,39 +20,44 @@ PREFIX = "sink.partition-commit"
 EXTRACTOR = "partition.time-extractor"
 OPTIONS = (
     OptionSpec(
-        f"{EXTRACTOR}.kind", default="default", summary="`default`; `custom` is a class of Java's"
+        f"{EXTRACTOR}.kind",
+        default="default",
+        summary="`default`; `custom`, a Java class, is rejected",
     ),
-    OptionSpec(f"{EXTRACTOR}.class", summary="refused: a class of Java's cannot run here"),
+    OptionSpec(f"{EXTRACTOR}.class", summary="rejected: Java classes cannot run here"),
     OptionSpec(
         f"{EXTRACTOR}.timestamp-pattern",
-        summary="how partition values make a time: `$dt $hour:00:00`; else the first is one",
+        summary="how partition values form a time: `$dt $hour:00:00`; by default, the first value "
+        "is the time",
     ),
     OptionSpec(
         f"{EXTRACTOR}.timestamp-formatter",
-        summary="how that time is written, in Java's letters (yMdHmsS): `yyyyMMdd`; "
-        "else `yyyy-MM-dd` or `yyyy-MM-dd HH:mm:ss`",
+        summary="the pattern of that time, in Java's letters (yMdHmsS): `yyyyMMdd`; by default, "
+        "`yyyy-MM-dd` or `yyyy-MM-dd HH:mm:ss`",
     ),
     OptionSpec(
         f"{PREFIX}.policy.kind",
-        summary="`success-file` puts an empty file into each partition "
-        "that is complete; without it nothing is committed",
+        summary="`success-file` writes an empty file to each partition that is complete; without "
+        "this option, nothing is committed",
     ),
-    OptionSpec(f"{PREFIX}.policy.class", summary="refused: a class of Java's cannot run here"),
-    OptionSpec(f"{PREFIX}.policy.class.parameters", summary="refused with the class"),
-    OptionSpec(f"{PREFIX}.success-file.name", default="_SUCCESS", summary="the file's name"),
+    OptionSpec(f"{PREFIX}.policy.class", summary="rejected: Java classes cannot run here"),
+    OptionSpec(f"{PREFIX}.policy.class.parameters", summary="rejected with the class"),
+    OptionSpec(
+        f"{PREFIX}.success-file.name", default="_SUCCESS", summary="the name of the success file"
+    ),
     OptionSpec(
         f"{PREFIX}.trigger",
         "enum",
         "process-time",
         choices=("process-time", "partition-time"),
-        summary="what must have passed the partition: the clock since its first rows came, or the "
-        "watermark of the rows",
+        summary="what completes a partition: the processing time since its first rows arrived, or "
+        "the watermark passing its time",
     ),
-    OptionSpec(f"{PREFIX}.delay", "duration", 0, summary="and by how much"),
+    OptionSpec(f"{PREFIX}.delay", "duration", 0, summary="how much longer to wait"),
     OptionSpec(
         f"{PREFIX}.watermark-time-zone",
         default="UTC",
-        summary="the zone of partition times, where the watermark is of a TIMESTAMP_LTZ",
+        summary="the time zone of partition times, if the watermark is that of a TIMESTAMP_LTZ",
     ),
 )
 _WHY_NOT = {

@@ -23,14 +23,16 @@ _WITHOUT_SCHEMA: Final = frozenset({"avro", "csv", "json", "orc", "parquet", "xm
 
 OPTIONS = (
     OptionSpec("format", required=True, summary="the name of Spark's data source, such as `delta`"),
-    OptionSpec("path", summary="what Spark loads from, or saves to, if the data source has paths"),
+    OptionSpec(
+        "path", summary="the path that Spark loads from or saves to, if the data source has paths"
+    ),
     OptionSpec("options.#", summary="an option of the data source"),
     OptionSpec(
         "scan.mode",
         "enum",
         "bounded",
         choices=("bounded", "unbounded"),
-        summary="whether a query ends with the rows that there are, or waits for more of them",
+        summary="whether a query ends with the existing rows, or waits for more",
     ),
 )
 
@@ -138,8 +140,8 @@ SPARK = Connector(
     name="spark",
     options=OPTIONS,
     summary=(
-        "what Spark's own data sources read and write. The columns are found by name. A micro-batch"
-        " that comes again after a failure is written again"
+        "reads and writes with Spark's own data sources. Columns are matched by name. A micro-batch"
+        " that is repeated after a failure is written again"
     ),
     traits=traits,
     read=read,

@@ -17,7 +17,7 @@ CONNECTOR: Final = Unsupported(
 CDC_PATTERN: Final = Unsupported(
     _CONNECTORS,
     "a pattern as '{}' of connector 'postgres-cdc'",
-    why="a table of SQL is one table of the database",
+    why="an SQL table is one table of the database",
     hint="declare each table, and UNION ALL them",
     title="patterns as 'schema-name' or 'table-name' of connector 'postgres-cdc'",
     says=NEVER,
@@ -27,7 +27,7 @@ DEBEZIUM_SETTING: Final = Unsupported(
     "'{}'",
     why="the connector reads PostgreSQL itself, without Debezium",
     hint="leave it out",
-    title="settings 'debezium.*' of connector 'postgres-cdc', but for the publication",
+    title="settings 'debezium.*' of connector 'postgres-cdc', except for the publication",
     says=NEVER,
 )
 DELAYED_COMMIT_OVER_CONNECT: Final = Unsupported(
@@ -47,7 +47,7 @@ SCHEMA_TO_WRITE: Final = Unsupported(
 MARKS_WITHOUT_CHECKPOINT: Final = Unsupported(
     _CONNECTORS,
     "the watermark of a Kafka table on a cluster without a checkpoint",
-    why="workers leave the watermarks of partitions in its folder",
+    why="workers store the watermarks of partitions in its folder",
     hint="give the job a checkpoint in a folder or bucket that all workers reach",
     says=NEVER,
 )
@@ -61,7 +61,7 @@ NOTES_WITHOUT_CHECKPOINT: Final = Unsupported(
 PARTITIONER_CLASS: Final = Unsupported(
     _CONNECTORS,
     "a class as 'sink.partitioner'",
-    why="it is a class of Java, and Python workers send the records",
+    why="it is a Java class, and Python workers send the records",
     hint="use 'default', 'fixed' or 'round-robin'",
     says=NEVER,
 )
@@ -74,7 +74,7 @@ EXACTLY_ONCE_BY_PATTERN: Final = Unsupported(
 ONE_WRITER_OVER_CONNECT: Final = Unsupported(
     _CONNECTORS,
     "exactly-once delivery to Kafka over Spark Connect",
-    why="the server does not say which query a micro-batch belongs to",
+    why="the server does not report which query a micro-batch belongs to",
     hint="use 'at-least-once', or Spark without Connect",
 )
 JDBC_SYSTEM: Final = Unsupported(
@@ -123,7 +123,7 @@ DELTA_FEATURE: Final = Unsupported(
 ICEBERG_CATALOG: Final = Unsupported(
     _CONNECTORS,
     "an Iceberg catalog '{}'",
-    why="pyiceberg, which asks catalogs, has none of this kind",
+    why="pyiceberg, which accesses catalogs, does not support this kind",
     hint="use 'hadoop', 'jdbc', 'rest', 'hive' or 'glue'",
     each={"nessie": "Nessie is also a REST catalog: 'catalog-type' = 'rest'", "dell": None},
     title="Iceberg catalogs of other kinds, by 'catalog-impl' or as 'nessie' or 'dell'",

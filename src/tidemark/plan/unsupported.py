@@ -21,7 +21,7 @@ IN_PATTERNS: Final = Unsupported(
     each={
         "an anchor without a row": "put a variable after `^` or before `$`",
         "a pattern of more than 1,000 variables, repeated ones counted each time,": (
-            "bound the quantifiers of groups by less, or use * and +"
+            "use smaller bounds in the quantifiers of groups, or * and +"
         ),
         "`*`, `+` or `{n,}` after a group that may be empty": "write (A | B)* for (A* B?)*",
         "an exclusion `{- -}` with ONE ROW PER MATCH": "use ALL ROWS PER MATCH",
@@ -46,7 +46,7 @@ RELATION: Final = Unsupported(
 IN_BUCKETS: Final = Unsupported(
     _QUERIES,
     "INSERT INTO a table that is DISTRIBUTED BY",
-    why="no connector writes into buckets, neither does any that comes with Flink",
+    why="no connector writes into buckets, and no connector that comes with Flink does",
     hint="leave DISTRIBUTED out",
     says=NEVER,
 )
@@ -92,7 +92,7 @@ OUTER_TEMPORAL_JOIN: Final = Unsupported(
 OUTER_SNAPSHOT_JOIN: Final = Unsupported(
     _JOINS,
     "{} joins with LATERAL SNAPSHOT",
-    why="a row of the table would be emitted when it turns out that no left row comes for it",
+    why="a row of the table would be emitted when it is known that no left row matches it",
     hint="use LEFT JOIN or INNER JOIN (same in Flink)",
     each={"RIGHT": None, "FULL": None},
     says=ARE_NEVER,
@@ -129,8 +129,8 @@ SUBQUERY_OF_BOTH_SIDES: Final = Unsupported(
 ROWS_IN_VALUE: Final = Unsupported(
     _QUERIES,
     "IN with several nullable columns and a subquery",
-    title="IN with several nullable columns and a subquery, where NULL is not as good as FALSE",
-    why="it may be NULL in ways that Flink refuses too",
+    title="IN with several nullable columns and a subquery, where NULL differs from FALSE",
+    why="it may be NULL in ways that Flink rejects too",
     hint="use it in WHERE or WHEN, or test that the columns are not NULL",
     says=NEVER,
 )
@@ -146,7 +146,7 @@ CORRELATED: Final = Unsupported(
     "{} in a correlated subquery",
     title="WINDOW, QUALIFY and GROUPING SETS in a correlated subquery; ORDER BY, LIMIT and OFFSET "
     "in one with groups or DISTINCT, and LIMIT without ORDER BY",
-    why="Flink refuses it, or applies it to the rows for all outer rows together",
+    why="Flink rejects it, or applies it to the rows of all outer rows together",
     says=NEVER,
 )
 CORRELATED_GROUP: Final = Unsupported(
@@ -187,7 +187,7 @@ NOT_FLINKS_AGGREGATE: Final = Unsupported(
 RANK_WITHOUT_ORDER: Final = Unsupported(
     _WINDOWS,
     "ROW_NUMBER() without ORDER BY",
-    why="it does not say which rows are the first ones (same in Flink)",
+    why="it does not specify which rows come first (same in Flink)",
     hint="add ORDER BY",
     says=NEVER,
 )
@@ -232,7 +232,7 @@ LATE_SESSIONS: Final = Unsupported(
 LATE_CHANGELOGS: Final = Unsupported(
     _WINDOWS,
     "`$late`",
-    why="the operators drop rows that the function has made of those of the table",
+    why="the operators drop rows that the function has created from those of the table",
     hint="create a view that calls the function, and read its late rows",
     says="is not supported for tables that are read by TO_CHANGELOG and FROM_CHANGELOG",
 )
@@ -240,7 +240,7 @@ LATE_CHANGELOGS: Final = Unsupported(
 LATE_FOR_FRAMES: Final = Unsupported(
     _WINDOWS,
     "`$late` of OVER with bounded frames in a job of its own",
-    why="a row is late there by what was emitted for its key, which only the operator knows",
+    why="lateness depends on what was emitted for the key, which only the operator knows",
     hint="read late rows by an INSERT of the statement set that only filters and projects them",
     says=NEVER,
 )

@@ -35,28 +35,34 @@ OPTIONS: Final = (
         "enum",
         "batch",
         choices=("batch", "streaming"),
-        summary="whether a query ends with one version, or goes on with those that come",
+        summary="whether a query ends with one version, or continues with new versions",
     ),
-    OptionSpec(VERSION, "long", summary="batch: the version to read, else the newest"),
+    OptionSpec(VERSION, "long", summary="batch: the version to read; by default, the newest"),
     OptionSpec(
         TIMESTAMP, summary="batch: read the version of this time, `2024-05-01 12:00:00`, in UTC"
     ),
     OptionSpec(
         START_VERSION,
-        summary="streaming: the first version to read, without those before it; or `latest`",
+        summary="streaming: the first version to read, without earlier ones; or `latest`",
     ),
-    OptionSpec(START_TIMESTAMP, summary="streaming: begin with the first version at or after it"),
-    OptionSpec(INTERVAL, "long", 5000, summary="streaming: how often to look for new versions"),
-    OptionSpec("updateCheckDelayMillis", "long", summary="accepted; the first look is at once"),
     OptionSpec(
-        IGNORE_DELETES, "boolean", False, summary="streaming: pass over versions that delete rows"
+        START_TIMESTAMP, summary="streaming: start with the first version at or after this time"
+    ),
+    OptionSpec(INTERVAL, "long", 5000, summary="streaming: how often to look for new versions"),
+    OptionSpec(
+        "updateCheckDelayMillis",
+        "long",
+        summary="accepted without effect; the first check is immediate",
+    ),
+    OptionSpec(
+        IGNORE_DELETES, "boolean", False, summary="streaming: skip versions that delete rows"
     ),
     OptionSpec(
         IGNORE_CHANGES,
         "boolean",
         False,
-        summary="streaming: of versions that change rows read the new files; all of their rows "
-        "come, also those that have not changed",
+        summary="streaming: read the new files of versions that change rows; all rows of these "
+        "files are emitted, including those that have not changed",
     ),
     OptionSpec("parquetBatchSize", "int", summary="accepted without effect"),
     AS_OF,
@@ -69,7 +75,7 @@ OPTIONS: Final = (
         summary="in a lookup join, workers load the whole table",
     ),
     *FULL_CACHE_OPTIONS,
-    OptionSpec("sink.parallelism", "int", summary="how many tasks write at most"),
+    OptionSpec("sink.parallelism", "int", summary="the maximum number of tasks that write"),
 )
 
 

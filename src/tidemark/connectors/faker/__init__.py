@@ -52,7 +52,7 @@ def _values(table: Table, options: Mapping[str, Any], seed: str, zone: str) -> C
 
 FAKER = made_rows.connector(
     "faker",
-    "generates rows of Datafaker's expressions",
+    "generates rows from Datafaker expressions",
     OPTIONS,
     check,
     Generator(_count, _rate, _row_bytes, _values),

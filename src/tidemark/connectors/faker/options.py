@@ -20,13 +20,13 @@ UNBOUNDED: Final = -1
 OPTIONS: Final = (
     OptionSpec("rows-per-second", "long", 10_000, summary="the rate of an unbounded table"),
     OptionSpec(
-        "number-of-rows", "long", UNBOUNDED, summary="the number of rows; if -1, it is unbounded"
+        "number-of-rows", "long", UNBOUNDED, summary="the number of rows; -1 means unbounded"
     ),
-    OptionSpec(
-        "fields.#.expression", summary="what makes the values, in the language of Datafaker"
-    ),
+    OptionSpec("fields.#.expression", summary="the Datafaker expression that generates the values"),
     OptionSpec("fields.#.null-rate", "double", summary="the fraction of NULLs, from 0 to 1"),
-    OptionSpec("fields.#.length", "int", summary="the number of elements of a collection; else 1"),
+    OptionSpec(
+        "fields.#.length", "int", summary="the number of elements of a collection; by default 1"
+    ),
     SEED,
 )
 

@@ -24,18 +24,20 @@ def _options(format_: str) -> tuple[OptionSpec, ...]:
         return OptionSpec(f"{format_}.{name}", summary=summary, aliases=aliases, **more)
 
     return (
-        spec("url", "the registry; several with `,` between them", old=True, required=True),
-        spec("subject", "what the schema is registered for; required to write", old=True),
+        spec(
+            "url", "the URL of the registry; several are separated by `,`", old=True, required=True
+        ),
+        spec("subject", "the subject of the schema; required for writing", old=True),
         spec("schema", "the schema to read or write with, instead of the table's", old=True),
-        spec("ssl.truststore.location", "the certificates that are trusted: PEM or PKCS12"),
-        spec("ssl.truststore.password", "its password", secret=True),
+        spec("ssl.truststore.location", "the trusted certificates: PEM or PKCS12"),
+        spec("ssl.truststore.password", "the password of the truststore", secret=True),
         spec("ssl.keystore.location", "a key with its certificate: PEM or PKCS12"),
-        spec("ssl.keystore.password", "its password", secret=True),
-        spec("basic-auth.credentials-source", "`USER_INFO`, or `URL`", secret=False),
+        spec("ssl.keystore.password", "the password of the keystore", secret=True),
+        spec("basic-auth.credentials-source", "`USER_INFO` or `URL`", secret=False),
         spec("basic-auth.user-info", "`name:password`", secret=True),
         spec("bearer-auth.credentials-source", "`STATIC_TOKEN`", secret=False),
         spec("bearer-auth.token", "the token", secret=True),
-        spec("properties", "more settings, `name:value,name:value`", secret=True),
+        spec("properties", "additional settings, `name:value,name:value`", secret=True),
     )
 
 

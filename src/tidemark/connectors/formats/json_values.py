@@ -90,7 +90,9 @@ def reading_options(format_: str) -> tuple[OptionSpec, ...]:
             choices=("FAIL", "DROP", "LITERAL"),
             summary="accepted without effect; maps never have NULL keys",
         ),
-        OptionSpec(f"{format_}.map-null-key.literal", "string", "null", summary="accepted"),
+        OptionSpec(
+            f"{format_}.map-null-key.literal", "string", "null", summary="accepted without effect"
+        ),
     )
 
 

@@ -28,18 +28,20 @@ OPTIONS = (
     OptionSpec(
         CLASS,
         required=True,
-        summary="the message: the name of its Java class, such as 'com.example.Outer$Message'",
+        summary="the Java class name of the message, such as 'com.example.Outer$Message'",
     ),
     OptionSpec(
         DESCRIPTORS,
         required=True,
-        summary="what `protoc --include_imports --descriptor_set_out` made of them",
+        summary="the file written by `protoc --include_imports --descriptor_set_out`",
     ),
     OptionSpec(IGNORE, "boolean", False, summary="skip messages that cannot be read"),
     OptionSpec(
-        DEFAULTS, "boolean", False, summary="a field that a message does not have is its default"
+        DEFAULTS, "boolean", False, summary="read a field that a message lacks as its default value"
     ),
-    OptionSpec(NULL_LITERAL, default="", summary="what NULL is in arrays and maps of strings"),
+    OptionSpec(
+        NULL_LITERAL, default="", summary="how NULL is written in arrays and maps of strings"
+    ),
 )
 
 

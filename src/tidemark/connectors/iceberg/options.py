@@ -53,56 +53,63 @@ _OF_BATCHES: Final = (SNAPSHOT, TIMESTAMP, TAG, AS_OF.name)
 _STARTS: Final = (START_SNAPSHOT, START_TIMESTAMP, START_TAG)
 _OF_STREAMS: Final = (*_STARTS, STRATEGY, SKIP_CHANGES)
 _NO_EFFECT: Final = "accepted without effect"
+_S3_SECRET: Final = "never shown; by default, Spark's setting is used"
 _PROPERTIES: Final = ("write.", "read.", "commit.", "history.", "format-version")
 # Properties of catalogs that are passed as they are.
 _PASSED: Final = ("credential", "token", "scope", "oauth2-server-uri", "s3.", "header.")
 
 OPTIONS: Final = (
-    OptionSpec(NAME, required=True, summary="the name of the catalog, as a catalog of JDBC has it"),
+    OptionSpec(NAME, required=True, summary="the name of the catalog, as in a JDBC catalog"),
     OptionSpec(TYPE, summary=f"one of {', '.join(TYPES)}; `hive` by default, as in Flink"),
-    OptionSpec(IMPL, summary=f"`{_JDBC}` is the type `jdbc`"),
+    OptionSpec(IMPL, summary=f"`{_JDBC}` means the type `jdbc`"),
     OptionSpec(URI, summary="where the catalog is, such as `jdbc:sqlite:/data/catalog.db`"),
     OptionSpec(WAREHOUSE, summary="the folder of new tables; local or a [URI](#paths)"),
     OptionSpec(DATABASE, summary="the database in the catalog; by default that of the table"),
     OptionSpec(TABLE, summary="the table in the catalog; by default the name of the table"),
-    OptionSpec("jdbc.user", summary="who logs in to a catalog of JDBC"),
+    OptionSpec("jdbc.user", summary="the user who logs in to a JDBC catalog"),
     OptionSpec("jdbc.password", secret=True, summary="never shown"),
-    OptionSpec("credential", secret=True, summary="of a REST catalog, never shown"),
-    OptionSpec("token", secret=True, summary="of a REST catalog, never shown"),
-    OptionSpec("scope", summary="of a REST catalog"),
-    OptionSpec("oauth2-server-uri", summary="of a REST catalog"),
-    OptionSpec("header.#", secret=True, summary="of requests to a REST catalog, never shown"),
-    OptionSpec("s3.access-key-id", secret=True, summary="never shown; else Spark's settings"),
-    OptionSpec("s3.secret-access-key", secret=True, summary="never shown; else Spark's settings"),
-    OptionSpec("s3.session-token", secret=True, summary="never shown; else Spark's settings"),
-    OptionSpec("s3.#", summary="a setting of S3, such as `s3.endpoint`; else Spark's settings"),
+    OptionSpec("credential", secret=True, summary="for a REST catalog; never shown"),
+    OptionSpec("token", secret=True, summary="for a REST catalog; never shown"),
+    OptionSpec("scope", summary="for a REST catalog"),
+    OptionSpec("oauth2-server-uri", summary="for a REST catalog"),
+    OptionSpec(
+        "header.#", secret=True, summary="a header of requests to a REST catalog; never shown"
+    ),
+    OptionSpec("s3.access-key-id", secret=True, summary=_S3_SECRET),
+    OptionSpec("s3.secret-access-key", secret=True, summary=_S3_SECRET),
+    OptionSpec("s3.session-token", secret=True, summary=_S3_SECRET),
+    OptionSpec(
+        "s3.#", summary="an S3 setting, such as `s3.endpoint`; by default, Spark's setting is used"
+    ),
     OptionSpec("property-version", "int", summary=_NO_EFFECT),
     OptionSpec("cache-enabled", "boolean", summary=_NO_EFFECT),
     OptionSpec("clients", "int", summary=_NO_EFFECT),
     OptionSpec("io-impl", summary=_NO_EFFECT),
+    OptionSpec(STREAMING, "boolean", False, summary="whether a query continues with new snapshots"),
     OptionSpec(
-        STREAMING, "boolean", False, summary="whether a query goes on with snapshots that come"
+        INTERVAL, "duration", 60_000, summary="streaming: how often to look for new snapshots"
     ),
-    OptionSpec(INTERVAL, "duration", 60_000, summary="streaming: how often to look for new ones"),
     OptionSpec(
         STRATEGY,
         "enum",
         choices=(SCAN_FIRST, LATEST, LATEST_EXCLUSIVE, EARLIEST),
-        summary=f"streaming: what comes first; by default `{SCAN_FIRST}`",
+        summary=f"streaming: what is read first; by default `{SCAN_FIRST}`",
     ),
-    OptionSpec(START_SNAPSHOT, "long", summary="streaming: read what came after this snapshot"),
+    OptionSpec(START_SNAPSHOT, "long", summary="streaming: read what follows this snapshot"),
     OptionSpec(
-        START_TIMESTAMP, "long", summary="streaming: begin with the first snapshot at or after it"
+        START_TIMESTAMP,
+        "long",
+        summary="streaming: start with the first snapshot at or after this time",
     ),
-    OptionSpec(START_TAG, summary="streaming: read what came after the snapshot of this tag"),
+    OptionSpec(START_TAG, summary="streaming: read what follows the snapshot of this tag"),
     OptionSpec(
         SKIP_CHANGES,
         "boolean",
         False,
-        summary="streaming: pass over snapshots that change or delete rows, as Flink does; else "
+        summary="streaming: skip snapshots that change or delete rows, as Flink does; by default, "
         "they are an error",
     ),
-    OptionSpec(SNAPSHOT, "long", summary="batch: the snapshot to read, else the newest"),
+    OptionSpec(SNAPSHOT, "long", summary="batch: the snapshot to read; by default, the newest"),
     OptionSpec(TIMESTAMP, "long", summary="batch: read the snapshot of this time, in milliseconds"),
     OptionSpec(TAG, summary="batch: read the snapshot of this tag"),
     AS_OF,
@@ -111,7 +118,9 @@ OPTIONS: Final = (
         OptionSpec(name, "boolean", False, summary="rows are inserted or updated by primary key")
         for name in UPSERT
     ),
-    OptionSpec("format-version", "int", 2, summary="of a table that the sink creates"),
+    OptionSpec(
+        "format-version", "int", 2, summary="the format version of a table that the sink creates"
+    ),
     *(
         OptionSpec(f"{prefix}#", summary="a property of the table, if the sink creates it")
         for prefix in _PROPERTIES
@@ -125,7 +134,7 @@ OPTIONS: Final = (
         summary="in a lookup join, workers load the whole table",
     ),
     *FULL_CACHE_OPTIONS,
-    OptionSpec("sink.parallelism", "int", summary="how many tasks write at most"),
+    OptionSpec("sink.parallelism", "int", summary="the maximum number of tasks that write"),
 )
 
 

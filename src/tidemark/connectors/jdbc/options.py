@@ -17,7 +17,8 @@ from tidemark.dialect.statements import PhysicalColumn
 from tidemark.errors import PlanError, did_you_mean
 
 _NO_EFFECT: Final = "accepted without effect"
-_AS_A_WHOLE: Final = "accepted; the rows of a micro-batch are written together"
+_STREAMED: Final = "accepted without effect; rows are streamed"
+_AS_A_WHOLE: Final = "accepted without effect; the rows of a micro-batch are written together"
 _OLD_ROWS: Final = "lookup.cache.max-rows"
 _OLD_TTL: Final = "lookup.cache.ttl"
 _OLD_MISSING: Final = "lookup.cache.caching-missing-key"
@@ -33,26 +34,40 @@ MAX_RETRIES: Final = "sink.max-retries"
 OPTIONS: Final = (
     OptionSpec("url", required=True, summary=f"`{'`, `'.join(d.form for d in DIALECTS.values())}`"),
     OptionSpec("table-name", required=True, summary="`table` or `schema.table`"),
-    OptionSpec("driver", summary="accepted; the URL says which database it is"),
+    OptionSpec("driver", summary="accepted without effect; the URL specifies the database system"),
     OptionSpec("compatible-mode", summary=_NO_EFFECT),
-    OptionSpec("username", summary="who logs in; needs a password"),
+    OptionSpec("username", summary="the user who logs in; requires a password"),
     OptionSpec("password", secret=True, summary="never shown"),
     OptionSpec(WAIT, "duration", 60_000, summary="how long to wait for a connection"),
-    OptionSpec(PARTITION, summary="a column of numbers, by whose ranges several workers read"),
+    OptionSpec(PARTITION, summary="a numeric column; several workers read ranges of its values"),
     OptionSpec(NUMBER, "int", summary="the number of ranges"),
-    OptionSpec(LOWER, "long", summary="the first value of the first; smaller ones are not read"),
-    OptionSpec(UPPER, "long", summary="the last value of the last; larger ones are not read"),
-    OptionSpec("scan.fetch-size", "int", 0, summary="accepted; rows come as a stream"),
-    OptionSpec("scan.auto-commit", "boolean", True, summary="accepted; rows come as a stream"),
+    OptionSpec(
+        LOWER, "long", summary="the first value of the first range; smaller values are not read"
+    ),
+    OptionSpec(
+        UPPER, "long", summary="the last value of the last range; larger values are not read"
+    ),
+    OptionSpec("scan.fetch-size", "int", 0, summary=_STREAMED),
+    OptionSpec("scan.auto-commit", "boolean", True, summary=_STREAMED),
     OptionSpec("scan.parallelism", "int", summary=_NO_EFFECT),
     *LOOKUP_OPTIONS,
-    OptionSpec(_OLD_ROWS, "long", summary="older: a partial cache, if the next one is set too"),
-    OptionSpec(_OLD_TTL, "duration", summary="older: how long a key stays in this cache"),
-    OptionSpec(_OLD_MISSING, "boolean", True, summary="older: whether it keeps missing keys"),
+    OptionSpec(
+        _OLD_ROWS,
+        "long",
+        summary=f"old option: the maximum number of keys in a partial cache, if `{_OLD_TTL}` is "
+        "also set",
+    ),
+    OptionSpec(_OLD_TTL, "duration", summary="old option: how long a key stays in this cache"),
+    OptionSpec(
+        _OLD_MISSING,
+        "boolean",
+        True,
+        summary="old option: whether this cache also stores that a key has no rows",
+    ),
     OptionSpec("sink.buffer-flush.max-rows", "int", 100, summary=_AS_A_WHOLE),
     OptionSpec("sink.buffer-flush.interval", "duration", 1000, summary=_AS_A_WHOLE),
-    OptionSpec(MAX_RETRIES, "int", 3, summary="how often writing is tried again"),
-    OptionSpec("sink.parallelism", "int", summary="how many tasks write at most"),
+    OptionSpec(MAX_RETRIES, "int", 3, summary="how often a failed write is retried"),
+    OptionSpec("sink.parallelism", "int", summary="the maximum number of tasks that write"),
 )
 
 

@@ -34,16 +34,16 @@ _BROKER = (
         "properties.bootstrap.servers", required=True, summary="the brokers, separated by commas"
     ),
     OptionSpec("properties.ssl.keystore.key", secret=True, summary="the client's private key"),
-    OptionSpec("properties.ssl.key.pem", secret=True, summary="the same, by librdkafka's name"),
+    OptionSpec("properties.ssl.key.pem", secret=True, summary="the same, under librdkafka's name"),
     OptionSpec("properties.#", summary="any other setting of Kafka's client"),
 )
 _FORMAT = (
     OptionSpec("key.format", summary="the format of keys"),
-    OptionSpec("key.fields", "list", summary="the columns that are in keys"),
+    OptionSpec("key.fields", "list", summary="the columns that keys contain"),
     OptionSpec(
         "key.fields-prefix",
         default="",
-        summary="what the names of these columns begin with, but not the fields in keys",
+        summary="a prefix of the names of these columns, which the fields in keys do not have",
     ),
     OptionSpec("value.format", summary="the format of values"),
     OptionSpec(
@@ -51,14 +51,18 @@ _FORMAT = (
         "enum",
         "ALL",
         choices=("ALL", "EXCEPT_KEY"),
-        summary="whether values have the columns of the key, too",
+        summary="whether values also contain the key columns",
     ),
 )
 _BOUNDED = (
-    OptionSpec("scan.bounded.mode", "enum", "unbounded", choices=_ENDS, summary="where to end"),
-    OptionSpec("scan.bounded.specific-offsets", summary="as 'scan.startup.specific-offsets'"),
     OptionSpec(
-        "scan.bounded.timestamp-millis", "long", summary="the first timestamp not to be read"
+        "scan.bounded.mode", "enum", "unbounded", choices=_ENDS, summary="where to stop reading"
+    ),
+    OptionSpec(
+        "scan.bounded.specific-offsets", summary="written like 'scan.startup.specific-offsets'"
+    ),
+    OptionSpec(
+        "scan.bounded.timestamp-millis", "long", summary="the first timestamp that is not read"
     ),
 )
 _READING = (
@@ -66,7 +70,7 @@ _READING = (
         "scan.topic-partition-discovery.interval",
         "duration",
         300_000,
-        summary="how often to look for new topics and partitions; 0 never does",
+        summary="how often to look for new topics and partitions; 0 means never",
     ),
     OptionSpec(
         "scan.watermark.idle-timeout",
@@ -80,7 +84,7 @@ _READING = (
     OptionSpec(
         "scan.watermark.alignment.max-drift",
         "duration",
-        summary="how far a partition may be ahead of the slowest of the group before it waits",
+        summary="how far a partition may be ahead of the slowest one of the group before it waits",
     ),
     OptionSpec(
         "scan.watermark.alignment.update-interval",
@@ -91,7 +95,7 @@ _READING = (
     OptionSpec(
         "tidemark.kafka.max-records-per-batch",
         "long",
-        summary="how many records of a table a micro-batch reads at most; by default 1,000,000",
+        summary="the maximum number of records of a table that a micro-batch reads",
         default=1_000_000,
     ),
     OptionSpec(
@@ -99,7 +103,7 @@ _READING = (
         "enum",
         "fail",
         choices=("fail", "continue"),
-        summary="what to do if records that were not read yet are gone",
+        summary="what to do if records are gone before they are read",
     ),
 )
 OPTIONS = (
@@ -108,13 +112,17 @@ OPTIONS = (
     OptionSpec("format", summary="the same as 'value.format'"),
     *_FORMAT,
     OptionSpec(
-        "scan.startup.mode", "enum", "group-offsets", choices=_STARTS, summary="where to start"
+        "scan.startup.mode",
+        "enum",
+        "group-offsets",
+        choices=_STARTS,
+        summary="where to start reading",
     ),
     OptionSpec(
         "scan.startup.specific-offsets",
         summary="such as 'partition:0,offset:42;partition:1,offset:300'",
     ),
-    OptionSpec("scan.startup.timestamp-millis", "long", summary="the first timestamp to be read"),
+    OptionSpec("scan.startup.timestamp-millis", "long", summary="the first timestamp that is read"),
     *_BOUNDED,
     *_READING,
     *SINK_OPTIONS,

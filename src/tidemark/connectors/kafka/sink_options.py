@@ -24,30 +24,32 @@ _DELIVERY = (
     OptionSpec(
         "sink.parallelism",
         "int",
-        summary="how many tasks write at most; if exactly once, one sends what all encode",
+        summary="the maximum number of tasks that write; for exactly-once delivery, one task sends "
+        "what all tasks have encoded",
     ),
     OptionSpec(
         _GUARANTEE,
         "enum",
         "at-least-once",
         choices=("none", "at-least-once", _EXACTLY_ONCE),
-        summary="how often a row is in the topic after a restart; `none` is as `at-least-once`",
+        summary="how often a row is in the topic after a restart; `none` means the same as "
+        "`at-least-once`",
     ),
-    OptionSpec(_PREFIX, summary="what the names of transactions begin with; for exactly once"),
+    OptionSpec(_PREFIX, summary="a prefix of the names of transactions; for exactly-once delivery"),
     OptionSpec(
         "sink.transaction-naming-strategy",
         "enum",
         "default",
         choices=("default", "incrementing", "pooling"),
-        summary="accepted without effect: a sink has one name, and one transaction at a time",
+        summary="accepted without effect; a sink has one name, and one transaction at a time",
     ),
 )
 SINK_OPTIONS = (
     OptionSpec(
         _PARTITIONER,
         default="default",
-        summary="`default`: by the key, or any; `fixed`: one partition for each task; "
-        "`round-robin`: any",
+        summary="`default`: the partition of the key, or any; `fixed`: one partition for each "
+        "task; `round-robin`: any partition",
     ),
     *_DELIVERY,
 )
@@ -57,7 +59,7 @@ UPSERT_SINK_OPTIONS = (
         _MAX_ROWS,
         "int",
         0,
-        summary="if set together with the interval, a micro-batch writes only the last change of "
+        summary="if this and the interval are set, a micro-batch writes only the last change of "
         "each key",
     ),
     OptionSpec(_INTERVAL, "duration", 0, summary="see `sink.buffer-flush.max-rows`"),

@@ -10,7 +10,7 @@ from tidemark.connectors.base import OptionSpec
 
 NAME: Final = "tidemark.as-of-time"
 AS_OF: Final = OptionSpec(
-    NAME, summary="the time of `FOR SYSTEM_TIME AS OF`, by the clocks of the session's zone"
+    NAME, summary="the time of `FOR SYSTEM_TIME AS OF`, in the session time zone"
 )
 
 

@@ -29,7 +29,7 @@ Options: TypeAlias = Mapping[str, Any]
 NO_COLUMN: Final = "_tm_row"
 # Not an option of Flink's.
 SEED: Final = OptionSpec(
-    "tidemark.seed", summary="makes random values the same in each run; they differ by default"
+    "tidemark.seed", summary="makes random values the same in each run; by default, they differ"
 )
 # A table with fewer bytes is made while the query is planned, and no worker starts for it.
 _SMALL = 1 << 20

@@ -59,7 +59,7 @@ def _values(table: Table, options: Mapping[str, Any], seed: str, zone: str) -> C
 
 NEXMARK = made_rows.connector(
     "nexmark",
-    "generates the events of the benchmark Nexmark",
+    "generates the events of the Nexmark benchmark",
     OPTIONS,
     check,
     Generator(

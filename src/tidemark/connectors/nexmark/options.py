@@ -18,38 +18,45 @@ BASE_TIME: Final = "tidemark.base-time"
 _DAY_ONE: Final = dt.datetime(1970, 1, 1)
 
 OPTIONS: Final = (
-    OptionSpec("events.num", "long", 0, summary="the number of events; 0 makes them unbounded"),
+    OptionSpec("events.num", "long", 0, summary="the number of events; 0 means unbounded"),
     OptionSpec(
-        "stop-at", "long", -1, summary="the table ends after so many events, if not negative"
+        "stop-at", "long", -1, summary="the table ends after this many events, unless negative"
     ),
-    OptionSpec("keep-alive", "boolean", False, summary="a job goes on after the last event"),
+    OptionSpec(
+        "keep-alive", "boolean", False, summary="whether a job continues after the last event"
+    ),
     OptionSpec(
         "first-event.rate",
         "int",
         10_000,
-        summary="events in a second of event time; an unbounded table makes as many in each second",
+        summary="events per second of event time; an unbounded table also generates this many per "
+        "second",
     ),
     OptionSpec("next-event.rate", "int", 10_000, summary="accepted without effect, as in Flink"),
-    OptionSpec("person.proportion", "int", 1, summary="how many of the events are of persons"),
-    OptionSpec("auction.proportion", "int", 3, summary="how many are of auctions"),
-    OptionSpec("bid.proportion", "int", 46, summary="how many are of bids"),
+    OptionSpec("person.proportion", "int", 1, summary="the proportion of person events"),
+    OptionSpec("auction.proportion", "int", 3, summary="the proportion of auction events"),
+    OptionSpec("bid.proportion", "int", 46, summary="the proportion of bid events"),
     OptionSpec("person.avg-size", "memory", 200, summary="the average size of a person"),
     OptionSpec("auction.avg-size", "memory", 500, summary="the average size of an auction"),
     OptionSpec("bid.avg-size", "memory", 100, summary="the average size of a bid"),
     OptionSpec(
-        "bid.hot-ratio.auctions", "int", 2, summary="one of so many bids is not for a hot auction"
+        "bid.hot-ratio.auctions", "int", 2, summary="one in this many bids is not for a hot auction"
     ),
     OptionSpec(
-        "bid.hot-ratio.bidders", "int", 4, summary="one of so many bids is not by a hot bidder"
+        "bid.hot-ratio.bidders", "int", 4, summary="one in this many bids is not by a hot bidder"
     ),
     OptionSpec(
         "auction.hot-ratio.sellers",
         "int",
         4,
-        summary="one of so many auctions is not of a hot seller",
+        summary="one in this many auctions is not by a hot seller",
     ),
     OptionSpec(
-        "rate.shape", "enum", "SQUARE", choices=("SQUARE", "SINE"), summary="without effect"
+        "rate.shape",
+        "enum",
+        "SQUARE",
+        choices=("SQUARE", "SINE"),
+        summary="accepted without effect",
     ),
     OptionSpec("rate.period", "duration", 600_000, summary="accepted without effect, as in Flink"),
     OptionSpec("rate.limited", "boolean", False, summary="accepted without effect, as in Flink"),
@@ -57,10 +64,12 @@ OPTIONS: Final = (
         "max-emit-speed",
         "boolean",
         True,
-        summary="accepted without effect: bounded tables are as fast as they can be",
+        summary="accepted without effect; bounded tables are generated as fast as possible",
     ),
-    OptionSpec(BASE_TIME, summary="the time of the first event, `2024-01-01 00:00:00`; else now"),
-    replace(SEED, summary="makes other values; they are the same in each run"),
+    OptionSpec(
+        BASE_TIME, summary="the time of the first event, `2024-01-01 00:00:00`; by default, now"
+    ),
+    replace(SEED, summary="selects other values; they are the same in each run"),
 )
 
 _LONG, _TIME = t.BigInt(), t.Timestamp(3)

@@ -18,7 +18,7 @@ from tidemark.errors import PlanError
 Options = Mapping[str, Any]
 
 _NO_EFFECT: Final = "accepted without effect"
-_ONE_READER: Final = "accepted; one transaction reads the table"
+_ONE_READER: Final = "accepted without effect; one transaction reads the table"
 
 _WAL2JSON: Final = (
     "wal2json",
@@ -43,8 +43,10 @@ RETRIES: Final = "connect.max-retries"
 
 OPTIONS: Final = (
     OptionSpec("hostname", required=True, summary="the server"),
-    OptionSpec("port", "int", 5432, summary="its port"),
-    OptionSpec("username", required=True, summary="who logs in; needs the right to replicate"),
+    OptionSpec("port", "int", 5432, summary="the port of the server"),
+    OptionSpec(
+        "username", required=True, summary="the user who logs in; requires the right to replicate"
+    ),
     OptionSpec("password", required=True, secret=True, summary="never shown"),
     OptionSpec("database-name", required=True, summary="the database"),
     OptionSpec(SCHEMA, required=True, summary="the schema; patterns are not supported"),
@@ -55,27 +57,30 @@ OPTIONS: Final = (
         "enum",
         "pgoutput",
         choices=("pgoutput", "decoderbufs", *_WAL2JSON),
-        summary="accepted; it is always `pgoutput`, which every PostgreSQL has",
+        summary="accepted without effect; it is always `pgoutput`, which every PostgreSQL has",
     ),
     OptionSpec(
         CHANGELOG,
         "enum",
         "all",
         choices=("all", "upsert"),
-        summary="`all` needs REPLICA IDENTITY FULL, `upsert` a primary key",
+        summary="`all` requires REPLICA IDENTITY FULL, `upsert` requires a primary key",
     ),
     OptionSpec(
         STARTUP,
         "enum",
         "initial",
         choices=("initial", "latest-offset", "committed-offset", "snapshot"),
-        summary="the table and then its changes; only changes from now on, or from where the slot "
-        "is; or only the table, which is bounded",
+        summary="`initial`: the table and then its changes; `latest-offset`: only changes from now "
+        "on; `committed-offset`: only changes from the position of the slot; `snapshot`: only the "
+        "table, which is then bounded",
     ),
-    OptionSpec(HEARTBEAT, "duration", 30_000, summary="how often a slot advances without changes"),
+    OptionSpec(
+        HEARTBEAT, "duration", 30_000, summary="how often the slot advances without changes"
+    ),
     OptionSpec(AS_APPENDED, "boolean", False, summary="read each change as an insert"),
-    OptionSpec(PARTITIONED, "boolean", False, summary="read a partitioned table, by its root"),
-    OptionSpec(PUBLICATION, summary="the publication; by default it has the slot's name"),
+    OptionSpec(PARTITIONED, "boolean", False, summary="read a partitioned table through its root"),
+    OptionSpec(PUBLICATION, summary="the publication; by default, it has the name of the slot"),
     OptionSpec(
         AUTOCREATE,
         "enum",
@@ -100,15 +105,20 @@ OPTIONS: Final = (
         "scan.incremental.snapshot.backfill.skip",
         "boolean",
         False,
-        summary="accepted; changes during the snapshot are never read twice",
+        summary="accepted without effect; changes during the snapshot are never read twice",
     ),
     OptionSpec("scan.incremental.close-idle-reader.enabled", "boolean", False, summary=_NO_EFFECT),
-    OptionSpec("scan.snapshot.fetch.size", "int", 1024, summary="accepted; rows come as a stream"),
+    OptionSpec(
+        "scan.snapshot.fetch.size",
+        "int",
+        1024,
+        summary="accepted without effect; rows are streamed",
+    ),
     OptionSpec(
         "scan.lsn-commit.checkpoints-num-delay",
         "int",
         3,
-        summary="accepted; the slot advances when the next micro-batch begins",
+        summary="accepted without effect; the slot advances when the next micro-batch begins",
     ),
     OptionSpec("chunk-meta.group.size", "int", 1000, summary=_ONE_READER),
     OptionSpec(
@@ -118,7 +128,7 @@ OPTIONS: Final = (
         "chunk-key.even-distribution.factor.upper-bound", "double", 1000.0, summary=_ONE_READER
     ),
     OptionSpec("table-id.include-database", "boolean", False, summary=_NO_EFFECT),
-    OptionSpec(f"{_DEBEZIUM}#", summary="other settings of Debezium are refused by name"),
+    OptionSpec(f"{_DEBEZIUM}#", summary="other settings of Debezium are rejected by name"),
 )
 
 # How values are written. What the database or the user has set does not change what is read.
