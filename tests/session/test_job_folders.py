@@ -12,8 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import tidemark
 from tests.waiting import PATIENCE_SECONDS
+from tidemark.spark import job_folders
 from tidemark.spark.job_folders import JobFolders
-from tidemark.storage import Location
+from tidemark.storage import Access, Location
 
 QUERY = """
     SELECT l.n, r.n AS m FROM l JOIN r ON l.n = r.n
@@ -78,10 +79,10 @@ def test_a_table_made_of_tables_may_be_read_at_any_time(spark: SparkSession) -> 
     assert joined.count() == joined.where("n = m").count() == 40_000
 
 
-def test_workers_of_a_cluster_share_no_folder() -> None:
+def test_workers_of_a_cluster_share_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_folders, "access_of", lambda _: Access())
     settings = {"spark.master": "local-cluster[2,1,1024]"}
-    conf = SimpleNamespace(get=settings.get, getAll=settings)
-    cluster: Any = SimpleNamespace(conf=conf)
+    cluster: Any = SimpleNamespace(conf=SimpleNamespace(get=settings.get))
 
     folders = JobFolders(cluster)
 
