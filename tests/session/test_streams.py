@@ -225,6 +225,25 @@ def test_a_stream_that_ends_runs_as_few_micro_batches_without_rows_as_it_can(
         assert spark.conf.get("spark.sql.streaming.noDataMicroBatches.enabled") == "true"
 
 
+@pytest.mark.parametrize("written", [True, False])
+@pytest.mark.parametrize("n", ["n", "CAST(HEX(n) AS INT)"])
+def test_a_batch_reports_on_each_operator_however_its_rows_go_on(written, n, session):
+    session.sql(
+        "CREATE TABLE `rows` (n INT, ts AS TO_TIMESTAMP_LTZ(n, 3), WATERMARK FOR ts AS ts) "
+        "WITH ('connector' = 'datagen', 'fields.n.kind' = 'sequence', "
+        "'fields.n.start' = '1', 'fields.n.end' = '5');"
+        "CREATE TABLE nowhere (n INT) WITH ('connector' = 'blackhole')"
+    )
+    query = FIRST_OF_DAYS.format(n=f"CAST({n} AS INT)")
+    result = session.sql(f"INSERT INTO nowhere {query}" if written else query)
+    if not written:
+        assert result.rows() == [{"n": 5}]
+    result.job.wait()
+
+    operators = {each.name: each.rows_out for each in result.job.progress().operators}
+    assert operators == {"window-aggregate-1": 1, "window-rank-1": 1}
+
+
 def test_a_table_whose_rows_are_made_ends_in_the_micro_batch_that_makes_them(spark, tmp_path):
     with tidemark.connect(spark, checkpoint=tmp_path / "checkpoint") as session:
         session.sql(

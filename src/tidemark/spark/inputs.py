@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -12,7 +12,7 @@ from tidemark.operators.outlets import columns_beside
 from tidemark.spark.frame import KIND, SEEN, WATERMARK, Frame, like
 from tidemark.spark.outlets import late_schemas
 from tidemark.spark.stateful.added import Added, Constant
-from tidemark.spark.stateful.deferred import Deferred, Rows
+from tidemark.spark.stateful.deferred import Deferred, Rows, made
 from tidemark.spark.types import to_spark
 
 if TYPE_CHECKING:
@@ -60,6 +60,13 @@ class GivenRows:
             data = frame.data.selectExpr(*everything)
             return cls(data, data.schema)
         return cls(Deferred(lambda: frame.data.selectExpr(*everything)), _with_added(packed, added))
+
+    def without(self, names: Collection[str]) -> Self:
+        from pyspark.sql.types import StructType
+
+        rows = Deferred(lambda: made(self.rows).drop(*names))
+        schema = StructType([field for field in self.schema if field.name not in names])
+        return replace(self, rows=rows, schema=schema)
 
 
 def _with_added(packed: PackedRows, added: Sequence[Added]) -> StructType:

@@ -62,13 +62,15 @@ class Reader:
 @dataclass(frozen=True, slots=True)
 class Built:
     """A plan's DataFrame, where the ends of its bounded sources are announced, and what observes
-    its operators in a batch."""
+    a batch: its `operators`, and the records that its sources skip. These are known when a consumer
+    has said how it takes the rows, because frames are made when something needs them."""
 
     frame: Frame
     ends: tuple[str, ...]
     # The metrics with the watermarks of sources that no operator follows.
     watermarks: tuple[str, ...]
-    observations: Mapping[str, Observation]
+    operators: Mapping[str, Observation | None]
+    skipped: Mapping[str, Observation]
     # Where late rows are read that the plan's last operator hands out.
     above: Above | None = None
     # The sources of a stream whose watermarks operators wait for.
@@ -81,6 +83,11 @@ class Built:
     ends_unneeded: bool = False
     # Whether the first micro-batch of a bounded stream reads all rows there will be.
     reads_at_once: bool = False
+
+    @property
+    def observations(self) -> dict[str, Observation]:
+        operators = {name: o for name, o in self.operators.items() if o is not None}
+        return operators | dict(self.skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +162,6 @@ class Launcher:
         if streaming and self.sink_follows and not physical.operators:
             builder = replace(builder, watermarks=[])
         frame = replace(builder.build(physical.root).alone().checked(), seed=start.seed)
-        observed = {name: o for name, o in builder.operators.items() if o is not None}
         ends, watermarks = tuple(builder.ends.values()), tuple(builder.watermarks or ())
         above = Above.of(builder, physical.root)
         followed = tuple(builder.sources)
@@ -163,7 +169,8 @@ class Launcher:
             frame,
             ends,
             watermarks,
-            observed | builder.skipped,
+            builder.operators,
+            builder.skipped,
             above,
             followed,
             tuple(builder.lagging),

@@ -102,7 +102,7 @@ class WindowSide:
         cls, builder: Builder, input_: Input, edge: Edge, names: tuple[str, ...], side: str
     ) -> WindowSide:
         """Rows without windows: one that is in several is exchanged once, and without bounds."""
-        from pyspark.sql.types import StructField, StructType
+        from pyspark.sql.types import StructField
 
         from tidemark.kernels.co_group.kernel import WindowAssignment
 
@@ -112,19 +112,15 @@ class WindowSide:
         columns = list(zip(names, edge.columns, strict=True))
         windows = {name: column.window for name, column in columns if column.window is not None}
         known = rows.schema
-        seen = [name for name in known.names if name not in windows or name == time]
         fields = (
             StructField(name, to_spark(column.type)) if name in windows else known[name]
             for name, column in columns
         )
         bounds_shown = tuple(shown(window).alias(name) for name, window in windows.items())
         keys, added = keyed(tuple(names[key] for key in input_.keys), f"_tm_all_{side}")
-        all_given = GivenRows.of(rows, [*map(spark_text.name, seen)], added)
-        schema = StructType([f for f in all_given.schema if f.name not in {*known.names} - {*seen}])
-        given = GivenRows(all_given.rows, schema)
-        input_rows = stateful_input(builder, input_, rows, given, keys, time, rows.packed, added)
-        assignment = WindowAssignment(input_.windows, bounds_shown)
-        return cls(tuple(fields), keys, assignment, input_rows)
+        given = GivenRows.of(rows, ["*"], added).without(windows.keys() - {time})
+        seen = stateful_input(builder, input_, rows, given, keys, time, rows.packed, added)
+        return cls(tuple(fields), keys, WindowAssignment(input_.windows, bounds_shown), seen)
 
     @classmethod
     def _as_given(
