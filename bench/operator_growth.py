@@ -24,6 +24,7 @@ from bench.key_groups import Running
 from tidemark.kernels.columns import HASH, KIND
 from tidemark.kernels.keep_first import KeepFirstKernel
 from tidemark.kernels.keep_last import KeepLastKernel
+from tidemark.kernels.order import Order
 from tidemark.kernels.over.by_time import OverByTimeKernel
 from tidemark.kernels.over.spec import OverCall, OverFrame
 from tidemark.kernels.over.updating import OverUpdatingKernel
@@ -32,7 +33,6 @@ from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 from tidemark.kernels.regular_join.lifetimes import JoinInput
 from tidemark.kernels.top_n.kernel import TopNKernel
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
-from tidemark.kernels.windows.rank import Order
 from tidemark.kernels.windows.spec import AggregateSpec, Emit, Firing, Given
 
 LIMIT_RATIO = 1.5

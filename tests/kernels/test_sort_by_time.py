@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
+from tidemark.kernels.order import Order
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.sort_by_time import SortByTimeKernel
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.rank import Order
 
 Row = tuple[int, int]  # time, payload
 Event = Row | int  # a row arrives, or the watermark moves

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tests.searching import searched
 from tidemark.kernels.columns import ARRIVAL, HASH, KIND, STAMP, TIME
+from tidemark.kernels.order import Order
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.top_n.kernel import TopNKernel
-from tidemark.kernels.windows.rank import Order
 
 Row = tuple[str | None, int, int | None]  # key, identity, value
 Change = tuple[str, Row]

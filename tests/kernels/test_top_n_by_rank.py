@@ -16,11 +16,11 @@ from tests.kernels.over.test_at_end import DOWN, LONG, ROWS, UP, frame, row
 from tests.kernels.over.test_updating import Change, Driver, Emitted
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, KIND
+from tidemark.kernels.order import Order
 from tidemark.kernels.over.updating import OverUpdatingKernel, Within
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.top_n.kernel import TopNKernel
-from tidemark.kernels.windows.rank import Order
 
 BY = st.sampled_from(["RANK", "DENSE_RANK"])
 

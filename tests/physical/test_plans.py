@@ -19,7 +19,7 @@ from tidemark.physical import (
     physical_plan,
 )
 from tidemark.physical.stages import is_stamped, walk
-from tidemark.plan.nodes import GroupAggregate
+from tidemark.plan.nodes import GroupAggregate, TopN
 from tidemark.plan.nodes.base import walk as walk_nodes
 
 TABLES = """
@@ -205,6 +205,18 @@ def test_only_the_groups_of_a_batch_may_have_two_phases(phases):
 
     assert phases_of(at_end, streaming=False) == phases
     assert phases_of(at_end, streaming=True) == phases_of(group, streaming=True) == "one_phase"
+
+
+def test_only_a_batch_may_leave_rows_behind_others_out():
+    ranked = "SELECT id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY currency ORDER BY {by}) AS n FROM orders) WHERE n <= 2"
+    for by in ("id", "ts"):
+        node = root(ranked.format(by=by), world(TABLES))
+        [top] = [n for n in walk_nodes(node) if isinstance(n, TopN)]
+        at_end = replace(top, at_end=True)
+        assert only(physical_plan(at_end, Settings(), streaming=False)).combines
+        assert not only(physical_plan(at_end, Settings(), streaming=True)).combines
+        unlimited = replace(at_end, high=None)
+        assert not only(physical_plan(unlimited, Settings(), streaming=False)).combines
 
 
 def test_rows_that_are_read_in_order_are_stamped():

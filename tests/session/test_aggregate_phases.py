@@ -78,6 +78,40 @@ def test_groups_of_a_batch_may_have_two_phases(session, keys):
     )
 
 
+RANKED = (
+    "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER ({over}) AS n FROM {rows}) WHERE n <= {most}"
+)
+FIRSTS = {
+    "top-n-1": RANKED.format(over="PARTITION BY k ORDER BY v DESC", rows="t", most=2),
+    "keep-first-1": RANKED.format(over="PARTITION BY k ORDER BY ts", rows="t", most=1),
+    "keep-last-1": RANKED.format(over="PARTITION BY k ORDER BY ts DESC", rows="t", most=1),
+    "window-rank-1": RANKED.format(
+        over="PARTITION BY k, window_start, window_end ORDER BY v",
+        rows="TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))",
+        most=1,
+    ),
+}
+KEPT = {"top-n-1": 7, "keep-first-1": 6, "keep-last-1": 6, "window-rank-1": 9}
+
+
+@pytest.mark.parametrize("operator", FIRSTS)
+def test_rows_of_a_batch_that_others_precede_may_be_left_out(session, operator):
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+
+    def firsts(phases: str) -> tuple[list[tuple[object, ...]], int]:
+        session.sql(f"SET 'table.optimizer.agg-phase-strategy' = '{phases}'")
+        result = session.sql(FIRSTS[operator])
+        rows = sorted((tuple(row.values()) for row in result.rows()), key=str)
+        [reported] = result.job.progress().operators
+        assert reported.name == operator
+        return rows, sum(reported.rows_in)
+
+    rows, came = firsts("ONE_PHASE")
+    assert came == 10
+    assert firsts("TWO_PHASE") == (rows, KEPT[operator])
+    assert firsts("AUTO")[0] == rows
+
+
 def test_the_number_of_key_groups_is_an_option(session):
     session.sql("SET 'pipeline.max-parallelism' = '3'")
 

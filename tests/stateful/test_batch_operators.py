@@ -22,6 +22,7 @@ from tidemark.kernels.interval_join.stream_api import StreamIntervalJoinKernel
 from tidemark.kernels.keep_first import KeepFirstKernel
 from tidemark.kernels.keep_last import KeepLastKernel
 from tidemark.kernels.late_rows import LATE_TIME, DropLateRows, LateRowsKernel
+from tidemark.kernels.order import Order
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.regular_join.kernel import RegularJoinKernel
 from tidemark.kernels.regular_join.lifetimes import JoinInput
@@ -31,7 +32,7 @@ from tidemark.kernels.temporal_join.load_phase import AfterLoading
 from tidemark.kernels.temporal_join.processing_time import ProcessingTimeTemporalJoinKernel
 from tidemark.kernels.window_join import Matches, window_join
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
-from tidemark.kernels.windows.rank import Order, WindowRankKernel
+from tidemark.kernels.windows.rank import WindowRankKernel
 from tidemark.kernels.windows.session_rows import SessionRows
 from tidemark.kernels.windows.spec import (
     WINDOW_END,

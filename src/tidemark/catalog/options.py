@@ -193,7 +193,8 @@ OPTIONS = (
         AGGREGATE_PHASES,
         _one_of("auto", "one_phase", "two_phase"),
         "whether rows of one key and window, and in a batch those of one group, are pre-aggregated "
-        "before the shuffle; `auto` does so if that at least halves the number of rows",
+        "before the shuffle, and rows of a batch that cannot be among the first of their key left "
+        "out; `auto` does so if that at least halves the number of rows",
         default="auto",
     ),
     SessionOption(

@@ -12,11 +12,11 @@ import polars as pl
 from tidemark.kernels.arrivals import Advances, Arrivals, arrange
 from tidemark.kernels.columns import BEFORE_ALL, HASH, SEQUENCE, TIME
 from tidemark.kernels.joined import user_columns
+from tidemark.kernels.order import Order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, longs
-from tidemark.kernels.windows.rank import Order
 
 _MOMENT: Final = "_tm_moment"
 

@@ -42,7 +42,7 @@ def match_recognize_kernel(
 ) -> MatchRecognizeKernel:
     """`zone` and `now` are the session's, for conditions that ask for the time."""
     from tidemark.kernels.match_recognize.kernel import MatchRecognizeKernel
-    from tidemark.kernels.windows.rank import Order
+    from tidemark.kernels.order import Order
 
     return MatchRecognizeKernel(
         keys,

@@ -16,10 +16,10 @@ def over_kernel(
     node: Over, keys: tuple[str, ...], names: tuple[str, ...], ttl_ms: int, *, retracts: bool
 ) -> Kernel:
     """Emits the columns of the input and `result_name(n)` for the n-th function."""
+    from tidemark.kernels.order import Order
     from tidemark.kernels.over.at_end import OverAtEndKernel
     from tidemark.kernels.over.by_time import OverByTimeKernel
     from tidemark.kernels.over.updating import OverUpdatingKernel
-    from tidemark.kernels.windows.rank import Order
 
     specs = calls_of([function.call for function in node.functions], names)
     calls = tuple(

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from tidemark.dialect.statements import OnConflict
     from tidemark.kernels.materialize import MaterializeKernel, Strategy
     from tidemark.kernels.normalize import NormalizeKernel
+    from tidemark.kernels.order import Order
     from tidemark.kernels.over.updating import OverUpdatingKernel
     from tidemark.kernels.protocol import Kernel
     from tidemark.kernels.sort_by_time import SortByTimeKernel
     from tidemark.kernels.top_n.kernel import TopNKernel
     from tidemark.kernels.windows.aggregate import WindowAggregateKernel
-    from tidemark.kernels.windows.rank import Order, WindowRankKernel
+    from tidemark.kernels.windows.rank import WindowRankKernel
     from tidemark.physical import Operator
     from tidemark.plan.nodes import (
         ChangelogNormalize,
@@ -151,7 +152,7 @@ def sort_by_time_kernel(node: SortByTime, names: tuple[str, ...]) -> SortByTimeK
 
 
 def _order_of(order: tuple[WindowOrder, ...], names: tuple[str, ...]) -> tuple[Order, ...]:
-    from tidemark.kernels.windows.rank import Order
+    from tidemark.kernels.order import Order
 
     return tuple(Order(names[by.column], by.descending, by.nulls_last) for by in order)
 

@@ -43,6 +43,8 @@ from tidemark.plan.nodes import (
     CurrentWatermark,
     Edge,
     GroupAggregate,
+    KeepFirst,
+    KeepLast,
     LateColumns,
     Needs,
     Node,
@@ -51,7 +53,9 @@ from tidemark.plan.nodes import (
     Project,
     Scan,
     Sink,
+    TopN,
     WindowAggregate,
+    WindowRank,
     is_stateful,
 )
 from tidemark.plan.operator_ids import OperatorIds
@@ -190,9 +194,17 @@ class _Planner:
         )
 
     def _combines(self, node: Node) -> bool:
-        """Whether rows may be combined before the exchange. A stream emits a group at each row."""
-        of_groups = isinstance(node, GroupAggregate) and node.at_end and not self._streaming
-        return of_groups or isinstance(node, WindowAggregate)
+        """Whether rows may be combined before the exchange, or left out. A stream emits a group,
+        or who is first, at each row.
+        """
+        match node:
+            case WindowAggregate():
+                return True
+            case GroupAggregate(at_end=True) | KeepLast(at_end=True):
+                return not self._streaming
+            case TopN(at_end=True, rows="inserts", high=int()) | KeepFirst() | WindowRank():
+                return not self._streaming
+        return False
 
     def _input(self, node: Node, port: Port, shown: bool) -> Input:
         if isinstance(node, LateColumns):

@@ -15,7 +15,7 @@ from tidemark.physical.stages import (
     is_stamped,
     walk,
 )
-from tidemark.plan.nodes import Edge
+from tidemark.plan.nodes import Edge, GroupAggregate, WindowAggregate
 from tidemark.plan.window_words import duration
 
 # What is drawn: stages, and the exchanges before operators.
@@ -58,7 +58,9 @@ def _watermark(stage: WatermarkStage) -> str:
 def _operator(operator: Operator) -> str:
     parts = ["stateful operator, one kernel per key group"]
     if operator.combines:
-        parts.append(_PHASES[operator.phases])
+        aggregates = isinstance(operator.node, GroupAggregate | WindowAggregate)
+        does = "aggregates" if aggregates else "leaves out rows behind others"
+        parts.append(f"{does} before the exchange {_PHASES[operator.phases]}")
     if operator.outlets:
         parts.append("hands out late rows")
     if operator.held_back_ms:
@@ -68,10 +70,7 @@ def _operator(operator: Operator) -> str:
     return f"{operator.id}: {'; '.join(parts)}"
 
 
-_PHASES = {
-    "two_phase": "aggregates before the exchange where it can",
-    "auto": "aggregates before the exchange where that makes fewer rows",
-}
+_PHASES = {"two_phase": "where it can", "auto": "where that makes fewer rows"}
 
 
 def _exchange(input_: Input) -> str:

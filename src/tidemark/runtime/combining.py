@@ -23,11 +23,13 @@ class Combine:
     """Reduces the number of rows, separately for each key group.
 
     With `if_fewer`, rows whose number it cannot halve are packed unchanged, and combined where they
-    arrive.
+    arrive. If it `filters`, it only leaves rows out that change nothing, and where they arrive
+    there is nothing to do.
     """
 
     made_of: Callable[[pl.DataFrame], pl.DataFrame]
     if_fewer: bool = False
+    filters: bool = False
 
     def reduced(self, rows: pl.DataFrame) -> pl.DataFrame | None:
         """The rows combined; None if they should be packed unchanged."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructField, StructType
 
+    from tidemark.kernels.contenders import Contenders
     from tidemark.kernels.protocol import Kernel
     from tidemark.physical import Operator
     from tidemark.plan.nodes import AggregateCall, Edge
@@ -83,6 +84,10 @@ class WindowInput:
     def fields(self, names: Sequence[str]) -> list[StructField]:
         return [self.schema[name] for name in names]
 
+    def contending(self, contenders: Contenders) -> StatefulInput:
+        """The rows; if none of them is late, only the contenders among them."""
+        return self.rows if self.is_stamped else contending(self.operator, self.rows, contenders)
+
     @property
     def is_given_batch_time(self) -> bool:
         """Whether the kernel just goes by the watermark of the micro-batch."""
@@ -93,6 +98,16 @@ class WindowInput:
         has an outlet, it hands out late rows there."""
         handed = handing_out(kernel, self.operator)
         return given_time(handed, self.operator.held_back_ms, stamped=self.is_stamped)
+
+
+def contending(operator: Operator, rows: StatefulInput, contenders: Contenders) -> StatefulInput:
+    """The rows of a batch, of which only the contenders are exchanged, if the operator wants it."""
+    from tidemark.runtime.combining import Combine
+
+    if not operator.combines:
+        return rows
+    combine = Combine(contenders, if_fewer=operator.phases == "auto", filters=True)
+    return replace(rows, combine=combine)
 
 
 def bound_fields(time: t.DataType) -> list[StructField]:

@@ -14,10 +14,10 @@ from tests.kernels.over.calls import call, named
 from tests.kernels.over.reference import Row
 from tests.searching import searched
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
+from tidemark.kernels.order import Order
 from tidemark.kernels.over.at_end import OverAtEndKernel
 from tidemark.kernels.over.spec import OverCall, OverFrame
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.rank import Order
 
 UP = (Order("by"),)
 DOWN = (Order("by", descending=True, nulls_last=True),)

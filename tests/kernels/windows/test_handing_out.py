@@ -18,10 +18,11 @@ from tidemark.kernels.late_rows import (
     DropLateRows,
     LateRowsKernel,
 )
+from tidemark.kernels.order import Order
 from tidemark.kernels.protocol import Kernel
 from tidemark.kernels.state import State
 from tidemark.kernels.windows.aggregate import WindowAggregateKernel
-from tidemark.kernels.windows.rank import Order, WindowRankKernel
+from tidemark.kernels.windows.rank import WindowRankKernel
 from tidemark.kernels.windows.session_rows import SessionRows
 from tidemark.kernels.windows.spec import Cumulating, Emit, Firing, Given, Session, Sliding
 from tidemark.kernels.windows.wall_clock import WallClock

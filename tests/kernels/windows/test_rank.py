@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.kernels.columns import AFTER_ALL, ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
+from tidemark.kernels.order import Order
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.rank import Order, WindowRankKernel
+from tidemark.kernels.windows.rank import WindowRankKernel
 
 SIZE = 10
 # key, time, value, the watermark before the row

@@ -33,12 +33,12 @@ from tidemark.kernels.match_recognize.spec import (
     VariableSubset,
 )
 from tidemark.kernels.match_recognize.unmatched import PassedRows
+from tidemark.kernels.order import Order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import Longs, TimeQueue, distinct, earliest, longs, stable_order_by
 from tidemark.kernels.windows.incoming import Incoming
-from tidemark.kernels.windows.rank import Order
 
 _KEY: Final = "_tm_key_number"
 _EARLIEST: Final = -(2**62)

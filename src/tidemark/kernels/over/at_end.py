@@ -11,12 +11,12 @@ from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import AFTER_ALL, SEQUENCE
 from tidemark.kernels.cuts import Cut, Nowhere
 from tidemark.kernels.joined import user_columns
+from tidemark.kernels.order import Order
 from tidemark.kernels.over.spec import OverCall
 from tidemark.kernels.over.whole import with_results
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
-from tidemark.kernels.windows.rank import Order
 
 _ROWS = "rows"
 

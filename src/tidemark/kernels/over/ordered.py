@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.columns import SEQUENCE
+from tidemark.kernels.order import Order
 from tidemark.kernels.over.frames import Values
 from tidemark.kernels.over.partitions import RowPartitions, changes
 from tidemark.kernels.over.sorted_rows import PARTITION, SortedRows
 from tidemark.kernels.ranges import Flags
 from tidemark.kernels.tables import Longs, longs
-from tidemark.kernels.windows.rank import Order
 
 _MS_PER_DAY = 86_400_000
 

@@ -12,13 +12,13 @@ from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import ACCUMULATE, HASH, KIND, SEQUENCE, TIME
 from tidemark.kernels.joined import user_columns
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.order import Order
 from tidemark.kernels.over.spec import OverCall
 from tidemark.kernels.over.whole import with_results
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
 from tidemark.kernels.tables import KeyedTable
-from tidemark.kernels.windows.rank import Order
 
 _ROWS = "rows"
 _GONE: Final = "_tm_gone"  # Boolean; whether the record removes the row with its number

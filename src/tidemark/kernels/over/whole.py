@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.order import Order
 from tidemark.kernels.over.growing import results_so_far
 from tidemark.kernels.over.ordered import ordered
 from tidemark.kernels.over.sorted_rows import PARTITION
 from tidemark.kernels.over.spec import OverCall
-from tidemark.kernels.windows.rank import Order
 
 
 def with_results(

@@ -10,10 +10,10 @@ import polars as pl
 
 from tidemark.kernels.columns import AFTER_ALL, SEQUENCE
 from tidemark.kernels.keys import Keys
+from tidemark.kernels.order import Order
 from tidemark.kernels.regular_join.lifetimes import Present
 from tidemark.kernels.tables import Longs, longs
 from tidemark.kernels.top_n.populations import Populations
-from tidemark.kernels.windows.rank import Order
 
 SINCE = "_tm_since"  # since which position in the sequence a row has been where it is in the order
 _KEY = "_tm_number"

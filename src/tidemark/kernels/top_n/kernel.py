@@ -13,6 +13,7 @@ from tidemark.kernels.arrivals import end_of, number
 from tidemark.kernels.columns import AFTER_ALL, HASH, KIND, SEQUENCE, TIME
 from tidemark.kernels.cuts import ByArrival, Cut, Nowhere
 from tidemark.kernels.joined import user_columns
+from tidemark.kernels.order import Order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.regular_join.lifetimes import JoinInput, Present, left_in_the_end
 from tidemark.kernels.regular_join.sides import StoredSide
@@ -22,7 +23,7 @@ from tidemark.kernels.tables import distinct, longs
 from tidemark.kernels.top_n.arrivals import SINCE, RankArrivals, RankedRows
 from tidemark.kernels.top_n.candidates import may_be_first
 from tidemark.kernels.top_n.changes import RankChanges, of_ranks, of_rows
-from tidemark.kernels.windows.rank import Order, ranked
+from tidemark.kernels.windows.rank import ranked
 from tidemark.kernels.windows.spec import Numbering
 
 # What the input does: it only inserts; it also retracts rows; or it updates rows of `unique`

@@ -9,7 +9,9 @@ import polars as pl
 
 from tidemark.kernels.arrivals import unnumbered
 from tidemark.kernels.columns import HASH, SEQUENCE, STAMP
+from tidemark.kernels.contenders import Contenders
 from tidemark.kernels.joined import user_columns
+from tidemark.kernels.order import Order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.segments import Compaction
 from tidemark.kernels.state import State
@@ -17,15 +19,6 @@ from tidemark.kernels.windows.incoming import Incoming
 from tidemark.kernels.windows.spec import Numbering
 
 _TABLE = "rows"
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A column that rows are ordered by."""
-
-    column: str
-    descending: bool = False
-    nulls_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +68,11 @@ class WindowRankKernel:
         metrics = Metrics.of(state, came, lost, output.height, waiting.height)
         until = None if waiting.next is None else waiting.next - 1
         return Step(state, output, metrics, until, late=(late,))
+
+    @property
+    def contenders(self) -> Contenders:
+        """What is enough of all rows of a batch."""
+        return Contenders((*self.keys, self.start, self.end), self.order, self.high, self.by)
 
     def _ranked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The first `high` rows of each key and window, in order, with their ranks."""

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 def keep_first(builder: Builder, operator: Operator) -> Frame:
     from pyspark.sql.types import StructType
 
+    from tidemark.kernels.columns import TIME
+    from tidemark.kernels.contenders import Contenders
     from tidemark.kernels.keep_first import KeepFirstKernel
+    from tidemark.kernels.order import Order
 
     node = operator.node
     assert isinstance(node, KeepFirst)
@@ -25,6 +28,8 @@ def keep_first(builder: Builder, operator: Operator) -> Frame:
     kernel = KeepFirstKernel(
         input_.keys, processing_time=node.processing_time, ttl=builder.state.ttl_ms or None
     )
+    order = () if node.processing_time else (Order(TIME),)
+    rows = input_.contending(Contenders(input_.keys, order, 1))
     schema = StructType(input_.fields(input_.names))
-    packed = builder.run_kernel(operator, input_.given_time(kernel), [input_.rows], schema)
+    packed = builder.run_kernel(operator, input_.given_time(kernel), [rows], schema)
     return Frame.of(packed, names_of(operator.edge), operator.edge.changelog)

@@ -9,6 +9,7 @@ from tidemark.operators.joins import output_of
 from tidemark.operators.windows import keep_last_kernel
 from tidemark.spark.frame import Frame, names_of
 from tidemark.spark.inputs import GivenRows, build_input, named, schema_of, stateful_input
+from tidemark.spark.windowed import contending
 
 if TYPE_CHECKING:
     from tidemark.physical import Operator
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 
 def keep_last(builder: Builder, operator: Operator) -> Frame:
+    from tidemark.kernels.columns import TIME
+    from tidemark.kernels.contenders import Contenders
+    from tidemark.kernels.order import Order
+
     [input_] = operator.inputs
     frame = build_input(builder, input_)
     below = named(frame, frame.columns)
@@ -24,10 +29,11 @@ def keep_last(builder: Builder, operator: Operator) -> Frame:
     time = below.columns[input_.time]
     given = GivenRows(below.rows, below.schema)
     rows = stateful_input(builder, input_, below, given, keys, time, below.packed)
+    newest = Contenders(keys, (Order(TIME, descending=True),), 1)
     output = output_of(operator, below.columns)
     changelog = operator.edge.changelog
     kinds = changelog is not Changelog.APPEND
     schema = schema_of(below.schema.fields, output, kinds=kinds)
     kernel = keep_last_kernel(operator, keys)
-    packed = builder.run_kernel(operator, kernel, [rows], schema)
+    packed = builder.run_kernel(operator, kernel, [contending(operator, rows, newest)], schema)
     return Frame.of(packed, names_of(operator.edge), changelog)

@@ -25,5 +25,6 @@ def window_rank(builder: Builder, operator: Operator) -> Frame:
     kernel = window_rank_kernel(node, input_.keys, input_.names)
     runs = input_.given_time(by_wall_clock(kernel, node.time_type, builder.zone))
     schema = StructType([*input_.fields(input_.names), StructField(RANK, LongType())])
-    packed = builder.run_kernel(operator, runs, [input_.rows], schema)
+    rows = input_.contending(kernel.contenders)
+    packed = builder.run_kernel(operator, runs, [rows], schema)
     return Frame.of(packed, names_of(operator.edge), Changelog.APPEND)

@@ -72,8 +72,8 @@ class StatefulInput:
     leaves that to the operator; the output of another stateful operator is `chained`.
 
     If the `watermark` of all inputs is known, a micro-batch ends at the watermark of its own rows,
-    while with Spark's they would wait for the next one. `combine` reduces the rows of a batch
-    before the exchange.
+    while with Spark's they would wait for the next one. `combine` reduces the rows before the
+    exchange.
     """
 
     frame: Rows
@@ -266,7 +266,9 @@ def _shape(input_: StatefulInput) -> InputShape:
     watermark = input_.watermark.column if input_.watermark else None
     hidden = {watermark, None if input_.shows_time else input_.time_column, LATE, OUTLET}
     schema = pa.schema(f for f in arrow_schema(input_.schema) if f.name not in hidden)
-    return InputShape.of(schema, input_.chained, input_.combine)
+    combine = input_.combine
+    made_new = None if combine is None or combine.filters else combine
+    return InputShape.of(schema, input_.chained, made_new)
 
 
 def _check_keys(inputs: Sequence[StatefulInput]) -> None:
