@@ -52,7 +52,14 @@ def kernel(how: How, *, tested: bool = False) -> LookupJoinKernel:
     return LookupJoinKernel(("l_key",), ("r_key",), how, test if tested else None)
 
 
-@given(LEFT, RIGHT, st.sampled_from(["inner", "left"]), st.booleans(), st.integers(0, 12))
+@given(
+    LEFT,
+    RIGHT,
+    st.sampled_from(["inner", "left"]),
+    st.booleans(),
+    st.integers(0, 12),
+    st.integers(1, 6),
+)
 @searched(60)
 def test_rows_are_those_of_the_reference_however_they_are_cut(
     left: list[tuple[int | None, int]],
@@ -60,13 +67,15 @@ def test_rows_are_those_of_the_reference_however_they_are_cut(
     how: How,
     tested: bool,
     cut: int,
+    at_once: int,
 ) -> None:
     join, index = kernel(how, tested=tested), KeyIndex.of(frame(right, "r"), ("r_key",))
     joined = []
     for part in (left[:cut], left[cut:]):
         rows = frame(part, "l")
         found = index.candidates(join.distinct_keys(rows, [pl.Int64()]))
-        joined += join.joined(rows, found).rows()
+        for some in join.slices(rows, found, index.most, at_once):
+            joined += join.joined(some, found).rows()
 
     assert joined == row_by_row(left, right, how, tested=tested)
 
@@ -85,6 +94,20 @@ def test_an_index_finds_all_rows_of_a_few_keys_in_their_order(
         (key, at) for at, key in enumerate(keys) if key in asked
     ]
     assert found["at"].is_sorted()
+
+
+def test_few_pairs_are_made_at_once():
+    left = pl.DataFrame({"l_key": [1, 2, 1, 1, None, 1], "l": range(6)})
+    right = pl.DataFrame({"r_key": [1, 1, 1, 2], "r": range(4)})
+    join, index = kernel("left"), KeyIndex.of(right, ("r_key",))
+
+    assert index.most == 3
+    for most in (3, None):
+        slices = [*join.slices(left, right, most, 6)]
+        assert pl.concat(slices).equals(left)
+        assert [join.joined(some, right).height for some in slices] == [4, 7, 3]
+    # Of a key with one row each, nothing has to be counted.
+    assert [*join.slices(left, right[:1], 1, 1)] == [left]
 
 
 def test_columns_besides_the_keys_may_be_of_any_type():

@@ -51,6 +51,12 @@ def _positive(value: str) -> int:
     return int(value)
 
 
+def _bytes(value: str) -> int:
+    if not value.removeprefix("-").isdecimal() or int(value) < -1:
+        raise ValueError("expected a number of bytes, or -1")
+    return int(value)
+
+
 def _max_parallelism(value: str) -> int:
     if _positive(value) > 32768:
         raise ValueError("expected an integer from 1 to 32768")
@@ -111,6 +117,7 @@ IGNORE_UNCLAIMED = (
 SAVEPOINT_FOLDER = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
 CDC_DUPLICATES = "table.exec.source.cdc-events-duplicate"
 AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
+BROADCAST_THRESHOLD = "table.optimizer.join.broadcast-threshold"
 ENGINE = "tidemark.engine"
 FORCE_RECOMPILE = "table.plan.force-recompile"
 
@@ -196,6 +203,13 @@ OPTIONS = (
         "before the shuffle, and rows of a batch that cannot be among the first of their key left "
         "out; `auto` does so if that at least halves the number of rows",
         default="auto",
+    ),
+    SessionOption(
+        BROADCAST_THRESHOLD,
+        _bytes,
+        "in a batch, each worker loads one side of a join with equal keys, instead of exchanging "
+        "both, if it is a table of files with at most so many bytes; -1 never does so",
+        default="10485760",
     ),
     SessionOption(
         FLINK_VERSION,

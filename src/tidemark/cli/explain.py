@@ -14,7 +14,7 @@ from tidemark.errors import Source
 from tidemark.physical import Settings
 from tidemark.physical.explain import Format, as_json, explain
 from tidemark.plan.planner import Plan
-from tidemark.session.columns_in_workers import can_read
+from tidemark.session.columns_in_workers import can_read, size_of
 from tidemark.session.sinks import writes
 from tidemark.session.workspace import Planned, Workspace
 
@@ -49,7 +49,9 @@ def plans_of(
         workspace.plan_script(source.text, source.name)
     return [
         Placed(
-            plan, _place(planned), Settings.of(workspace.options, readable=can_read, writes=writes)
+            plan,
+            _place(planned),
+            Settings.of(workspace.options, readable=can_read, writes=writes, size=size_of),
         )
         for source in scripts
         for planned in workspace.plan_script(source.text, source.name)

@@ -262,6 +262,8 @@ class Connector:
     # How several workers can share the work of `read_columns`: the parts of each; None if that is
     # not worth it, or not possible.
     parts: Callable[[ColumnsRequest], Sequence[tuple[Part, ...]] | None] | None = None
+    # About how many bytes of memory the rows take, if that can be known without reading them.
+    size: Callable[[ColumnsRequest], int | None] | None = None
     # How workers read a stream with `read_columns`: whether they should, and a streaming frame with
     # a part in each row: some of its fields, by their names.
     can_stream_columns: Callable[[ColumnsRequest], bool] | None = None

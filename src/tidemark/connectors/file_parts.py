@@ -23,7 +23,7 @@ from tidemark.connectors.file_blocks import (
     version_of,
 )
 from tidemark.connectors.files_columns import Decoding, ReadFile, reader
-from tidemark.connectors.formats.base import FILE, SIZE, FormatField
+from tidemark.connectors.formats.base import FILE, SIZE, FormatField, names_read
 from tidemark.connectors.orc_columns import OrcColumns
 from tidemark.connectors.parquet_columns import ParquetColumns
 from tidemark.connectors.places import existing, wanted_files
@@ -38,6 +38,8 @@ _SHARED_FROM: Final = 4 << 20
 _SHARE: Final = 16 << 20
 # Files of columns are compressed: as many rows take a quarter of the bytes, or less.
 _SHARE_OF_COLUMNS: Final = 4 << 20
+# How many times as much memory as bytes the rows of compressed files take, roughly.
+_TIMES: Final = 8
 # Each of their lines is a record, or may be one.
 _BY_LINES: Final = ("csv", "json", "raw")
 # Formats with columns of their own: whether they fit those of a table.
@@ -82,6 +84,21 @@ def parts(
     if isinstance(read, ParquetColumns) and len(found) < _cores():
         found = [piece for part in found for piece in _by_rows(part, len(found))]
     return [(part,) for part in found]
+
+
+def size(request: ColumnsRequest, fields: Sequence[FormatField]) -> int | None:
+    """About how many bytes the rows of a table's files are; None if only Spark can open them, or
+    counts the records that are skipped.
+    """
+    place, name = existing(request.table, request.options), request.options["format"].lower()
+    if not place.local or request.options.get(f"{name}.ignore-parse-errors"):
+        return None
+    files = wanted_files(place, request.options)
+    if name == "parquet" and len(files) <= _MOST_FOOTERS:
+        read = names_read(fields, request.read)
+        return sum(parquet_columns.size_of(file, read) for file in files)
+    packed = name in _FITS or name == "avro"
+    return sum(_size(file) * (_TIMES if packed or is_compressed(file) else 1) for file in files)
 
 
 def can_stream(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:

@@ -466,6 +466,10 @@ def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     return file_parts.parts(request, _format_fields(request.table, request.columns, request.types))
 
 
+def size(request: ColumnsRequest) -> int | None:
+    return file_parts.size(request, _format_fields(request.table, request.columns, request.types))
+
+
 def can_stream_columns(request: ColumnsRequest) -> bool:
     return file_parts.can_stream(
         request, _format_fields(request.table, request.columns, request.types)
@@ -508,6 +512,7 @@ FILESYSTEM = Connector(
     reads_files=True,
     local_sink=local_sink,
     parts=parts,
+    size=size,
     can_stream_columns=can_stream_columns,
     arriving=arriving,
     upkeep=files_sink.upkeep,

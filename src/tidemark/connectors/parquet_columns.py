@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,6 +73,18 @@ def fit(files: Sequence[str], fields: Sequence[FormatField]) -> bool:
     except (pa.ArrowException, DataError):
         return True  # which is for the worker that reads the file to say
     return True
+
+
+def size_of(file: str, names: Collection[str]) -> int:
+    """About how many bytes the columns of these names take in memory."""
+    with _opened(file) as opened:
+        about = opened.metadata
+    size = 0
+    for group in map(about.row_group, range(about.num_row_groups)):
+        for column_ in map(group.column, range(group.num_columns)):
+            if column_.path_in_schema.split(".")[0] in names:
+                size += column_.total_uncompressed_size
+    return size
 
 
 def _opened(file: str) -> ParquetFile:

@@ -42,5 +42,6 @@ class Contenders:
         # The smallest and the largest number are never NaN, which has a place in the order.
         if self.high == 1 and not rows.schema[by.column].is_float():
             return value == (value.max() if by.descending else value.min()).over(group)
-        method = "dense" if self.by == "DENSE_RANK" else "min"
-        return value.rank(method, descending=by.descending).over(group) <= self.high
+        descending, dense = by.descending, self.by == "DENSE_RANK"
+        rank = value.rank("dense" if dense else "min", descending=descending)
+        return rank.over(group) <= self.high

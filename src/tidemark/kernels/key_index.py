@@ -20,12 +20,16 @@ class KeyIndex:
     keys: tuple[str, ...]
     hashes: npt.NDArray[np.uint64]  # sorted
     places: npt.NDArray[np.int64]  # of the rows with these hashes
+    most: int  # rows of one hash
 
     @classmethod
     def of(cls, rows: pl.DataFrame, keys: tuple[str, ...]) -> KeyIndex:
         found = _hashes(rows.select(keys))
         places = np.argsort(found, kind="stable")
-        return cls(rows, keys, found[places], places)
+        hashes = found[places]
+        firsts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: hashes.size])
+        most = int(np.diff(np.append(firsts, hashes.size)).max(initial=0))
+        return cls(rows, keys, hashes, places, most)
 
     def candidates(self, keys: pl.DataFrame) -> pl.DataFrame:
         """All rows with one of these keys, in the order of the table; perhaps some others too."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
-_LEFT, _RIGHT = "_tm_left", "_tm_right"
+_LEFT, _RIGHT, _COUNT = "_tm_left", "_tm_right", "_tm_count"
 
 # Which pairs of rows match, besides having the same keys.
 Test = Callable[[pl.DataFrame], pl.Series]
@@ -32,6 +34,25 @@ class LookupJoinKernel:
         columns = zip(self.left_keys, self.right_keys, types, strict=True)
         keys = left.select(pl.col(mine).cast(to).alias(theirs) for mine, theirs, to in columns)
         return keys.drop_nulls().unique(maintain_order=True)
+
+    def slices(
+        self, left: pl.DataFrame, found: pl.DataFrame, most: int | None, at_once: int
+    ) -> Iterator[pl.DataFrame]:
+        """The left rows in slices of which each makes so many pairs at once, or one row less.
+        `most` is how many of the rows that were found have the same key at most, if that is known.
+        """
+        if most == 1 or left.height * (found.height if most is None else most) <= at_once:
+            yield left
+            return
+        counts = found.group_by(self.right_keys).agg(pl.len().cast(pl.Int64).alias(_COUNT))
+        of_left = left.select(
+            pl.col(mine).cast(found.schema[theirs]).alias(theirs)
+            for mine, theirs in zip(self.left_keys, self.right_keys, strict=True)
+        ).join(counts, on=self.right_keys, how="left", maintain_order="left")
+        made = of_left.select(pl.col(_COUNT).fill_null(0).cum_sum())[_COUNT].to_numpy()
+        starts = np.flatnonzero(np.diff(made // at_once, prepend=-1))
+        for start, end in pairwise([*starts.tolist(), left.height]):
+            yield left[start:end]
 
     def joined(self, left: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
         """The columns of the left side, then those that were found."""

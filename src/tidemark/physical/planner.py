@@ -8,11 +8,13 @@ from typing import Literal, cast
 
 from tidemark.catalog.options import (
     AGGREGATE_PHASES,
+    BROADCAST_THRESHOLD,
     IDLE_TIMEOUT,
     LOCAL_TIME_ZONE,
     STATE_TTL,
     SessionOptions,
 )
+from tidemark.physical.broadcast import IsSmall, broadcast
 from tidemark.physical.in_columns import Readable, in_columns
 from tidemark.physical.stages import (
     Compute,
@@ -51,6 +53,7 @@ from tidemark.plan.nodes import (
     Picking,
     Port,
     Project,
+    RegularJoin,
     Scan,
     Sink,
     TopN,
@@ -68,8 +71,9 @@ class Settings:
     zone: str = "UTC"
     ttl_ms: int = 0  # how long the state of idle keys is kept; 0 means forever
     phases: Phases = "auto"
-    # Which tables workers can read in columns, if any.
+    # Which tables workers can read in columns, if any, and which of them are small.
     readable: Readable | None = None
+    is_small: IsSmall | None = None
     # Who writes the rows of tables, for those that say so.
     writes: Callable[[Sink], Writes | None] | None = None
     # After how much silence a partition of a source holds back no watermark; 0 means never.
@@ -82,15 +86,24 @@ class Settings:
         zone: str | None = None,
         readable: Readable | None = None,
         writes: Callable[[Sink], Writes | None] | None = None,
+        size: Callable[[Scan], int | None] | None = None,
     ) -> Settings:
         """The settings in the options of a session. `zone` is used if the session does not set
-        one.
+        one. `size` is about how many bytes the rows of a table are, if that is known.
         """
+        most = int(options.get(BROADCAST_THRESHOLD) or -1)
+
+        def is_small(scan: Scan) -> bool:
+            assert size is not None
+            found = size(scan)
+            return found is not None and found <= most
+
         return cls(
             options.get(LOCAL_TIME_ZONE) or zone or "UTC",
             options.milliseconds(STATE_TTL) or 0,
             cast("Phases", (options.get(AGGREGATE_PHASES) or "auto").lower()),
             readable,
+            None if size is None or most < 0 else is_small,
             writes,
             options.milliseconds(IDLE_TIMEOUT) or 0,
         )
@@ -130,7 +143,10 @@ class _Planner:
     def stage(self, node: Node, declared: _Declared = "by source") -> Stage:
         if isinstance(node, AssignWatermark):
             return self._watermark(node, declared)
-        if isinstance(node, Project) and (picked := _picked(node)) is not None:
+        picked = _picked(node) if isinstance(node, Project) else None
+        if (small := self._broadcast(picked or node, node.edge)) is not None:
+            return self.stage(small, declared)
+        if picked is not None:
             return self._operator(picked, picked.needs, node.edge)
         if node.needs is not None:
             return self._operator(node, node.needs, node.edge)
@@ -166,6 +182,13 @@ class _Planner:
         """The number of the next end marker."""
         self.ends += 1
         return self.ends - 1
+
+    def _broadcast(self, node: Node, edge: Edge) -> Node | None:
+        """How a join runs without an exchange, if it can."""
+        is_small = self._settings.is_small
+        if self._streaming or is_small is None or not isinstance(node, RegularJoin):
+            return None
+        return broadcast(node, edge.names, is_small)
 
     # --- operators -------------------------------------------------------------------------
 

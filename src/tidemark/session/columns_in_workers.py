@@ -45,6 +45,15 @@ def can_read(scan: Scan, streaming: bool) -> bool:
         return False
 
 
+def size_of(scan: Scan) -> int | None:
+    """About how many bytes the rows of a table are; None if that is not known."""
+    try:
+        size = connectors.lookup(scan.table).size
+        return None if size is None else size(request_of(scan, "UTC", dt.datetime.now(dt.UTC)))
+    except (OSError, TidemarkError):  # whoever reads the table will say what is wrong
+        return None
+
+
 def read(stage: ColumnStage, builder: Builder) -> Frame:
     """The rows of a stage, which are made by the workers that need them."""
     from tidemark.spark.stateful.packed_rows import PackedRows

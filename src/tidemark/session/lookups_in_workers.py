@@ -162,7 +162,8 @@ class _Joining:
         for table in gathered(batches, _AT_ONCE):
             frame = pl.from_arrow(table)
             assert isinstance(frame, pl.DataFrame)
-            yield from in_schema(step(frame), self.schema)
+            for joined in step(frame):
+                yield from in_schema(joined, self.schema)
 
 
 def _no_table(scan: Scan, _: LocalBuilder) -> LocalRows:

@@ -212,7 +212,12 @@ class Session:
         savepoint = options.first(SAVEPOINT)
         return Launcher(
             spark,
-            Settings.of(options, self._zone, columns_in_workers.can_read),
+            Settings.of(
+                options,
+                self._zone,
+                columns_in_workers.can_read,
+                size=columns_in_workers.size_of,
+            ),
             sources.read,
             columns_in_workers.read,
             lookups_in_workers.joined,

@@ -130,7 +130,10 @@ class Workspace:
             case s.Explain():
                 plan = self.planner.plan(statement.statement)
                 settings = Settings.of(
-                    self.options, readable=columns_in_workers.can_read, writes=sinks.writes
+                    self.options,
+                    readable=columns_in_workers.can_read,
+                    writes=sinks.writes,
+                    size=columns_in_workers.size_of,
                 )
                 text = explain(plan, "text", statement.details, settings)
                 return Planned(statement, source, result=show.text("result", text))

@@ -16,9 +16,9 @@ from tidemark.local.builder import LocalBuilder
 from tidemark.local.faults import checked
 from tidemark.local.lookups.reloads import Reload, reload_of
 from tidemark.local.rows import LocalRows
-from tidemark.physical import Compute, Stage
+from tidemark.physical import Compute, Stage, WatermarkStage
 from tidemark.plan.looked_up import LookedUp
-from tidemark.plan.nodes import LookupJoin, LookupRetry, Node, Scan
+from tidemark.plan.nodes import AssignWatermark, LookupJoin, LookupRetry, Node, Scan
 from tidemark.plan.nodes.scan import Emitted
 from tidemark.storage import NO_ACCESS, Access
 from tidemark.types import DataType
@@ -43,7 +43,7 @@ class Dimension:
     lookup: Lookup
     found: tuple[str, ...]
     found_types: tuple[DataType, ...]
-    stage: Compute
+    stage: Stage
     keys: tuple[int, ...]  # the right side's keys
     asked: tuple[int, ...]  # of what is found, for each key; none if the table is loaded whole
     zone: str
@@ -171,7 +171,7 @@ def _of_connector(node: LookupJoin, table: LookedUp, zone: str, access: Access) 
         node.right_keys,
         tuple(place for place in places if place is not None),
         zone,
-        None if by_key else reload_of(options, zone),
+        reload_of(options, zone) if node.by == "whole" else None,
         _limits(options) if partial else None,
         options.get("lookup.max-retries") or 0,
         node.retry,
@@ -189,9 +189,12 @@ def _limits(options: Mapping[str, Any]) -> CacheLimits:
     )
 
 
-def _over_found(right: Node) -> Compute:
+def _over_found(right: Node) -> Compute | WatermarkStage:
     """The stages of a right side over rows that are found instead of its table."""
     if isinstance(right, Scan):
         return Compute(Emitted(right.edge), ())
     below = tuple(map(_over_found, right.inputs))
-    return Compute(right.with_inputs([part.node for part in below]), below)
+    node = right.with_inputs([part.node for part in below])
+    if isinstance(node, AssignWatermark):
+        return WatermarkStage(node, (below[0],))
+    return Compute(node, below)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.tables import Changelog
 from tidemark.connectors.lookups import Lookup
@@ -24,12 +24,20 @@ if TYPE_CHECKING:
     from tidemark.kernels.lookup_join import LookupJoinKernel
     from tidemark.local.lookups.opened import OpenDimension
 
+# So many pairs are made at once.
+_PAIRS: Final = 1 << 19
+
 
 def lookup_join(builder: LocalBuilder, stage: Compute) -> LocalRows:
     node, below = stage.node, builder.build(stage.inputs[0])
     assert isinstance(node, LookupJoin)
+    from tidemark.runtime.combining import gathered_frames
+
     step = LookupStep.of(builder, node, below)
-    return below.each(step, columns=step.names)
+    # Each call looks at all rows of a small table, so it should be for many rows at a time.
+    given = gathered_frames if node.by == "broadcast" else iter
+    frames = below.frames
+    return replace(below, frames=lambda: step.of_all(given(frames())), columns=step.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +75,22 @@ class LookupStep:
             tuple(polars_type(node.right.edge.types[key]) for key in node.right_keys),
         )
 
-    def __call__(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def of_all(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        for frame in frames:
+            yield from self(frame)
+
+    def __call__(self, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """The joined rows, in pieces that fit into memory however many there are."""
         width = len(self.left)
         left = frame.rename(dict(zip(self.left, self.names[:width], strict=True)))
         named = dict(zip(self.right, self.names[width:], strict=True))
         keys = self.kernel.distinct_keys(left, self.key_types)
         asked = {new: old for old, new in named.items()}
         found = self.opened.rows(keys.rename({key: asked[key] for key in keys.columns}))
-        joined = self.kernel.joined(left, found.rename(named))
-        return joined.select(*self.names, *(n for n in frame.columns if n not in self.left))
+        found = found.rename(named)
+        shown = [*self.names, *(n for n in frame.columns if n not in self.left)]
+        for some in self.kernel.slices(left, found, self.opened.most, _PAIRS):
+            yield self.kernel.joined(some, found).select(shown)
 
 
 def _test(

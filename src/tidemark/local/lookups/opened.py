@@ -41,6 +41,11 @@ class OpenDimension:
     def rows(self, keys: pl.DataFrame) -> pl.DataFrame:
         raise NotImplementedError
 
+    @property
+    def most(self) -> int | None:
+        """How many rows have the same key at most, if that is known."""
+        return None
+
     def close(self) -> None:
         """Gives up what it holds."""
 
@@ -82,6 +87,10 @@ class _Whole(OpenDimension):
             self._index = self._loaded()
             self._ended_ms = self._clock.now_ms()
         return self._index.candidates(keys)
+
+    @property
+    def most(self) -> int | None:
+        return None if self._index is None else self._index.most
 
     def _is_due(self) -> bool:
         reload, now_ms = self._dimension.reload, self._clock.now_ms()

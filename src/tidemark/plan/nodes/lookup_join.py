@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from tidemark.plan.expressions import Expression, over, references
+from tidemark.plan.nodes.assign_watermark import AssignWatermark
 from tidemark.plan.nodes.base import Description, Narrowed, Node
 from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import Stateless
@@ -31,7 +32,8 @@ class LookupJoin(Stateless):
 
     Right rows are looked up by `keys`, in a `whole` table that workers load, or in what a plan
     `once` had as its rows. They are no input: nothing of them arrives. The `condition` of a left
-    join is over the columns of both sides.
+    join is over the columns of both sides. A regular join of a batch may be run so, with a table
+    that is `broadcast`.
     """
 
     left: Node
@@ -39,8 +41,8 @@ class LookupJoin(Stateless):
     left_keys: tuple[int, ...]
     right_keys: tuple[int, ...]
     how: Literal["inner", "left"]
-    by: Literal["keys", "whole", "once"]
-    cache: str
+    by: Literal["keys", "whole", "once", "broadcast"]
+    cache: str = ""
     condition: Expression | None = None
     retry: LookupRetry | None = None
 
@@ -92,21 +94,24 @@ class LookupJoin(Stateless):
         left, right = self.left.edge.names, self.right.edge.names
         keys = zip(self.left_keys, self.right_keys, strict=True)
         pairs = ", ".join(f"{left[mine]} = {right[theirs]}" for mine, theirs in keys)
-        details = [self.how, *self._right_details, f"lookup=[{pairs}]"]
+        asked = "key" if self.by == "broadcast" else "lookup"
+        details = [self.how, *self._right_details, f"{asked}=[{pairs}]"]
         if self.condition is not None:
             details.append(f"condition=[{words(self.condition)}]")
-        details.append(f"cache=[{self.cache}]")
+        if self.cache:
+            details.append(f"cache=[{self.cache}]")
         if self.retry is not None:
             attempts, delay = self.retry.attempts, self.retry.delay_ms
             details.append(f"retry=[{attempts} times if nothing is found, after {delay} ms]")
-        return Description("LookupJoin", tuple(details), _RUNS_AS[self.by])
+        name = "BroadcastJoin" if self.by == "broadcast" else "LookupJoin"
+        return Description(name, tuple(details), _RUNS_AS[self.by])
 
     @property
     def _right_details(self) -> list[str]:
         """The table with the columns that are read, and the conditions that its rows meet."""
         parts: list[str] = []
         node = self.right
-        while isinstance(node, Filter | Project):
+        while isinstance(node, Filter | Project | AssignWatermark):
             parts += node.description.details if isinstance(node, Filter) else ()
             node = node.input
         if isinstance(node, Scan):
@@ -131,5 +136,6 @@ class LookupJoin(Stateless):
 _RUNS_AS = {
     "keys": "workers look up the distinct keys of each batch",
     "whole": "workers load the table, and join each batch with it",
+    "broadcast": "workers load the table, and join the rows of the other side with it",
     "once": "the rows are computed once, when the job starts; workers join each batch with them",
 }
