@@ -40,7 +40,7 @@ from tidemark.spark.stateful.at_once import run
 from tidemark.spark.stateful.exchange import Exchange
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import REPORT
-from tidemark.spark.stateful.packing import BUCKET, INPUT, PARTITION, PAYLOAD, POSITION
+from tidemark.spark.stateful.packing import BUCKET, INPUT, LEFT_OUT, PARTITION, PAYLOAD, POSITION
 
 JOINED, SUMS = ("a", "x", "b", "y"), ("a", "total")
 A, B = ("a",), ("b",)
@@ -155,6 +155,20 @@ def test_a_key_group_reports_once_after_all_its_output() -> None:
     assert [row[REPORT] for row in emitted[:-1]] == [None] * (len(emitted) - 1)
     report = json.loads(emitted[-1][REPORT])
     assert (report["bucket"], report["rows_in"], report["rows_out"]) == (12, [600], 600)
+
+
+def test_rows_that_were_left_out_have_come_too() -> None:
+    some = spark_batch([rows_of(LEFT, [(n, n)]) for n in range(3)])
+    more = [LEFT_OUT, -1, 40, None]
+    columns = dict(zip((INPUT, PARTITION, POSITION, PAYLOAD), more, strict=True))
+    reported = pa.RecordBatch.from_pylist(
+        [{**row, **columns} for row in some.to_pylist()[:2]], schema=some.schema
+    )
+    bucket = Bucket(sums(Sliding(10, 10)), (InputShape.of(LEFT),), SUMS)
+
+    *_, last = run(bucket, iter([reported, some]), "clock")
+
+    assert json.loads(last.column(REPORT)[0].as_py())["rows_in"] == [83]
 
 
 def test_late_rows_that_a_kernel_hands_out_are_emitted_next_to_the_output_of_a_batch() -> None:

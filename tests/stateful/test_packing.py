@@ -10,6 +10,8 @@ import pytest
 
 from tidemark.errors import DataError
 from tidemark.kernels.columns import ARRIVAL, BEFORE_ALL, HASH, STAMP, TIME
+from tidemark.kernels.contenders import Contenders
+from tidemark.kernels.order import Order
 from tidemark.kernels.protocol import Metrics, Step
 from tidemark.kernels.state import State
 from tidemark.runtime.bucket import Bucket, InputShape
@@ -19,7 +21,7 @@ from tidemark.runtime.source_report import SourceReport
 from tidemark.spark.stateful.added import ClockMillis, Constant
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
-from tidemark.spark.stateful.packing import INPUT, PAYLOAD, Pack, Repack, Unpack
+from tidemark.spark.stateful.packing import INPUT, LEFT_OUT, PAYLOAD, Pack, Repack, Unpack
 from tidemark.spark.stateful.passing import Passed, parted
 
 SCHEMA = pa.schema([("k", pa.string()), ("ts", pa.timestamp("us", "UTC"))])
@@ -128,6 +130,18 @@ def test_rows_that_combining_would_not_halve_are_combined_where_they_arrive(keys
 
     assert decode(part[PAYLOAD]).height == packed
     assert recorder.keys == ["a", "b"]
+
+
+def test_rows_that_are_left_out_are_counted() -> None:
+    first = Contenders(("k",), (Order(TIME),), 1)
+    pack = Pack(3, (0, 1), SCHEMA, "ts", combine=Combine(first, filters=True))
+    rows = batch(("a", 5000), ("b", 2000), ("a", 3000), ("c", 7000), ("a", 4000))
+
+    *rest, report = [p for b in pack(iter([rows])) for p in b.to_pylist()]
+
+    kept = pl.concat([decode(p[PAYLOAD]) for p in rest])
+    assert sorted(kept.select("k", TIME).rows()) == [("a", 3), ("b", 2), ("c", 7)]
+    assert (report["input"], report["position"], report[PAYLOAD]) == (LEFT_OUT + 3, 2, None)
 
 
 def test_a_key_group_knows_the_latest_watermark_of_each_input() -> None:

@@ -8,6 +8,7 @@ kernel gets its rows in several steps, by their times if the result is the same.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -39,15 +40,18 @@ class Tally:
     steps: list[Metrics] = field(default_factory=list)
     ended: list[Metrics] = field(default_factory=list)
     more: int = 0  # rows that came out after those of their step
+    # How many rows of an input no step gets, because they change nothing.
+    left_out: Counter[int] = field(default_factory=Counter)
 
     def read(self) -> Metrics:
         left = {
             name: sum(getattr(metrics, name) for metrics in self.ended)
             for name in ("waiting", "state_rows", "state_bytes", "segments")
         }
+        came = zip(*(metrics.rows_in for metrics in self.steps), strict=True)
         return replace(
             self.steps[-1],
-            rows_in=tuple(map(sum, zip(*(m.rows_in for m in self.steps), strict=True))),
+            rows_in=tuple(sum(rows) + self.left_out[n] for n, rows in enumerate(came)),
             late=tuple(map(sum, zip(*(m.late for m in self.steps), strict=True))),
             rows_out=sum(m.rows_out for m in self.steps) + self.more,
             **left,

@@ -27,6 +27,7 @@ from tidemark.spark.stateful.modules import freeze_loaded_objects
 from tidemark.spark.stateful.packing import (
     BUCKET,
     INPUT,
+    LEFT_OUT,
     PACKED,
     PARTITION,
     PAYLOAD,
@@ -99,8 +100,17 @@ class _Group:
         return cls(bucket, label, now, packed)
 
     def steps(self) -> Iterator[Step]:
-        packed = parted(self.packed, self.passed)
+        packed = parted(self._arriving(), self.passed)
         return Batch(self.bucket, self.now).steps(packed, self.tally, self.watch.lap)
+
+    def _arriving(self) -> Iterator[Packed]:
+        """The packed rows without the reports on rows that were left out, which are counted."""
+        for row in self.packed:
+            number, _, count, payload = row
+            if payload is None and number < 0:
+                self.tally.left_out[number - LEFT_OUT] += count
+            else:
+                yield row
 
     def report(self) -> str:
         return report(self.label, self.tally.read(), self.watch)

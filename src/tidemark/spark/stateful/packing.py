@@ -46,6 +46,9 @@ PACKED = pa.schema(
 # watermark that follows its rows, or BEFORE_ALL.
 FramesRepacked = Callable[[Iterator[pl.DataFrame], int, int], Iterator[pa.RecordBatch]]
 TICK = -1  # the `input` of rows that only report that time has passed
+# A packed row whose `input` is this, plus the number of an input, reports how many of its rows were
+# left out, in place of its position.
+LEFT_OUT = -(1 << 30)
 # A packed row without a payload reports the watermark of its partition, in place of its position.
 
 
@@ -89,7 +92,7 @@ class Pack:
 
     def of_frames(self, frames: Iterator[pl.DataFrame], partition: int) -> Iterator[pa.RecordBatch]:
         """Packs frames with the columns that are packed, hashes, and the times."""
-        position, watermark = 0, BEFORE_ALL
+        position, watermark, left_out = 0, BEFORE_ALL, 0
         self.payloads.forget_earlier_batches()
         combine = self.combine
         for frame in frames:
@@ -97,9 +100,14 @@ class Pack:
             watermark = max(watermark, self._watermark(self._followed(frame, rows)))
             combined = None if combine is None else combine.reduced(rows)
             if combined is None:
-                combine = None
-            yield self._packed(rows if combined is None else combined, partition, position)
+                combine, combined = None, rows
+            elif combine is not None and combine.filters:
+                left_out += rows.height - combined.height
+            yield self._packed(combined, partition, position)
             position += rows.height
+        if left_out:
+            there = self.labels[partition % len(self.labels)]
+            yield _record_batch([there], LEFT_OUT + self.input, partition, left_out, [None])
         if self.source is not None:
             watermark = max(watermark, self.source.watermark)
         if watermark > BEFORE_ALL:
