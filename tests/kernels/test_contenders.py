@@ -74,7 +74,12 @@ def first(rows: list[Row], of: Contenders) -> set[int]:
 
 
 @searched()
-@given(ROWS, ORDERS, st.integers(1, 4), st.sampled_from(["ROW_NUMBER", "RANK", "DENSE_RANK"]))
+@given(
+    ROWS,
+    ORDERS,
+    st.sampled_from([1, 2, 3, 4, 9]),
+    st.sampled_from(["ROW_NUMBER", "RANK", "DENSE_RANK"]),
+)
 def test_the_first_rows_are_among_the_contenders(rows, order, high, by):
     contenders = Contenders(("k",), tuple(order), high, by if order else "ROW_NUMBER")
 

@@ -35,7 +35,7 @@ def may_be_first(
     value = _places(pl.concat([stored[order[0].column], rows[order[0].column]]), order[0])
     mine, theirs = value[stored.height :], value[: stored.height]
     limit = np.full(int(max(map(_top, numbers))) + 1, AFTER_ALL, dtype=np.int64)
-    groups, worst = _nth(numbers[0], theirs, high)
+    groups, worst = nth(numbers[0], theirs, high)
     limit[groups] = worst
     bound = _bounds(numbers[1], mine, limit, high)
     # A row that equals an earlier one in the only column comes after it.
@@ -53,7 +53,7 @@ def _top(numbers: Longs) -> int:
     return int(numbers.max(initial=0))
 
 
-def _nth(group: Longs, value: Longs, place: int) -> tuple[Longs, Longs]:
+def nth(group: Longs, value: Longs, place: int) -> tuple[Longs, Longs]:
     """The groups that have so many values, and the value at that place of each."""
     order = stable_order_by(group, value)
     group = group[order]
@@ -86,6 +86,6 @@ def _earlier(key: Longs, value: Longs, high: int) -> Longs:
     keys, blocks = int(key.max()) + 1, int(block.max()) + 1
     # Before the first block there is nothing.
     best = np.full((keys, blocks + 1), AFTER_ALL, dtype=np.int64)
-    groups, worst = _nth(key * (blocks + 1) + block + 1, value, high)
+    groups, worst = nth(key * (blocks + 1) + block + 1, value, high)
     best.ravel()[groups] = worst
     return np.asarray(np.minimum.accumulate(best, axis=1)[key, block], dtype=np.int64)
