@@ -18,6 +18,7 @@ from tidemark.runtime.bucket import Bucket, InputShape
 from tidemark.runtime.combining import Combine
 from tidemark.runtime.payloads import decode, encode
 from tidemark.runtime.source_report import SourceReport
+from tidemark.spark.stateful import packing
 from tidemark.spark.stateful.added import ClockMillis, Constant
 from tidemark.spark.stateful.buckets import labels
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
@@ -39,7 +40,8 @@ def batch(*rows: tuple[str, int], zone: str = "UTC") -> pa.RecordBatch:
     )
 
 
-def test_rows_keep_their_order_within_their_key_group() -> None:
+def test_rows_keep_their_order_within_their_key_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_AT_ONCE", 3)
     pack = Pack(0, (10, 20), SCHEMA, "ts")
 
     packed = [

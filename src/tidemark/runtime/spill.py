@@ -25,7 +25,7 @@ from tidemark.runtime.payloads import (
     unwrapped,
 )
 
-# Each search reads all hashes once more.
+# Each search opens all packed rows once more.
 _MOST_SEARCHES: Final = 16
 _HELD: Final = "held"  # the file of packed rows that came in rows of Spark
 # Which of so many parts each row of an input belongs to.
@@ -90,21 +90,31 @@ class Spill:
         if count <= _MOST_SEARCHES and all(
             row[3] is None or opens_at_once(row[3]) for row in packed
         ):
+            places = [
+                _Places.of(numbers(input_, rows), count) for input_, rows in self._each(packed)
+            ]
             for part in range(count):
-                yield self._found(packed, numbers, part)
+                yield self._found(packed, places, part)
             return
         for piece in self.split(packed, numbers, count):
             yield piece
             forget(piece)
 
-    def _found(self, packed: Iterable[Packed], numbers: Numbers, part: int) -> list[Packed]:
+    def _found(
+        self, packed: Sequence[Packed], places: Sequence[_Places], part: int
+    ) -> list[Packed]:
         found: list[Packed] = []
-        for row in packed:
-            for rows in in_order_of_source(self.shapes[row[0]], [row]):
-                some = rows[np.flatnonzero(numbers(row[0], rows) == part)]
-                if some.height:
-                    found.append((*row[:3], some))
+        for row, place in zip(packed, places, strict=True):
+            if (of_part := place.of_part(part)).size:
+                [(_, rows)] = self._each([row])
+                found.append((*row[:3], rows[of_part]))
         return found
+
+    def _each(self, packed: Iterable[Packed]) -> Iterator[tuple[int, pl.DataFrame]]:
+        """The rows of each packed row, with the number of their input."""
+        for row in packed:
+            [rows] = in_order_of_source(self.shapes[row[0]], [row])
+            yield row[0], rows
 
     def _gathered(self, input_: int, packed: Iterable[Packed]) -> Iterator[pl.DataFrame]:
         """The rows of an input in order, several payloads at a time, so that parts are large."""
@@ -121,15 +131,31 @@ class Spill:
             yield pl.concat(frames, rechunk=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the rows of each part are among some rows, in their order."""
+
+    order: np.ndarray
+    bounds: np.ndarray
+
+    @classmethod
+    def of(cls, numbers: np.ndarray, count: int) -> _Places:
+        # Small numbers are sorted by counting.
+        small = numbers.astype(np.min_scalar_type(count))
+        order = np.argsort(small, kind="stable")
+        bounds = np.searchsorted(small[order], np.arange(count + 1))
+        return cls(order.astype(np.uint32), bounds)
+
+    def of_part(self, part: int) -> np.ndarray:
+        return self.order[self.bounds[part] : self.bounds[part + 1]]
+
+
 def _split(
     rows: pl.DataFrame, numbers: np.ndarray, count: int
 ) -> Iterator[tuple[int, pl.DataFrame]]:
     """The rows of each part that has any."""
-    # Small numbers are sorted by counting.
-    small = numbers.astype(np.min_scalar_type(count))
-    order = np.argsort(small, kind="stable")
-    bounds = np.searchsorted(small[order], np.arange(count + 1))
-    grouped = rows[order]
+    places = _Places.of(numbers, count)
+    bounds, grouped = places.bounds, rows[places.order]
     for part in np.flatnonzero(bounds[1:] > bounds[:-1]):
         yield int(part), grouped[int(bounds[part]) : int(bounds[part + 1])]
 

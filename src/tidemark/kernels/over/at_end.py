@@ -46,11 +46,14 @@ class OverAtEndKernel:
         processing_time: int,
     ) -> Step:
         [arrived] = number(state, inputs)
-        kept = state.queue(_ROWS).push(arrived, SEQUENCE, self.compaction)
-        output = self._results(arrived.clear())
+        kept = state.queue(_ROWS)
         if watermark == AFTER_ALL:
-            rows, kept = kept.take(AFTER_ALL, SEQUENCE, arrived.clear())
-            output = self._results(rows.sort(SEQUENCE))
+            earlier, kept = kept.take(AFTER_ALL, SEQUENCE, arrived.clear())
+            rows = pl.concat([earlier.sort(SEQUENCE), arrived]) if earlier.height else arrived
+            output = self._results(rows)
+        else:
+            kept = kept.push(arrived, SEQUENCE, self.compaction)
+            output = self._results(arrived.clear())
         state = replace(
             state.with_tables(**{_ROWS: kept}),
             watermark=max(state.watermark, watermark),
