@@ -30,7 +30,7 @@ def check_hints(hints: Iterable[exp.Expression]) -> None:
 def check_hints_of_select(select: exp.Select) -> None:
     """The hints after SELECT, whose tables must be in FROM.
 
-    Join hints choose between algorithms, and there is one for each kind of join here.
+    Join hints have no effect: tables' sizes decide which join of a batch has no exchange.
     """
     hints = select.args.get("hints") or ()
     check_hints(hints)
