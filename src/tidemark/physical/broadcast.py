@@ -19,7 +19,8 @@ def broadcast(join: RegularJoin, names: Sequence[str], is_small: IsSmall) -> Nod
     """
     if not join.at_end or not join.left_keys or any(join.nulls_equal):
         return None
-    if join.left.edge.changes or join.right.edge.changes:
+    if any(side.edge.changes or side.edge.keys for side in join.inputs):
+        # Of rows with the same unique key, the operator joins the last one only.
         return None
     if join.how in ("inner", "left") and _can_be_loaded(join.right, is_small):
         return _loading_right(join, names)
