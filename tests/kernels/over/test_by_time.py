@@ -123,6 +123,13 @@ def test_otherwise_a_row_is_late_only_if_its_partition_is_that_far():
     assert driver.late == [2]
 
 
+def test_frames_of_rows_forget_nothing_because_of_others():
+    driver = over(call("COUNT", LAST_TWO), call("COUNT", OverFrame(-3, 0)))
+    driver.step(row("a", 1), 100)
+
+    assert driver.step(row("a", 200, id=1), 200) == [(1, 2, 1)]
+
+
 def test_ranks_continue_after_rows_that_are_gone():
     driver = over(call("ROW_NUMBER"), call("RANK"), call("DENSE_RANK"))
 

@@ -28,8 +28,7 @@ class Reach:
 
     @classmethod
     def of(cls, calls: Iterable[OverCall]) -> Self:
-        """The newest row of a partition always counts: nothing before it is accepted any more."""
-        rows, times = [1], []
+        rows, times = [0], []
         for call in calls:
             if call.function in SHIFTS:
                 rows.append(call.distance)
@@ -40,9 +39,12 @@ class Reach:
         return cls(max(rows), max(times, default=None))
 
     def needed(self, partitions: RowPartitions, times: Longs) -> Flags:
-        """Which rows frames of later rows may contain."""
+        """Which rows frames of later rows may contain.
+
+        The newest row of a partition always counts: nothing before it is accepted any more.
+        """
         last = partitions.end - 1
-        needed = np.arange(len(partitions)) > last - self.rows
+        needed = np.arange(len(partitions)) > last - max(self.rows, 1)
         if self.ms is not None:
             needed |= times >= times[last] - self.ms
         return needed
@@ -51,7 +53,7 @@ class Reach:
         """Whether partitions with these newest times are forgotten, as in Flink: when the
         watermark is half the length of the frame behind its end. Frames of rows never are.
         """
-        if self.ms is None or self.rows > 1 or watermark == BEFORE_ALL:
+        if self.ms is None or self.rows or watermark == BEFORE_ALL:
             return np.zeros(newest.size, dtype=np.bool_)
         return newest <= watermark - self.ms * 3 // 2 - 1
 
