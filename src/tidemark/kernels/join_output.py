@@ -56,11 +56,12 @@ class Output:
             self.places.append(places)
 
     def unmatched(self, side: str, rows: pl.DataFrame, places: Longs) -> None:
-        """Unmatched rows: next to NULLs, or without the other side in a semi or anti join."""
+        """Unmatched rows, with a place each: next to NULLs, or without the other side in a semi or
+        anti join."""
         own, other = (self.left, self.right) if side == "left" else (self.right, self.left)
         shown = rows.select(own.columns)
         if self.how not in ("semi", "anti"):
-            nulls = other.clear(rows.height)
+            nulls = other.clear(len(places))
             shown = beside(shown, nulls) if side == "left" else beside(nulls, shown)
         self.add(shown, places)
 

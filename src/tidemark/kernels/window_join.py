@@ -103,7 +103,7 @@ class Matches:
         for side, hows in enumerate((("left", "full", "anti"), ("right", "full"))):
             if self.how in hows or (side == 0 and self.how == "semi"):
                 alone = np.flatnonzero(met[side] if self.how == "semi" else ~met[side])
-                output.unmatched(SIDES[side], rows[side][alone], ends[side][alone])
+                output.unmatched(SIDES[side], taken(rows[side], alone), ends[side][alone])
 
     def _stretches(
         self, left: pl.DataFrame, right: pl.DataFrame
