@@ -15,7 +15,7 @@ from tidemark.catalog.tables import Changelog, Table, TableTraits
 from tidemark.physical.writing import Writes
 from tidemark.plan.expressions import Expression
 from tidemark.storage import NO_ACCESS, Access, Location
-from tidemark.types import DataType
+from tidemark.types import DataType, Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,6 +108,8 @@ class ColumnsRequest:
     seed: str = ""
     # As in a ReadRequest.
     read: frozenset[str] | None = None
+    # Columns with rows of which only these fields are read; the others may be NULL.
+    rows_read: tuple[tuple[str, Row], ...] = ()
     marks: WatermarkNotes | None = None
     # How files are reached that are not on this machine.
     access: Access = NO_ACCESS

@@ -93,7 +93,14 @@ def reader(
         raise NeedsSpark(f"the format '{name}'", source=request.table.source)
     keys = [key for key in request.metadata if key not in _ABOUT_FILES]
     return reading(
-        name, fields, request.options, read=read, metadata=keys, few=few, count=request.count
+        name,
+        fields,
+        request.options,
+        read=read,
+        metadata=keys,
+        few=few,
+        count=request.count,
+        narrow=dict(request.rows_read),
     )
 
 
@@ -106,8 +113,9 @@ def reading(
     metadata: Sequence[str] = (),
     few: int | None = None,
     count: Count | None = None,
+    narrow: Mapping[str, t.Row] | None = None,
 ) -> ReadFile:
-    """What reads files of a format that workers know."""
+    """What reads files of a format that workers know; of rows, perhaps only `narrow` ones."""
     if format_ in WITH_COLUMNS:
         return WITH_COLUMNS[format_](tuple(f for f in fields if f.name in read), count)
     from tidemark.formats.csv_cut import CsvCut
@@ -116,7 +124,8 @@ def reading(
 
     of_format = [t.Field(field.name, field.type) for field in fields]
     cut = CsvCut(Style.of(options)) if format_ == "csv" else LineCut()
-    return Decoding(decoder(format_, of_format, options, metadata, few, read), cut, count)
+    decode = decoder(format_, of_format, options, metadata, few, read, narrow)
+    return Decoding(decode, cut, count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from tidemark.formats.debezium_json import debezium_decoder
 from tidemark.formats.decoded import Decoder
 from tidemark.formats.json import JsonDecoder
 from tidemark.formats.maxwell_json import maxwell_decoder
+from tidemark.formats.narrow_rows import NarrowRows, narrowed
 from tidemark.formats.ogg_json import ogg_decoder
 from tidemark.formats.protobuf import ProtobufDecoder
 from tidemark.formats.protobuf_options import NAME as PROTOBUF
@@ -45,13 +46,15 @@ def decoder(
     metadata: Sequence[str] = (),
     few: int | None = None,
     read: Collection[str] | None = None,
+    narrow: Mapping[str, t.Row] | None = None,
 ) -> Decoder:
     """A decoder for fields, by their names in the format; they become columns with these names.
 
     The format's connector has checked the table's options. `metadata` are keys of the format's own
     metadata, which changelog formats have. Blocks of fewer than `few` records are read one by one.
     If only some fields are to be `read`, the others are not converted, and become no columns; those
-    of changelog formats, of messages in Avro and of protobuf always are.
+    of changelog formats, of messages in Avro and of protobuf always are. Of the rows in JSON, only
+    the fields of their `narrow` types are converted, and the others are NULL.
     """
     how: dict[str, Any] = {} if few is None else {"few": few}
     if format_ == avro_debezium.NAME:
@@ -63,4 +66,6 @@ def decoder(
     if format_ == "csv":  # fields have no names there, only places
         return CsvDecoder(fields, options, read=read, **how)
     named = fields if read is None else [field for field in fields if field.name in read]
-    return DECODERS[format_](named, options, **how)
+    if not narrow or format_ != "json":
+        return DECODERS[format_](named, options, **how)
+    return NarrowRows(JsonDecoder(narrowed(named, narrow), options, **how), named, narrow)

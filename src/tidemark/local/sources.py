@@ -50,4 +50,5 @@ def request_of(scan: Scan, zone: str, now: dt.datetime, seed: str = "") -> Colum
         now=now,
         seed=seed,
         read=scan.names_read,
+        rows_read=scan.rows_read,
     )

@@ -24,7 +24,15 @@ from tidemark.plan.create_as import bind_create_as
 from tidemark.plan.handed_out import handed_out, is_reader
 from tidemark.plan.inserts import bind_insert
 from tidemark.plan.late_rows import bind_late_rows
-from tidemark.plan.nodes import Edge, Node, Scan, WindowAggregate, pruned, walk
+from tidemark.plan.nodes import (
+    Edge,
+    Node,
+    Scan,
+    WindowAggregate,
+    pruned,
+    walk,
+    with_rows_read,
+)
 from tidemark.plan.queries import bind_query, bind_result
 from tidemark.plan.relations import bind_from, bind_relation, bind_view
 from tidemark.plan.tables import bind_table
@@ -153,8 +161,8 @@ class Planner:
 
 
 def _finished(root: Node) -> Node:
-    """The root as it runs: no column and no change on the way that nothing needs."""
-    return pruned(with_conditions(root))
+    """The root as it runs: no column, field or change on the way that nothing needs."""
+    return with_rows_read(pruned(with_conditions(root)))
 
 
 def _together(plan: Plan, apart: Collection[int] = ()) -> Plan:

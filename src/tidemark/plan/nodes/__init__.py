@@ -57,6 +57,7 @@ from tidemark.plan.nodes.needs import Needs, Port
 from tidemark.plan.nodes.over import Over, OverFunction
 from tidemark.plan.nodes.project import Project, project
 from tidemark.plan.nodes.regular_join import RegularJoin
+from tidemark.plan.nodes.rows_read import with_rows_read
 from tidemark.plan.nodes.scan import Emitted, Scan, Values
 from tidemark.plan.nodes.sink import Sink
 from tidemark.plan.nodes.sink_upsert_materializer import SinkUpsertMaterializer
@@ -152,4 +153,5 @@ __all__ = [
     "pruned",
     "walk",
     "with_inputs",
+    "with_rows_read",
 ]

@@ -11,6 +11,7 @@ from tidemark.plan.nodes.base import Description, Narrowed, Reason
 from tidemark.plan.nodes.edge import Column, Edge
 from tidemark.plan.nodes.families import Leaf, Stateless
 from tidemark.plan.nodes.narrowing import whole
+from tidemark.types import Row
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Scan(Leaf, Stateless):
     ordered: bool = False  # whether its rows come in order from a single source
     # The places of the columns that are read; a connector may leave the others NULL. None: all.
     read: tuple[int, ...] | None = None
+    # Columns with rows of which only some fields are read, with the type of those fields.
+    rows_read: tuple[tuple[str, Row], ...] = ()
     # Whether its rows come from partitions, each with a watermark of its own. If somebody follows
     # that, it is this expression; and the number of the source among those of the plan.
     partitioned: bool = False
@@ -49,7 +52,7 @@ class Scan(Leaf, Stateless):
         return Edge(self.columns, self.changelog, keys, self.bounded)
 
     def narrowed(self, wanted: Sequence[int]) -> Narrowed:
-        return whole(replace(self, read=tuple(wanted)))
+        return whole(replace(self, read=tuple(wanted), rows_read=()))
 
     def _description(self) -> Description:
         connector = self.table.option("connector") or "unknown"
