@@ -23,9 +23,9 @@ def broadcast(join: RegularJoin, names: Sequence[str], is_small: IsSmall) -> Nod
         # Of rows with the same unique key, the operator joins the last one only.
         return None
     if join.how in ("inner", "left") and _can_be_loaded(join.right, is_small):
-        return _loading_right(join, names)
+        return _loading(join, names)
     if join.how in ("inner", "right") and _can_be_loaded(join.left, is_small):
-        return _loading_left(join, names)
+        return _loading(join, names, left=True)
     return None
 
 
@@ -34,39 +34,27 @@ def _can_be_loaded(side: Node, is_small: IsSmall) -> bool:
     return table is not None and is_small(table.scan)
 
 
-def _loading_right(join: RegularJoin, names: Sequence[str]) -> Node:
+def _loading(join: RegularJoin, names: Sequence[str], *, left: bool = False) -> Node:
+    """The join whose workers load the right side, or the left one."""
+    sides = [(join.left, join.left_keys), (join.right, join.right_keys)]
+    (streamed, keys), (loaded, loaded_keys) = sides[::-1] if left else sides
     loading = LookupJoin(
-        left=join.left,
-        right=join.right,
-        left_keys=join.left_keys,
-        right_keys=join.right_keys,
-        how="left" if join.how == "left" else "inner",
+        left=streamed,
+        right=loaded,
+        left_keys=keys,
+        right_keys=loaded_keys,
+        how="inner" if join.how == "inner" else "left",
         by="broadcast",
         condition=join.condition,
     )
-    return _shown(loading, join.given, names)
-
-
-def _loading_left(join: RegularJoin, names: Sequence[str]) -> Node:
-    left, right = len(join.left.edge.columns), len(join.right.edge.columns)
+    edge, width = loading.edge, len(join.left.edge.columns)
 
     def moved(place: int) -> int:
-        return place + right if place < left else place - left
+        return place + len(streamed.edge.columns) if place < width else place - width
 
-    loading = LookupJoin(
-        left=join.right,
-        right=join.left,
-        left_keys=join.right_keys,
-        right_keys=join.left_keys,
-        how="left" if join.how == "right" else "inner",
-        by="broadcast",
-    )
+    if not left:
+        return project(loading, [edge.ref(place) for place in join.given], names)
     if join.condition is not None:
-        edge = loading.edge
         condition = over(join.condition, lambda ref: edge.ref(moved(ref.index)))
         loading = replace(loading, condition=condition)
-    return _shown(loading, [*map(moved, join.given)], names)
-
-
-def _shown(loading: LookupJoin, places: Sequence[int], names: Sequence[str]) -> Node:
-    return project(loading, [loading.edge.ref(place) for place in places], names)
+    return project(loading, [edge.ref(moved(place)) for place in join.given], names)
