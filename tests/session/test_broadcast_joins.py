@@ -9,6 +9,7 @@ import pytest
 
 import tidemark
 from tidemark import Session
+from tidemark.errors import DataError
 
 THRESHOLD = "SET 'table.optimizer.join.broadcast-threshold' = '{}'"
 # One row of no key, two of one key, one of a key that no other row has.
@@ -74,3 +75,18 @@ def test_a_bad_record_of_the_small_side_is_named(session, tmp_path):
 
     with pytest.raises(tidemark.TidemarkError, match=r"names\.csv:2"):
         rows(session, "SELECT n, name FROM made AS p JOIN names AS a ON p.k = a.k", 1000)
+
+
+@pytest.mark.parametrize("threshold", [-1, 1000])
+def test_a_file_that_is_not_parquet_is_named(session, tmp_path, threshold):
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 but nothing else PAR1")
+    session.sql(
+        f"""CREATE TABLE bad (k INT, name STRING) WITH ('connector' = 'filesystem',
+          'path' = '{tmp_path}/bad.parquet', 'format' = 'parquet')"""
+    )
+    sql = "SELECT n, name FROM made AS p LEFT JOIN bad AS a ON p.k = a.k"
+
+    [explained] = session.sql(f"EXPLAIN {sql}").rows()
+    assert "RegularJoin" in explained["result"]
+    with pytest.raises(DataError, match=r"bad\.parquet  cannot read the file"):
+        rows(session, sql, threshold)

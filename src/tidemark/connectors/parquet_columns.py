@@ -88,16 +88,20 @@ def size_of(file: str, names: Collection[str]) -> int:
 
 
 def _opened(file: str) -> ParquetFile:
+    import pyarrow as pa
     from pyarrow import parquet
 
     with readable(file):
         if os.path.getsize(file) == 0:
             raise unreadable(file, "it is empty; even without rows a parquet file has a footer")
-        return parquet.ParquetFile(
-            file,
-            coerce_int96_timestamp_unit="us",  # in nanoseconds, times would end in the year 2262
-            page_checksum_verification=True,  # if the file has any
-        )
+        try:
+            return parquet.ParquetFile(
+                file,
+                coerce_int96_timestamp_unit="us",  # in nanoseconds, times would end in 2262
+                page_checksum_verification=True,  # if the file has any
+            )
+        except pa.ArrowException as problem:
+            raise unreadable(file, str(problem)) from None
 
 
 def _within(
