@@ -32,6 +32,7 @@ from tidemark.spark.stateful.packing import (
     PARTITION,
     PAYLOAD,
     POSITION,
+    TICK,
     FramesRepacked,
 )
 from tidemark.spark.stateful.passing import Passed, parted
@@ -107,7 +108,7 @@ class _Group:
         """The packed rows without the reports on rows that were left out, which are counted."""
         for row in self.packed:
             number, _, count, payload = row
-            if payload is None and number < 0:
+            if payload is None and number < TICK:
                 self.tally.left_out[number - LEFT_OUT] += count
             else:
                 yield row
