@@ -208,7 +208,7 @@ OPTIONS = (
         BROADCAST_THRESHOLD,
         _bytes,
         "in a batch, each worker loads one side of a join with equal keys, instead of exchanging "
-        "both, if it is a table of files with at most so many bytes; -1 never does so",
+        "both, if it is a table of files of at most this many bytes; -1 turns this off",
         default="10485760",
     ),
     SessionOption(
