@@ -151,6 +151,21 @@ def test_a_missing_field_is_an_error_if_the_option_is_set(few: int) -> None:
         rows("json", "v INT, s STRING", b'{"v":1,"s":null}\n{"v":1}\n', few=few, **options)
 
 
+@pytest.mark.parametrize("few", [ALWAYS, NEVER], ids=("quick", "exact"))
+@pytest.mark.parametrize(
+    ("bad", "field"),
+    [('{"r":{"i":1}}', "a"), ('{"a":[{}],"r":null}', "i"), ('{"a":[],"r":{"j":2}}', "i")],
+)
+def test_a_field_missing_inside_a_row_is_an_error_too(few: int, bad: str, field: str) -> None:
+    options = {"json__fail_on_missing_field": "true"}
+    columns = "a ARRAY<ROW<i INT>>, r ROW<i INT>"
+    good = b'{"a":[{"i":null}],"r":null}\n' * 40
+
+    assert rows("json", columns, good, few=few, **options)
+    with pytest.raises(DataError, match=rf"f:41  missing field `{field}` in the record"):
+        rows("json", columns, good + bad.encode(), few=few, **options)
+
+
 def test_fields_are_found_by_their_exact_names() -> None:
     block = (
         '{"x.y `q\'": 1, "A": 2, "é z": 3, "_metadata": 4, "unknown": {"v": [5]}}\n'.encode() * 40

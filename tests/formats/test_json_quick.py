@@ -95,9 +95,9 @@ def damaged(draw: Any) -> bytes:
     return bytes(record).replace(b"\n", b" ")
 
 
-def outcome(block: bytes, few: int, **options: str) -> Any:
+def outcome(block: bytes, few: int, columns: str = COLUMNS, **options: str) -> Any:
     try:
-        found = decoded("json", COLUMNS, block, few=few, **options)
+        found = decoded("json", columns, block, few=few, **options)
     except DataError as error:
         return str(error)
     return found.rows.rows(), found.record.to_list(), found.records, found.skipped
@@ -208,6 +208,52 @@ def fitting(draw: Any) -> str:
 @given(st.lists(fitting(), min_size=1, max_size=12))
 def test_records_that_fit_their_types_are_read_alike(chosen: list[str]) -> None:
     same("\n".join(chosen).encode())
+
+
+# Values as most documents have them, up to the limits of their types, and over.
+numbers = st.sampled_from([7, 15, 31, 63]).flatmap(
+    lambda bits: st.sampled_from([-(1 << bits), (1 << bits) - 1, 1 << bits]) | st.integers(-3, 3)
+)
+plain_rows = st.fixed_dictionaries(
+    {},
+    optional={
+        "i": st.none() | st.integers(-(1 << 31), (1 << 31) - 1),
+        "s": st.none() | st.text(max_size=3),
+    },
+)
+plain = st.fixed_dictionaries(
+    {"b": st.integers(-(1 << 63), (1 << 63) - 1)},
+    optional={
+        "i": numbers, "t": numbers, "s": st.none() | st.text(max_size=3), "o": st.none() | st.booleans(),
+        "ts": st.sampled_from([None, "2024-01-01 00:00:00", "2024-01-01 00:00:00.1234", "24"]),
+        "r": st.none() | plain_rows, "n": st.dictionaries(st.sampled_from("kl"), st.integers(0, 3)),
+        "a": st.none() | st.lists(st.none() | st.integers(-9, 9), max_size=3),
+        "l": st.lists(st.none() | st.fixed_dictionaries({"i": st.none() | st.integers(0, 9)}), max_size=2),
+    },
+)  # fmt: skip
+
+
+@several
+@given(st.lists(plain, min_size=1, max_size=12), st.none() | records)
+def test_values_of_the_right_types_are_read_alike(chosen: list[Any], odd: str | None) -> None:
+    lines = [json.dumps(each, ensure_ascii=len(chosen) % 2 == 0) for each in chosen]
+    lines += [] if odd is None else [odd.replace("\n", " ")]
+    same("\n".join(lines).encode("utf-8", "surrogatepass"))
+
+
+@several
+@given(
+    st.lists(st.sampled_from(['"b":1', '"s":"x"', '"s":null', '"r":{}', '"b":1.5']), max_size=40),
+    st.sampled_from(["b BIGINT", "b BIGINT, s STRING", "r ROW<i INT>, b BIGINT"]),
+)
+def test_missing_fields_are_found_alike(fields: list[str], columns: str) -> None:
+    lines = [*(f'{{"b":{i},"s":"{i}","r":{{}}}}' for i in range(40)), *(f"{{{f}}}" for f in fields)]
+    found = [
+        outcome("\n".join(lines).encode(), few, columns, json__fail_on_missing_field="true")
+        for few in (ALWAYS, NEVER)
+    ]
+
+    assert repr(found[0]) == repr(found[1])
 
 
 @pytest.mark.parametrize(

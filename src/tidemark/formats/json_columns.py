@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Protocol
@@ -15,8 +15,9 @@ import pyarrow as pa
 from msgspec import UNSET
 
 from tidemark import types as t
+from tidemark.formats.column_types import dtype
 from tidemark.formats.exact_values import Spelling
-from tidemark.formats.json_structs import PartialRow, attributes
+from tidemark.formats.json_structs import AS_STRINGS, PartialRow, attributes, is_value
 from tidemark.formats.json_tokens import joined, leaves
 from tidemark.formats.leaf_values import Flags, LeafReader
 from tidemark.formats.nested_columns import Sizes, arrays, maps, series_of, sure_lists
@@ -46,6 +47,7 @@ class LeafReading:
     spelling: Spelling
     ignores_errors: bool = False
     compact: bool = False
+    values: bool = False  # the parser returns values where it can, not tokens
 
     def leaf(self, type_: t.DataType) -> LeafReader:
         return LeafReader(type_, self.spelling, ignores_errors=self.ignores_errors)
@@ -53,6 +55,8 @@ class LeafReading:
 
 def collector(type_: t.DataType, reading: LeafReading) -> Collector:
     match type_:
+        case PartialRow():
+            return _Rows(type_, replace(reading, values=False))
         case t.Row():
             return _Rows(type_, reading)
         case t.Array(element=element):
@@ -61,6 +65,9 @@ def collector(type_: t.DataType, reading: LeafReading) -> Collector:
             return _Maps(collector(value, reading))
         case t.Multiset():
             return _Maps(collector(t.Int(), reading))
+        case _ if reading.values and is_value(type_):
+            strings = isinstance(type_, AS_STRINGS)
+            return _Strings(reading.leaf(type_)) if strings else _Values(dtype(type_))
         case _:
             return _Leaves(reading.leaf(type_), reading.compact)
 
@@ -100,6 +107,46 @@ class _Leaves:
     def found(self) -> FoundColumn:
         found = leaves(b"".join(self._tokens), compact=self._compact)
         values, sure = self._reader.read(found.text, numbers_only=found.bare)
+        return FoundColumn(values, sure, found.absent)
+
+
+# So many values at a time become a column: with fewer, the call takes longer than they do.
+_TOGETHER = 2_000
+
+
+class _Values:
+    """Leaves that are values already."""
+
+    def __init__(self, dtype_: pl.DataType) -> None:
+        self._dtype = dtype_
+        self._waiting: Sequence[Any] = []
+        self._parts: list[pl.Series] = []
+
+    def add(self, values: Sequence[Any]) -> None:
+        self._waiting = [*self._waiting, *values] if self._waiting else values
+        if len(self._waiting) >= _TOGETHER:
+            self._convert()
+
+    def _convert(self) -> None:
+        self._parts.append(pl.Series(self._waiting, dtype=self._dtype))
+        self._waiting = []
+
+    def found(self) -> FoundColumn:
+        self._convert()
+        values = pl.concat(self._parts)
+        return FoundColumn(values, None, np.zeros(values.len(), np.bool_))
+
+
+class _Strings(_Values):
+    """Leaves that are strings, whatever the type of their values."""
+
+    def __init__(self, reader: LeafReader) -> None:
+        super().__init__(pl.String())
+        self._reader = reader
+
+    def found(self) -> FoundColumn:
+        found = super().found()
+        values, sure = self._reader.read(found.values)
         return FoundColumn(values, sure, found.absent)
 
 

@@ -24,12 +24,17 @@ _BLANKS = re.compile(rf"({STRING})|[ \t\r\n]++")
 _DIGITS = re.compile(r"[0-9]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ABSENT = object()
 _NOT_UTF_8 = re.compile(r"[\udc80-\udcff]")
 _SURROGATES = re.compile(r"([\ud800-\udbff])([\udc00-\udfff])|[\ud800-\udfff]")
 
 
 class Malformed(Exception):
     """The text is not a document of the wanted shape."""
+
+
+class FieldMissing(Exception):
+    """A row does not have a field, which is the exception's argument."""
 
 
 # Takes a parser whose next token is the value.
@@ -39,22 +44,25 @@ _Take = Callable[["_Parser"], Any]
 class Documents:
     """Reads documents that are a row, or an array of rows.
 
-    With `lenient`, a value whose structure does not fit its type is None. A field that a document
-    does not have is `absent`. With `compact`, an object as a string is written without blanks.
+    With `lenient`, a value whose structure does not fit its type is None; with `strict`, no field
+    of a row may be missing. With `compact`, an object as a string is written without blanks.
     """
 
     def __init__(
-        self, row: t.Row, *, lenient: bool, absent: Any = None, compact: bool = False
+        self, row: t.Row, *, lenient: bool, strict: bool = False, compact: bool = False
     ) -> None:
         self._lenient = lenient
+        self._strict = strict
         self._compact = compact
-        self._take = self._row(row, absent)
+        self._take = self._row(row)
 
     def read(self, binary: bytes) -> list[list[Any]]:
-        """The rows of a document. Raises Malformed."""
+        """The rows of a document. Raises Malformed or, if it is a document, FieldMissing."""
         parser = _Parser(binary.decode("utf-8", "surrogateescape"), compact=self._compact)
         rows = self._read(parser)
         parser.check_characters()
+        if parser.missing is not None:
+            raise FieldMissing(parser.missing)
         return rows
 
     def read_one(self, binary: bytes) -> tuple[list[Any], bool]:
@@ -113,21 +121,23 @@ class Documents:
 
         return opened
 
-    def _row(self, row: t.Row, absent: Any = None) -> _Take:
+    def _row(self, row: t.Row) -> _Take:
         known = {
             field.name: (position, self._taker(field.type))
             for position, field in enumerate(row.fields)
         }
-        width = len(row.fields)
+        width, strict = len(row.fields), self._strict
 
         def take(parser: _Parser) -> list[Any]:
-            values: list[Any] = [absent] * width
+            values: list[Any] = [_ABSENT] * width if strict else [None] * width
             for name in parser.members():
                 found = known.get(name)
                 if found is None:
                     parser.skip()
                 else:
                     values[found[0]] = found[1](parser)
+            if strict and _ABSENT in values and parser.missing is None:
+                parser.missing = row.fields[values.index(_ABSENT)].name
             return values
 
         return take
@@ -149,6 +159,7 @@ class _Parser:
         self._compact = compact
         self._depth = 0
         self.misfit = False
+        self.missing: str | None = None
         self.start = 0
         self.end = 1 if text.startswith("\ufeff") else 0
         self.sign: str | None = None

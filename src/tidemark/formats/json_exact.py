@@ -11,12 +11,11 @@ import polars as pl
 from tidemark import types as t
 from tidemark.formats import problems
 from tidemark.formats.column_types import series
-from tidemark.formats.json_documents import Documents, Malformed
+from tidemark.formats.json_documents import Documents, FieldMissing, Malformed
 from tidemark.formats.json_options import JsonOptions
 from tidemark.formats.json_values import RecordPlace, RowConverter, data_error, unreadable
 
 _BLANK = b" \t\r\n"
-_ABSENT = object()
 
 
 @dataclass(slots=True)
@@ -37,12 +36,11 @@ class ExactRows:
 
 class ExactJson:
     def __init__(self, fields: Sequence[t.Field], options: JsonOptions) -> None:
-        self._fields = fields
         self._options = options
         self._documents = Documents(
             t.Row(tuple(fields)),
             lenient=options.ignores_errors,
-            absent=_ABSENT if options.fails_on_missing else None,
+            strict=options.fails_on_missing,
         )
         self._convert = RowConverter(fields, options)
 
@@ -68,21 +66,15 @@ class ExactJson:
         return result
 
     def _rows(self, place: RecordPlace) -> list[list[Any]]:
-        strict = self._options.fails_on_missing
-        if not strict and not place.binary.strip(_BLANK):
+        if not self._options.fails_on_missing and not place.binary.strip(_BLANK):
             return []
-        rows = self._documents.read(place.binary)
-        if strict:
-            self._check_all_there(rows, place)
+        try:
+            rows = self._documents.read(place.binary)
+        except FieldMissing as missing:
+            raise data_error(
+                place,
+                problems.missing_field(str(missing)),
+                why=problems.is_set(self._options.missing_option),
+                hint=None,
+            ) from None
         return [self._convert(row, place) for row in rows]
-
-    def _check_all_there(self, rows: list[list[Any]], place: RecordPlace) -> None:
-        for row in rows:
-            for each, raw in zip(self._fields, row, strict=True):
-                if raw is _ABSENT:
-                    raise data_error(
-                        place,
-                        problems.missing_field(each.name),
-                        why=problems.is_set(self._options.missing_option),
-                        hint=None,
-                    )

@@ -17,6 +17,9 @@ from tidemark.formats.leaf_values import Flags
 
 # The objects of that many records fit into a processor's cache.
 _AT_ONCE = 2_048
+# How many records are looked at, and the share of them whose leaves must be values of their types.
+_LOOKED_AT = 32
+_MOST = 0.9
 
 
 class ParsedJson:
@@ -25,11 +28,10 @@ class ParsedJson:
     ) -> None:
         self._fields = tuple(fields)
         self._reading = reading
-        self._all_fields = all_fields
-        self._parser = _parser(self._fields)
+        self._parser = _parser(self._fields, reading.values, all_fields)
 
     def read(self, records: pl.Series, index: pl.Series) -> QuickRows | None:
-        if self._parser is None:
+        if self._parser is None or not self._fits(records):
             return None
         collected = Fields(self._fields, self._reading)
         binary = records.cast(pl.Binary)
@@ -38,6 +40,13 @@ class ParsedJson:
             for start in range(0, binary.len(), _AT_ONCE)
         ]
         return self._rows(collected, index.filter(pl.Series(np.concatenate(parsed))))
+
+    def _fits(self, records: pl.Series) -> bool:
+        """Whether most of the records have leaves of the right types, if that matters."""
+        if not self._reading.values:
+            return True
+        some = records.gather_every(max(1, records.len() // _LOOKED_AT)).cast(pl.Binary).to_list()
+        return sum(row is not None for row in self._parse(some)) >= _MOST * len(some)
 
     def _collect(self, lines: list[bytes], collected: Fields) -> Flags:
         """Adds the rows of lines. Returns which lines are documents of the right structure."""
@@ -66,13 +75,14 @@ class ParsedJson:
             part.values.alias(each.name) for part, each in zip(found, self._fields, strict=True)
         ]
         sure = [part.sure for part in found if part.sure is not None]
-        if self._all_fields:
-            sure += [~part.absent for part in found]
         return QuickRows(columns, index).only(np.logical_and.reduce(sure) if sure else None)
 
 
-def _parser(fields: tuple[t.Field, ...]) -> msgspec.json.Decoder[Any] | None:
+def _parser(
+    fields: tuple[t.Field, ...], values: bool, all_fields: bool
+) -> msgspec.json.Decoder[Any] | None:
     try:
-        return msgspec.json.Decoder(struct_of(fields))
+        struct = struct_of(fields, values=values, required=all_fields)
     except ValueError:
         return None  # a name with quotes or a backslash
+    return msgspec.json.Decoder(struct)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -36,6 +37,7 @@ class QuickJson:
         all_fields = options.fails_on_missing
         self._ways = (
             RegularJson(fields, reading, all_fields=all_fields),
+            ParsedJson(fields, replace(reading, values=True), all_fields=all_fields),
             ParsedJson(fields, reading, all_fields=all_fields),
         )
 

@@ -78,11 +78,9 @@ def learn(record: str, fields: Sequence[t.Field], *, all_fields: bool = False) -
             parse_int=lambda _: _Bare(),
             parse_float=lambda _: _Bare(),
         )
-        writer = _Writer()
+        writer = _Writer(all_fields)
         pattern, parts = writer.object(document, fields)
     except (ValueError, RecursionError, _CannotLearn):
-        return None
-    if all_fields and None in parts:
         return None
     matched = writer.group()
     return Shape(rf"^{BLANKS}{pattern}({BLANKS})$", parts, matched)
@@ -91,7 +89,8 @@ def learn(record: str, fields: Sequence[t.Field], *, all_fields: bool = False) -
 class _Writer:
     """Writes a pattern and counts its groups."""
 
-    def __init__(self) -> None:
+    def __init__(self, all_fields: bool) -> None:
+        self._all_fields = all_fields
         self._groups = 0
 
     def group(self) -> int:
@@ -113,6 +112,8 @@ class _Writer:
             else:
                 pattern = self._unknown(value)
             patterns.append(f'"{_literal(name)}"{_COLON}{pattern}')
+        if self._all_fields and None in parts:
+            raise _CannotLearn
         inside = _COMMA.join(patterns)
         return rf"\{{{BLANKS}{inside}{BLANKS}\}}", tuple(parts)
 

@@ -1,7 +1,8 @@
 """The json format: one object per line; a line with an array of objects becomes one row for each.
 
 Spark reads every leaf as the exact text in the file, which is then converted as in Flink. Strings
-and numbers cannot be distinguished any more by then, so a quoted "1.5" is the INT 1 too.
+and numbers cannot be distinguished any more by then, so a quoted "1.5" is the INT 1 too. Whether
+fields are missing only workers see, which then read the files.
 """
 
 from __future__ import annotations
@@ -9,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tidemark import types as t
 from tidemark.catalog.tables import Table
-from tidemark.connectors import records
 from tidemark.connectors.base import OptionSpec
 from tidemark.connectors.formats.base import (
     ABOUT_FILES,
-    FILE,
     Decode,
     Encode,
     Format,
@@ -25,19 +23,15 @@ from tidemark.connectors.formats.base import (
 from tidemark.connectors.formats.json_documents import with_documents, writing_options
 from tidemark.connectors.formats.json_values import (
     CORRUPT,
-    DOCUMENT,
     PARSER,
-    TEXT,
     Reading,
     check_fields,
-    documents,
     malformed,
     reading_options,
     shape,
     value,
 )
 from tidemark.connectors.options import option_error
-from tidemark.functions import spark_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -71,9 +65,12 @@ def check(table: Table, fields: tuple[FormatField, ...], options: Mapping[str, A
 
 
 def read(decode: Decode) -> DataFrame:
+    if decode.options[FAIL_ON_MISSING]:
+        from tidemark.connectors.decoded_files import decoded
+
+        return decoded(decode, "json", skips=False)
     reading = Reading("json", decode.options)
-    strict = decode.options[FAIL_ON_MISSING]
-    frame = _documents(decode, reading) if strict else _lines(decode, reading)
+    frame = _lines(decode, reading)
     columns = [
         f"{value(raw_name(i), field, reading)} AS {field.sql}"
         for i, field in enumerate(decode.fields)
@@ -110,25 +107,6 @@ def _schema(fields: tuple[FormatField, ...]) -> StructType:
             StructField(CORRUPT, StringType()),
         ]
     )
-
-
-def _documents(decode: Decode, reading: Reading) -> DataFrame:
-    """The strict reading, which also checks each document's keys."""
-    row = t.Row(tuple(t.Field(field.name, field.type) for field in decode.fields))
-    names = ", ".join(spark_text.string(field.name) for field in decode.fields)
-    missing = f"array_except(array({names}), json_object_keys({TEXT}))"
-    on_invalid = records.raising(
-        file=FILE,
-        record=TEXT,
-        problem=f"concat('missing field `', {missing}[0], '` in the record')",
-        reason=spark_text.string(f"'{FAIL_ON_MISSING}' is set"),
-    )
-    checked = (
-        f"CASE WHEN {DOCUMENT}._{len(row.fields)} IS NOT NULL THEN {malformed(TEXT, reading)} "
-        f"WHEN size({missing}) > 0 THEN {on_invalid} ELSE TRUE END"
-    )
-    fields = [f"{DOCUMENT}._{i} AS {raw_name(i)}" for i in range(len(row.fields))]
-    return documents(decode, row).where(checked).selectExpr(*fields, *ABOUT_FILES)
 
 
 def write(encode: Encode) -> DataFrame:
