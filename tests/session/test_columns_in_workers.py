@@ -16,6 +16,7 @@ from tidemark.errors import DataError
 
 TABLES = """
 SET 'execution.runtime-mode' = 'batch';
+SET 'table.optimizer.join.broadcast-threshold' = '-1';
 CREATE TABLE orders (
   id INT, currency STRING, amount DECIMAL(10, 2), ts TIMESTAMP(3),
   at_noon AS CAST(ts AS DATE), name STRING METADATA FROM 'file.name',
@@ -45,6 +46,13 @@ QUERIES = {
     " DESCRIPTOR(ts), INTERVAL '1' SECOND))) AS l JOIN (SELECT * FROM TABLE(TUMBLE(TABLE rates,"
     " DESCRIPTOR(ts), INTERVAL '1' SECOND))) AS r ON l.window_start = r.window_start"
     " AND l.window_end = r.window_end AND l.currency = r.currency",
+    "a table joined with itself": "SELECT a.id, b.amount, b.name FROM orders AS a JOIN orders AS b"
+    " ON a.id = b.id + 1 WHERE a.amount > 50",
+    "views of one table": "SELECT a.id, b.id AS other, a.currency FROM orders AS a LEFT JOIN"
+    " (SELECT id, ts FROM orders WHERE currency = 'USD' AND amount > 90) AS b"
+    " ON a.id = b.id AND b.ts BETWEEN a.ts - INTERVAL '1' SECOND AND a.ts",
+    "a view without rows": "SELECT a.id, b.id AS other FROM orders AS a LEFT JOIN"
+    " (SELECT * FROM orders WHERE currency = 'none') AS b ON a.id = b.id",
 }
 
 
@@ -111,7 +119,22 @@ def test_explain_shows_what_is_in_columns(folder, shared):
     assert drawn.count("Columns: workers read and compute all of this in columns") == 2
 
 
-def test_errors_name_the_file_and_the_line(spark, folder, shared, tmp_path):
+def test_explain_shows_which_table_is_read_once(folder, shared):
+    session = tidemark.connect()
+    session.sql(TABLES.format(folder=folder))
+
+    drawn = session.sql(f"EXPLAIN {QUERIES['a table joined with itself']}").rows()[0]["result"]
+    other = session.sql(f"EXPLAIN {QUERIES['temporal join']}").rows()[0]["result"]
+
+    assert drawn.count("the table of its inputs is read once") == 1
+    assert "read once" not in other
+
+
+@pytest.mark.parametrize(
+    "query",
+    [QUERIES["filter"], QUERIES["a table joined with itself"], QUERIES["views of one table"]],
+)
+def test_errors_name_the_file_and_the_line(spark, folder, shared, tmp_path, query):
     bad = tmp_path / "orders"
     bad.mkdir()
     lines = (folder / "orders" / "0.json").read_text().splitlines()
@@ -119,7 +142,7 @@ def test_errors_name_the_file_and_the_line(spark, folder, shared, tmp_path):
     (bad / "bad.json").write_text("\n".join(lines))
 
     with pytest.raises(DataError, match=r"bad\.json:151  cannot read `amount`"):
-        rows_of(spark, tmp_path, QUERIES["filter"])
+        rows_of(spark, tmp_path, query)
 
 
 def test_rows_without_an_event_time_fail_with_their_file(spark, shared, tmp_path):

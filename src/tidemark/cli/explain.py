@@ -14,7 +14,7 @@ from tidemark.errors import Source
 from tidemark.physical import Settings
 from tidemark.physical.explain import Format, as_json, explain
 from tidemark.plan.planner import Plan
-from tidemark.session.columns_in_workers import can_read, size_of
+from tidemark.session.columns_in_workers import TABLES
 from tidemark.session.sinks import writes
 from tidemark.session.workspace import Planned, Workspace
 
@@ -51,7 +51,7 @@ def plans_of(
         Placed(
             plan,
             _place(planned),
-            Settings.of(workspace.options, readable=can_read, writes=writes, size=size_of),
+            Settings.of(workspace.options, tables=TABLES, writes=writes),
         )
         for source in scripts
         for planned in workspace.plan_script(source.text, source.name)

@@ -86,6 +86,19 @@ def parts(
     return [(part,) for part in found]
 
 
+def reads_once(request: ColumnsRequest, fields: Sequence[FormatField]) -> bool:
+    """Whether a worker should read a part once for several inputs of an operator. Columns are
+    decoded quickly, and what is in one part of a compressed file may be too much to be kept.
+    """
+    if request.options["format"].lower() not in _BY_LINES:
+        return False
+    each = [part for task in parts(request, fields) or () for part in task]
+    return all(
+        part.end is not None or (not is_compressed(part.file) and _size(part.file) <= _SHARE)
+        for part in each
+    )
+
+
 def size(request: ColumnsRequest, fields: Sequence[FormatField]) -> int | None:
     """About how many bytes the rows of a table's files are; None if only Spark can open them, or
     counts the records that are skipped.

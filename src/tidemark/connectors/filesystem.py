@@ -466,6 +466,11 @@ def parts(request: ColumnsRequest) -> Sequence[tuple[Part, ...]] | None:
     return file_parts.parts(request, _format_fields(request.table, request.columns, request.types))
 
 
+def reads_once(request: ColumnsRequest) -> bool:
+    fields = _format_fields(request.table, request.columns, request.types)
+    return file_parts.reads_once(request, fields)
+
+
 def size(request: ColumnsRequest) -> int | None:
     return file_parts.size(request, _format_fields(request.table, request.columns, request.types))
 
@@ -513,6 +518,7 @@ FILESYSTEM = Connector(
     local_sink=local_sink,
     parts=parts,
     size=size,
+    reads_once=reads_once,
     can_stream_columns=can_stream_columns,
     arriving=arriving,
     upkeep=files_sink.upkeep,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,6 +15,7 @@ from tidemark.columns import polars_type
 from tidemark.functions.spark_text import safe_names
 from tidemark.kernels.columns import HASH, KIND, TIME
 from tidemark.kernels.protocol import Kernel
+from tidemark.local.read_once import in_turns
 from tidemark.local.rows import LocalRows
 from tidemark.runtime.batch import Batch, Tally
 from tidemark.runtime.bucket import Bucket, InputShape, Packed
@@ -52,8 +54,7 @@ class KernelInput:
     def packed(self, number: int) -> Iterator[Packed]:
         """The rows in order, with their hashes and times."""
         for place, frame in enumerate(self.frames()):
-            if frame.height:
-                yield number, 0, place, self._for_kernel(frame)
+            yield number, 0, place, self._for_kernel(frame)
 
     def _for_kernel(self, frame: pl.DataFrame) -> pl.DataFrame:
         rows = frame.select(pl.col(name).cast(dtype) for name, dtype in self.types.items())
@@ -92,12 +93,19 @@ def run_kernel(
 
     def frames() -> Iterator[pl.DataFrame]:
         tally = builder.tallies[operator.id] = Tally()
-        packed = (row for number, given in enumerate(inputs) for row in given.packed(number))
+        each = [given.packed(number) for number, given in enumerate(inputs)]
+        together = [each[place] for place in operator.read_once]
+        others = (rows for place, rows in enumerate(each) if place not in operator.read_once)
+        packed = _filled(chain(in_turns(together), *others))
         for step in Batch(bucket, builder.now_ms).steps(packed, tally):
             if step.output.height:
                 yield _emitted(step.output, types)
 
     return LocalRows(frames, names, edge.changelog)
+
+
+def _filled(packed: Iterable[Packed]) -> Iterator[Packed]:
+    return (row for row in packed if isinstance(row[3], pl.DataFrame) and row[3].height)
 
 
 def _emitted(output: pl.DataFrame, types: dict[str, t.DataType]) -> pl.DataFrame:

@@ -10,9 +10,11 @@ from tidemark.local.assign_windows import assign_windows
 from tidemark.local.builder import needs_spark
 from tidemark.local.lookups.join import lookup_join
 from tidemark.local.match_recognize import match_recognize
+from tidemark.local.read_once import reading_once
 from tidemark.local.unnest import unnest
 from tidemark.local.watermarks import current_watermark, watermark
 from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
+from tidemark.physical.read_once import scan_below
 from tidemark.plan.nodes import (
     AssignWindows,
     ChangelogNormalize,
@@ -61,6 +63,10 @@ def lower(builder: LocalBuilder, stage: Stage) -> LocalRows:
         case Operator():
             if stage.outlets:
                 raise needs_spark("an output for late rows", stage.node)
+            if stage.read_once:
+                scan = scan_below(stage.inputs[stage.read_once[0]].stage)
+                assert scan is not None
+                builder = reading_once(builder, scan, len(stage.read_once))
             return _function(_OPERATORS, stage)(builder, stage)
 
 

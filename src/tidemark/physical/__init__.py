@@ -6,7 +6,7 @@ requires of its inputs, where watermarks are declared, where rows get their stam
 assigned to windows, and how many phases an aggregation has. `tidemark.spark` only lowers it.
 """
 
-from tidemark.physical.planner import Settings, physical_plan
+from tidemark.physical.planner import Settings, TableFacts, physical_plan
 from tidemark.physical.stages import (
     ColumnStage,
     Compute,
@@ -27,6 +27,7 @@ __all__ = [
     "PhysicalPlan",
     "Settings",
     "Stage",
+    "TableFacts",
     "WatermarkStage",
     "physical_plan",
 ]

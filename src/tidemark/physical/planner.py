@@ -16,6 +16,7 @@ from tidemark.catalog.options import (
 )
 from tidemark.physical.broadcast import IsSmall, broadcast
 from tidemark.physical.in_columns import Readable, in_columns
+from tidemark.physical.read_once import ReadsOnce, read_once
 from tidemark.physical.stages import (
     Compute,
     Input,
@@ -65,6 +66,17 @@ from tidemark.plan.operator_ids import OperatorIds
 
 
 @dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What planning asks of tables: which ones workers can read in columns, if any; about how many
+    bytes the rows are, if that is known; and which are read once for several inputs.
+    """
+
+    readable: Readable | None = None
+    size: Callable[[Scan], int | None] | None = None
+    reads_once: ReadsOnce | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What decides how a plan runs besides the plan itself."""
 
@@ -74,6 +86,8 @@ class Settings:
     # Which tables workers can read in columns, if any, and which of them are small.
     readable: Readable | None = None
     is_small: IsSmall | None = None
+    # Which tables are read once for all inputs of an operator.
+    reads_once: ReadsOnce | None = None
     # Who writes the rows of tables, for those that say so.
     writes: Callable[[Sink], Writes | None] | None = None
     # After how much silence a partition of a source holds back no watermark; 0 means never.
@@ -84,14 +98,13 @@ class Settings:
         cls,
         options: SessionOptions,
         zone: str | None = None,
-        readable: Readable | None = None,
+        tables: TableFacts = TableFacts(),
         writes: Callable[[Sink], Writes | None] | None = None,
-        size: Callable[[Scan], int | None] | None = None,
     ) -> Settings:
         """The settings in the options of a session. `zone` is used if the session does not set
-        one. `size` is about how many bytes the rows of a table are, if that is known.
+        one.
         """
-        most = int(options.get(BROADCAST_THRESHOLD) or -1)
+        most, size = int(options.get(BROADCAST_THRESHOLD) or -1), tables.size
 
         def is_small(scan: Scan) -> bool:
             assert size is not None
@@ -102,8 +115,9 @@ class Settings:
             options.get(LOCAL_TIME_ZONE) or zone or "UTC",
             options.milliseconds(STATE_TTL) or 0,
             cast("Phases", (options.get(AGGREGATE_PHASES) or "auto").lower()),
-            readable,
+            tables.readable,
             None if size is None or most < 0 else is_small,
+            tables.reads_once,
             writes,
             options.milliseconds(IDLE_TIMEOUT) or 0,
         )
@@ -115,9 +129,11 @@ def physical_plan(root: Node, settings: Settings, *, streaming: bool) -> Physica
     planner = _Planner(settings, streaming, is_stateful(root))
     stage = planner.stage(root)
     plan = PhysicalPlan(stage, streaming, planner.ends)
-    if settings.readable is None:
+    if settings.readable is not None:
+        plan = in_columns(plan, settings.zone, settings.readable)
+    if streaming or settings.reads_once is None:
         return plan
-    return in_columns(plan, settings.zone, settings.readable)
+    return read_once(plan, settings.reads_once, only_columns=settings.readable is not None)
 
 
 # Who declares the watermark to Spark: the source, or the operator above. If rows are stamped, that

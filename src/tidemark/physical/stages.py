@@ -152,7 +152,8 @@ class Operator:
     says which columns of its inputs these are, if it passes input columns on. It holds back
     watermarks by `held_back_ms`, because its input may be that far behind them, and checks the
     clock every `tick_ms`. If it `follows` an input, that one's watermark is its own, as far as it
-    is known from the rows. Unless it `waits`, it emits everything at once.
+    is known from the rows. Unless it `waits`, it emits everything at once. The rows of the inputs
+    at the places `read_once` are computed from one table, which is read once for all of them.
     """
 
     id: str
@@ -165,6 +166,7 @@ class Operator:
     phases: Phases = "one_phase"
     follows: int | None = None
     waits: bool = True
+    read_once: tuple[int, ...] = ()
 
     @property
     def outlets(self) -> dict[int, int]:

@@ -61,6 +61,8 @@ def _operator(operator: Operator) -> str:
         aggregates = isinstance(operator.node, GroupAggregate | WindowAggregate)
         does = "aggregates" if aggregates else "leaves out rows behind others"
         parts.append(f"{does} before the exchange {_PHASES[operator.phases]}")
+    if operator.read_once:
+        parts.append("the table of its inputs is read once")
     if operator.outlets:
         parts.append("hands out late rows")
     if operator.held_back_ms:

@@ -1,4 +1,4 @@
-"""Tables that Spark's workers read in columns, with what is computed of their rows alone."""
+"""TableFacts that Spark's workers read in columns, with what is computed of their rows alone."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from tidemark.functions.spark_text import safe_names
 from tidemark.local.builder import LocalBuilder
 from tidemark.local.faults import checked
 from tidemark.local.lowering import lower
+from tidemark.local.rows import LocalRows
 from tidemark.local.sources import request_of, rows_of
-from tidemark.physical import ColumnStage, Compute, Operator, Stage, WatermarkStage
+from tidemark.physical import ColumnStage, Compute, Operator, Stage, TableFacts, WatermarkStage
 from tidemark.physical.stages import walk
 from tidemark.plan.nodes import Scan
+from tidemark.runtime.made_once import MadeOnce
 from tidemark.runtime.source_report import SourceReport
 from tidemark.session import sources
 from tidemark.session.computed_in_workers import computed
@@ -29,6 +31,7 @@ from tidemark.spark.file_systems import access_of
 from tidemark.spark.frame import Frame, schema_of
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
 
 
@@ -52,6 +55,24 @@ def size_of(scan: Scan) -> int | None:
         return None if size is None else size(request_of(scan, "UTC", dt.datetime.now(dt.UTC)))
     except (OSError, TidemarkError):  # whoever reads the table will say what is wrong
         return None
+
+
+def reads_once(scan: Scan) -> bool:
+    """Whether workers read each part of a table once for all inputs of an operator."""
+    try:
+        asks = connectors.lookup(scan.table).reads_once
+        return asks is not None and asks(request_of(scan, "UTC", dt.datetime.now(dt.UTC)))
+    except (OSError, TidemarkError):  # whoever reads the table will say what is wrong
+        return False
+
+
+# The same for tables that this process reads block by block, of which it keeps one at most.
+def _is_read_here(scan: Scan) -> bool:
+    return connectors.lookup(scan.table).reads_files
+
+
+TABLES = TableFacts(can_read, size_of, reads_once)
+TABLES_READ_HERE = TableFacts(reads_once=_is_read_here)
 
 
 def read(stage: ColumnStage, builder: Builder) -> Frame:
@@ -80,7 +101,12 @@ def read(stage: ColumnStage, builder: Builder) -> Frame:
     placed = request.placed and not any(isinstance(part, WatermarkStage) for part in walk(stage))
     made = _Made(with_dimensions(stage.stage, builder), request, parts_of, stage.follows)
     packed = PackedRows(
-        data, schema_of(stage.edge, placed=placed), in_files=False, made=made, named=True
+        data,
+        schema_of(stage.edge, placed=placed),
+        in_files=False,
+        made=made,
+        made_once=None if builder.streaming else made,
+        named=True,
     )
     frame = Frame.of(packed, safe_names(stage.edge.names), stage.edge.changelog)
     return replace(frame, placed=placed)
@@ -149,7 +175,10 @@ class _Opener:
     schema: pa.Schema
 
     def __call__(
-        self, batches: Iterator[pa.RecordBatch], report: SourceReport
+        self,
+        batches: Iterator[pa.RecordBatch],
+        report: SourceReport,
+        kept: MadeOnce[pl.DataFrame] | None = None,
     ) -> Iterator[pa.RecordBatch]:
         from tidemark.runtime.times import in_schema
 
@@ -164,11 +193,16 @@ class _Opener:
                 yield part
 
         request = replace(self.made.request, parts=parts(), count=report.add)
+
+        def read(scan: Scan, _: LocalBuilder) -> LocalRows:
+            rows = rows_of(request, scan)
+            return rows if kept is None else replace(rows, frames=lambda: kept.of(rows.frames))
+
         builder = LocalBuilder(
             request.zone,
             0,
             request.now,
-            lambda scan, _: rows_of(request, scan),
+            read,
             lower,
             report=report,
             follows=self.made.follows,

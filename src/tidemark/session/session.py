@@ -215,8 +215,7 @@ class Session:
             Settings.of(
                 options,
                 self._zone,
-                columns_in_workers.can_read,
-                size=columns_in_workers.size_of,
+                columns_in_workers.TABLES,
             ),
             sources.read,
             columns_in_workers.read,
@@ -238,7 +237,8 @@ class Session:
     def _local_settings(self) -> Settings:
         if self._checkpoint is not None:
             raise NeedsSpark("a checkpoint")
-        return Settings.of(self.workspace.options, self._zone or local_runs.system_zone())
+        zone = self._zone or local_runs.system_zone()
+        return Settings.of(self.workspace.options, zone, columns_in_workers.TABLES_READ_HERE)
 
     def _query(self, statement: s.Query, plan: Plan) -> Result:
         [root] = plan.roots

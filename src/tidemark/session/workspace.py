@@ -131,9 +131,8 @@ class Workspace:
                 plan = self.planner.plan(statement.statement)
                 settings = Settings.of(
                     self.options,
-                    readable=columns_in_workers.can_read,
+                    tables=columns_in_workers.TABLES,
                     writes=sinks.writes,
-                    size=columns_in_workers.size_of,
                 )
                 text = explain(plan, "text", statement.details, settings)
                 return Planned(statement, source, result=show.text("result", text))

@@ -177,6 +177,7 @@ class Builder:
             None if self.streaming else observation,
             payloads,
             operator.follows,
+            operator.read_once,
         )
         packed = run_stateful(self.spark, kernel, inputs, schema, options)
         self.heard.append(None if packed.groups is None else packed.groups.ends)

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from tidemark.runtime.made_once import MadeOnce
 from tidemark.runtime.source_report import SourceReport
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 Opener: TypeAlias = Callable[[Batches], Batches]
 # Reads what the values of batches name, and reports on it.
 Read = Callable[[Batches, SourceReport], Batches]
+# The same, unless another one has read and kept it.
+ReadOnce = Callable[[Batches, SourceReport, MadeOnce[Any]], Batches]
 # Makes something of rows, given what opens batches as rows, and a report on those so far.
 Use = Callable[[Opener, SourceReport], Opener]
 

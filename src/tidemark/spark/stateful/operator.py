@@ -23,7 +23,7 @@ from tidemark.spark.stateful.end_of_input import end_markers, followed, with_wat
 from tidemark.spark.stateful.exchange import IN_ROWS, Exchange
 from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
-from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema
+from tidemark.spark.stateful.packed_rows import PackedRows, arrow_schema, packed_together
 from tidemark.spark.stateful.packing import (
     BUCKET,
     INPUT,
@@ -113,6 +113,8 @@ class StatefulOptions:
     payloads: Exchange = IN_ROWS
     # The input whose watermark is that of the operator, if it is not the smallest one of all.
     follows: int | None = None
+    # The inputs that are computed from one table, which workers read once for all of them.
+    read_once: tuple[int, ...] = ()
 
 
 def run_stateful(
@@ -131,9 +133,15 @@ def run_stateful(
     own = {n: schema for i in inputs for n, schema in i.late.items()}
     names = {n: tuple(schema.names) for n, schema in own.items()}
     bucket = Bucket(kernel, shapes, columns, options.payloads, names, options.follows)
-    packed = _union(
-        [_packed(n, i, bucket, numbers, options.payloads) for n, i in enumerate(inputs)]
-    )
+    packs = [_pack(n, i, bucket, numbers, options.payloads) for n, i in enumerate(inputs)]
+    given = list(zip(inputs, packs, strict=True))
+    together = _read_once([given[place] for place in options.read_once])
+    others = [
+        _packed(input_, pack)
+        for input_, pack in given
+        if not together or pack.input not in options.read_once
+    ]
+    packed = _union([*together, *others])
     if packed.isStreaming and options.ticker_ms is not None:
         packed = packed.unionByName(_ticks(spark, options.ticker_ms, numbers))
     in_files = options.payloads.folder is not None
@@ -145,16 +153,16 @@ def run_stateful(
     return rows.called(columns)
 
 
-def _packed(
+def _pack(
     number: int,
     input_: StatefulInput,
     bucket: Bucket,
     numbers: tuple[int, ...],
     payloads: Exchange,
-) -> DataFrame:
+) -> Pack:
     watermark = input_.watermark
     beside = watermark is not None and watermark.of_partitions is not None
-    pack = Pack(
+    return Pack(
         number,
         numbers,
         bucket.shapes[number].schema,
@@ -166,6 +174,10 @@ def _packed(
         passes=bool(input_.passed),
         names=input_.names,
     )
+
+
+def _packed(input_: StatefulInput, pack: Pack) -> DataFrame:
+    watermark, number, numbers = input_.watermark, pack.input, pack.labels
     packed = _from_columns(input_, pack) or _from_rows(input_, pack)
     if watermark is None or watermark.declared:
         return packed
@@ -224,6 +236,19 @@ def _from_columns(input_: StatefulInput, pack: Pack) -> DataFrame | None:
     if (columns := _columns(input_, pack.schema)) is None:
         return None
     return columns.repacked(Repack(input_.keys, input_.added, pack))
+
+
+def _read_once(given: Sequence[tuple[StatefulInput, Pack]]) -> list[DataFrame]:
+    """The inputs of a batch, packed by workers that read their table once; none if only Spark can
+    hash the keys of one.
+    """
+    columns = [_columns(input_, pack.schema) for input_, pack in given]
+    inputs = [
+        (rows, Repack(input_.keys, input_.added, pack))
+        for rows, (input_, pack) in zip(columns, given, strict=True)
+        if rows is not None and rows.made_once is not None
+    ]
+    return [packed_together(inputs)] if inputs and len(inputs) == len(given) else []
 
 
 def _columns(input_: StatefulInput, schema: pa.Schema) -> PackedRows | None:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from tidemark.errors import NotSupported
 from tidemark.functions.arrow_types import to_arrow
+from tidemark.runtime.made_once import MadeOnce
 from tidemark.runtime.source_report import SourceReport
-from tidemark.spark.stateful.counted import Opener, Read, Use, counted
+from tidemark.spark.stateful.counted import Opener, Read, ReadOnce, Use, counted
 from tidemark.spark.stateful.deferred import Rows, made
 from tidemark.spark.stateful.key_groups import KeyGroups
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
@@ -56,6 +58,8 @@ class PackedRows:
     # Makes the rows where the frame has something else than these rows: what is to be read, or
     # what they are computed of.
     made: MakeRows | None = None
+    # The same for a worker that needs what is read for several inputs of an operator.
+    made_once: Callable[[pa.Schema], ReadOnce] | None = None
     # Whether the frame's own rows only name what is to be read.
     named: bool = False
     # The key groups that emit the rows, and what is computed of them there.
@@ -138,6 +142,33 @@ class PackedRows:
             return counted(self.data, read, use, schema, as_arrow)
         report = SourceReport()
         return self.data.mapInArrow(use(lambda batches: read(batches, report), report), schema)
+
+
+def packed_together(inputs: Sequence[tuple[PackedRows, Repack]]) -> DataFrame:
+    """The rows of several inputs of an operator, packed for it by workers that read once what all
+    of them name."""
+    reading = []
+    for rows, repack in inputs:
+        assert rows.made_once is not None
+        reading.append((rows.made_once(arrow_schema(rows.schema)), repack))
+    return inputs[0][0].data.mapInArrow(_Together(tuple(reading)), PACKED_DDL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    inputs: tuple[tuple[ReadOnce, Repack], ...]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        named, kept = [*batches], MadeOnce[Any]()
+        for read, repack in self.inputs:
+            report = SourceReport()
+            yield from repack.opened(partial(_read, read, report, kept), report)(iter(named))
+
+
+def _read(
+    read: ReadOnce, report: SourceReport, kept: MadeOnce[Any], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    return read(batches, report, kept)
 
 
 def _as_they_are(open_: Opener, _: SourceReport) -> Opener:
