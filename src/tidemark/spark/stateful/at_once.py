@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
 from typing import Final, Self
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
@@ -14,6 +16,7 @@ from tidemark.kernels.columns import BEFORE_ALL
 from tidemark.kernels.protocol import Step
 from tidemark.runtime.batch import Batch, Tally
 from tidemark.runtime.bucket import Bucket, Packed
+from tidemark.spark.stateful.counted import Opener
 from tidemark.spark.stateful.late_columns import LATE, OUTLET
 from tidemark.spark.stateful.metrics import (
     REPORT,
@@ -78,6 +81,48 @@ def run_and_repack(
         [*nothing, pa.array([group.report()])], names=[*PACKED.names, REPORT]
     )
     freeze_loaded_objects()
+
+
+def run_and_use(
+    bucket: Bucket,
+    batches: Iterator[pa.RecordBatch],
+    clock: str,
+    rows_of: Callable[[Iterator[pl.DataFrame]], Iterator[pa.RecordBatch]],
+    use: Callable[[Opener], Opener],
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """What is made of the rows that all key groups of a task emit, with the columns of a schema.
+    Their packed rows arrive in order of their groups; the reports are last."""
+    reports: list[str] = []
+
+    def emitted(group: _Group) -> Iterator[pl.DataFrame]:
+        for step in group.steps():
+            yield from step.output.iter_slices(ROWS_PER_PAYLOAD)
+            group.watch.resume()
+
+    def opened(packed: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _, of_label in groupby(_by_label(packed), itemgetter(0)):
+            group = _Group.of(bucket, map(itemgetter(1), of_label), clock)
+            yield from rows_of(emitted(group))
+            reports.append(group.report())
+
+    for made in use(opened)(batches):
+        yield made.append_column(REPORT, pa.nulls(made.num_rows, pa.string()))
+    nothing = [pa.nulls(len(reports), field.type) for field in schema]
+    yield pa.RecordBatch.from_arrays(
+        [*nothing, pa.array(reports, pa.string())], names=[*schema.names, REPORT]
+    )
+    freeze_loaded_objects()
+
+
+def _by_label(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The rows of each key group, as slices of the batches."""
+    for batch in batches:
+        labels = batch.column(BUCKET).to_numpy()
+        starts = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels)]
+        for start, end in pairwise(starts):
+            if end > start:
+                yield int(labels[start]), batch.slice(start, end - start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ import polars as pl
 import pyarrow as pa
 
 from tidemark.runtime.bucket import Bucket
+from tidemark.runtime.source_report import SourceReport
+from tidemark.spark.stateful.counted import Opener, Use
 from tidemark.spark.stateful.metrics import OUTPUT_DDL, REPORT, observed
 from tidemark.spark.stateful.packing import BUCKET, PACKED_DDL, FramesRepacked, Repack
 
@@ -57,6 +59,32 @@ class KeyGroups:
         output = self._called(repacked, f"{PACKED_DDL}, {REPORT} STRING")
         return self._observed(output).where(f"{REPORT} IS NULL").drop(REPORT)
 
+    def used(self, use: Use, rows: pa.Schema, schema: str, as_arrow: pa.Schema) -> DataFrame:
+        """What is made of the rows that the groups of a batch emit, or of what is computed of them,
+        by the workers that emit them, task by task. They are not written in between.
+        """
+        bucket, computed = self.bucket, self.computed
+
+        def rows_of(frames: Iterator[pl.DataFrame]) -> Iterator[pa.RecordBatch]:
+            from tidemark.runtime.times import in_schema
+
+            for frame in frames if computed is None else computed(frames):
+                if frame.height:
+                    yield from in_schema(frame, rows)
+
+        def all_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from tidemark.spark.stateful.at_once import run_and_use
+
+            def opening(open_: Opener) -> Opener:
+                return use(open_, SourceReport())
+
+            yield from run_and_use(bucket, batches, _CLOCK, rows_of, opening, as_arrow)
+
+        tasks = int(self.packed.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+        exchanged = self._timed().repartition(tasks, BUCKET).sortWithinPartitions(BUCKET)
+        output = exchanged.mapInArrow(all_groups, f"{schema}, {REPORT} STRING")
+        return self._observed(output).where(f"{REPORT} IS NULL").drop(REPORT)
+
     def _called(self, repack: FramesRepacked | None, schema: str) -> DataFrame:
         if self.packed.isStreaming:
             from tidemark.spark.stateful.host import Host
@@ -67,8 +95,6 @@ class KeyGroups:
                 outputMode="Append",
                 timeMode="EventTime",
             )
-        from pyspark.sql import functions as f
-
         bucket = self.bucket
 
         def all_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -79,8 +105,12 @@ class KeyGroups:
             else:
                 yield from run_and_repack(bucket, batches, _CLOCK, repack)
 
-        timed = self.packed.withColumn(_CLOCK, f.unix_millis(f.current_timestamp()))
-        return timed.groupBy(BUCKET).applyInArrow(all_rows, schema)
+        return self._timed().groupBy(BUCKET).applyInArrow(all_rows, schema)
+
+    def _timed(self) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        return self.packed.withColumn(_CLOCK, f.unix_millis(f.current_timestamp()))
 
     def _observed(self, output: DataFrame) -> DataFrame:
         return observed(output, self.name, self.observation and self.observation())

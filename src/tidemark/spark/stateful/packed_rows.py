@@ -113,12 +113,28 @@ class PackedRows:
 
     def taken(self, take: Take, tasks: int | None = None) -> DataFrame:
         """The result of `take` for the rows, called on the workers, in as many tasks at most."""
-        rows = self if tasks is None else replace(self, source=self.data.coalesce(tasks))
-        return rows.used(lambda open_, _: _Taking(open_, take), TAKEN_DDL, _TAKEN)
+
+        def taking(open_: Opener, _: SourceReport) -> Opener:
+            return _Taking(open_, take)
+
+        if tasks is None:
+            return self._used_at_once(taking, TAKEN_DDL, _TAKEN)
+        rows = replace(self, source=self.data.coalesce(tasks))
+        return rows.used(taking, TAKEN_DDL, _TAKEN)
 
     def encoded(self, encode: Encode) -> DataFrame:
         """What `encode` makes of the rows on the workers, with how many rows that is of."""
-        return self.used(lambda open_, _: EncodeRows(encode, open_), ENCODED_DDL, ENCODED)
+
+        def encoding(open_: Opener, _: SourceReport) -> Opener:
+            return EncodeRows(encode, open_)
+
+        return self._used_at_once(encoding, ENCODED_DDL, ENCODED)
+
+    def _used_at_once(self, use: Use, schema: str, as_arrow: pa.Schema) -> DataFrame:
+        """The same as `used`; in a batch, by the tasks that emit the rows."""
+        if self.emitter is None or self.emitter.packed.isStreaming:
+            return self.used(use, schema, as_arrow)
+        return self.emitter.used(use, arrow_schema(self.schema), schema, as_arrow)
 
     def repacked(self, repack: Repack) -> DataFrame:
         """The rows packed for another operator: if possible where they are emitted, so that they
