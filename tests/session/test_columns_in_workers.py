@@ -125,9 +125,12 @@ def test_explain_shows_which_table_is_read_once(folder, shared):
 
     drawn = session.sql(f"EXPLAIN {QUERIES['a table joined with itself']}").rows()[0]["result"]
     other = session.sql(f"EXPLAIN {QUERIES['temporal join']}").rows()[0]["result"]
+    session.sql("SET 'table.optimizer.reuse-source-enabled' = 'FALSE'")
+    off = session.sql(f"EXPLAIN {QUERIES['a table joined with itself']}").rows()[0]["result"]
 
     assert drawn.count("the table of its inputs is read once") == 1
     assert "read once" not in other
+    assert "read once" not in off
 
 
 @pytest.mark.parametrize(

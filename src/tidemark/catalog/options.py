@@ -118,6 +118,7 @@ SAVEPOINT_FOLDER = ("execution.checkpointing.savepoint-dir", "state.savepoints.d
 CDC_DUPLICATES = "table.exec.source.cdc-events-duplicate"
 AGGREGATE_PHASES = "table.optimizer.agg-phase-strategy"
 BROADCAST_THRESHOLD = "table.optimizer.join.broadcast-threshold"
+REUSE_SOURCES = "table.optimizer.reuse-source-enabled"
 ENGINE = "tidemark.engine"
 FORCE_RECOMPILE = "table.plan.force-recompile"
 
@@ -210,6 +211,12 @@ OPTIONS = (
         "in a batch, each worker loads one side of a join with equal keys, instead of exchanging "
         "both, if it is a table of files of at most this many bytes; -1 turns this off",
         default="10485760",
+    ),
+    SessionOption(
+        REUSE_SOURCES,
+        _boolean,
+        "whether, in a batch, a table of which an operator gets several inputs is read only once",
+        default="true",
     ),
     SessionOption(
         FLINK_VERSION,

@@ -11,6 +11,7 @@ from tidemark.catalog.options import (
     BROADCAST_THRESHOLD,
     IDLE_TIMEOUT,
     LOCAL_TIME_ZONE,
+    REUSE_SOURCES,
     STATE_TTL,
     SessionOptions,
 )
@@ -105,6 +106,7 @@ class Settings:
         one.
         """
         most, size = int(options.get(BROADCAST_THRESHOLD) or -1), tables.size
+        reuses = (options.get(REUSE_SOURCES) or "").lower() == "true"
 
         def is_small(scan: Scan) -> bool:
             assert size is not None
@@ -117,7 +119,7 @@ class Settings:
             cast("Phases", (options.get(AGGREGATE_PHASES) or "auto").lower()),
             tables.readable,
             None if size is None or most < 0 else is_small,
-            tables.reads_once,
+            tables.reads_once if reuses else None,
             writes,
             options.milliseconds(IDLE_TIMEOUT) or 0,
         )
