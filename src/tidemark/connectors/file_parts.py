@@ -33,9 +33,13 @@ from tidemark.functions.spark_text import string
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Several workers read a table that is larger, each at most this much at a time.
+# Several workers read a table that is larger, each about this much at a time, or some times as much
+# of a large table: starting a task takes as long as decoding a megabyte.
 _SHARED_FROM: Final = 4 << 20
 _SHARE: Final = 16 << 20
+_TIMES_A_SHARE: Final = 4
+# So many turns each core has at least, so that none of them waits long for the last one.
+_TURNS: Final = 6
 # Files of columns are compressed: as many rows take a quarter of the bytes, or less.
 _SHARE_OF_COLUMNS: Final = 4 << 20
 # How many times as much memory as bytes the rows of compressed files take, roughly.
@@ -74,11 +78,12 @@ def parts(
     ):
         return None
     found: list[Part] = []
+    share = min(max(sum(sizes) // (_TURNS * _cores()), _SHARE), _TIMES_A_SHARE * _SHARE)
     for file, size in zip(files, sizes, strict=True):
         if isinstance(read, ParquetColumns | OrcColumns):
             found += _by_groups(file, size, read)
-        elif size > _SHARE and _can_be_cut(name, file, read):
-            found += _ranges(file, size)
+        elif size > share and _can_be_cut(name, file, read):
+            found += _ranges(file, size, share)
         else:
             found.append(Part(file))
     if isinstance(read, ParquetColumns) and len(found) < _cores():
@@ -188,9 +193,9 @@ def _is_by_lines(file: str, cut: Cut, size: int, modified_ns: int) -> bool:
     return cut.all_at_lines(blocks(Part(file), BLOCK))
 
 
-def _ranges(file: str, size: int) -> Iterator[Part]:
+def _ranges(file: str, size: int, share: int) -> Iterator[Part]:
     """Ranges of about the same size."""
-    count = max(1, -(-size // _SHARE))
+    count = max(1, -(-size // share))
     return _cut(file, [size * place // count for place in range(count + 1)])
 
 
